@@ -121,11 +121,11 @@ pub fn save(motions: &[Motion], format: Format, options: &ExportOptions) -> Resu
     let fbx = |m: &Motion| m.character.document.as_ref().is_some_and(|d| d.fbx.is_some());
     let unchanged = format.name == "fbx" && options.clips_inside && motions.iter().all(fbx);
     let preserved = unchanged || [Format::GLB, Format::GLTF, Format::VRM].contains(&format);
-    let carried = motions.iter().flat_map(|m| &m.clip.property_tracks).next();
-    if let Some(carried) = carried.filter(|_| !preserved) {
+    let track = motions.iter().flat_map(|m| &m.clip.property_tracks).next();
+    if let Some(track) = track.filter(|_| !preserved) {
         let message =
             format!("morph weights and nodes that are not joints are not written to {}", format.name);
-        warnings.add(DROPPED, message, format!("the node {}", carried.node));
+        warnings.add(DROPPED, message, format!("the node {}", track.node));
     }
     Ok((files, warnings))
 }

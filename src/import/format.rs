@@ -4,7 +4,8 @@
 
 #[cfg(feature = "fbx")]
 use super::fbx;
-use super::load::{ImportError, ImportOptions};
+use super::import_error::ImportError;
+use super::import_options::ImportOptions;
 #[cfg(feature = "formats")]
 use super::npz;
 use super::{asf_amc, bvh, gltf};
@@ -15,21 +16,21 @@ use std::sync::Arc;
 /// One format that is read.
 #[derive(Debug)]
 pub struct ReadFormat {
-    /// What it is called.
+    /// Its name.
     pub name: &'static str,
     /// The extensions of its files, without dots.
     pub suffixes: &'static [&'static str],
-    /// What it is, in a few words.
+    /// A short description.
     pub about: &'static str,
-    /// What of a file is not taken over, in a few words.
+    /// The content that is not imported, in a few words.
     pub loses: &'static str,
-    /// Whether the first bytes of a file (`HEAD` of them at most) are such that it can be nothing else.
+    /// Whether the first bytes of a file (at most `HEAD`) identify the format.
     pub recognise: fn(&[u8]) -> bool,
     /// Reads a file.
     pub read: fn(&SourceFile, &ImportOptions) -> Result<Asset, ImportError>,
 }
 
-/// How much of a file is looked at to tell its format, bytes.
+/// Number of bytes from which the format of a file is detected.
 pub const HEAD: usize = 4096;
 
 /// A file to be read.
@@ -37,11 +38,11 @@ pub const HEAD: usize = 4096;
 pub struct SourceFile<'a> {
     /// The content.
     pub bytes: &'a [u8],
-    /// The same, where a document may keep it without a copy.
+    /// The same, if a document may keep it without a copy.
     pub shared: Option<&'a Arc<Vec<u8>>>,
     /// The file's name without its extension.
     pub name: &'a str,
-    /// Where it lies: the folder of what it refers to.
+    /// Its folder, relative to which it refers to other files.
     pub folder: Option<&'a Path>,
 }
 
@@ -52,7 +53,7 @@ impl SourceFile<'_> {
     }
 }
 
-/// Every format that is read; where a file might be of two, the first of them.
+/// Every format that is read; a file that may be of two formats is read as the first.
 pub const FORMATS: &[&ReadFormat] = &[
     &gltf::FORMAT,
     #[cfg(feature = "fbx")]
@@ -64,21 +65,21 @@ pub const FORMATS: &[&ReadFormat] = &[
     &asf_amc::AMC,
 ];
 
-/// Tells a file by its first bytes and its extension in small letters.
+/// Recognises a file by its first bytes and its extension in lower case.
 type HeadTest = fn(&[u8], &str) -> bool;
 
-/// Formats that are known by sight and not read: what tells them, and what to do.
+/// Formats that are recognised but not read, each with a message and a hint.
 const UNREAD: &[(HeadTest, &str)] = &[
     (
         |head, suffix| suffix == "c3d" || suffix == "trc" || head.starts_with(b"PathFileType"),
-        "it is marker data\n  hint: solve it to a skeleton first (for example in OpenSim or Theia) and bring BVH, FBX or glTF",
+        "it is marker data\n  hint: solve it to a skeleton first (for example in OpenSim or Theia) and import BVH, FBX or glTF",
     ),
     (
         |head, suffix| {
             let zipped = head.starts_with(b"PK\x03\x04") && suffix == "usdz";
             head.starts_with(b"#usda") || head.starts_with(b"PXR-USDC") || zipped
         },
-        "USD is written, not read\n  hint: bring the character as glTF or FBX",
+        "USD is written, not read\n  hint: import the character as glTF or FBX",
     ),
     (
         |head, suffix| suffix == "fbx" || head.starts_with(b"Kaydara FBX") || head.starts_with(b"; FBX"),
@@ -94,32 +95,32 @@ const UNREAD: &[(HeadTest, &str)] = &[
     ),
     (
         |_, suffix| suffix == "pkl" || suffix == "pickle",
-        "it is a pickle, which can do anything when it is opened\n  hint: save its arrays as `.npz`",
+        "it is a pickle, which can execute any code when it is opened\n  hint: save its arrays as `.npz`",
     ),
     (
         |head, suffix| {
-            let says = |word: &[u8]| head.windows(word.len()).any(|w| w == word);
-            suffix == "urdf" || says(b"<mujoco") || says(b"<robot")
+            let contains = |word: &[u8]| head.windows(word.len()).any(|w| w == word);
+            suffix == "urdf" || contains(b"<mujoco") || contains(b"<robot")
         },
-        "it is the model of a robot, which is not read yet\n  hint: bring the character as glTF or FBX",
+        "it is the model of a robot, which is not read yet\n  hint: import the character as glTF or FBX",
     ),
-    (|head, _| head.trim_ascii_start().starts_with(b"{"), "it is JSON of another kind than glTF"),
+    (|head, _| head.trim_ascii_start().starts_with(b"{"), "it is JSON, but not glTF"),
 ];
 
-/// The format of a file, by its content, else by its extension.
+/// Detects the format of a file by its content, else by its extension.
 ///
 /// # Errors
-/// [`ImportError::Unknown`] with what the file looks like.
+/// [`ImportError::Unknown`] with what the file appears to be.
 pub fn format_of(bytes: &[u8], name: &str, extension: &str) -> Result<&'static ReadFormat, ImportError> {
     let head = &bytes[..bytes.len().min(HEAD)];
     let suffix = extension.to_ascii_lowercase();
     let by_content = FORMATS.iter().find(|f| (f.recognise)(head));
     let by_suffix = || FORMATS.iter().find(|f| f.suffixes.contains(&suffix.as_str()));
     by_content.or_else(by_suffix).copied().ok_or_else(|| {
-        let looks = UNREAD.iter().find(|(recognise, _)| recognise(head, &suffix));
+        let unread = UNREAD.iter().find(|(recognise, _)| recognise(head, &suffix));
         let suffixes: Vec<String> =
             FORMATS.iter().flat_map(|f| f.suffixes).map(|suffix| format!(".{suffix}")).collect();
-        let what = looks.map_or_else(
+        let what = unread.map_or_else(
             || format!("its format is not known\n  hint: formats read are {}", suffixes.join(", ")),
             |(_, what)| (*what).to_owned(),
         );

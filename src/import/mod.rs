@@ -6,6 +6,8 @@
 //! bodies are compared).
 
 mod load;
+mod import_options;
+mod import_error;
 mod format;
 pub mod bvh;
 mod gltf;
@@ -24,10 +26,11 @@ pub use asf_amc::AsfError;
 pub use bvh::{BvhError, Positions, TextPosition};
 pub use format::{FORMATS, ReadFormat, SourceFile};
 pub use gltf::GltfFile;
+pub use import_error::ImportError;
+pub use import_options::{Calibrate, ImportOptions, UpAxis};
 #[cfg(feature = "cli")]
 pub(crate) use load::MAX_FILE_BYTES;
-pub use load::{ImportError, ImportOptions, UpAxis, format_name, from_bytes, from_file, load};
+pub use load::{format_name, from_bytes, from_file, load};
 pub(crate) use load::{from_shared, read};
 #[cfg(feature = "formats")]
 pub use npz::{BodyModelError, NpzError};
-pub use reference_pose::Calibrate;

@@ -5,32 +5,15 @@
 //! (`anatomy::rest_from_motion`). Never fails where it can estimate: a pose with a warning is more useful than an error.
 //! Space: the file's own world, then Y up and facing +Z. Units: those of the skeleton.
 
-use super::load::{ImportError, ImportOptions, UpAxis};
+use super::import_error::ImportError;
+use super::import_options::{Calibrate, ImportOptions};
 use crate::anatomy::{
     CONTRADICTED, Estimate, RestFault, orientation, posed_rest, rest_fault, rest_from_motion,
 };
 use crate::math::{Quat, Transform, Vec3, arc};
 use crate::model::{Calibration, CalibrationSource, Clip, ModelPose, Rig, Role, Side, Skeleton};
 use crate::report::Warnings;
-use std::path::{Path, PathBuf};
-
-/// The pose in which takes are compared with characters, as the user asks for it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Calibrate {
-    /// The bind pose, else the rest pose, or, if that is degenerate, an estimate from the motion.
-    #[default]
-    Auto,
-    /// The bind pose, where the file has one.
-    Bind,
-    /// The rest pose, also if it is degenerate.
-    Rest,
-    /// A pose estimated from the motion.
-    Motion,
-    /// This frame of the take, as it is.
-    Frame(usize),
-    /// The pose of another file, matched by joint names.
-    File(PathBuf),
-}
+use std::path::Path;
 
 /// A reference pose that replaces bind and rest pose, and the rotation of the file's world to Y up.
 pub(super) struct Calibrated {
@@ -290,11 +273,4 @@ pub(super) fn kept(
     let from = CalibrationSource::Rest;
     let rest = || Calibration { pose: skeleton.rest_model_pose(), from, joints: Vec::new() };
     found.or_else(|| (options.calibration == Calibrate::Rest).then(rest))
-}
-
-impl ImportOptions {
-    /// The user-specified up axis, as a vector.
-    pub(super) fn up_vector(&self) -> Option<Vec3> {
-        self.up.map(UpAxis::vector)
-    }
 }

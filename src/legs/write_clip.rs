@@ -39,7 +39,7 @@ pub fn write_flipping<S: Fn(usize) -> bool + Sync>(motion: Motion, solved: &Solv
     let (joints, frames) = (clip.joints(), clip.frames());
     // Rows of at least one translation, so that blocks of rotations and translations can be zipped.
     let (width, row_width) = (translated.len(), translated.len().max(1));
-    let (rotations, arriving, positions) = clip.rotations_beside();
+    let (rotations, animated, positions) = clip.rotations_beside();
     let mut translations = vec![Vec3::zeros(); frames * row_width];
     /// Frames that share scratch poses.
     const BLOCK: usize = 64;
@@ -53,7 +53,7 @@ pub fn write_flipping<S: Fn(usize) -> bool + Sync>(motion: Motion, solved: &Solv
                 let f = block * BLOCK + n;
                 let local = scratch.pose.local_mut();
                 local.iter_mut().zip(row.iter()).for_each(|(t, q)| t.rotation = *q);
-                for (id, v) in arriving.iter().zip(&positions[f * arriving.len()..]) {
+                for (id, v) in animated.iter().zip(&positions[f * animated.len()..]) {
                     local[id.index()].translation = *v;
                 }
                 let still = (solved.still)(f);

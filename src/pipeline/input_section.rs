@@ -93,7 +93,7 @@ pub enum CalibrationWord {
     Motion,
 }
 
-/// A frame to calibrate by.
+/// A calibration frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CalibrationFrame {
@@ -101,7 +101,7 @@ pub struct CalibrationFrame {
     pub frame: usize,
 }
 
-/// A file to calibrate by.
+/// A calibration file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CalibrationFile {

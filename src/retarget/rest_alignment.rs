@@ -5,7 +5,7 @@
 //!
 //! * Hips, trunk and head: rotated about Y only, so that the lines through the hip joints agree (a figure that lies in its rest
 //!   pose is first stood up). Their joint centres differ between rigs (marker sets have them in front of or behind the spine),
-//!   so directions between them carry no information; upright is upright on both.
+//!   so directions between them are undefined; upright is upright on both.
 //! * Collar bones: as the trunk, unless they are raised in one of the rest poses; then as the limbs.
 //! * Upper arm, forearm, thigh, shin, fingers: by the smallest rotation that aligns the segment's direction with the source's,
 //!   after the alignment of the joint above. This handles T, A and other rest poses.

@@ -18,8 +18,8 @@ pub struct TwistJoint {
     share: f64,
 }
 
-/// Largest distance of a twist joint beside the forearm from its axis, as a share of its length.
-const BESIDE: f64 = 0.15;
+/// Largest distance of a parallel twist joint from the axis of the forearm, as a share of its length.
+const PARALLEL_DISTANCE: f64 = 0.15;
 /// Where twist joints are along the forearm, from 0 at the elbow to 1 at the wrist: joints at its ends roll with them.
 const ALONG: std::ops::Range<f64> = 0.05..0.999;
 
@@ -36,7 +36,7 @@ impl TwistJoint {
     }
 }
 
-/// The undriven joints along the forearm that share its roll, in line with it or beside it.
+/// The undriven joints along the forearm that share its roll, in line with it or parallel to it.
 pub fn twist_joints(rig: &Rig, map: &JointMap, bound: &ModelPose) -> Vec<Option<TwistJoint>> {
     let skeleton = rig.skeleton();
     let mut twists: Vec<Option<TwistJoint>> = vec![None; skeleton.len()];
@@ -56,8 +56,9 @@ pub fn twist_joints(rig: &Rig, map: &JointMap, bound: &ModelPose) -> Vec<Option<
             let offset = bound.position(id) - start;
             let along = offset.dot(&axis) / length;
             let off = (offset - axis * offset.dot(&axis)).norm() / length;
-            let parallel =
-                skeleton.parent(id) == Some(lower) && skeleton.children(id).is_empty() && off < BESIDE;
+            let parallel = skeleton.parent(id) == Some(lower)
+                && skeleton.children(id).is_empty()
+                && off < PARALLEL_DISTANCE;
             let between = ALONG.contains(&along) && map.driving(id).is_none() && rig.role(id).is_none();
             if !between || !(in_line || parallel) {
                 continue;

@@ -252,10 +252,9 @@ impl EffectorChains {
     fn start(&self, pose: &mut Pose, asked: &[EffectorTasks]) -> Vec<Task> {
         let skeleton = self.body.skeleton();
         let mut model = ModelPose::of(skeleton, pose);
-        let arrived = model.clone();
+        let input = model.clone();
         let shift = |(n, chain): (usize, &EffectorChain)| {
-            Some((n, target_position(&asked[n].tasks)? - arrived.position(chain.joint)))
-                .filter(|_| !chain.arm)
+            Some((n, target_position(&asked[n].tasks)? - input.position(chain.joint))).filter(|_| !chain.arm)
         };
         let shifts: Vec<(usize, Vec3)> = self.chains.iter().enumerate().filter_map(shift).collect();
         let mut all = Vec::new();
@@ -266,12 +265,12 @@ impl EffectorChains {
             };
             let others: Vec<Vec3> = shifts.iter().filter(|(o, _)| *o != n).map(|(_, s)| *s).collect();
             let target = match chain.limb.filter(|_| chain.help == 0.0) {
-                Some(limb) => limb.reachable(&arrived, &target),
-                None => chain.within(&arrived, &target, &others),
+                Some(limb) => limb.reachable(&input, &target),
+                None => chain.within(&input, &target, &others),
             };
             all.extend(with_target(&asked[n].tasks, target));
             if asked[n].share > 0.0 {
-                let at = chain.limb.map(|limb| (limb, limb.reachable(&arrived, &target)));
+                let at = chain.limb.map(|limb| (limb, limb.reachable(&input, &target)));
                 chain.unlock(pose, asked[n].share);
                 if let Some((limb, at)) = at {
                     model.set(skeleton, pose);

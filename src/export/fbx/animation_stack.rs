@@ -1,7 +1,7 @@
 //! Writes a clip as an FBX animation stack with one layer, curve nodes and curves.
 //!
 //! A constant curve has one key; all others have a key at every frame, with linear interpolation. Angles are continuous from
-//! frame to frame, so that interpolation never takes the long way around.
+//! frame to frame, so that interpolation always takes the shorter arc.
 //!
 //! Space: each joint in its parent, as in the file. Units: degrees, the length unit of the file, ticks.
 

@@ -67,24 +67,24 @@ impl<'a> PropertyTargets<'a> {
     /// The channels of the property tracks of `clip`.
     pub(super) fn channels(&self, clip: &Clip, warnings: &mut Warnings) -> Vec<AnimationChannel<'static>> {
         let mut found = Vec::new();
-        for carried in &clip.property_tracks {
-            match self.node(carried) {
-                Some(node) => found.push(channel(node, carried, clip.frames())),
+        for track in &clip.property_tracks {
+            match self.node(track) {
+                Some(node) => found.push(channel(node, track, clip.frames())),
                 None => {
                     let message = "the character has no nodes of these names for morph weights and moved nodes; they were omitted";
-                    warnings.add(DROPPED, message, format!("the node {}", carried.node));
+                    warnings.add(DROPPED, message, format!("the node {}", track.node));
                 }
             }
         }
         found
     }
 
-    fn node(&self, carried: &PropertyTrack) -> Option<usize> {
-        let named = |node: &usize| self.tree.node(*node).name.as_deref() == Some(carried.node.as_str());
-        let fits = |node: &usize| match carried.property {
+    fn node(&self, track: &PropertyTrack) -> Option<usize> {
+        let named = |node: &usize| self.tree.node(*node).name.as_deref() == Some(track.node.as_str());
+        let fits = |node: &usize| match track.property {
             AnimatedProperty::Weights => {
                 let mesh = self.tree.node(*node).mesh;
-                mesh.and_then(|m| self.targets.get(m)) == Some(&carried.width)
+                mesh.and_then(|m| self.targets.get(m)) == Some(&track.width)
             }
             _ => !self.body.contains(node) && self.tree.node(*node).local.matrix.is_none(),
         };
@@ -93,15 +93,15 @@ impl<'a> PropertyTargets<'a> {
 }
 
 /// The channel of `node`, with keys where the values change.
-fn channel(node: usize, carried: &PropertyTrack, frames: usize) -> AnimationChannel<'static> {
-    let equal = |a: usize, b: usize| carried.frame(a) == carried.frame(b);
+fn channel(node: usize, track: &PropertyTrack, frames: usize) -> AnimationChannel<'static> {
+    let equal = |a: usize, b: usize| track.frame(a) == track.frame(b);
     let last = frames.saturating_sub(1);
     let needed = |f: &usize| *f == 0 || *f == last || !equal(f - 1, *f) || !equal(*f, f + 1);
     let keys: Vec<usize> = (0..frames).filter(needed).collect();
-    let values = keys.iter().flat_map(|&f| carried.frame(f)).copied().collect();
+    let values = keys.iter().flat_map(|&f| track.frame(f)).copied().collect();
     let frames = KeyFrames::of(keys, frames);
-    let width = carried.width;
-    let (path, kind, elements) = match carried.property {
+    let width = track.width;
+    let (path, kind, elements) = match track.property {
         AnimatedProperty::Translation => ("translation", "VEC3", 1),
         AnimatedProperty::Rotation => ("rotation", "VEC4", 1),
         AnimatedProperty::Scale => ("scale", "VEC3", 1),

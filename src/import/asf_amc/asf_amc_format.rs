@@ -6,8 +6,9 @@
 use super::asf_error::AsfError;
 use super::{amc_motion, asf_skeleton};
 use crate::import::format::{ReadFormat, SourceFile};
+use crate::import::import_error::ImportError;
+use crate::import::import_options::ImportOptions;
 use crate::import::known_axes::KnownAxesFile;
-use crate::import::load::{ImportError, ImportOptions};
 use crate::model::{Asset, Clip, JointId};
 use crate::report::{Warnings, io_reason};
 use std::fs;
@@ -37,20 +38,21 @@ pub const ASF: ReadFormat = ReadFormat {
 pub const AMC: ReadFormat = ReadFormat {
     name: "amc",
     suffixes: &["amc"],
-    about: "Acclaim motion, with its skeleton (ASF) beside it: takes",
+    about: "Acclaim motion, with its skeleton (ASF) in the same folder: takes",
     loses: "lengths of bones that change",
     recognise: |head| first_key(head).is_some_and(|key| AMC_KEYS.contains(&key.as_str())),
     read: |source, options| import(source, options),
 };
 
-/// What the first line that says something starts with.
+/// Possible first keys of an ASF file.
 const ASF_KEYS: &[&str] =
     &[":version", ":name", ":units", ":documentation", ":root", ":bonedata", ":hierarchy"];
+/// Possible first keys of an AMC file.
 const AMC_KEYS: &[&str] = &[":fully-specified", ":degrees", ":radians", ":samples-per-second"];
 
 /// The rate of CMU's library, Hz; no AMC states one.
 const USUAL_RATE: f64 = 120.0;
-/// The largest skeleton file that is read, bytes; real ones have 10 kB.
+/// Largest skeleton file that is read, bytes; real ones have 10 kB.
 const MAX_SKELETON: u64 = 1 << 24;
 
 fn first_key(head: &[u8]) -> Option<String> {
@@ -80,7 +82,7 @@ fn import(source: &SourceFile, options: &ImportOptions) -> Result<Asset, ImportE
     let rate = options.rate.unwrap_or(USUAL_RATE);
     if options.rate.is_none() {
         let said =
-            format!("AMC files state no rate: {rate} frames a second were assumed (`input.rate` tells it)");
+            format!("AMC files state no rate: {rate} frames per second were assumed (`input.rate` sets it)");
         warnings.add("amc-rate", said, "the file");
     }
     let skeleton = amc_motion::skeleton(&bones)?;

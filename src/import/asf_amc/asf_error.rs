@@ -8,7 +8,7 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AsfError {
-    /// A line that the format does not have there.
+    /// A line that is not valid at its position.
     #[error("{file}, line {line}: {reason}\n  hint: correct the line, or export the take again")]
     Line {
         /// The name of the file.
@@ -18,7 +18,7 @@ pub enum AsfError {
         /// What is wrong.
         reason: String,
     },
-    /// A skeleton without bones, or one whose hierarchy leads nowhere.
+    /// A skeleton without bones, or with a hierarchy that does not reach them.
     #[error("{file}: {reason}")]
     Bones {
         /// The name of the file.
@@ -28,7 +28,7 @@ pub enum AsfError {
     },
     /// There is no skeleton for a motion.
     #[error(
-        "an AMC tells angles only, and its skeleton is not there: looked for {looked}\n  hint: put it beside the take, or name it: `--set input.skeleton=01.asf`"
+        "an AMC file has angles only, and its skeleton was not found: looked for {looked}\n  hint: put it in the folder of the take, or name it: `--set input.skeleton=01.asf`"
     )]
     NoSkeleton {
         /// The files that were looked for.
@@ -54,7 +54,7 @@ pub enum AsfError {
         /// The constant that holds it.
         name: &'static str,
     },
-    /// More memory than the file may take.
+    /// The memory limit of the file is exceeded.
     #[error(transparent)]
     Memory(#[from] OverBudget),
     /// The joints do not form a skeleton.

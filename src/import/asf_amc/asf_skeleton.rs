@@ -295,7 +295,7 @@ fn in_order(
         for name in &words[1..] {
             let child = known(name)?;
             if child == 0 || std::mem::replace(&mut hangs[child], true) {
-                return Err(fault(*line, format!("`{name}` hangs from two bones")));
+                return Err(fault(*line, format!("`{name}` has two parents")));
             }
             below[parent].push(child);
         }
@@ -305,11 +305,11 @@ fn in_order(
     while let Some((k, parent)) = stack.pop() {
         let UnfinishedBone { name, direction, length, axis, letters, channels, line } = &drafts[k];
         let axes = euler(letters, &(axis * angle))
-            .ok_or_else(|| fault(*line, format!("`{letters}` is no order of axes of `{name}`")))?;
-        // Directions are unit vectors that were printed; they are taken as they are.
+            .ok_or_else(|| fault(*line, format!("`{letters}` is not a valid order of axes of `{name}`")))?;
+        // Directions are rounded unit vectors; they are not normalized.
         let reach = direction * *length;
         if reach.amax() > FARTHEST {
-            return Err(fault(*line, format!("the bone `{name}` is longer than any body")));
+            return Err(fault(*line, format!("the bone `{name}` is too long")));
         }
         stack.extend(below[k].iter().rev().map(|&child| (child, Some(bones.len()))));
         bones.push(AsfBone { name: name.clone(), parent, reach, axes, channels: channels.clone() });
@@ -368,7 +368,7 @@ mod tests {
         };
         assert!(message("length 4.5", "length x").starts_with("arm.asf, line 13: `length` needs 1 numbers"));
         assert!(message("dof rz", "dof rq").contains("line 15: `rq` is not the name of a channel"));
-        assert!(message("upper lower", "upper upper").contains("hangs from two bones"));
+        assert!(message("upper lower", "upper upper").contains("has two parents"));
         assert!(message("upper lower", "upper hand").contains("there is no bone `hand`"));
         assert!(message(":hierarchy", ":other").contains("no bone below the root"));
         assert!(message("length 4.5", "length 1e300").contains("needs 1 numbers"));

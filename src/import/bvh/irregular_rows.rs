@@ -48,7 +48,7 @@ impl<'a> IrregularRows<'a> {
             let before = self.pending.len();
             let Some(line) = self.line()? else { break };
             if expected == 0 {
-                self.warn("bvh-row-long", || "rows were read over: no joint has channels".into(), line);
+                self.warn("bvh-row-long", || "rows were ignored: no joint has channels".into(), line);
                 return Ok(self.rows);
             }
             if before == 0 {
@@ -63,7 +63,7 @@ impl<'a> IrregularRows<'a> {
                     self.warn("bvh-rows-wrapped", || "rows do not end with their lines".into(), line);
                 }
             } else if before == 0 {
-                let message = || format!("of rows longer than {expected} numbers the rest was read over");
+                let message = || format!("in rows of more than {expected} numbers the rest was ignored");
                 self.warn("bvh-row-long", message, line);
                 self.pending.truncate(expected);
             } else {
@@ -111,11 +111,7 @@ impl<'a> IrregularRows<'a> {
                         return Ok(Some(start));
                     }
                     None if at == start && self.complete() => {
-                        self.warn(
-                            "bvh-text-after-rows",
-                            || "text behind the last row was read over".into(),
-                            at,
-                        );
+                        self.warn("bvh-text-after-rows", || "text after the last row was ignored".into(), at);
                         self.at = self.text.len();
                         return Ok(None);
                     }
@@ -153,7 +149,7 @@ impl<'a> IrregularRows<'a> {
             return Some(value);
         }
         if let Some(value) = word.strip_suffix(b",").or(word.strip_suffix(b";")).and_then(whole) {
-            self.warn("bvh-separator", || "separators between numbers were read over".into(), at);
+            self.warn("bvh-separator", || "separators between numbers were ignored".into(), at);
             return Some(value);
         }
         if let Some(comma) = word.iter().position(|&b| b == b',') {

@@ -84,7 +84,7 @@ fn blanks(text: u64) -> u64 {
     text.wrapping_sub(ONES * 0x21) & !text & TOPS
 }
 
-/// The top bits of bytes above 9; exact up to the first one: bytes from 0x8a on carry into those behind them.
+/// The top bits of bytes above 9; exact up to the first one: bytes from 0x8a on overflow into the next ones.
 #[inline(always)]
 fn beyond_digits(digits: u64) -> u64 {
     (digits.wrapping_add(ONES * 0x76) | digits) & TOPS

@@ -20,7 +20,7 @@ use crate::memory_budget::{MAX_MEMORY, MemoryBudget};
 use crate::model::{Clip, Joint, JointId, NO_TIP, Skeleton};
 use crate::report::Warnings;
 
-/// How position channels and the OFFSET of a joint go together.
+/// How position channels and the OFFSET of a joint are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Positions {
     /// The channels are the translation; the OFFSET is the rest pose only.
@@ -29,41 +29,41 @@ pub enum Positions {
     Add,
 }
 
-/// What the reader cannot know from the file, or knows wrong.
+/// User-specified properties that a file does not state.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BvhReadOptions {
-    /// How position channels and OFFSETs go together; `None` decides from the data.
+    /// How position channels and OFFSETs are combined; `None`: decided from the data.
     pub positions: Option<Positions>,
 }
 
 /// A BVH file as it is: its own units and axes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RawBvh {
-    /// Rest rotations are the identity, rest translations the OFFSETs. Several roots hang under an added one.
+    /// Rest rotations are the identity, rest translations the OFFSETs. Several roots get an added parent.
     pub skeleton: Skeleton,
     /// The rows; joints with position channels are translated.
     pub clip: Clip,
     /// How position channels were read.
     pub positions: Positions,
-    /// What was bent.
+    /// What was corrected.
     pub warnings: Warnings,
 }
 
-/// What turns a file's units and axes into the normal form.
+/// The conversion of a file's units and axes to the normal form.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Normalization {
-    /// How many metres one unit of the file is.
+    /// Metres per unit of the file.
     pub metres_per_unit: f64,
     /// Y up, facing +Z, from the axes of the OFFSETs.
     pub rest_from_file: Quat,
-    /// Y up, facing +Z, from the axes of the rows, which some files have otherwise than the OFFSETs.
+    /// Y up, facing +Z, from the axes of the rows, which differ from those of the OFFSETs in some files.
     pub world_from_file: Quat,
 }
 
 /// Reads a BVH file as it is.
 ///
 /// # Errors
-/// [`BvhError`] where the bytes have no certain reading; whatever has one is read and warned about.
+/// [`BvhError`] if the text is ambiguous; recoverable faults are warnings.
 ///
 /// # Examples
 /// ```
@@ -90,7 +90,7 @@ pub(super) fn read_within(
     assemble(&header, &layout, rows, options, warnings)
 }
 
-/// 1 where the file's several roots go under an added one.
+/// 1 if the file has several roots, which get an added parent.
 fn added_roots(header: &BvhHeader) -> usize {
     usize::from(header.joints.iter().filter(|j| j.parent.is_none()).count() > 1)
 }
@@ -187,7 +187,7 @@ fn offsets_of_rows(skeleton: &Skeleton, translated: &[JointId], rows: &DecodedRo
     any.then_some(joints)
 }
 
-/// Rows that tell the length of a bone: it does not change.
+/// Number of rows from which the length of a bone is taken: it does not change.
 const MOST_ROWS: usize = 256;
 
 /// Replace or add, by the joints that have position channels and an OFFSET: each votes for what its channels lie
@@ -234,7 +234,7 @@ fn decide(
 impl RawBvh {
     /// The same motion in metres, Y up, facing +Z.
     ///
-    /// The root's rest transform is turned by `rest_from_file`, the root of every frame by `world_from_file`;
+    /// The root's rest transform is rotated by `rest_from_file`, the root of every frame by `world_from_file`;
     /// all lengths are scaled.
     pub fn normalize(self, normalization: &Normalization) -> RawBvh {
         let Normalization { metres_per_unit: scale, rest_from_file, world_from_file } = *normalization;

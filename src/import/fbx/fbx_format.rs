@@ -7,7 +7,8 @@ use super::{fbx_rest_pose, joint_nodes, scene_to_glb};
 use crate::fbx_document::{FbxView, open_fbx};
 use crate::import::format::{ReadFormat, SourceFile};
 use crate::import::gltf::{self, GltfFile};
-use crate::import::load::{ImportError, ImportOptions};
+use crate::import::import_error::ImportError;
+use crate::import::import_options::ImportOptions;
 use crate::model::Asset;
 use crate::report::Warnings;
 use std::sync::Arc;
@@ -19,11 +20,13 @@ pub const FORMAT: ReadFormat = ReadFormat {
     suffixes: &["fbx"],
     about: "Autodesk FBX 3.0 to 7.7, binary and ASCII: characters and takes, every take of a file a clip",
     loses: "curves between frames, textures but that of the base colour, further UV sets, constraints, cameras, lights; \
-            on the way back into FBX nothing",
+            nothing on export to FBX",
     recognise: |head| {
         let line = head.split(|b| *b == b'\n').next().unwrap_or_default();
-        let says = |word: &[u8]| line.windows(word.len()).any(|w| w == word);
-        head.starts_with(b"Kaydara FBX Binary") || head.starts_with(b"; FBX") || says(b"FBXHeaderExtension")
+        let contains = |word: &[u8]| line.windows(word.len()).any(|w| w == word);
+        head.starts_with(b"Kaydara FBX Binary")
+            || head.starts_with(b"; FBX")
+            || contains(b"FBXHeaderExtension")
     },
     read,
 };
@@ -41,7 +44,7 @@ fn read(source: &SourceFile, options: &ImportOptions) -> Result<Asset, ImportErr
     let mut file = GltfFile::read_within(Arc::new(glb), None, &budget)?;
     let rate = scene.settings.frames_per_second;
     for clip in &mut file.clips {
-        // The times of a GLB are 32-bit floats, and one frame has no rate.
+        // The times in a GLB are 32-bit floats, and a single frame defines no rate.
         if clip.frames() == 1 || (clip.sample_rate / rate - 1.0).abs() < 1e-3 {
             clip.sample_rate = rate;
         }
@@ -52,11 +55,15 @@ fn read(source: &SourceFile, options: &ImportOptions) -> Result<Asset, ImportErr
     gltf::asset(file, source.name, options)
 }
 
-/// What the reader had to bend, and what of the scene is no part of a character or take.
+/// Warns of what the reader corrected and of what is not imported.
 fn warn_of_omissions(scene: &SceneRoot, warnings: &mut Warnings) {
     for warning in &scene.metadata.warnings {
         let times = if warning.count > 1 { format!(", {} times", warning.count) } else { String::new() };
-        warnings.add("fbx-bent", format!("the reader says: {}{times}", warning.description), "the file");
+        warnings.add(
+            "fbx-bent",
+            format!("the FBX reader reports: {}{times}", warning.description),
+            "the file",
+        );
     }
     let left = [
         (scene.cameras.len(), "cameras"),
@@ -68,6 +75,6 @@ fn warn_of_omissions(scene: &SceneRoot, warnings: &mut Warnings) {
     let left: Vec<String> =
         left.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
     if !left.is_empty() {
-        warnings.add("fbx-left", format!("{} of the file are not taken over", left.join(", ")), "the file");
+        warnings.add("fbx-left", format!("{} of the file are not imported", left.join(", ")), "the file");
     }
 }

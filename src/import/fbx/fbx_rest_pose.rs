@@ -9,8 +9,8 @@ use super::joint_nodes::{JointNodes, index};
 use super::scene_to_glb::{RestPose, bare};
 use crate::anatomy::Vocabulary;
 use crate::import::gltf::GltfFile;
-use crate::import::load::{ImportError, ImportOptions};
-use crate::import::reference_pose::Calibrate;
+use crate::import::import_error::ImportError;
+use crate::import::import_options::{Calibrate, ImportOptions};
 use crate::import::rig_detection::{RigClues, detect_rig};
 use crate::math::{Vec3, angle_between};
 use crate::memory_budget::MemoryBudget;
@@ -22,19 +22,19 @@ use ufbx::{
     matrix_to_transform,
 };
 
-/// How far thighs and shins may stand from straight down, radians: an A-pose with its feet apart has 15 degrees.
+/// Largest angle between thighs or shins and straight down, radians: an A-pose with its feet apart has 15 degrees.
 const DOWN: f64 = 30.0 * std::f64::consts::PI / 180.0;
-/// How far the two sides may differ, radians.
+/// Largest difference between the two sides, radians.
 const ALIKE: f64 = 15.0 * std::f64::consts::PI / 180.0;
-/// How far a forearm may be bent, radians.
+/// Largest bend of an elbow, radians.
 const STRAIGHT: f64 = 30.0 * std::f64::consts::PI / 180.0;
-/// The share of the joints that a bind pose has to list.
+/// The share of the joints that a bind pose has to contain.
 const MOST: f64 = 0.8;
 
-/// Where every node stands at rest.
+/// The local rest transform of every node.
 ///
 /// # Errors
-/// An [`ImportError`] where the nodes make no skeleton.
+/// An [`ImportError`] if the nodes do not form a skeleton.
 pub(super) fn rest(
     scene: &SceneRoot,
     joints: &JointNodes,
@@ -58,8 +58,9 @@ pub(super) fn rest(
         match is_upright(scene, joints, &pose, &vocabulary, budget)? {
             Some(true) => {
                 if !same(&pose, &saved) {
-                    let said =
-                        format!("there is no skin to tell the rest pose: {which} stands and was taken");
+                    let said = format!(
+                        "without a skin the rest pose is not defined: {which} is upright and was used"
+                    );
                     warnings.add("fbx-rest", said, "the file");
                 }
                 return Ok(pose);
@@ -69,16 +70,16 @@ pub(super) fn rest(
         }
     }
     if body && options.calibration == Calibrate::Auto {
-        let said = "there is no skin to tell the rest pose, and neither its bind pose, nor all rotations at zero, nor the pose \
-                    it was saved in stands: the motion has to tell. If a limb stands wrong, name a frame in which the figure \
-                    stands in a T-pose (`--set input.calibration.frame=0`) or a file of the same skeleton \
+        let said = "without a skin the rest pose is not defined, and neither its bind pose, nor all rotations at zero, nor the pose \
+                    it was saved in is upright: it is estimated from the motion. If a limb is wrong, name a frame in which the \
+                    figure is in a T-pose (`--set input.calibration.frame=0`) or a file of the same skeleton \
                     (`--set input.calibration.file=rig.fbx`)";
         warnings.add("fbx-no-rest", said, "the file");
     }
     Ok(saved)
 }
 
-/// Whether two poses are the same but for rounding.
+/// Whether two poses are the same except for rounding errors.
 fn same(a: &RestPose, b: &RestPose) -> bool {
     let cos_half_angle = |a: &Transform, b: &Transform| {
         let (a, b) = (a.rotation, b.rotation);
@@ -87,7 +88,7 @@ fn same(a: &RestPose, b: &RestPose) -> bool {
     a.iter().zip(b).all(|(a, b)| cos_half_angle(a, b) > 1.0 - 1e-9)
 }
 
-/// The pose that the file's bind poses list, where they list most of the joints.
+/// The pose in the file's bind poses, if they contain most of the joints.
 fn bind_pose(scene: &SceneRoot, joints: &JointNodes, saved: &RestPose) -> Option<RestPose> {
     let mut pose = saved.clone();
     let mut listed = vec![false; pose.len()];
@@ -105,7 +106,7 @@ fn bind_pose(scene: &SceneRoot, joints: &JointNodes, saved: &RestPose) -> Option
     (found as f64 >= MOST * all.len() as f64).then_some(pose)
 }
 
-/// The pose with all rotations of joints at zero; joint orients stay.
+/// The pose with all joint rotations zero; joint orients are kept.
 fn zero_pose(scene: &SceneRoot, joints: &JointNodes, saved: &RestPose) -> Option<RestPose> {
     let zero = |n: usize| PropOverrideDesc {
         element_id: scene.nodes[n].element.element_id,
@@ -123,7 +124,7 @@ fn zero_pose(scene: &SceneRoot, joints: &JointNodes, saved: &RestPose) -> Option
     Some(pose)
 }
 
-/// Whether a body stands in this pose; `None` where no body is seen.
+/// Whether the body is upright in this pose; `None` if no body is detected.
 fn is_upright(
     scene: &SceneRoot,
     joints: &JointNodes,
@@ -162,10 +163,10 @@ fn upright(rig: &Rig, pose: &ModelPose) -> Option<bool> {
     let down = legs.iter().flatten().all(|bone| angle_between(bone, &-Vec3::y()) < DOWN);
     let lean = |bone: &Vec3| angle_between(bone, &-Vec3::y());
     let alike = (0..2).all(|k| (lean(&legs[0][k]) - lean(&legs[1][k])).abs() < ALIKE);
-    let bent = |side: Side| {
+    let elbow = |side: Side| {
         let upper = direction(Role::UpperArm(side), Role::LowerArm(side))?;
         Some(angle_between(&upper, &direction(Role::LowerArm(side), Role::Hand(side))?))
     };
-    let straight = Side::BOTH.into_iter().filter_map(bent).all(|bend| bend < STRAIGHT);
+    let straight = Side::BOTH.into_iter().filter_map(elbow).all(|bend| bend < STRAIGHT);
     Some(down && alike && straight)
 }

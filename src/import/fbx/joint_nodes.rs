@@ -21,19 +21,19 @@ impl JointNodes {
     }
 }
 
-/// Where a node stands in the scene's list.
+/// The index of a node in the scene.
 pub(super) fn index(node: &Node) -> usize {
     node.element.typed_id as usize
 }
 
-/// The node and those above it.
+/// The node and its ancestors.
 fn path_to_top<'a>(scene: &'a Scene, node: usize) -> impl Iterator<Item = usize> + 'a {
     std::iter::successors(Some(node), |n| scene.nodes.get(*n)?.parent.as_ref().map(|p| index(p)))
 }
 
 /// The joints of the scene.
 pub(super) fn joints(scene: &Scene) -> JointNodes {
-    // What a bone carries moves to the nameless node that keeps its scale to itself, where there is one.
+    // The reader moves a bone's attributes to its scale helper node, if there is one.
     let helper = |n: usize| scene.nodes[n].scale_helper.as_ref();
     let is_bone = |n: usize| scene.nodes[n].bone.is_some() || helper(n).is_some_and(|h| h.bone.is_some());
     let mut is = vec![false; scene.nodes.len()];
@@ -54,7 +54,7 @@ pub(super) fn joints(scene: &Scene) -> JointNodes {
     }
     is.iter_mut().enumerate().for_each(|(n, is)| *is = is_bone(n));
     if !is.iter().any(|is| *is) {
-        // Bones may be nulls: whatever is neither seen nor looks, below the scene itself.
+        // Bones may be nulls: all nodes below the scene that are not a mesh, light or camera.
         for (n, node) in scene.nodes.iter().enumerate() {
             is[n] = !node.is_root && node.mesh.is_none() && node.light.is_none() && node.camera.is_none();
         }

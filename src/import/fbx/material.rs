@@ -86,7 +86,7 @@ fn image(texture: &Texture, folder: Option<&Path>, warnings: &mut Warnings) -> O
             None
         }
         None => {
-            let said = "a texture is not in the file and not beside it";
+            let said = "a texture is neither in the file nor in its folder";
             warnings.add("fbx-texture-missing", said, one_line(&name));
             None
         }

@@ -5,7 +5,7 @@
 
 use super::skin_weights::{FbxSkin, INFLUENCES, skin};
 use crate::gltf_document::{FLOAT, GlbBuilder, UNSIGNED_INT, UNSIGNED_SHORT, floats};
-use crate::import::load::ImportError;
+use crate::import::import_error::ImportError;
 use crate::memory_budget::MemoryBudget;
 use crate::report::{Warnings, one_line};
 use serde_json::{Value, json};

@@ -7,7 +7,7 @@ use super::joint_nodes::{JointNodes, index};
 use super::mesh::{self, GlbMesh};
 use super::{material, stacks};
 use crate::gltf_document::GlbBuilder;
-use crate::import::load::ImportError;
+use crate::import::import_error::ImportError;
 use crate::memory_budget::MemoryBudget;
 use crate::report::Warnings;
 use serde_json::{Value, json};

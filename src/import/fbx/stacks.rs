@@ -8,7 +8,7 @@ use super::joint_nodes::JointNodes;
 use super::mesh::GlbMeshes;
 use super::scene_to_glb::RestPose;
 use crate::gltf_document::{FLOAT, GlbBuilder, floats};
-use crate::import::load::ImportError;
+use crate::import::import_error::ImportError;
 use crate::memory_budget::MemoryBudget;
 use crate::report::one_line;
 use rayon::prelude::*;

@@ -130,7 +130,7 @@ fn meshes(json: &Json, root: &Root, warnings: &mut Warnings) -> Vec<Mesh> {
             let fault =
                 named.map(|&i| range(path, "accessors", i, root.accessors.len())).find_map(Result::err);
             if let Some(error) = &fault {
-                warnings.add("gltf-mesh-unreadable", format!("a mesh was passed over: {error}"), path());
+                warnings.add("gltf-mesh-unreadable", format!("a mesh was not read: {error}"), path());
             }
             if fault.is_some() || primitive.mode == Checked::Invalid {
                 primitive.attributes.clear();

@@ -22,12 +22,12 @@ use crate::report::Warnings;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What a glTF file holds, in normal form but for the facing: it still looks where the file has it look.
+/// The content of a glTF file, in normal form except for the facing direction, which is still the file's.
 #[derive(Clone, Debug)]
 pub struct GltfFile {
     /// The joints.
     pub skeleton: Skeleton,
-    /// Where the skin was attached, for every joint, in the file's own space.
+    /// The bind pose of every joint, in the file's own space.
     pub bind: Option<ModelPose>,
     /// The clips, in file order.
     pub clips: Vec<Clip>,
@@ -37,9 +37,9 @@ pub struct GltfFile {
     pub meshes: Vec<Mesh>,
     /// The humanoid map, where the file is a VRM or a VRM animation.
     pub humanoid: Option<VrmHumanoid>,
-    /// The file as it came.
+    /// The file as it was read.
     pub document: Document,
-    /// What had to be bent.
+    /// What was corrected.
     pub warnings: Warnings,
 }
 
@@ -47,8 +47,8 @@ impl GltfFile {
     /// Reads the file `bytes`, whose relative URIs lie in `folder`.
     ///
     /// # Errors
-    /// A [`GltfError`] with the place where the file is not what the specification asks for, as far as the
-    /// skeleton and its clips are concerned. Faults of meshes, materials and images are warnings.
+    /// A [`GltfError`] with the position where skeleton or clips violate the specification. Faults of meshes, materials and
+    /// images are warnings.
     pub fn read(bytes: &[u8], folder: Option<&Path>) -> Result<Self, GltfError> {
         let budget = MemoryBudget::new(bytes.len() as u64, None);
         Self::read_within(Arc::new(bytes.to_vec()), folder, &budget)
@@ -110,7 +110,7 @@ impl GltfFile {
         })
     }
 
-    /// The asset of these roles, turned by `model_from_file` so that the character faces +Z.
+    /// The asset with these roles, rotated by `model_from_file` so that the character faces +Z.
     ///
     /// `assignments` name joints of [`GltfFile::skeleton`].
     pub fn into_asset(
@@ -124,7 +124,7 @@ impl GltfFile {
         let mut joints: Vec<Joint> = self.skeleton.joints().to_vec();
         joints[0].rest = rotation * joints[0].rest;
         let skeleton =
-            Skeleton::new(joints).expect("a turned skeleton keeps its tree, names and finite numbers");
+            Skeleton::new(joints).expect("a rotated skeleton keeps its tree, names and finite numbers");
         let mut clips = self.clips;
         for clip in clips.iter_mut().filter(|_| model_from_file != Quat::identity()) {
             let translated = clip.translated().first() == Some(&root);
@@ -156,11 +156,11 @@ impl GltfFile {
     }
 }
 
-/// Takes what the lists of the document fill once they are typed: an empty entry is three bytes of text.
+/// Reserves the memory of the parsed lists of the document: an empty entry is only three bytes of text.
 fn lists(json: &Json, budget: &MemoryBudget) -> Result<(), GltfError> {
     let count = |key| json.items(key).map_or(0, |items| items.len() as u64);
     let what = |key: &str| format!("the list `{key}`");
-    // A node is typed twice, becomes a node of the tree, and as often as not a joint.
+    // A node is parsed twice, and stored in the tree and often as a joint.
     budget.reserve_list::<([::gltf::json::Node; 2], GltfNode, Joint)>(count("nodes"), || what("nodes"))?;
     budget.reserve_list::<::gltf::json::Material>(count("materials"), || what("materials"))?;
     budget.reserve_list::<[::gltf::json::Accessor; 2]>(count("accessors"), || what("accessors"))?;

@@ -5,7 +5,8 @@
 use super::gltf_file::GltfFile;
 use crate::anatomy::skin_mass;
 use crate::import::format::ReadFormat;
-use crate::import::load::{ImportError, ImportOptions};
+use crate::import::import_error::ImportError;
+use crate::import::import_options::ImportOptions;
 use crate::import::reference_pose::{self, UncalibratedBody};
 use crate::import::rig_detection::{RigClues, detect_rig};
 use crate::math::Vec3;
@@ -17,7 +18,7 @@ pub const FORMAT: ReadFormat = ReadFormat {
     name: "gltf",
     suffixes: &["gltf", "glb", "vrm", "vrma"],
     about: "glTF 2.0, VRM 0 and 1, VRM animation: characters and takes",
-    loses: "nothing on the way to GLB or glTF; elsewhere morph weights, cameras and lights",
+    loses: "nothing on export to GLB or glTF; in other formats morph weights, cameras and lights",
     recognise: |head| {
         let json = head.trim_ascii_start().starts_with(b"{");
         head.starts_with(b"glTF") || json && head.windows(7).any(|w| w == b"\"asset\"")
@@ -28,7 +29,7 @@ pub const FORMAT: ReadFormat = ReadFormat {
     },
 };
 
-/// The file with its roles, its calibration pose and the turn that makes it face +Z.
+/// The asset of a file: with roles, calibration pose, and rotated to face +Z.
 pub(crate) fn asset(mut file: GltfFile, name: &str, options: &ImportOptions) -> Result<Asset, ImportError> {
     let mut warnings = std::mem::take(&mut file.warnings);
     let rest = file.bind.clone().unwrap_or_else(|| file.skeleton.rest_model_pose());

@@ -62,7 +62,7 @@ fn unit(q: RawQuat) -> Quat {
     if length > NO_LENGTH { Quat::new_unchecked(q / length) } else { Quat::identity() }
 }
 
-/// A quaternion that is no longer says nothing: it stands for no turn.
+/// Shorter quaternions define no rotation; they are read as the identity.
 const NO_LENGTH: f64 = 1e-9;
 
 impl KeyValue for Quat {
@@ -98,7 +98,7 @@ pub(super) struct KeyCursor<'a> {
 }
 
 impl<'a> KeyCursor<'a> {
-    /// The hand on the first of `times`, which ascend and are not empty.
+    /// A cursor at the first of `times`, which ascend and are not empty.
     pub(super) fn new(times: &'a [f64]) -> Self {
         Self { times, at: 0 }
     }
@@ -131,7 +131,7 @@ impl<'a> KeyCursor<'a> {
 /// The keys of one property of one node.
 #[derive(Clone)]
 pub(super) struct KeyTrack<'a> {
-    /// Which of the lists of key times is its own.
+    /// The index of its list of key times.
     pub(super) times: usize,
     values: &'a [u8],
     width: usize,

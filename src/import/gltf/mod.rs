@@ -1,6 +1,6 @@
 //! Reads glTF, GLB, VRM and VRM animation files: skeletons, skins, meshes and animations.
 //!
-//! [`GltfFile::read`] decodes a file; `gltf_format` detects the roles of its joints and turns it into an asset.
+//! [`GltfFile::read`] decodes a file; `gltf_format` detects the roles of its joints and makes the asset.
 //! Source: glTF 2.0 specification (Khronos, ISO/IEC 12113:2022).
 
 mod gltf_format;

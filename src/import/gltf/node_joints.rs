@@ -24,7 +24,7 @@ pub enum VrmVersion {
     One,
 }
 
-/// The humanoid map that a VRM document carries.
+/// The humanoid map of a VRM document.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VrmHumanoid {
     /// The version of the extension that holds the map.
@@ -33,7 +33,7 @@ pub struct VrmHumanoid {
     pub bones: Vec<(String, JointId)>,
 }
 
-/// The joints of a document and the way back to its nodes.
+/// The joints of a document and their nodes.
 pub(super) struct Joints {
     pub(super) skeleton: Skeleton,
     /// The node of each joint; `None` for an added root.
@@ -135,7 +135,7 @@ fn holders(tree: &NodeTree, members: &[bool]) -> Vec<Option<usize>> {
 fn members(tree: &NodeTree, named: &BTreeSet<usize>) -> Vec<bool> {
     let mut members = vec![named.is_empty(); tree.nodes().len()];
     named.iter().for_each(|&n| members[n] = true);
-    // Parents first: the nearest named ancestor of every node is known when the node's turn comes.
+    // Parents first, so that the ancestors of a node are processed before it.
     let mut below = vec![false; tree.nodes().len()];
     for &n in tree.order() {
         below[n] = tree.node(n).parent.is_some_and(|p| below[p] || named.contains(&p));

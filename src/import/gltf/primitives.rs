@@ -95,7 +95,7 @@ pub(super) fn meshes(source: &MeshContext, warnings: &mut Warnings) -> Result<Ve
         for primitive in mesh.primitives() {
             let path = format!("meshes[{index}].primitives[{}]", primitive.index());
             if primitive.extension_value(DRACO).is_some() {
-                let said = "a Draco-compressed mesh was passed over; it stays in the file untouched";
+                let said = "a Draco-compressed mesh was not read; it is kept in the file unchanged";
                 warnings.add("gltf-draco-mesh", said, path);
                 continue;
             }
@@ -113,7 +113,7 @@ pub(super) fn meshes(source: &MeshContext, warnings: &mut Warnings) -> Result<Ve
                 }
                 Ok(None) => {}
                 Err(error) => {
-                    let said = format!("a mesh was passed over: {}", error.unless_memory()?);
+                    let said = format!("a mesh was not read: {}", error.unless_memory()?);
                     warnings.add("gltf-mesh-unreadable", said, path);
                 }
             }
@@ -219,7 +219,7 @@ fn triples(flat: Vec<f32>) -> Vec<[f32; 3]> {
 
 fn triangles(corners: &[u32], mode: Mode) -> Vec<[u32; 3]> {
     match mode {
-        // Every other triangle of a strip is turned over (specification 3.7.2.1).
+        // Every other triangle of a strip has reversed winding (specification 3.7.2.1).
         Mode::TriangleStrip => {
             let flipped =
                 |(i, w): (usize, &[u32])| if i % 2 == 0 { [w[0], w[1], w[2]] } else { [w[0], w[2], w[1]] };
@@ -352,7 +352,7 @@ fn materials(source: &MeshContext) -> Vec<(Material, u32)> {
                 *c = v.as_f64().unwrap_or(1.0) as f32;
             }
         }
-        // Alpha says nothing of a surface unless the material is told to be blended.
+        // Alpha is used only if the material is blended.
         if value.get("alphaMode").and_then(Value::as_str) != Some("BLEND") {
             base_color[3] = 1.0;
         }

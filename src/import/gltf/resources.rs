@@ -110,7 +110,7 @@ fn inside(folder: &Path, uri: &str) -> Result<PathBuf, String> {
     let decoded = String::from_utf8(percent_decode(uri)?).map_err(|_| "is not UTF-8".to_owned())?;
     let first = decoded.split('/').next().unwrap_or_default();
     if decoded.is_empty() || decoded.starts_with('/') || first.contains(':') {
-        return Err("is not relative; only files beside the document are read".into());
+        return Err("is not relative; only files in the folder of the document are read".into());
     }
     if decoded.contains(['\0', '\\']) {
         return Err("has a character that no relative URI has".into());

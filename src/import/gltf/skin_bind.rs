@@ -27,7 +27,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Agreement of lengths and positions, relative to their size.
 const AGREES: f64 = 1e-3;
 
-/// A skin as the document has it.
+/// A skin as it is in the document.
 pub(super) struct GltfSkin {
     /// The node of each joint.
     pub(super) nodes: Vec<usize>,
@@ -99,7 +99,7 @@ pub(super) fn bind(
     stated.sort_by(|a, b| b.0.total_cmp(&a.0));
     let spaces = BindSpaces::of(tree, worlds);
     for (_, s, skin) in stated {
-        // Every skin is held against every space.
+        // Every skin is compared with every space.
         budget.reserve_list::<(Affine, Quat)>(spaces.mesh_nodes.len() as u64, || format!("`skins[{s}]`"))?;
         let mut attached = Vec::new();
         for (node, matrix) in skin.nodes.iter().zip(&skin.joint_from_skin) {
@@ -121,7 +121,7 @@ pub(super) fn bind(
         };
         let apart = |joint: JointId, frame: &Transform| match &bound[joint.index()] {
             Some(known) => (known.translation - frame.translation).norm() > AGREES * size,
-            // A bone keeps its length to a joint that the body binds.
+            // The distance to a parent that is bound already must be the length of the bone.
             None => joints.skeleton.parent(joint).and_then(|p| Some((p, bound[p.index()]?))).is_some_and(
                 |(parent, known)| {
                     let length = (rest.position(joint) - rest.position(parent)).norm();
@@ -130,7 +130,7 @@ pub(super) fn bind(
             ),
         };
         if attached.iter().zip(&in_world).any(|((joint, ..), frame)| apart(*joint, frame)) {
-            let said = "skins bind joints at different places; the one with the longest bones counts";
+            let said = "skins bind joints at different positions; the one with the longest bones is used";
             warnings.add("gltf-skins-disagree", said, format!("skins[{s}]"));
             continue;
         }
@@ -152,10 +152,10 @@ pub(super) fn bind(
     Ok(Some(ModelPose::new(pose)))
 }
 
-/// The spaces in which a skin may have been bound: of the nodes that carry skinned meshes, and of all above them.
+/// The spaces in which a skin may have been bound: those of the nodes with skinned meshes, and of their ancestors.
 struct BindSpaces<'a> {
     worlds: &'a [WorldTransform],
-    /// The nodes, each once, with the carrier that led to it.
+    /// These nodes, each once, with a node with a skinned mesh at or below it.
     mesh_nodes: Vec<(usize, usize)>,
     rotations: Vec<Option<Quat>>,
 }
@@ -174,7 +174,7 @@ impl<'a> BindSpaces<'a> {
         Self { worlds, mesh_nodes, rotations }
     }
 
-    /// The world, what is above `top`, and what carries meshes but for those of `joints`.
+    /// World space, the spaces of the ancestors of `top`, and those of `mesh_nodes` except for meshes on `joints`.
     fn candidates(&self, top: usize, joints: &[usize], tree: &NodeTree) -> Vec<(Affine, Quat)> {
         let joints: BTreeSet<usize> = joints.iter().copied().collect();
         let mesh_nodes = self.mesh_nodes.iter().filter(|(_, by)| !joints.contains(by)).map(|(n, _)| *n);
@@ -186,7 +186,7 @@ impl<'a> BindSpaces<'a> {
 
 type BoundJoint = (JointId, usize, Affine);
 
-/// The bound joints of one skin in the world; `None` where no similarity brings them there.
+/// The bound joints of one skin in world space; `None` if no similarity maps them there.
 fn bind_in_world(
     attached: &[BoundJoint],
     skin: &GltfSkin,
@@ -199,7 +199,7 @@ fn bind_in_world(
     let worlds = spaces.worlds;
     let frames: Vec<Quat> =
         attached.iter().map(|a| nearest_rotation(&a.2.linear).map(|r| r.0)).collect::<Option<_>>()?;
-    // Where every joint rests as it was bound, `world * IBM` is the same map for all of them.
+    // If the rest pose is the bind pose, `world * IBM` is the same for all joints.
     let maps: Vec<Affine> =
         attached.iter().filter_map(|a| Some(worlds[a.1].affine() * a.2.inverse()?)).collect();
     let first = maps.first()?;
@@ -213,7 +213,7 @@ fn bind_in_world(
         return Some(in_world.collect());
     }
     let scale = length_ratio(attached, joints, rest)?;
-    // What most of the body has turned by, and of the spaces that exist in the file the one closest to it.
+    // The rotation of most of the body, and the space of the file that is nearest to it.
     let rotations: Vec<Quat> =
         attached.iter().zip(&frames).map(|(a, q)| worlds[a.1].rigid().0.rotation * q.inverse()).collect();
     let ids: Vec<JointId> = attached.iter().map(|a| a.0).collect();
@@ -227,11 +227,11 @@ fn bind_in_world(
         let best = candidates.iter().copied().min_by(|a, b| off(a).total_cmp(&off(b)));
         best.filter(|c| off(c) <= std::f64::consts::FRAC_PI_3)
     };
-    // Where the body has turned elsewhere on the whole (a chain that is curled up), its topmost joint may not have.
+    // If no space is near the rotation of the body (a chain that is curled up), one may be near that of its topmost joint.
     let (map, rotation) = nearest(body).or_else(|| nearest(top_rotation))?;
     let shift = match similarity_scale(&map) {
         Some(s) if (s / scale - 1.0).abs() < AGREES => map.translation,
-        // Dequantisation moves the origin of skin space too: then the topmost joint stands where it rests.
+        // Dequantisation also moves the origin of skin space: then the topmost joint is at its rest position.
         _ => worlds[*top_node].translation - rotation * (top_bind.translation * scale),
     };
     let in_world = attached.iter().zip(&frames);
@@ -242,7 +242,7 @@ fn bind_in_world(
     )
 }
 
-/// The scale of `m` where it is a rotation times one number.
+/// The scale of `m` if it is a rotation with uniform scale.
 fn similarity_scale(m: &Affine) -> Option<f64> {
     let lengths = Vec3::from_fn(|i, _| m.linear.column(i).norm());
     let even = lengths.max() - lengths.min() <= AGREES * lengths.max();
@@ -281,10 +281,10 @@ fn bone_lengths(ids: &[JointId], joints: &Joints, rest: &ModelPose) -> Vec<f64> 
     ids.iter().map(|id| lengths[id]).collect()
 }
 
-/// The longest bones that may be the start of the search: the medoid of all would cost their square.
+/// Number of joints, those with the longest bones, among which the start of the search is chosen: the cost is quadratic.
 const MOST_STARTS: usize = 64;
 
-/// What most of the body has turned by: the L1 median of `rotations`, weighted, started at the medoid of the heaviest.
+/// The rotation of most of the body: the weighted L1 median of `rotations`, started at the medoid of the heaviest.
 fn common_rotation(rotations: &[Quat], weights: &[f64]) -> Option<Quat> {
     let heavy = weights.iter().any(|w| *w > 0.0);
     let weights: Vec<f64> = if heavy { weights.to_vec() } else { vec![1.0; rotations.len()] };

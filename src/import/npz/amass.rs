@@ -13,8 +13,9 @@ use super::npz_error::NpzError;
 use super::rest_joints::RestJoints;
 use super::smpl_joints;
 use crate::import::format::{ReadFormat, SourceFile};
+use crate::import::import_error::ImportError;
+use crate::import::import_options::{ImportOptions, UpAxis};
 use crate::import::known_axes::KnownAxesFile;
-use crate::import::load::{ImportError, ImportOptions, UpAxis};
 use crate::math::{Quat, Transform, Vec3, exp, same_hemisphere};
 use crate::model::{Asset, Clip, Joint, JointId, Skeleton};
 use crate::report::Warnings;
@@ -33,18 +34,18 @@ pub const FORMAT: ReadFormat = ReadFormat {
     read: |source, options| import(source, options),
 };
 
-/// The rate of takes that state none, Hz: that of most estimates from video.
+/// Frame rate of takes that do not state it, Hz: the usual rate of estimates from video.
 const USUAL_RATE: f64 = 30.0;
-/// The rates that takes can have, Hz.
+/// Valid frame rates, Hz.
 const RATES: std::ops::RangeInclusive<f64> = 0.1..=10_000.0;
-/// How far a body may be from the origin, metres; beyond it is damage. Half the way around the earth.
+/// Largest distance of a body from the origin, metres: half the circumference of the earth; larger values are damaged.
 const FARTHEST: f64 = 2e7;
 /// The largest angle that is accepted, radians: beyond it `f64` no longer resolves a rotation.
 const MAX_ANGLE: f64 = 1e6;
-/// The share of uprightness along Y, on average, beyond which a take that is read as Z up is told of.
+/// Mean Y component of the pelvis's up direction beyond which a take that is read as Z up gets a warning.
 const STANDS: f64 = 0.8;
 
-/// Arrays that turn some joints, under any of their names, and the joints in order.
+/// The alternative names of an array of rotations, and its joints in order.
 type PoseArrays = (&'static [&'static str], &'static [&'static [&'static str]]);
 
 const ROOT: &[&str] = &["root_orient", "global_orient"];
@@ -52,7 +53,7 @@ const BODY: &[&str] = &["pose_body", "body_pose"];
 const TRANS: &[&str] = &["trans", "transl"];
 const POSES: &[&str] = &["poses"];
 const RATE: &[&str] = &["mocap_framerate", "mocap_frame_rate", "mocap_frame_rates", "fps"];
-/// What may come beside `root_orient` and `pose_body`.
+/// Arrays that may accompany `root_orient` and `pose_body`.
 const PARTS: &[PoseArrays] = &[
     (&["pose_jaw", "jaw_pose"], &[&["jaw"]]),
     (&["pose_eye"], &[&["left_eye", "right_eye"]]),
@@ -116,8 +117,8 @@ fn import(source: &SourceFile, options: &ImportOptions) -> Result<Asset, ImportE
         }
     }
     if options.up.is_none() && frames > 0 && stands > STANDS * frames as f64 {
-        let said = "the body stands along Y, and SMPL takes of AMASS have Z up: this one was laid down \
-                    (`input.up=y` puts it upright)";
+        let said = "the body stands along Y, but takes in AMASS have Z up: it was rotated to lie down \
+                    (`input.up=y` keeps it upright)";
         warnings.add("smpl-up", said, "the arrays");
     }
     let clip = Clip::new(source.name, rate, animated.len(), all, vec![JointId::new(0)], places);
@@ -125,7 +126,7 @@ fn import(source: &SourceFile, options: &ImportOptions) -> Result<Asset, ImportE
     stated.asset(source.name, options)
 }
 
-/// The arrays of rotations, and which joint each row of three turns; the pelvis first.
+/// The arrays of rotations, and the joint that each row of three rotates; the pelvis first.
 fn rotations(archive: &mut NpzArchive) -> Result<(Vec<NpyArray>, Vec<JointColumns>), NpzError> {
     let animated = |joints: &[&'static str], array: usize, first: usize| {
         let one = |(k, joint): (usize, &&'static str)| JointColumns { joint, array, column: first + k };
@@ -188,8 +189,8 @@ fn check(name: &str, array: &NpyArray, width: usize, most: f64) -> Result<(), Np
     }
 }
 
-/// The skeleton of the joints that are turned and whose rest place is known, how they are turned, and where the pelvis
-/// rests in the model's frame. The skeleton's own rest pose is lifted to the ground.
+/// The skeleton of the animated joints whose rest position is known, their columns, and the rest position of the pelvis in the
+/// model's frame. The rest pose of the skeleton stands on the ground.
 fn skeleton(
     archive: &mut NpzArchive,
     animated: Vec<JointColumns>,
@@ -200,7 +201,7 @@ fn skeleton(
         Some(name) if options.body_model.is_some() => {
             let betas = archive.array(name)?;
             check(name, &betas, 1, MAX_ANGLE)?;
-            // Some tools repeat them for each frame: a body keeps its shape.
+            // Some tools repeat them in each frame; only the first row is used.
             let width = betas.shape.last().copied().unwrap_or(1);
             betas.values.get(..width).unwrap_or_default().to_vec()
         }
@@ -212,7 +213,7 @@ fn skeleton(
         animated.into_iter().filter(|t| rest.place(t.joint).is_some()).collect();
     if animated.len() < all {
         let said = format!(
-            "{} joints of the take are not in the body model and were left out: it is one of another kind",
+            "{} joints of the take are not in the body model and were left out: it is of another kind",
             all - animated.len()
         );
         warnings.add("smpl-model-joints", said, "the body model");
@@ -231,13 +232,13 @@ fn skeleton(
     Ok((Skeleton::new(joints)?, animated, place(smpl_joints::BODY[0])))
 }
 
-/// Frames a second.
+/// Frames per second.
 fn rate(archive: &mut NpzArchive, options: &ImportOptions, warnings: &mut Warnings) -> Result<f64, NpzError> {
     let Some(name) = archive.has(RATE) else {
         let rate = options.rate.unwrap_or(USUAL_RATE);
         if options.rate.is_none() {
             let said =
-                format!("no rate is stated: {rate} frames a second were assumed (`input.rate` tells it)");
+                format!("no rate is stated: {rate} frames per second were assumed (`input.rate` sets it)");
             warnings.add("smpl-rate", said, "the arrays");
         }
         return Ok(rate);

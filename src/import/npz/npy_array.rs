@@ -92,12 +92,12 @@ impl NpyHeader {
         self.kind.contains('O')
     }
 
-    /// How many elements there are; `None` where that is beyond any number.
+    /// The number of elements; `None` if it overflows.
     pub(super) fn count(&self) -> Option<u64> {
         self.shape.iter().try_fold(1u64, |n, &size| n.checked_mul(size as u64))
     }
 
-    /// For how many numbers reading the array needs room: those of the other order are turned in a second list.
+    /// The number of values that reading the array allocates: Fortran order needs a second, transposed list.
     pub(super) fn room(&self) -> u64 {
         self.count().map_or(u64::MAX, |count| count.saturating_mul(1 + u64::from(self.fortran)))
     }
@@ -127,7 +127,7 @@ impl NpyHeader {
         };
         let bytes = self.count().and_then(|n| n.checked_mul(width as u64)?.checked_add(self.length));
         if bytes != Some(size) {
-            return Err(format!("it has {size} bytes, its head tells of the shape {}", shape(&self.shape)));
+            return Err(format!("it has {size} bytes, its header states the shape {}", shape(&self.shape)));
         }
         let count = (size - self.length) / width as u64;
         let mut values = Vec::new();

@@ -1,0 +1,81 @@
+//! Why a file cannot be imported: the errors of all formats, each with the file and a hint.
+
+use super::asf_amc::AsfError;
+use super::bvh::BvhError;
+#[cfg(feature = "formats")]
+use super::npz::NpzError;
+use crate::gltf_document::GltfError;
+use crate::memory_budget::OverBudget;
+use std::path::PathBuf;
+
+/// Why a file cannot be imported.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ImportError {
+    /// The file cannot be read.
+    #[error("`{}` cannot be read: {reason}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The message of the operating system.
+        reason: String,
+    },
+    /// The memory limit of the file is exceeded.
+    #[error(transparent)]
+    Memory(#[from] OverBudget),
+    /// The content is of no known format.
+    #[error("`{name}` cannot be read: {what}")]
+    Unknown {
+        /// The name of the file.
+        name: String,
+        /// What it appears to be, by its first bytes and its extension, and what to do.
+        what: String,
+    },
+    /// The calibration frame does not exist.
+    #[error(
+        "calibration frame {frame} does not exist: the take has {frames} frames, counted from 0\n  hint: `input.calibration.frame` is the number of a frame in which the figure stands in a T-pose"
+    )]
+    CalibrationFrame {
+        /// The requested frame.
+        frame: usize,
+        /// Frames of the take.
+        frames: usize,
+    },
+    /// The calibration file cannot be read.
+    #[error("`{}`, the calibration file: {error}", path.display())]
+    Calibration {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: Box<ImportError>,
+    },
+    /// The calibration file has another skeleton.
+    #[error(
+        "no joint of the take has the name of a joint in `{}`\n  hint: `input.calibration.file` is a take of the same skeleton", path.display()
+    )]
+    CalibrationFile {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A fault of an archive of arrays.
+    #[cfg(feature = "formats")]
+    #[error(transparent)]
+    Npz(#[from] NpzError),
+    /// A fault of an ASF or AMC file.
+    #[error(transparent)]
+    Asf(#[from] AsfError),
+    /// A fault of a BVH file.
+    #[error(transparent)]
+    Bvh(#[from] BvhError),
+    /// An FBX file that cannot be read.
+    #[error(
+        "the FBX reader reports: {reason}\n  hint: FBX 3.0 to 7.7 are read, binary and ASCII; open the file in another program and save it again"
+    )]
+    Fbx {
+        /// The message of the reader.
+        reason: String,
+    },
+    /// A fault of a glTF file.
+    #[error(transparent)]
+    Gltf(#[from] GltfError),
+}

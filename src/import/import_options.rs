@@ -1,0 +1,87 @@
+//! Options of the import: user-specified properties of files and limits.
+
+use super::bvh::Positions;
+use crate::anatomy::{Vocabulary, Word};
+use crate::math::Vec3;
+use crate::memory_budget::MemoryBudget;
+use std::borrow::Cow;
+use std::path::PathBuf;
+
+/// An axis that points up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UpAxis {
+    /// +Y.
+    Y,
+    /// +Z.
+    Z,
+}
+
+impl UpAxis {
+    fn vector(self) -> Vec3 {
+        match self {
+            UpAxis::Y => Vec3::y(),
+            UpAxis::Z => Vec3::z(),
+        }
+    }
+}
+
+/// The reference pose that the user asks for: the pose in which takes are compared with characters.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Calibrate {
+    /// The bind pose, else the rest pose, or, if that is degenerate, an estimate from the motion.
+    #[default]
+    Auto,
+    /// The bind pose, if the file has one.
+    Bind,
+    /// The rest pose, also if it is degenerate.
+    Rest,
+    /// A pose estimated from the motion.
+    Motion,
+    /// This frame of the take, as it is.
+    Frame(usize),
+    /// The pose of another file, matched by joint names.
+    File(PathBuf),
+}
+
+/// User-specified properties of files, for formats that do not state them (BVH), and limits.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ImportOptions {
+    /// Metres per unit; `None`: estimated from the figure.
+    pub units: Option<f64>,
+    /// The up axis of rest pose and motion; `None`: detected from both.
+    pub up: Option<UpAxis>,
+    /// How position channels and offsets are combined; `None`: decided from the data.
+    pub bvh_positions: Option<Positions>,
+    /// The reference pose, in which the body is compared with others.
+    pub calibration: Calibrate,
+    /// Words of joint names, in addition to the built-in ones.
+    pub words: Vec<Word>,
+    /// Frames per second of files that do not state it (AMC), positive; `None`: the format's usual rate.
+    pub rate: Option<f64>,
+    /// The ASF file of AMC files; `None`: looked up in the folder of each.
+    pub skeleton: Option<PathBuf>,
+    /// The body model of SMPL motions; `None`: a neutral figure.
+    pub body_model: Option<PathBuf>,
+    /// Memory limit for reading one file, bytes; `None`: a limit that grows with the file's size, up to
+    /// `memory_budget::MAX_MEMORY`.
+    pub memory: Option<u64>,
+}
+
+impl ImportOptions {
+    /// The words by which joint names are parsed.
+    pub(super) fn vocabulary(&self) -> Cow<'static, Vocabulary> {
+        let built_in = Vocabulary::built_in();
+        // Copies some hundred words per file, only if there are words to add.
+        if self.words.is_empty() { Cow::Borrowed(built_in) } else { Cow::Owned(built_in.with(&self.words)) }
+    }
+
+    /// The user-specified up axis, as a vector.
+    pub(super) fn up_vector(&self) -> Option<Vec3> {
+        self.up.map(UpAxis::vector)
+    }
+
+    /// The memory limit for reading these bytes.
+    pub(super) fn budget(&self, bytes: &[u8]) -> MemoryBudget {
+        MemoryBudget::new(bytes.len() as u64, self.memory)
+    }
+}

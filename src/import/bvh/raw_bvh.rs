@@ -155,7 +155,7 @@ fn skeleton(header: &BvhHeader, warnings: &mut Warnings) -> Result<Skeleton, Bvh
     Ok(Skeleton::new(joints)?)
 }
 
-/// Whether an end site only stands where the format asks for one: [`NO_TIP`] along the nearest bone above that has a length.
+/// Whether an end site is only there because the format requires one: [`NO_TIP`] along the nearest bone above with a length.
 fn is_short(tip: &Vec3, offset: &Vec3, parent: Option<JointId>, joints: &[Joint]) -> bool {
     let above = std::iter::successors(parent, |p| joints[p.index()].parent);
     let bones = std::iter::once(*offset).chain(above.map(|p| joints[p.index()].rest.translation));
@@ -163,11 +163,11 @@ fn is_short(tip: &Vec3, offset: &Vec3, parent: Option<JointId>, joints: &[Joint]
     bones.next().is_some_and(|bone| (tip - bone * NO_TIP).norm() <= SAME_TIP * NO_TIP * bone.norm())
 }
 
-/// How far the decimals of a file may move an end site, as a share of its length.
+/// Largest rounding error of an end site, as a share of its length.
 const SAME_TIP: f64 = 1e-3;
 
-/// The joints with the median of their position channels as OFFSETs, where no joint below a root has an OFFSET and the
-/// channels hold bones: some exporters write the lengths of bones there and nowhere else.
+/// The joints with the median of their position channels as OFFSETs, if no joint below a root has an OFFSET and the channels
+/// contain bones: some exporters write the lengths of bones only there.
 fn offsets_of_rows(skeleton: &Skeleton, translated: &[JointId], rows: &DecodedRows) -> Option<Vec<Joint>> {
     let is_root = |id: JointId| skeleton.parent(id).is_none_or(|p| skeleton.joint(p).file_name.is_none());
     let mut inner = skeleton.ids().filter(|id| !is_root(*id)).peekable();
@@ -222,7 +222,7 @@ fn decide(
             "position channels were {what} the OFFSETs: {add} joints look added, {replace} replaced \
              (set `bvh_positions` to decide)"
         );
-        // Some that say the one and some the other leave a doubt.
+        // Votes for both are ambiguous.
         match replace == 0 {
             true => warnings.guess("bvh-positions", message, "the rows"),
             false => warnings.add("bvh-positions", message, "the rows"),
@@ -260,12 +260,13 @@ impl RawBvh {
                 }
             }
         }
-        // A root that stays at its OFFSET stays there in the axes of the rows, which the rest pose may not have.
+        // A root that stays at its OFFSET stays there in the axes of the rows, which may differ from those of the rest pose.
         let place = world_from_file * (file_root.translation * scale);
         if clip.translated().first() != Some(&root) && place != joints[0].rest.translation {
             clip = with_root_at(clip, place);
         }
-        let skeleton = Skeleton::new(joints).expect("turning and scaling by finite numbers keeps a skeleton");
+        let skeleton =
+            Skeleton::new(joints).expect("rotating and scaling by finite numbers keeps a skeleton valid");
         RawBvh { skeleton, clip, positions, warnings }
     }
 }
@@ -288,10 +289,10 @@ fn with_root_at(clip: Clip, place: Vec3) -> Clip {
 impl TryFrom<&bvh_anim::Bvh> for RawBvh {
     type Error = BvhError;
 
-    /// The value of the `bvh_anim` crate, read as a file is read.
+    /// Converts the value of the `bvh_anim` crate like the text of a file.
     ///
     /// # Errors
-    /// Where it has no joints, or channels and frames that do not fit each other: the crate allows both.
+    /// A value without joints, or whose channels and frames do not match: the crate allows both.
     fn try_from(bvh: &bvh_anim::Bvh) -> Result<Self, BvhError> {
         let mut header = bvh_anim_header::header_of(bvh);
         let mut warnings = Warnings::new();

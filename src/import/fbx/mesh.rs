@@ -1,7 +1,7 @@
 //! Converts the meshes of a scene to glTF meshes: triangulated faces, welded identical corners, one primitive per material,
 //! morph targets, up to eight weights.
 //!
-//! Space: where a skin was bound, else that of the node. Units: metres. Texture coordinates start at the upper left.
+//! Space: that in which a skin was bound, else that of the node. Units: metres. Texture coordinates start at the upper left.
 
 use super::skin_weights::{FbxSkin, INFLUENCES, skin};
 use crate::gltf_document::{FLOAT, GlbBuilder, UNSIGNED_INT, UNSIGNED_SHORT, floats};
@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 use ufbx::{Mesh, Node, Scene, Vec3, matrix_for_normals, transform_direction, transform_position};
 
-/// What a corner takes until it is written: itself, its key among those that are known, its numbers and its bytes.
+/// Memory of a corner until it is written: itself, its key in the map of known corners, its numbers and its bytes.
 const CORNER: u64 = 256;
-/// What a vertex takes of a skin: its list of weights.
+/// Memory of a vertex of a skin: its list of weights.
 const WEIGHTS: u64 = 96;
 /// Buffer view target of vertex attributes: glTF's ARRAY_BUFFER.
 const VERTICES: Option<u32> = Some(34962);
@@ -30,7 +30,7 @@ pub(super) struct GlbMesh {
     pub(super) targets: usize,
 }
 
-/// The meshes and skins of the GLB, and which mesh of the scene became which.
+/// The meshes and skins of the GLB, and their indices by mesh of the scene.
 #[derive(Default)]
 pub(super) struct GlbMeshes {
     pub(super) meshes: Vec<Value>,
@@ -39,13 +39,13 @@ pub(super) struct GlbMeshes {
 }
 
 impl GlbMeshes {
-    /// What hangs on the node.
+    /// The mesh and skin of the node.
     pub(super) fn of_node(&self, node: &Node) -> Option<&GlbMesh> {
         self.of_mesh.get(&node.mesh.as_ref()?.element.element_id)
     }
 }
 
-/// A place, a normal, a texture coordinate and a colour.
+/// A position, a normal, a texture coordinate and a colour.
 #[derive(Clone, Copy)]
 struct MeshCorner {
     place: [f32; 3],
@@ -62,7 +62,7 @@ struct WeldedPrimitive {
     indices: Vec<u32>,
 }
 
-/// What a mesh is called: often its node has a name and it has none.
+/// The name of a mesh: its own, else that of its node.
 pub(super) fn name(mesh: &Mesh) -> &str {
     let node = mesh.element.instances.first().map_or("", |n| n.element.name.as_ref());
     let own: &str = mesh.element.name.as_ref();
@@ -72,7 +72,7 @@ pub(super) fn name(mesh: &Mesh) -> &str {
 /// All meshes that have faces.
 ///
 /// # Errors
-/// [`ImportError::Fbx`] where the file holds more than any character has.
+/// [`ImportError::Fbx`] if the file exceeds a limit.
 pub(super) fn bodies(
     scene: &Scene,
     binary: &mut GlbBuilder,
@@ -124,7 +124,7 @@ pub(super) fn bodies(
     Ok(bodies)
 }
 
-/// A morph target: where it moves each vertex of the scene's mesh.
+/// A morph target: the displacement of each vertex of the scene's mesh.
 struct MorphTarget {
     name: String,
     weight: f64,
@@ -148,7 +148,7 @@ fn morphs(
         if channel.keyframes.len() > 1 {
             warnings.add("fbx-inbetween", "in-between shapes of a morph target were left out", place());
         }
-        // Where it moves vertices, and where it moves corners: as numbers and as bytes.
+        // The displacements of vertices and of corners: as numbers and as bytes.
         let moved = (mesh.num_vertices + 6 * mesh.num_triangles) as u64;
         budget.reserve_list::<[f32; 3]>(moved, || format!("a morph target of the mesh `{}`", place()))?;
         let mut moves = vec![[0.0f32; 3]; mesh.num_vertices];
@@ -208,7 +208,7 @@ fn primitive(mesh: &Mesh, faces: &[u32], skin: Option<&FbxSkin>) -> WeldedPrimit
     made
 }
 
-/// The normal with length 1; up where it has none.
+/// The normal with length 1; up if its length is 0.
 fn unit(n: [f32; 3]) -> [f32; 3] {
     let length = n.iter().map(|x| x * x).sum::<f32>().sqrt();
     if length > 1e-6 && length.is_finite() { n.map(|x| x / length) } else { [0.0, 1.0, 0.0] }
@@ -271,7 +271,7 @@ fn written(
     primitive
 }
 
-/// The description of a list with its least and greatest numbers.
+/// The description of a list with its minimum and maximum.
 fn bounded(mut list: Value, values: &[[f32; 3]]) -> Value {
     let fold = |least: fn(f32, f32) -> f32| -> Vec<f32> {
         (0..3).map(|k| values.iter().map(|v| v[k]).reduce(least).unwrap_or(0.0)).collect()

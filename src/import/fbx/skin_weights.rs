@@ -1,7 +1,7 @@
 //! Skin weights of a mesh: joints, bind matrices, and the vertex positions at binding.
 //!
 //! If all clusters agree on the mesh's transform at binding, it is applied to the vertices and the inverse bind matrices are
-//! those of plain joint poses: then the space of the skin need not be guessed. Otherwise vertices are kept and each cluster
+//! those of plain joint poses: then the space of the skin is known. Otherwise vertices are kept and each cluster
 //! has its own matrix.
 
 use super::joint_nodes::index;
@@ -9,31 +9,31 @@ use super::mesh::name;
 use crate::report::{Warnings, one_line};
 use ufbx::{Matrix, Mesh, SkinDeformer, Vec3, matrix_invert, matrix_mul, transform_position};
 
-/// How far the places of clusters may differ, relative to the mesh.
+/// Largest difference between the transforms of clusters, relative to the size of the mesh.
 const AGREES: f64 = 1e-3;
-/// Vertices by which the places of clusters are compared.
+/// Number of vertices by which the transforms of clusters are compared.
 const COMPARED: usize = 64;
-/// Weights of one vertex at most: the two lists of four that readers of glTF know.
+/// Maximum number of weights per vertex: two glTF attributes of four.
 pub(super) const INFLUENCES: usize = 8;
 
 /// The skin of one mesh.
 pub(super) struct FbxSkin {
     /// The nodes of the joints.
     pub(super) joints: Vec<usize>,
-    /// Column by column.
+    /// Column-major.
     pub(super) inverse_bind: Vec<[f32; 16]>,
-    /// Where vertices go before they are bound.
+    /// The transform of the vertices at binding.
     pub(super) place: Option<Matrix>,
     /// The strongest weights of every vertex, the position in `joints` and the weight; their sum is 1.
     pub(super) weights: Vec<Vec<(u16, f32)>>,
 }
 
-/// The skin of a mesh, `None` where nothing is bound.
+/// The skin of a mesh, `None` if nothing is bound.
 pub(super) fn skin(mesh: &Mesh, warnings: &mut Warnings) -> Option<FbxSkin> {
     let place_of = || one_line(name(mesh));
     let deformer = mesh.skin_deformers.iter().find(|d| d.clusters.iter().any(|c| c.bone_node.is_some()))?;
     if mesh.skin_deformers.len() > 1 {
-        warnings.add("fbx-skins", "a mesh has several skins; the first counts", place_of());
+        warnings.add("fbx-skins", "a mesh has several skins; the first is used", place_of());
     }
     let mut kept: Vec<Option<u16>> = Vec::with_capacity(deformer.clusters.len());
     let mut joints = Vec::new();
@@ -64,7 +64,7 @@ pub(super) fn skin(mesh: &Mesh, warnings: &mut Warnings) -> Option<FbxSkin> {
     Some(FbxSkin { joints, inverse_bind, place, weights })
 }
 
-/// Where the mesh stood when it was bound, if all clusters say the same.
+/// The transform of the mesh at binding, if all clusters agree.
 fn place(mesh: &Mesh, bound: &[Matrix]) -> Option<Matrix> {
     let first = bound.first()?;
     let largest = |v: Vec3| v.x.abs().max(v.y.abs()).max(v.z.abs());

@@ -1,8 +1,8 @@
 //! Converts every animation stack of a scene to an animation, sampled at the file's frame rate, or at the rate of its keys if
 //! these are on every frame of another rate: a clip of 120 Hz may have been imported into a file of 30.
 //!
-//! Frame f is at `begin + f / rate`, so the reader evaluates layers, tangents, extrapolation and Euler angles. What stays in
-//! its rest pose gets no channel. Space: local, as the nodes. Units: metres, seconds.
+//! Frame f is at `begin + f / rate`, so the reader evaluates layers, tangents, extrapolation and Euler angles. Nodes that
+//! stay in their rest pose get no channel. Space: local, as the nodes. Units: metres, seconds.
 
 use super::joint_nodes::JointNodes;
 use super::mesh::GlbMeshes;
@@ -15,17 +15,17 @@ use rayon::prelude::*;
 use serde_json::{Value, json};
 use ufbx::{AnimStack, Interpolation, SceneRoot, Transform, evaluate_blend_weight, evaluate_transform};
 
-/// What a node takes in one frame until it is written: as the reader gives it, as numbers, as bytes.
+/// Memory of a node in one frame until it is written: as returned by the reader, as numbers, as bytes.
 type BakedSample = (Transform, [f32; 10]);
 
-/// The lowest rate of baked takes, Hz: sparser keys are an animator's poses.
+/// Lowest rate of baked takes, Hz: sparser keys are an animator's poses.
 const LEAST_BAKED: f64 = 15.0;
-/// The highest rate of baked takes, Hz: denser keys are not frames.
+/// Highest rate of baked takes, Hz: denser keys are not frames.
 const MOST_BAKED: f64 = 240.0;
-/// How far a key may be off its frame, in frames: times are whole ticks of a 46186158000th of a second.
+/// Largest distance of a key from its frame, in frames: times are whole ticks of a 46186158000th of a second.
 const ON_FRAME: f64 = 0.01;
 
-/// What one node does in one stack, where it is not what it does at rest.
+/// The channels of one node in one stack that differ from its rest pose.
 #[derive(Default)]
 struct NodeSamples {
     translations: Vec<[f32; 3]>,
@@ -33,10 +33,10 @@ struct NodeSamples {
     scales: Vec<[f32; 3]>,
 }
 
-/// The animations of the scene, those that move first: old files call their bind pose a take as well.
+/// The animations of the scene, those with motion first: old files store their bind pose as a take, too.
 ///
 /// # Errors
-/// Where a stack takes more memory than the file may.
+/// A stack that exceeds the memory limit of the file.
 pub(super) fn animations(
     scene: &SceneRoot,
     joints: &JointNodes,
@@ -95,7 +95,7 @@ fn rate(stack: &AnimStack, of_file: f64) -> f64 {
     if even > of_file || lines() { even } else { of_file }
 }
 
-/// Frames of a stack; a damaged time may lie beyond any number of them, and then gives the greatest there is.
+/// Number of frames of a stack; saturates for a damaged time.
 fn frames(stack: &AnimStack, rate: f64) -> u64 {
     let last = ((stack.time_end - stack.time_begin) * rate).round();
     if last.is_nan() { u64::MAX } else { (last as u64).saturating_add(1) }
@@ -145,7 +145,7 @@ fn track(
     track
 }
 
-/// The animation of one stack and whether anything moves in it; `None` where it is the rest pose of a character.
+/// The animation of one stack and whether anything moves in it; `None` if it is the rest pose of a character.
 fn animation(
     scene: &SceneRoot,
     (stack, rate): (usize, f64),
@@ -186,7 +186,7 @@ fn animation(
         }
     }
     if channels.is_empty() && !joints.skinned {
-        // A pose without a body may be all that the file is about.
+        // In a file without a body a pose may be its only content.
         let first = joints.list().first().copied().unwrap_or(0);
         let at = evaluate_transform(&stack.anim, &scene.nodes[first], stack.time_begin);
         channels.push((first, "rotation", "VEC4", floats(&vec![parts(&at).1; frames]), frames));
@@ -213,7 +213,7 @@ fn changes<const N: usize>(values: &[[f32; N]]) -> bool {
     values.iter().any(|v| *v != values[0])
 }
 
-/// The mesh of a node, where it has morph targets.
+/// The mesh of a node, if it has morph targets.
 fn node_morphs<'a>(
     node: &'a ufbx::Node,
     bodies: &'a GlbMeshes,

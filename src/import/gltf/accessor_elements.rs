@@ -4,7 +4,7 @@
 
 use ::gltf::json::accessor::ComponentType;
 
-/// What one use of an accessor takes.
+/// The component types that one use of an accessor accepts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Numbers {
     /// `f32` only.
@@ -38,7 +38,7 @@ impl Numbers {
     }
 }
 
-/// Where the elements of an accessor lie.
+/// The layout of the elements of an accessor.
 pub(super) struct ElementLayout<'a> {
     pub(super) bytes: Option<&'a [u8]>,
     pub(super) stride: usize,

@@ -14,13 +14,13 @@ use ::gltf::json::{Accessor, Buffer, buffer};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// The accessors of a document with the bytes behind them.
+/// The accessors of a document with their bytes.
 pub(super) struct Accessors<'a> {
     budget: &'a MemoryBudget,
     accessors: Vec<Accessor>,
     views: Vec<buffer::View>,
     buffers: Vec<Result<BufferBytes<'a>, GltfError>>,
-    /// The plain bytes of views that are packed.
+    /// The decompressed bytes of compressed views.
     unpacked: Vec<Option<Result<Vec<u8>, GltfError>>>,
 }
 
@@ -42,7 +42,7 @@ impl std::ops::Deref for BufferBytes<'_> {
 impl<'a> Accessors<'a> {
     /// The accessors of `json`; `bin` is the binary chunk of a GLB.
     ///
-    /// A buffer that cannot be had is an error only where something needs it.
+    /// A missing buffer is only an error if it is used.
     pub(super) fn read(
         json: &Json,
         bin: Option<&'a [u8]>,
@@ -80,7 +80,7 @@ impl<'a> Accessors<'a> {
         Ok(all)
     }
 
-    /// The plain bytes of a view that is packed; `None` for any other.
+    /// The decompressed bytes of a compressed view; `None` for any other.
     fn unpack(&self, view: usize) -> Option<Result<Vec<u8>, GltfError>> {
         let here = format!("bufferViews[{view}]");
         let others = self.views[view].extensions.as_ref()?.others.iter();
@@ -92,7 +92,7 @@ impl<'a> Accessors<'a> {
         Some(packed.as_ref().map_err(Clone::clone).and_then(plain))
     }
 
-    /// Some bytes of a buffer, which `path` asks for.
+    /// Some bytes of a buffer; `path` is the position of the reference, for errors.
     fn bytes(&self, buffer: usize, begin: u64, length: u64, path: &str) -> Result<&[u8], GltfError> {
         let found = self.buffers.get(buffer).ok_or_else(|| GltfError::OutOfRange {
             path: format!("{path}.buffer"),
@@ -105,12 +105,12 @@ impl<'a> Accessors<'a> {
         slice(found, begin, end).ok_or_else(|| GltfError::Bounds { path: path.into(), end, length })
     }
 
-    /// The accessors as the file states them.
+    /// The accessors as in the file.
     pub(super) fn list(&self) -> &[Accessor] {
         &self.accessors
     }
 
-    /// What reading the file may still take.
+    /// The remaining memory budget of the file.
     pub(super) fn budget(&self) -> &'a MemoryBudget {
         self.budget
     }
@@ -188,7 +188,7 @@ impl<'a> Accessors<'a> {
             let length = data.len() as u64;
             bytes = Some(slice(data, begin, end).ok_or(GltfError::Bounds { path: here(), end, length })?);
         }
-        // Elements without bytes of their own cost the file nothing, so nothing but the budget bounds them.
+        // Elements without data take no bytes in the file, so only the budget limits their number.
         self.budget
             .reserve_list::<f32>(count.saturating_mul(components as u64), || format!("`{}`", here()))?;
         Ok(ElementLayout {
@@ -245,7 +245,7 @@ impl<'a> Accessors<'a> {
         Ok(Some((places, values)))
     }
 
-    /// The elements of an accessor as `f32`, components side by side.
+    /// The elements of an accessor as `f32`, components adjacent.
     pub(super) fn floats(
         &self,
         index: usize,
@@ -273,7 +273,7 @@ impl<'a> Accessors<'a> {
         }
     }
 
-    /// The elements of an accessor as the bytes of `f32`, components side by side: those of the file where it has them so.
+    /// The elements of an accessor as the bytes of `f32`, components adjacent: borrowed from the file if they are stored that way.
     pub(super) fn float_bytes(
         &self,
         index: usize,
@@ -296,7 +296,7 @@ impl<'a> Accessors<'a> {
         }
     }
 
-    /// The elements of an accessor as unsigned integers, components side by side.
+    /// The elements of an accessor as unsigned integers, components adjacent.
     pub(super) fn unsigned(&self, index: usize, path: &str, shape: Type) -> Result<Vec<u32>, GltfError> {
         let layout = self.layout(index, path, shape, Numbers::Unsigned)?;
         let mut values = layout.unsigned();

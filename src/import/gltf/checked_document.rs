@@ -15,8 +15,8 @@ use serde_json::Value;
 
 /// The meshes and animations of `json`, whose accessors are `accessors`.
 ///
-/// Channels that move no node are left out with a warning; a primitive that names what is not there becomes one
-/// of no points, with a warning.
+/// Channels without a node are left out with a warning; a primitive with an invalid index is replaced by an empty one, with a
+/// warning.
 ///
 /// # Errors
 /// A [`GltfError`] with the path of an animation that the specification forbids.
@@ -95,7 +95,7 @@ fn animations(
     Ok(animations)
 }
 
-/// A target that points to a property of a node (`/nodes/3/rotation`) becomes one that names both.
+/// Converts a target that points to a property of a node (`/nodes/3/rotation`) to one with node and path.
 ///
 /// Source: the glTF extension KHR_animation_pointer.
 fn follow_pointer(target: &mut Value) {
@@ -122,7 +122,7 @@ fn meshes(json: &Json, root: &Root, warnings: &mut Warnings) -> Vec<Mesh> {
     for (m, mesh) in meshes.iter_mut().enumerate() {
         for (p, primitive) in mesh.primitives.iter_mut().enumerate() {
             let path = || format!("meshes[{m}].primitives[{p}]");
-            // Attributes of applications are theirs; morph targets stay in the file.
+            // Application-specific attributes and morph targets are not read.
             primitive.attributes.retain(|semantic, _| *semantic != Checked::Invalid);
             primitive.targets = None;
             primitive.material = primitive.material.filter(|m| m.value() < root.materials.len());

@@ -3,21 +3,21 @@
 use crate::math::{Quat, RawQuat, Vec3};
 use crate::model::FARTHEST;
 
-/// Frames of one joint that are computed one after the other, before those of the next: its keys lie side by side in the
-/// file, and 60 joints of them stay in the first cache.
+/// Frames per tile, computed joint by joint: the keys of a joint are adjacent in the file, and a tile of 60 joints fits in the
+/// first-level cache.
 pub(super) const TILE: usize = 16;
 
-/// Frames that are filled together, joint after joint.
+/// A block of frames that is filled joint by joint.
 pub(super) struct Tile<'a> {
-    /// How many joints a row of rotations has.
+    /// The number of joints in a row of rotations.
     pub(super) joints: usize,
-    /// The rotations of the frame before, as far as there is one in the block.
+    /// The rotations of the previous frame, if there is one in the block.
     pub(super) before: Option<&'a [Quat]>,
     pub(super) rotations: &'a mut [Quat],
     /// The joints of a row of translations, ascending.
     pub(super) loose: &'a [usize],
     pub(super) translations: &'a mut [Vec3],
-    /// The first frame in which a joint is nowhere.
+    /// The first frame in which the transform of a joint is not finite.
     pub(super) lost: Option<usize>,
 }
 
@@ -26,7 +26,7 @@ impl Tile<'_> {
         self.rotations.len() / self.joints
     }
 
-    /// The rotations of a joint side by side, `x, y, z, w`, each put into the hemisphere of the one before.
+    /// Sets the rotations of a joint, arrays of `x, y, z, w`, each in the hemisphere of the previous one.
     #[inline(always)]
     pub(super) fn set_rotations(&mut self, joint: usize, c: [[f64; TILE]; 4]) {
         let mut sides = [0.0; TILE];
@@ -45,10 +45,10 @@ impl Tile<'_> {
         }
     }
 
-    /// The translations of a joint, which are all the same where it is not loose.
+    /// Sets the translations of a joint; they are constant unless it is in `loose`.
     #[inline(always)]
     pub(super) fn set_translations(&mut self, joint: usize, value: impl Fn(usize) -> Vec3) {
-        // What is no number is not near either.
+        // A NaN fails the comparison.
         let near = |t: &Vec3| t.iter().all(|x| x.abs() <= FARTHEST);
         let Ok(place) = self.loose.binary_search(&joint) else { return self.check(0, near(&value(0))) };
         for frame in 0..self.frames() {

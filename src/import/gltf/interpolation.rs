@@ -8,7 +8,7 @@ use crate::math::{Quat, RawQuat, Vec3, slerp};
 /// The highest rate of evenly spaced keys that is taken for a frame rate.
 const MAX_EVEN_RATE: f64 = 1000.0;
 
-/// How values between two keys come about.
+/// The interpolation between two keys.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Interpolation {
     Step,
@@ -16,16 +16,16 @@ pub(super) enum Interpolation {
     CubicSpline,
 }
 
-/// What can stand in a key. Numbers are the bytes of `f32`, as a file has them.
+/// The value of a key. Numbers are the bytes of `f32`, as in the file.
 pub(super) trait KeyValue: Copy {
     /// A value of four (rotation) or three numbers.
     fn read(numbers: &[u8]) -> Self;
     fn mix(a: Self, b: Self, t: f64) -> Self;
-    /// `m0 * a + m1 * u + m2 * b + m3 * v`, `u` and `v` tangents as the file has them.
+    /// `m0 * a + m1 * u + m2 * b + m3 * v`, `u` and `v` tangents as in the file.
     fn spline(m: [f64; 4], values: [&[u8]; 4]) -> Self;
 }
 
-/// The numbers behind each other in `bytes`.
+/// The consecutive numbers in `bytes`.
 #[inline(always)]
 fn numbers(bytes: &[u8]) -> impl Iterator<Item = f32> {
     bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]))
@@ -80,17 +80,17 @@ impl KeyValue for Quat {
     }
 }
 
-/// Where a time lies among ascending key times.
+/// The position of a time in ascending key times.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct KeyPosition {
     /// The key at or before it.
     key: usize,
-    /// How far it is to the next key, of 1, and how many seconds lie between the two; `None` where this key is hit, or is the
-    /// last.
+    /// The fraction of the interval to the next key, 0 to 1, and its length in seconds; `None` if the time is on this key or
+    /// after the last.
     between: Option<[f64; 2]>,
 }
 
-/// The key times of some tracks, with a hand on the key last used.
+/// The key times of some tracks, with the index of the key used last.
 #[derive(Clone)]
 pub(super) struct KeyCursor<'a> {
     times: &'a [f64],
@@ -103,13 +103,13 @@ impl<'a> KeyCursor<'a> {
         Self { times, at: 0 }
     }
 
-    /// The same hand where `time` is.
+    /// The same cursor moved to `time`.
     pub(super) fn at(&self, time: f64, snap: f64) -> Self {
         let at = self.times.partition_point(|t| *t <= time + snap).saturating_sub(1);
         Self { at, ..*self }
     }
 
-    /// Where `time` lies; a key less than `snap` seconds away is hit exactly.
+    /// The position of `time`; a key less than `snap` seconds away is used exactly.
     pub(super) fn seek(&mut self, time: f64, snap: f64) -> KeyPosition {
         let last = self.times.len() - 1;
         if self.times[self.at] > time {
@@ -175,7 +175,7 @@ impl<'a> KeyTrack<'a> {
         [3 * key + 2, 3 * (key + 1)].map(|slot| self.slot(slot))
     }
 
-    /// The numbers at `key_position`, each for itself, behind those of `out`.
+    /// Appends the numbers at `key_position`, each interpolated on its own, to `out`.
     pub(super) fn sample_numbers(&self, key_position: KeyPosition, out: &mut Vec<f32>) {
         let a = self.value(key_position.key);
         let Some([t, length]) = key_position.between.filter(|_| self.interpolation != Interpolation::Step)
@@ -206,7 +206,7 @@ impl<'a> KeyTrack<'a> {
         }
     }
 
-    /// The rotations at `key_positions` side by side, `x, y, z, w`.
+    /// The rotations at `key_positions` as arrays of `x, y, z, w`.
     #[inline(always)]
     pub(super) fn rotations<const N: usize>(&self, key_positions: &[KeyPosition; N]) -> [[f64; N]; 4] {
         let mut c = [[0.0; N]; 4];
@@ -223,7 +223,7 @@ impl<'a> KeyTrack<'a> {
             let q = raw(self.value(key_position.key));
             [c[0][n], c[1][n], c[2][n], c[3][n]] = [q.i, q.j, q.k, q.w];
         }
-        // Roots and quotients of several are found side by side.
+        // Square roots and divisions are vectorized.
         let [i, j, k, r] = &mut c;
         for n in 0..N {
             let [x, y, z, w] = [i[n], j[n], k[n], r[n]];
@@ -249,7 +249,7 @@ impl<'a> KeyTrack<'a> {
     }
 }
 
-/// What a key, its out-tangent, the next key and its in-tangent weigh between the two. Appendix C.5 of the specification.
+/// The Hermite weights of a key, its out-tangent, the next key and its in-tangent. Appendix C.5 of the specification.
 fn hermite(t: f64, length: f64) -> [f64; 4] {
     let (t2, t3) = (t * t, t * t * t);
     [2.0 * t3 - 3.0 * t2 + 1.0, length * (t3 - 2.0 * t2 + t), -2.0 * t3 + 3.0 * t2, length * (t3 - t2)]
@@ -264,7 +264,7 @@ pub(super) fn fitting_rate(times: &[f64]) -> Option<f64> {
     let fits = |rate: &f64| {
         times.iter().all(|t| {
             let frame = (t - start) * rate;
-            // Key times are `f32`: half a unit in the last place of the time itself is no misfit.
+            // Key times are `f32`: half a unit in the last place is a rounding error.
             let rounding = t.abs().max(start.abs()) * f64::from(f32::EPSILON) * rate;
             (frame - frame.round()).abs() < (1e-3 + rounding).min(0.1)
         })

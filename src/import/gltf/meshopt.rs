@@ -12,7 +12,7 @@ use serde_json::Value;
 /// The names of the extension.
 const NAMES: &[&str] = &["EXT_meshopt_compression", "KHR_meshopt_compression"];
 
-/// What the extension says of a view.
+/// The content of the extension object of a view.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct PackedView {
@@ -30,7 +30,7 @@ pub(super) struct PackedView {
     filter: Option<String>,
 }
 
-/// How a view with these extensions is packed, if it is: by which extension, and what that says.
+/// The compression of a view with these extensions, if any: the name of the extension and its content.
 pub(super) fn packed<'a>(
     extensions: impl IntoIterator<Item = (&'a String, &'a Value)>,
     path: &str,
@@ -44,10 +44,10 @@ pub(super) fn packed<'a>(
     ))
 }
 
-/// The plain bytes of a view whose packed ones are `bytes`; what they unpack to is taken from `budget`.
+/// The decompressed content of a view whose compressed bytes are `bytes`; its size is reserved in `budget`.
 ///
 /// # Errors
-/// What is damaged or beyond the budget; without the feature `meshopt` everything.
+/// Damaged data, or an exceeded budget; without the feature `meshopt` always.
 #[cfg(feature = "meshopt")]
 pub(super) fn unpack(
     packed: &PackedView,
@@ -57,7 +57,7 @@ pub(super) fn unpack(
     budget: &MemoryBudget,
 ) -> Result<Vec<u8>, GltfError> {
     let (count, stride) = (packed.count, packed.byte_stride);
-    // Once as the codec gives it, once as bytes.
+    // Once as returned by the codec, once as bytes.
     let both = count.saturating_mul(stride).saturating_mul(2);
     budget.reserve(both, || format!("`{path}` unpacked"))?;
     let (count, stride) = (count as usize, stride as usize);
@@ -75,7 +75,7 @@ pub(super) fn unpack(
     })
 }
 
-/// Nothing is unpacked without the codec.
+/// Without the codec nothing can be decompressed.
 ///
 /// # Errors
 /// Always.

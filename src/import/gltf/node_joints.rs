@@ -1,7 +1,7 @@
 //! Selects the nodes of a document that are joints, with their order, names and rest transforms.
 //!
-//! A joint is a node that a skin or a VRM humanoid names, and every node between two of these; where a document names none,
-//! every node is one. Scale is folded: the rest pose in model space is the rigid part of each node's world transform, and the
+//! A joint is a node that a skin or a VRM humanoid refers to, or a node between two of these; in a document without either,
+//! every node is a joint. Scale is folded: the rest pose in model space is the rigid part of each node's world transform, and the
 //! transforms of nodes above the top joints are included in those.
 //!
 //! Space: the file's own world. Units: metres.
@@ -15,7 +15,7 @@ use serde_json::Value;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashSet};
 
-/// The version of a VRM document, which decides where its character looks.
+/// The version of a VRM document, which defines the facing direction of its character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VrmVersion {
     /// VRM 0.x: the character faces -Z.
@@ -40,7 +40,7 @@ pub(super) struct Joints {
     pub(super) nodes: Vec<Option<usize>>,
     /// The joint of each node.
     pub(super) of_node: Vec<Option<JointId>>,
-    /// The nearest node that is a joint, from each node up.
+    /// The nearest node that is a joint, for each node: itself or an ancestor.
     pub(super) holder: Vec<Option<usize>>,
     pub(super) humanoid: Option<VrmHumanoid>,
 }
@@ -116,13 +116,13 @@ impl Joints {
             version,
             bones: bones.into_iter().filter_map(|(bone, n)| Some((bone, of_node[n]?))).collect(),
         });
-        // Parents, names and numbers were all seen to above.
+        // Parents, names and numbers were checked above.
         let skeleton = Skeleton::new(joints).map_err(|e| GltfError::value("nodes", e.to_string()))?;
         Ok(Self { skeleton, nodes, of_node, holder, humanoid })
     }
 }
 
-/// The nearest joint from each node up, itself included.
+/// The nearest joint for each node: itself or an ancestor.
 fn holders(tree: &NodeTree, members: &[bool]) -> Vec<Option<usize>> {
     let mut holders: Vec<Option<usize>> = vec![None; members.len()];
     for &n in tree.order() {
@@ -131,7 +131,7 @@ fn holders(tree: &NodeTree, members: &[bool]) -> Vec<Option<usize>> {
     holders
 }
 
-/// Which nodes are joints: the named ones and those between them, or all where none is named.
+/// Which nodes are joints: the named ones and those between them, or all if none is named.
 fn members(tree: &NodeTree, named: &BTreeSet<usize>) -> Vec<bool> {
     let mut members = vec![named.is_empty(); tree.nodes().len()];
     named.iter().for_each(|&n| members[n] = true);
@@ -175,7 +175,7 @@ fn parents_first(
     order
 }
 
-/// The `_end` node that says where the bone of a leaf joint ends.
+/// The `_end` node that marks the end of a leaf joint's bone.
 fn tip(tree: &NodeTree, node: usize, members: &[bool], skinned: bool) -> Option<usize> {
     let children = &tree.node(node).children;
     if !skinned || children.iter().any(|&c| members[c]) {
@@ -189,7 +189,7 @@ fn tip(tree: &NodeTree, node: usize, members: &[bool], skinned: bool) -> Option<
     children.iter().copied().find(ends)
 }
 
-/// The nodes that the humanoid map of a VRM extension names.
+/// The nodes in the humanoid map of a VRM extension.
 #[allow(clippy::type_complexity, reason = "read in one place")]
 fn humanoid_nodes(
     json: &Json,

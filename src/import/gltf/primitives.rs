@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 const DRACO: &str = "KHR_draco_mesh_compression";
 
-/// What all meshes of a document are read from.
+/// The parts of a document from which meshes are read.
 pub(super) struct MeshContext<'a> {
     pub(super) json: &'a Json<'a>,
     pub(super) view: &'a ::gltf::Document,
@@ -32,7 +32,7 @@ pub(super) struct MeshContext<'a> {
     pub(super) images: &'a [Option<Arc<[u8]>>],
 }
 
-/// The encoded images of the document; `None` for those that cannot be had.
+/// The encoded images of the document; `None` for missing ones.
 pub(super) fn images(
     json: &Json,
     accessors: &Accessors,
@@ -78,7 +78,7 @@ pub(super) fn images(
 /// The meshes that joints move, in node order.
 ///
 /// # Errors
-/// Where they take more memory than the file may; any other fault leaves a mesh out.
+/// The memory limit of the file is exceeded; after any other fault a mesh is left out.
 pub(super) fn meshes(source: &MeshContext, warnings: &mut Warnings) -> Result<Vec<Mesh>, GltfError> {
     let materials = materials(source);
     let budget = source.accessors.budget();
@@ -131,7 +131,7 @@ fn rigid_from_node(source: &MeshContext) -> Vec<Affine> {
     source.worlds.iter().zip(&source.joints.of_node).map(of).collect()
 }
 
-/// What moves the mesh of a node: its skin, or the joint that it hangs from.
+/// The binding of the mesh of a node: its skin, or the joint it is attached to.
 fn bindings(
     source: &MeshContext,
     node: usize,
@@ -281,7 +281,7 @@ fn strongest(mut all: Vec<(u32, f32)>) -> ([u16; 4], [f32; 4]) {
     // A stable sort: equal weights stay in file order.
     all.sort_by(|a, b| b.1.total_cmp(&a.1));
     all.truncate(4);
-    // The largest floats sum to infinity, and the smallest have no digits to divide by: in 32 bits.
+    // In 32 bits the largest floats sum to infinity, and the smallest lose their digits in the division.
     let sum: f64 = all.iter().map(|(_, w)| f64::from(*w)).sum();
     let (mut joints, mut weights) = ([0u16; 4], [1.0, 0.0, 0.0, 0.0]);
     for (k, (joint, weight)) in all.iter().enumerate() {
@@ -323,7 +323,7 @@ fn texcoords(
     Ok(if found.len() == n { found } else { Vec::new() })
 }
 
-/// Numbers that a mesh can do without.
+/// Optional vertex attributes.
 fn optional(read: Result<Vec<f32>, GltfError>) -> Result<Option<Vec<f32>>, GltfError> {
     match read {
         Ok(flat) => Ok(Some(flat)),
@@ -331,7 +331,7 @@ fn optional(read: Result<Vec<f32>, GltfError>) -> Result<Option<Vec<f32>>, GltfE
     }
 }
 
-/// The materials as far as previews draw them, with the texture coordinate set of the base colour.
+/// The properties of materials that previews draw, with the texture coordinate set of the base colour.
 fn materials(source: &MeshContext) -> Vec<(Material, u32)> {
     let raw = source.json.items("materials").unwrap_or_default();
     let textures: BTreeMap<usize, usize> = source

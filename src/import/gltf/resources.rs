@@ -14,7 +14,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// One external file: a whole scene's worth of data, and well below what a machine that runs batches holds.
+/// Largest external file, bytes: enough for a whole scene, and well below the memory of a machine that runs batches.
 const MAX_RESOURCE_BYTES: u64 = 1 << 30;
 
 /// Writers disagree about the padding of base64; all of it is read.
@@ -23,17 +23,17 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// The files that a document names, read once each.
+/// The files that a document refers to, each read once.
 pub(super) struct Resources<'a> {
     folder: Option<&'a Path>,
     budget: &'a MemoryBudget,
     read: IndexMap<String, Arc<[u8]>>,
-    /// One file may have many spellings.
+    /// One file may have several URIs.
     by_path: HashMap<PathBuf, Arc<[u8]>>,
 }
 
 impl<'a> Resources<'a> {
-    /// No file read yet, all of them in `folder`; without a folder only data URIs resolve.
+    /// Files are read from `folder`; without a folder only data URIs resolve.
     pub(super) fn new(folder: Option<&'a Path>, budget: &'a MemoryBudget) -> Self {
         Self { folder, budget, read: IndexMap::new(), by_path: HashMap::new() }
     }
@@ -43,7 +43,7 @@ impl<'a> Resources<'a> {
         self.read.into_iter().collect()
     }
 
-    /// The bytes behind `uri`, which stands at `path` in the document.
+    /// The content of `uri`, which is at `path` in the document.
     pub(super) fn load(&mut self, uri: &str, path: &str) -> Result<Arc<[u8]>, GltfError> {
         let bad = |reason: String| GltfError::Resource { path: path.into(), uri: shortened(uri), reason };
         if let Some(data) = uri.strip_prefix("data:") {

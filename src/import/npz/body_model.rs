@@ -12,12 +12,12 @@ use crate::memory_budget::MemoryBudget;
 use std::fs;
 use std::path::Path;
 
-/// The file of a body model, bytes: the largest that exist have 200 MB.
+/// Largest body model file, bytes: the largest known have 200 MB.
 const MAX_BYTES: u64 = 1 << 30;
-/// How far from the model's origin a joint of a body may rest, metres: more is damage.
+/// Largest distance of a joint from the model's origin at rest, metres: larger values are damaged.
 const FARTHEST: f64 = 100.0;
 
-/// The joints of the model in `path` for the body shape `betas`: name and place.
+/// The joints of the model in `path` for the body shape `betas`: name and position.
 ///
 /// # Errors
 /// A [`BodyModelError`].
@@ -43,7 +43,7 @@ fn joints(
     betas: &[f64],
     budget: &MemoryBudget,
 ) -> Result<Vec<(&'static str, Vec3)>, BodyModelError> {
-    // Pickles start with their protocol, or are text of an old one; scipy and chumpy models come so.
+    // Pickles start with their protocol number, or are text in the old protocol; scipy and chumpy models are pickles.
     if !bytes.starts_with(b"PK") {
         return Err(BodyModelError::Pickle);
     }

@@ -6,9 +6,9 @@
 
 use std::io::Read;
 
-/// The text that describes an array; numpy writes less than 200 bytes.
+/// Maximum length of an array's header, bytes; numpy writes less than 200.
 const MAX_HEADER: usize = 1 << 16;
-/// Dimensions; numpy itself stops there.
+/// Maximum number of dimensions, as in numpy.
 const MAX_DIMENSIONS: usize = 64;
 
 /// Numbers with their shape, the last index fastest.
@@ -18,7 +18,7 @@ pub(super) struct NpyArray {
     pub(super) values: Vec<f64>,
 }
 
-/// What an array is like.
+/// The header of an array.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct NpyHeader {
     pub(super) shape: Vec<usize>,
@@ -30,10 +30,10 @@ pub(super) struct NpyHeader {
 }
 
 impl NpyHeader {
-    /// What `input` starts with.
+    /// Reads the header at the start of `input`.
     ///
     /// # Errors
-    /// A sentence.
+    /// The reason as text.
     pub(super) fn read(input: &mut impl Read) -> Result<Self, String> {
         let mut start = [0; 8];
         input.read_exact(&mut start).map_err(|_| "it ends within its head".to_owned())?;
@@ -58,7 +58,7 @@ impl NpyHeader {
         Self::parse(&text, length).ok_or_else(|| format!("its head makes no sense: {}", text.trim()))?
     }
 
-    /// `{'descr': '<f8', 'fortran_order': False, 'shape': (120, 156), }`; `None` where a part is missing.
+    /// `{'descr': '<f8', 'fortran_order': False, 'shape': (120, 156), }`; `None` if a part is missing.
     fn parse(text: &str, length: u64) -> Option<Result<Self, String>> {
         let after = |key: &str| {
             let at = [format!("'{key}'"), format!("\"{key}\"")].iter().find_map(|k| {
@@ -105,7 +105,7 @@ impl NpyHeader {
     /// The numbers that follow in `input`, whose entry has `size` bytes with its head.
     ///
     /// # Errors
-    /// A sentence.
+    /// The reason as text.
     pub(super) fn values(self, input: &mut impl Read, size: u64) -> Result<NpyArray, String> {
         let (big, letters) = match self.kind.split_at_checked(1) {
             Some((">", letters)) => (true, letters),
@@ -152,7 +152,7 @@ impl NpyHeader {
     }
 }
 
-/// The values of an array whose first index is the fastest, in the other order.
+/// The values of an array in Fortran order, converted to C order.
 fn last_index_fastest(shape: &[usize], values: &[f64]) -> Vec<f64> {
     let mut index = vec![0; shape.len()];
     let strides: Vec<usize> =

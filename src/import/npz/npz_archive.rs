@@ -6,9 +6,9 @@ use crate::memory_budget::MemoryBudget;
 use std::io::Cursor;
 use zip::ZipArchive;
 
-/// Entries of one archive: AMASS files have ten, and each costs a look.
+/// Maximum number of entries in an archive: AMASS files have ten.
 const MAX_ENTRIES: usize = 10_000;
-/// Arrays that a message names.
+/// Maximum number of arrays named in a message.
 const MAX_LISTED: usize = 12;
 
 /// An open archive.
@@ -22,7 +22,7 @@ impl<'a> NpzArchive<'a> {
     /// The archive in `bytes`.
     ///
     /// # Errors
-    /// A damaged zip, and one that is beyond a limit.
+    /// A damaged zip, or one that exceeds a limit.
     pub(super) fn open(bytes: &'a [u8], budget: &'a MemoryBudget) -> Result<Self, NpzError> {
         let damaged = |error: zip::result::ZipError| NpzError::Archive { reason: error.to_string() };
         let mut zip = ZipArchive::new(Cursor::new(bytes)).map_err(damaged)?;
@@ -40,7 +40,7 @@ impl<'a> NpzArchive<'a> {
         Ok(Self { budget, zip, names })
     }
 
-    /// The first of `names` that is there.
+    /// The first of `names` that exists.
     pub(super) fn has(&self, names: &[&'static str]) -> Option<&'static str> {
         names.iter().find(|name| self.names.iter().any(|n| n == *name)).copied()
     }
@@ -48,7 +48,7 @@ impl<'a> NpzArchive<'a> {
     /// The array called `name`.
     ///
     /// # Errors
-    /// A missing or damaged one, objects, anything else than numbers, and more of them than the file may take.
+    /// A missing or damaged array, elements that are not numbers, and more of them than the memory limit allows.
     pub(super) fn array(&mut self, name: &str) -> Result<NpyArray, NpzError> {
         let fault = |reason: String| NpzError::Array { array: name.to_owned(), reason };
         let at = self.names.iter().position(|n| n == name).ok_or_else(|| fault("it is not there".into()))?;

@@ -4,7 +4,7 @@ use crate::memory_budget::OverBudget;
 use crate::model::SkeletonError;
 use std::path::PathBuf;
 
-/// Why an archive of arrays is no motion.
+/// Why an archive of arrays cannot be read as a motion.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NpzError {
@@ -13,7 +13,7 @@ pub enum NpzError {
         "the archive cannot be opened: {reason}\n  hint: copy the file again, or save it again with numpy"
     )]
     Archive {
-        /// What the reader of zips says.
+        /// The message of the zip reader.
         reason: String,
     },
     /// An array that is damaged or of a kind that is not read.
@@ -32,17 +32,17 @@ pub enum NpzError {
         /// Its name.
         array: String,
     },
-    /// An array that does not have the shape that its name asks for.
+    /// An array whose shape does not match its name.
     #[error("the array `{array}` has the shape {found}, expected {expected}")]
     Shape {
         /// Its name.
         array: String,
-        /// What it has to be like.
+        /// The expected shape.
         expected: String,
-        /// What it is like.
+        /// The shape found.
         found: String,
     },
-    /// A number that is infinite or none.
+    /// A number that is infinite or NaN.
     #[error(
         "the array `{array}`, row {row}: a value is not finite, or far beyond any body\n  hint: save the motion again"
     )]
@@ -64,15 +64,15 @@ pub enum NpzError {
         /// The constant that holds it.
         name: &'static str,
     },
-    /// More memory than the file may take.
+    /// The memory limit of the file is exceeded.
     #[error(transparent)]
     Memory(#[from] OverBudget),
-    /// Arrays of something else.
+    /// The arrays are not an SMPL motion.
     #[error(
         "it holds no motion of an SMPL body, but {found}\n  hint: AMASS takes are read: `poses` of 72, 156 or 165 angles a frame, or `root_orient` and `pose_body`, with `trans`; positions alone have no rotations"
     )]
     NoMotion {
-        /// The arrays that are there.
+        /// The arrays found.
         found: String,
     },
     /// The body model cannot be used.
@@ -88,7 +88,7 @@ pub enum NpzError {
     Skeleton(#[from] SkeletonError),
 }
 
-/// Why a file is no body model.
+/// Why a file cannot be read as a body model.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BodyModelError {
@@ -100,7 +100,7 @@ pub enum BodyModelError {
         "a pickle could run any program: it is never read\n  hint: take the `.npz` that the model's makers offer, or save `v_template`, `shapedirs` and a dense `J_regressor` with `numpy.savez`"
     )]
     Pickle,
-    /// A number of joints that no model has.
+    /// A number of joints that is not that of a known model.
     #[error(
         "`J_regressor` has {found} joints; models of 22, 24 (SMPL), 52 (SMPL+H) and 55 (SMPL-X) are read"
     )]

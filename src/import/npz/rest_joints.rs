@@ -14,8 +14,8 @@ use std::path::Path;
 
 /// The stature of the neutral figure, metres: the mean of women and men.
 const STATURE: f64 = 1.70;
-/// Where the pelvis of SMPL bodies rests, seen from the origin of their models, metres: `trans` is counted from that
-/// origin, so without it the figure would hover by as much. The published joints of the three mean bodies lie within 0.02.
+/// Rest position of the pelvis of SMPL bodies relative to the origin of their models, metres: `trans` refers to that origin, so
+/// without it the figure would float by as much. The published joints of the three mean bodies lie within 0.02.
 const PELVIS: [f64; 3] = [0.0, -0.23, 0.03];
 
 /// The left half and the middle of the neutral figure: shares of the stature, from the ground.
@@ -36,13 +36,13 @@ const NEUTRAL: [(&str, [f64; 3]); 32] = [
     ("left_thumb1", [0.455, 0.813, 0.010]), ("left_thumb2", [0.475, 0.809, 0.022]), ("left_thumb3", [0.493, 0.808, 0.028]),
 ];
 
-/// Places of joints by name, in the rest frame of the body model.
+/// Positions of joints by name, in the rest frame of the body model.
 pub(super) struct RestJoints {
     known: Vec<(&'static str, Vec3)>,
 }
 
 impl RestJoints {
-    /// The rest places of the body of shape `betas`: of the body model in the file `model`, else of the neutral figure.
+    /// The rest positions of the body of shape `betas`: of the body model in the file `model`, else of the neutral figure.
     ///
     /// # Errors
     /// A body model that cannot be used.
@@ -75,13 +75,13 @@ impl RestJoints {
         Self { known: both.map(|(name, share)| (name, ground + share * STATURE)).collect() }
     }
 
-    /// Where a joint rests; `None` where the body has none of that name.
+    /// The rest position of a joint; `None` if the body has none of that name.
     pub(super) fn place(&self, joint: &str) -> Option<Vec3> {
         self.known.iter().find(|(name, _)| *name == joint).map(|(_, place)| *place)
     }
 }
 
-/// The name of the right joint whose left one is called `left_` and `part`.
+/// The name of the right joint for the left joint `left_` + `part`.
 fn other_side(part: &str) -> &'static str {
     let all = super::smpl_joints::BODY.iter().chain(&super::smpl_joints::HANDS);
     let mut all = all.chain(&super::smpl_joints::FACE).chain(&super::smpl_joints::FINGERS);

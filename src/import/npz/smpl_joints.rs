@@ -3,7 +3,7 @@
 //! The first 22 are the same in all. SMPL adds two hands; SMPL+H fingers of three joints each; SMPL-X jaw and eyes before them.
 //! Source: Loper et al. 2015 (SMPL), Romero et al. 2017 (SMPL+H), Pavlakos et al. 2019 (SMPL-X), and their published joint lists.
 
-/// What all bodies have.
+/// The joints that all bodies have.
 pub(super) const BODY: [&str; 22] = [
     "pelvis",
     "left_hip",
@@ -69,7 +69,7 @@ pub(super) const FINGERS: [&str; 30] = [
 /// The parents of [`BODY`]; the pelvis is its own.
 const PARENTS: [usize; 22] = [0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 9, 9, 12, 13, 14, 16, 17, 18, 19];
 
-/// The joints of a body of so many, in order; `None` where no body has that many.
+/// The joints of a body with this number of joints, in order; `None` if there is no such body.
 pub(super) fn joints(count: usize) -> Option<Vec<&'static str>> {
     let parts: &[&[&str]] = match count {
         22 => &[&BODY],
@@ -81,7 +81,7 @@ pub(super) fn joints(count: usize) -> Option<Vec<&'static str>> {
     Some(parts.concat())
 }
 
-/// The parent of a joint; `None` for the pelvis and for what is no joint.
+/// The parent of a joint; `None` for the pelvis and for unknown names.
 pub(super) fn parent(joint: &str) -> Option<&'static str> {
     if let Some(k) = BODY.iter().position(|name| *name == joint) {
         return (k > 0).then(|| BODY[PARENTS[k]]);

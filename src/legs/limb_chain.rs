@@ -153,7 +153,7 @@ impl LimbPositions {
     }
 }
 
-/// Anything that knows the joint positions of a leg.
+/// Types with the joint positions of a leg.
 pub trait HasPositions: Sync {
     /// The joint positions.
     fn positions(&self) -> LimbPositions;

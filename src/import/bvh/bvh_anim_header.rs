@@ -8,7 +8,7 @@ use super::header_scanner::{BvhChannel, BvhHeader, ScannedJoint};
 use crate::math::Vec3;
 use bvh_anim::ChannelType;
 
-/// Our channel of one of the model's.
+/// Converts a channel of the crate.
 pub(super) fn channel_of(channel: ChannelType) -> BvhChannel {
     match channel {
         ChannelType::PositionX => BvhChannel::Position(0),
@@ -20,7 +20,7 @@ pub(super) fn channel_of(channel: ChannelType) -> BvhChannel {
     }
 }
 
-/// The joints of a `bvh_anim` value, as a scan would give them.
+/// The joints of a `bvh_anim` value, as our parser would return them.
 pub(super) fn header_of(bvh: &bvh_anim::Bvh) -> BvhHeader {
     let vector = |v: [f32; 3]| Vec3::from(v.map(f64::from));
     let joints = bvh
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
     use std::fmt::Write;
 
-    /// Holds our reading of the hierarchy against that of `bvh_anim`, root by root.
+    /// Compares our reading of the hierarchy with that of `bvh_anim`, root by root.
     fn check(header: &BvhHeader) -> Result<(), String> {
         let starts: Vec<usize> =
             (0..header.joints.len()).filter(|&i| header.joints[i].parent.is_none()).collect();
@@ -88,7 +88,7 @@ mod tests {
         Ok(())
     }
 
-    /// The channel in the model's words. It knows no scale: positions stand in, which cost one number as well.
+    /// The channel as one of the crate, which has no scale channels: position channels replace them, also one number each.
     fn model_channel(channel: BvhChannel) -> ChannelType {
         match channel {
             BvhChannel::Position(0) | BvhChannel::Scale(0) => ChannelType::PositionX,
@@ -100,8 +100,8 @@ mod tests {
         }
     }
 
-    /// One tree as text that `bvh_anim` reads without fault: exactly one End Site for each leaf and none elsewhere,
-    /// and a joint below a root that has none.
+    /// One tree as text that `bvh_anim` can read: exactly one End Site for each leaf and none elsewhere, and an added joint below a
+    /// root without children.
     fn canonical(joints: &[ScannedJoint], start: usize) -> Vec<u8> {
         let mut text = String::from("HIERARCHY\n");
         let mut depths: Vec<usize> = Vec::with_capacity(joints.len());
@@ -143,7 +143,7 @@ mod tests {
         BvhHeader { joints, frames: None, frame_time: 0.01, rows: 0 }
     }
 
-    /// The parent search of the model is quadratic.
+    /// The parent search of the crate is quadratic.
     const MOST: usize = 2_000;
 
     #[test]

@@ -4,7 +4,7 @@ use crate::memory_budget::OverBudget;
 use crate::model::SkeletonError;
 use std::fmt;
 
-/// A place in a text file. Lines and columns count from 1; columns count bytes.
+/// A position in a text file. Lines and columns count from 1; columns count bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextPosition {
     /// The line; CR, LF and CRLF each end one.
@@ -14,13 +14,13 @@ pub struct TextPosition {
 }
 
 impl TextPosition {
-    /// The place of the byte at `offset`.
+    /// The position of the byte at `offset`.
     pub fn of(text: &[u8], offset: usize) -> Self {
         let before = &text[..offset.min(text.len())];
         let mut line = 1;
         let mut start = 0;
         for (i, &b) in before.iter().enumerate() {
-            // The CR of a CRLF leaves the counting to its LF.
+            // Of a CRLF only the LF is counted.
             if b == b'\n' || (b == b'\r' && text.get(i + 1) != Some(&b'\n')) {
                 line += 1;
                 start = i + 1;
@@ -46,34 +46,34 @@ pub enum BvhError {
     /// Two bytes per character.
     #[error("the file is UTF-16 text\nsave it as UTF-8 or ASCII")]
     Utf16,
-    /// Something else than what the grammar has here.
+    /// A word that the grammar does not allow at its position.
     #[error("{place}: expected {expected}, found {found}\n{hint}")]
     Unexpected {
         /// Where.
         place: TextPosition,
-        /// What the grammar has here.
+        /// What the grammar allows there.
         expected: &'static str,
-        /// What stands there: a word in backticks, or the end of the file.
+        /// What was found: a word in backticks, or the end of the file.
         found: String,
-        /// What to do about it.
+        /// How to fix it.
         hint: &'static str,
     },
-    /// A word that is no number where one has to be.
+    /// A word where a number is required.
     #[error("{place}: {found} is not a number\ncorrect it in the file or export the take again")]
     Number {
         /// Where.
         place: TextPosition,
-        /// What stands there.
+        /// What was found.
         found: String,
     },
-    /// An offset that is infinite, not a number, or farther than `model::FARTHEST`: no bone length can be guessed.
+    /// An offset that is infinite, not a number, or farther than `model::FARTHEST`: no bone length can be derived.
     #[error(
         "{place}: the offset {found} is not finite, or far beyond any body\nwrite the bone's length there"
     )]
     OffsetNotFinite {
         /// Where.
         place: TextPosition,
-        /// What stands there.
+        /// What was found.
         found: String,
     },
     /// A channel that BVH does not have.
@@ -83,10 +83,10 @@ pub enum BvhError {
     BvhChannel {
         /// Where.
         place: TextPosition,
-        /// What stands there.
+        /// What was found.
         found: String,
     },
-    /// A row of numbers that fits no reading.
+    /// A row of numbers that cannot be assigned to the channels.
     #[error(
         "{place}: a row of {found} numbers, the hierarchy has {expected} channels\n\
          add or remove numbers in that row, or correct the `CHANNELS` lines"
@@ -111,7 +111,7 @@ pub enum BvhError {
         /// The constant that holds it.
         name: &'static str,
     },
-    /// More memory than the file may take.
+    /// The memory limit of the file is exceeded.
     #[error(transparent)]
     Memory(#[from] OverBudget),
     /// The joints do not form a skeleton.

@@ -8,13 +8,13 @@
 /// Above this the reduction would lose digits; the remainder modulo 720 degrees, which is exact, is taken first.
 const LARGE: f64 = 1e9;
 
-/// `1.5 * 2^52`: adding it rounds to an integer, which then stands in the lowest bits.
+/// `1.5 * 2^52`: adding it rounds to an integer, which is then in the lowest bits.
 const ROUND: f64 = 6_755_399_441_055_744.0;
 
 /// Writes `sin(degrees / 2)` and `cos(degrees / 2)` for finite `degrees`.
 ///
 /// # Panics
-/// Where the three lengths differ.
+/// If the three lengths differ.
 #[inline(always)]
 pub(super) fn half_sin_cos(degrees: &mut [f64], sin: &mut [f64], cos: &mut [f64]) {
     assert!(degrees.len() == sin.len() && degrees.len() == cos.len(), "one sine and cosine per angle");

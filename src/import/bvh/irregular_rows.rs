@@ -1,4 +1,4 @@
-//! Reads BVH rows in any layout that has one reading: wrapped or overlong rows, decimal commas, text after the rows.
+//! Reads BVH rows in any unambiguous layout: wrapped or overlong rows, decimal commas, text after the rows.
 //!
 //! Slower than `motion_rows`: line by line on one thread, with a position for each fault.
 
@@ -11,7 +11,7 @@ use crate::memory_budget::MemoryBudget;
 use crate::model::FARTHEST;
 use crate::report::Warnings;
 
-/// The careful reader: any layout of rows that has one reading.
+/// Reads rows in any unambiguous layout.
 pub(super) struct IrregularRows<'a> {
     text: &'a [u8],
     at: usize,
@@ -20,7 +20,7 @@ pub(super) struct IrregularRows<'a> {
     budget: &'a MemoryBudget,
     warnings: &'a mut Warnings,
     scratch: RowBuffers,
-    /// The row before, for numbers that are not finite.
+    /// The previous row, which replaces numbers that are not finite.
     held: Vec<f64>,
     /// Numbers that do not make a whole row yet.
     pending: Vec<f64>,
@@ -88,7 +88,7 @@ impl<'a> IrregularRows<'a> {
         Ok(self.rows)
     }
 
-    /// Appends the numbers of the next line that has some; where it starts, or `None` behind the last row.
+    /// Appends the numbers of the next line that has some; returns its offset, or `None` after the last row.
     fn line(&mut self) -> Result<Option<usize>, BvhError> {
         loop {
             self.at += self.text[self.at..].iter().take_while(|b| b.is_ascii_whitespace()).count();
@@ -127,7 +127,7 @@ impl<'a> IrregularRows<'a> {
         }
     }
 
-    /// Whether all rows that `Frames:` promises were read.
+    /// Whether as many rows as stated by `Frames:` were read.
     fn complete(&self) -> bool {
         self.pending.is_empty() && self.stated.is_none_or(|n| self.rows.frames as u64 >= n)
     }
@@ -159,7 +159,7 @@ impl<'a> IrregularRows<'a> {
             self.warn("bvh-decimal-comma", || "decimal commas were read as points".into(), at);
             return Some(value);
         }
-        // What C libraries print for a number that is none: `-nan(ind)`, `1.#IND`, `-1.#INF00`.
+        // NaN and infinity as printed by C libraries: `-nan(ind)`, `1.#IND`, `-1.#INF00`.
         let word = word.to_ascii_lowercase();
         let word = word.strip_prefix(b"-").unwrap_or(&word);
         (word.starts_with(b"nan(") || word.starts_with(b"1.#")).then_some(f64::NAN)
@@ -172,8 +172,7 @@ impl<'a> IrregularRows<'a> {
                 *held = value;
             } else {
                 let frame = format!("frame {}", self.rows.frames);
-                let message =
-                    "for numbers that are not finite, or far beyond any body, the frame before was held";
+                let message = "numbers that are not finite, or far beyond any body, were replaced by those of the previous frame";
                 self.warnings.add("bvh-not-finite", message, frame);
             }
         }
@@ -191,7 +190,7 @@ impl<'a> IrregularRows<'a> {
     }
 
     fn warn(&mut self, code: &'static str, message: impl FnOnce() -> String, at: usize) {
-        // Counting lines is linear in the file: only the first place of each code is asked for.
+        // Counting lines is linear in the file, so only the first position of each code is computed.
         if self.warnings.has(code) {
             self.warnings.add(code, "", "");
         } else {
@@ -205,7 +204,7 @@ fn starts_number(word: &[u8]) -> bool {
     word.iter().all(|b| matches!(b, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E'))
 }
 
-/// Decodes rows that are numbers already.
+/// Decodes rows that are already numbers.
 ///
 /// # Errors
 /// [`BvhError::Row`] for a row of another length than the channels; its line is that of the frame.

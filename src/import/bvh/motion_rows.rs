@@ -14,13 +14,13 @@ use crate::model::FARTHEST;
 use crate::report::Warnings;
 use rayon::prelude::*;
 
-/// Text that one worker decodes at a time: its frames then fit a core's own cache.
+/// Size of a chunk of text, bytes: its decoded frames fit in the cache of one core.
 const CHUNK_BYTES: usize = 1 << 17;
 
-/// Decodes all rows of `text` from `start` on. `stated` is what `Frames:` says.
+/// Decodes all rows of `text` from `start` on. `stated` is the number after `Frames:`.
 ///
 /// # Errors
-/// [`BvhError`] with the place of a row or number that fits no reading.
+/// [`BvhError`] with the position of an invalid row or number.
 pub(super) fn rows(
     text: &[u8],
     start: usize,
@@ -37,13 +37,13 @@ pub(super) fn rows(
     if let Some(stated) = stated
         && stated != rows.frames as u64
     {
-        let message = format!("`Frames:` says {stated}, {} rows follow and were read", rows.frames);
+        let message = format!("`Frames:` states {stated}, {} rows follow and were read", rows.frames);
         warnings.add("bvh-row-count", message, "the header");
     }
     Ok(rows)
 }
 
-/// The rows where each line holds exactly one; `None` where some line does not.
+/// The rows, if each line is exactly one; else `None`.
 fn even_rows(
     body: &[u8],
     layout: &RowLayout,
@@ -62,14 +62,14 @@ fn even_rows(
     let lines: Vec<usize> = chunks
         .par_iter()
         .map(|chunk| {
-            // In bytes, of which a vector holds many; 255 of them cannot overflow one.
+            // Counted in bytes, of which a register holds many; blocks of 255 cannot overflow.
             let in_part = |part: &[u8]| part.iter().map(|&b| u8::from(b == line_end)).sum::<u8>();
             let ends: usize = chunk.chunks(255).map(|part| usize::from(in_part(part))).sum();
             ends + usize::from(chunk.last() != Some(&line_end))
         })
         .collect();
     let frames: usize = lines.iter().sum();
-    // A row takes a digit and a separator for each number: fewer bytes cannot hold so many rows.
+    // A row has at least a digit and a separator per number, which limits the number of rows.
     if frames.saturating_mul(2 * channels) > body.len() + 1 {
         return Ok(None);
     }
@@ -80,7 +80,7 @@ fn even_rows(
         rotations: Vec::with_capacity(frames * layout.joints()),
         translations: Vec::with_capacity(frames * translated),
     };
-    // The lists grow with each wave of chunks: memory is first touched just before it is filled.
+    // The lists grow with each wave of chunks, so that memory is first touched just before it is filled.
     let wave = match rayon::current_num_threads() {
         0 | 1 => 1,
         threads => 4 * threads,
@@ -131,7 +131,7 @@ fn cut(mut body: &[u8], line_end: u8) -> Vec<&[u8]> {
     chunks
 }
 
-/// Decodes the rows of a chunk; `false` where some line is not one row of finite numbers.
+/// Decodes the rows of a chunk; `false` if any line is not one row of finite numbers.
 #[inline(always)]
 fn even_chunk(
     chunk: &[u8],
@@ -156,7 +156,7 @@ fn even_chunk(
     at == chunk.len()
 }
 
-/// Reads one number for each of `values` and the line end; the place of the next line.
+/// Reads one number for each of `values` and the line end; returns the offset of the next line.
 #[inline(always)]
 fn even_row(chunk: &[u8], mut at: usize, line_end: u8, values: &mut [f64]) -> Option<usize> {
     let mut finite = true;
@@ -165,7 +165,7 @@ fn even_row(chunk: &[u8], mut at: usize, line_end: u8, values: &mut [f64]) -> Op
         let (x, n) = number(&chunk[at..])?;
         at += n;
         finite &= x.abs() <= FARTHEST;
-        // A number that something else than white space ends is for the careful reader.
+        // Numbers that do not end in white space are left to `irregular_rows`.
         if chunk.get(at).is_some_and(|b| !b.is_ascii_whitespace()) {
             return None;
         }

@@ -6,18 +6,18 @@
 //! of ten are then both exact in `f64`, so their one division rounds once and correctly (Clinger 1990). Everything else goes
 //! to `fast-float2`.
 //!
-//! The end of the number is the first blank, which is found independently of the point, so that the next number waits for
-//! nothing else.
+//! The end of the number is the first blank, which is found independently of the point, so that the next number can be
+//! parsed in parallel.
 
-/// The bytes that the short path looks at: a number and what ends it, and the eight behind a point wherever it may be.
+/// Number of bytes that the fast path reads: a number, its separator, and eight bytes after the point, wherever that is.
 const WINDOW: usize = 16;
 
 /// Powers of ten, all exact.
 const POWERS: [f64; 9] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8];
 
-/// The number at the start of `text` and its length in bytes; `None` where no number starts there.
+/// The number at the start of `text` and its length in bytes; `None` if it is not a number.
 ///
-/// May be infinite (`1e400`, `inf`) or not a number (`nan`). What follows the number is not looked at.
+/// May be infinite (`1e400`, `inf`) or not a number (`nan`). What follows the number is not checked.
 #[inline(always)]
 pub(super) fn number(text: &[u8]) -> Option<(f64, usize)> {
     if let Some(window) = text.first_chunk::<WINDOW>()
@@ -48,7 +48,7 @@ fn short(text: &[u8; WINDOW]) -> Option<(f64, usize)> {
     if point > 7 || end > 15 {
         return None;
     }
-    // Without a point nothing is behind it.
+    // Without a point there are no decimals.
     let places = end.saturating_sub(point + 1);
     let part = word(text, point + 1) ^ ZEROS;
     let digits = first(beyond_digits(part)) >= places && places <= 8;
@@ -90,7 +90,7 @@ fn beyond_digits(digits: u64) -> u64 {
     (digits.wrapping_add(ONES * 0x76) | digits) & TOPS
 }
 
-/// The place of the first byte whose top bit is set, 8 where none is.
+/// The index of the first byte whose top bit is set, 8 if there is none.
 #[inline(always)]
 fn first(tops: u64) -> usize {
     (tops.trailing_zeros() / 8) as usize

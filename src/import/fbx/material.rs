@@ -10,12 +10,12 @@ use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 use ufbx::{Material, Scene, Texture};
 
-/// How rough a surface is whose shader does not say: painted, not polished.
+/// Roughness of surfaces whose shader does not define it: painted, not polished.
 const ROUGH: f64 = 0.8;
-/// The largest image that is taken in, bytes.
+/// Largest image that is read, bytes.
 const IMAGE: u64 = 1 << 28;
 
-/// What surfaces look like.
+/// The materials and textures of the GLB.
 #[derive(Default)]
 pub(super) struct GlbMaterials {
     pub(super) materials: Vec<Value>,
@@ -93,7 +93,7 @@ fn image(texture: &Texture, folder: Option<&Path>, warnings: &mut Warnings) -> O
     }
 }
 
-/// An image in `folder` by the path that the file gives.
+/// An image in `folder`, by its path in the file.
 fn in_folder(folder: &Path, name: &str) -> Option<Vec<u8>> {
     let given = PathBuf::from(name);
     let inside = given.components().all(|c| matches!(c, Component::Normal(_) | Component::CurDir));

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 use ufbx::{Scene, SceneRoot, Transform};
 
-/// Where every node stands at rest, seen from the node above it.
+/// The local rest transform of every node.
 pub(super) type RestPose = Vec<Transform>;
 
 /// The GLB of the scene at rest, with everything.
@@ -43,13 +43,13 @@ pub(super) fn build(
         }
     }
     let mut skins = bodies.skins;
-    // The joints by name: bones without weight are joints as well.
+    // All joints are listed by name, also those without weights.
     skins.push(json!({ "name": "joints", "joints": joints.list() }));
     json["skins"] = skins.into();
     Ok(binary.glb(json)?)
 }
 
-/// The GLB of the scene at rest with nothing but its nodes.
+/// The GLB of the scene at rest with its nodes only.
 pub(super) fn bare(scene: &Scene, joints: &JointNodes, rest: &RestPose) -> Result<Vec<u8>, ImportError> {
     let mut json = skeleton(scene, joints, rest, &mesh::GlbMeshes::default());
     json["skins"] = json!([{ "joints": joints.list() }]);

@@ -75,7 +75,8 @@ fn a_take_that_takes_too_long_fails_alone_and_its_line_does_it_again() {
     let begun = Instant::now();
     let (code, _, err) = posemill(path, &["run", "p.toml", "--timeout", "1s"]);
     assert!(code == 1 && err.ends_with("2 written, 1 failed\n"), "{err}");
-    let told = "error: takes/day/it's [long].bvh: the process that worked on it took longer than the 1s of `--timeout`\n";
+    let told =
+        "error: takes/day/it's [long].bvh: the worker process took longer than the 1s of `--timeout`\n";
     assert!(err.contains(told), "{err}");
     assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
     let before = outputs(path);
@@ -129,7 +130,7 @@ mod linux {
         let path = folder.path();
         let (code, _, err) = posemill(path, &["run", "p.toml", "--memory", "64MB"]);
         assert!(code == 1 && err.ends_with("2 written, 1 failed\n"), "{err}");
-        let told = "error: takes/day/it's [long].bvh: the process that worked on it needed more memory than the 64MB of `--memory`\n";
+        let told = "error: takes/day/it's [long].bvh: the worker process needed more memory than the 64MB of `--memory`\n";
         assert!(err.contains(told), "{err}");
         let (code, err) = again(path, &err);
         assert!(code == 1 && err.contains(told), "{err}");
@@ -142,7 +143,7 @@ mod linux {
         let (code, _, err) =
             posemill(folder.path(), &["run", "p.toml", "--memory", "1kB", "--timeout", "60s"]);
         assert!(code == 1 && err.ends_with("3 failed\n"), "{err}");
-        assert_eq!(err.matches("the process that worked on it ").count(), 3, "{err}");
+        assert_eq!(err.matches("the worker process ").count(), 3, "{err}");
         assert!(!err.contains("took longer"), "{err}");
     }
 
@@ -192,9 +193,7 @@ mod linux {
         let (code, _, err) = told(&run.wait_with_output().unwrap());
         assert!(code == 1 && err.ends_with("2 written, 1 failed\n"), "{err}");
         assert!(
-            err.contains(
-                "the process that worked on it was killed, as the system does when memory runs out\n"
-            ),
+            err.contains("the worker process was killed, as the system does when memory runs out\n"),
             "{err}"
         );
 

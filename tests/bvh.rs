@@ -270,7 +270,10 @@ fn texts_without_a_certain_reading_are_refused_with_place_and_hint() {
     let rows = "1 2 3\n4 5 6\n";
     let cases = [
         (String::from(" \r\n"), "the file is empty"),
-        (String::from("glTF"), "line 1, column 1: expected `HIERARCHY`, found `glTF`\nis this a BVH file?"),
+        (
+            String::from("glTF"),
+            "line 1, column 1: expected `HIERARCHY`, found `glTF`\ncheck that this is a BVH file",
+        ),
         (
             three(ROOT, "1 2 3\n4 5\n6 7 8\n"),
             "line 7, column 1: a row of 2 numbers, the hierarchy has 3 channels",

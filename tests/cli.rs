@@ -183,7 +183,7 @@ fn files_of_others_are_never_replaced_without_force() {
     let output = posemill(&studio, &["run", "p.toml"]);
     assert_eq!(code(&output), 1);
     let expected = "error: takes/a.bvh: `out/a.glb` was not written by posemill, or was changed since\n  \
-        hint: use `--force` to replace it\n";
+        hint: replace it with `--force`\n";
     assert!(stderr(&output).contains(expected), "{}", stderr(&output));
     assert_eq!(fs::read(studio.path().join("out/a.glb")).unwrap(), b"mine");
     write(&studio, "out/b.glb", "touched up by hand");

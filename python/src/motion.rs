@@ -320,7 +320,7 @@ pub fn load(
         let asset = read(&path, &sets)?;
         let found = clip.map_or(Ok(asset.meant), |wanted| find_clip(&asset, &wanted))?;
         let motion = asset.motion(found).ok_or_else(|| {
-            format!("`{}` holds no motion\n`posemill inspect` shows what it holds", path.display())
+            format!("`{}` holds no motion\nlist its content with `posemill inspect`", path.display())
         })?;
         Ok::<_, String>(Motion::new(motion, &asset.warnings))
     })

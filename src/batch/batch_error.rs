@@ -31,7 +31,7 @@ pub enum BatchError {
     NoSpec,
     /// The system cannot limit the memory of a process.
     #[error(
-        "`--memory` works on Linux only\n`--set input.memory=2GB` limits the memory for reading a file on every system"
+        "`--memory` works on Linux only\nlimit the memory for reading a file instead, on every system: `--set input.memory=2GB`"
     )]
     NoMemoryLimit,
 }

@@ -133,7 +133,7 @@ pub fn listed(list: &[u8]) -> FoundTakes {
         };
         match std::fs::metadata(path) {
             Ok(there) if there.is_file() => found.push(path, kept),
-            Ok(_) => unseen.push(format!("`{line}` is no file")),
+            Ok(_) => unseen.push(format!("`{line}` is not a file")),
             Err(e) => unseen.push(format!("`{line}` cannot be read: {}", crate::report::io_reason(&e))),
         }
     }

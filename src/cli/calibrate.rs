@@ -73,7 +73,7 @@ pub fn run(arguments: &CalibrateArguments, console: &Console) -> Result<Exit, Fa
     let Some(estimate) = rest_from_motion(rig, &clips, Some(Vec3::y())) else {
         return Err(Failure::Argument(format!(
             "`{}` shows no body in motion: hips, both thighs and something above them are needed\n\
-             `posemill inspect` prints what each joint was taken for",
+             list the detected roles with `posemill inspect`",
             path.display()
         )));
     };
@@ -93,7 +93,8 @@ pub fn run(arguments: &CalibrateArguments, console: &Console) -> Result<Exit, Fa
     let bvh = format.name == "bvh";
     if first.character.document.is_some() == bvh {
         return Err(Failure::Argument(format!(
-            "a pose for `{}` has to be written as `{}`: the joint axes of the formats differ",
+            "`{}` is no pose file for `{}`: the joint axes of the formats differ\nwrite `{}`",
+            arguments.output.display(),
             path.display(),
             arguments.output.with_extension(if bvh { "glb" } else { "bvh" }).display()
         )));

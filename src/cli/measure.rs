@@ -135,7 +135,7 @@ fn of_file(
     let name = file.display().to_string();
     if asset.clips.is_empty() {
         return Err(Failure::Argument(format!(
-            "`{name}` holds no motion\n`posemill inspect` shows what it holds"
+            "`{name}` holds no motion\nlist its content with `posemill inspect`"
         )));
     }
     let context = MetricContext::new(&asset.character);
@@ -159,11 +159,11 @@ fn of_file(
         let Some(motion) = asset.take_motion(k) else { continue };
         let take = takes.iter().position(|t| *t == motion.clip.name).unwrap_or(0);
         let take = match source {
-            Some(source) => Some(
-                source
-                    .motion(take)
-                    .ok_or_else(|| Failure::Argument("the source holds no motion".to_owned()))?,
-            ),
+            Some(source) => Some(source.motion(take).ok_or_else(|| {
+                Failure::Argument(
+                    "the source holds no motion\nlist its content with `posemill inspect`".to_owned(),
+                )
+            })?),
             None => None,
         };
         let (from, made) = match take {

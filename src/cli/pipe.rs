@@ -55,8 +55,7 @@ impl Pipe {
         if output == "-" {
             let Some(format) = format else {
                 return Err(Failure::Argument(
-                    "standard output has no extension to tell its format by\nname it: `--format glb`"
-                        .to_owned(),
+                    "the format of standard output is unknown\nname it: `--format glb`".to_owned(),
                 ));
             };
             if std::io::stdout().is_terminal() {

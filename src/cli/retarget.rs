@@ -60,7 +60,8 @@ pub fn run(arguments: &RetargetArguments, console: &Console) -> Result<Exit, Fai
     let mut sets = Vec::new();
     if let Some(map) = &arguments.map {
         if !map.exists() {
-            let message = format!("the file `{}` does not exist\n`posemill map` writes one", map.display());
+            let message =
+                format!("the file `{}` does not exist\nwrite one with `posemill map`", map.display());
             return Err(Failure::Argument(message));
         }
         sets.push(format!("stage.retarget.map={}", toml::Value::String(map.display().to_string())));

@@ -166,7 +166,9 @@ impl Results<'_> {
         }
         let stopped = self.stopped();
         if stopped {
-            console.note("stopped before the end\nhint: the same command continues with the remaining files");
+            console.note(
+                "stopped before the end\nhint: run the same command to continue with the remaining files",
+            );
         }
         let writes = !arguments.dry_run && !arguments.verify;
         if self.runs.iter().all(|r| r.named) {

@@ -24,7 +24,7 @@ pub enum ArticulationError {
     },
     /// The constraints form a loop.
     #[error(
-        "constraint `{constraint}` closes a loop\n  hint: constraints form trees; the world counts as one body"
+        "constraint `{constraint}` closes a loop\n  hint: remove a constraint: they must form trees, in which the world counts as one body"
     )]
     Loop {
         /// The first constraint, in list order, that closes a loop.

@@ -23,7 +23,7 @@ pub struct Body {
 #[non_exhaustive]
 pub enum BodyError {
     /// The mass is zero, negative or not a number.
-    #[error("the mass of body `{body}` is {mass} kg\n  hint: a mass is a finite number above zero")]
+    #[error("the mass of body `{body}` is {mass} kg\n  hint: write a finite number above 0")]
     Mass {
         /// The body's name.
         body: String,
@@ -220,7 +220,7 @@ mod tests {
         let inertia = Mat3::identity();
         assert_eq!(
             Body::new("a", 0.0, inertia).unwrap_err().to_string(),
-            "the mass of body `a` is 0 kg\n  hint: a mass is a finite number above zero"
+            "the mass of body `a` is 0 kg\n  hint: write a finite number above 0"
         );
         assert!(matches!(Body::new("a", f64::NAN, inertia), Err(BodyError::Mass { .. })));
         let flat = Mat3::from_diagonal(&Vec3::new(1.0, 1.0, 2.1));

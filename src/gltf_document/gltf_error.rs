@@ -13,12 +13,12 @@ pub enum GltfError {
     LfsPointer,
     /// Neither a GLB nor JSON.
     #[error(
-        "byte 0: neither `glTF` nor a JSON object begins here\nhint: is it a glTF file, and whole? copy or export it again"
+        "byte 0: neither `glTF` nor a JSON object begins here\nhint: check that it is a glTF file, then copy or export it again"
     )]
     NotGltf,
     /// The file is shorter than stated in it.
     #[error(
-        "byte {offset}: the {what} needs {expected} bytes, the file has {found}\nhint: the end is missing: copy or export the file again"
+        "byte {offset}: the {what} needs {expected} bytes, the file has {found}\nhint: copy or export the file again: its end is missing"
     )]
     Truncated {
         /// The offset of the part.

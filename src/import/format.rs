@@ -91,7 +91,7 @@ const UNREAD: &[(HeadTest, &str)] = &[
     ),
     (
         |head, _| head.starts_with(b"\x93NUMPY"),
-        "it is one array without a name\n  hint: SMPL motions are archives (`.npz`) of arrays: `poses`, `trans`, `betas`",
+        "it is one array without a name\n  hint: save an archive (`.npz`) of the arrays `poses`, `trans` and `betas`",
     ),
     (
         |_, suffix| suffix == "pkl" || suffix == "pickle",
@@ -121,7 +121,12 @@ pub fn format_of(bytes: &[u8], name: &str, extension: &str) -> Result<&'static R
         let suffixes: Vec<String> =
             FORMATS.iter().flat_map(|f| f.suffixes).map(|suffix| format!(".{suffix}")).collect();
         let what = unread.map_or_else(
-            || format!("its format is not known\n  hint: formats read are {}", suffixes.join(", ")),
+            || {
+                format!(
+                    "its format is not known\n  hint: save it in a format that is read: {}",
+                    suffixes.join(", ")
+                )
+            },
             |(_, what)| (*what).to_owned(),
         );
         ImportError::Unknown { name: name.to_owned(), what }

@@ -33,7 +33,7 @@ pub enum ImportError {
     },
     /// The calibration frame does not exist.
     #[error(
-        "calibration frame {frame} does not exist: the take has {frames} frames, counted from 0\n  hint: `input.calibration.frame` is the number of a frame in which the figure stands in a T-pose"
+        "there is no frame {frame} to calibrate by: the take has {frames} frames, counted from 0\n  hint: set `input.calibration.frame` to a frame in which the figure stands in a T-pose"
     )]
     CalibrationFrame {
         /// The requested frame.
@@ -42,7 +42,7 @@ pub enum ImportError {
         frames: usize,
     },
     /// The calibration file cannot be read.
-    #[error("`{}`, the calibration file: {error}", path.display())]
+    #[error("the calibration file `{}`: {error}", path.display())]
     Calibration {
         /// The file.
         path: PathBuf,
@@ -51,7 +51,7 @@ pub enum ImportError {
     },
     /// The calibration file has another skeleton.
     #[error(
-        "no joint of the take has the name of a joint in `{}`\n  hint: `input.calibration.file` is a take of the same skeleton", path.display()
+        "no joint of the take has the name of a joint in `{}`\n  hint: set `input.calibration.file` to a file of the same skeleton", path.display()
     )]
     CalibrationFile {
         /// The file.
@@ -68,9 +68,7 @@ pub enum ImportError {
     #[error(transparent)]
     Bvh(#[from] BvhError),
     /// An FBX file that cannot be read.
-    #[error(
-        "the FBX reader reports: {reason}\n  hint: FBX 3.0 to 7.7 are read, binary and ASCII; open the file in another program and save it again"
-    )]
+    #[error("the FBX file is invalid: {reason}\n  hint: save it again as FBX 3.0 to 7.7, binary or ASCII")]
     Fbx {
         /// The message of the reader.
         reason: String,

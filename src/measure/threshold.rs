@@ -79,7 +79,7 @@ pub enum ThresholdError {
     )]
     Shape(String),
     /// There is no such measure.
-    #[error("there is no measure `{name}`, the nearest are {near}\n`posemill measure --help` lists all")]
+    #[error("there is no measure `{name}`, the nearest are {near}\nlist all with `posemill measure --help`")]
     Name {
         /// The word.
         name: String,
@@ -222,7 +222,7 @@ mod tests {
         assert_eq!(
             said("foot_skat>1cm/s"),
             "there is no measure `foot_skat`, the nearest are `foot_skate`, `foot_skate_p95`, `foot_skate_max`\n\
-             `posemill measure --help` lists all"
+             list all with `posemill measure --help`"
         );
         assert_eq!(said("jerk>fast"), "`jerk>fast` has no number behind `>`\nwrite one: `jerk>1m/s^3`");
         assert_eq!(

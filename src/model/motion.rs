@@ -61,7 +61,7 @@ pub enum Fault {
         joint: String,
     },
     /// A property track with another number of frames than the clip, or with non-finite numbers.
-    #[error("what moves the node `{node}` does not fit the clip")]
+    #[error("the property track of the node `{node}` does not match the clip")]
     PropertyTrack {
         /// The name of the node.
         node: String,

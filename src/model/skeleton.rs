@@ -62,7 +62,7 @@ pub enum SkeletonError {
     #[error("a skeleton needs at least one joint")]
     Empty,
     /// A joint precedes its parent, or refers to a parent that does not exist.
-    #[error("joint `{joint}` stands before its parent")]
+    #[error("joint `{joint}` precedes its parent")]
     ParentAfterChild {
         /// The child's name.
         joint: String,
@@ -74,7 +74,7 @@ pub enum SkeletonError {
         joint: String,
     },
     /// A name that is empty or already used.
-    #[error("joint {index} has the name `{name}`, which is empty or taken")]
+    #[error("joint {index} has the name `{name}`, which is empty or already used")]
     Name {
         /// The position of the later joint.
         index: usize,

@@ -19,7 +19,7 @@ pub fn find_clip(asset: &Asset, wanted: &str) -> Result<usize, String> {
     }
     let names = || asset.clips.iter().map(|c| c.name.as_str());
     let hint = match (asset.clips.len(), nearest(wanted, names())) {
-        (0, _) => "the file holds no clips".to_owned(),
+        (0, _) => "name another file: this one holds no motion".to_owned(),
         (_, Some(near)) => format!("did you mean `{}`?", one_line(near)),
         (n, None) => format!("its clips are {}, or 0 to {}", clip_list(names()), n - 1),
     };

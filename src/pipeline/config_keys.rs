@@ -188,12 +188,12 @@ impl<'i> CollectedKeys<'i> {
                 };
                 let near = nearest(stage, names.iter().map(String::as_str));
                 let mut hint = match names.is_empty() {
-                    true => "it has no stages at all".to_owned(),
+                    true => "it has no stages".to_owned(),
                     false => format!("its stages are {}", listed(names.iter().map(String::as_str))),
                 };
                 if registry.iter().any(|e| e.name == stage) {
                     hint += &format!(
-                        "; a file for `posemill run` takes another one: [[stage]] use = \"{stage}\""
+                        "; add it to a pipeline file for `posemill run`: [[stage]] use = \"{stage}\""
                     );
                 }
                 let label = near.map(|n| format!("did you mean `{n}`?"));

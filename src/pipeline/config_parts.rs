@@ -142,11 +142,7 @@ pub(super) fn read_stage(
     };
     for fault in stage.validate().err().unwrap_or_default() {
         let place = section.place_of(fault.key.unwrap_or_default());
-        let (message, hint) = match fault.message.split_once('\n') {
-            Some((message, hint)) => (message, Some(hint.trim())),
-            None => (fault.message.as_str(), None),
-        };
-        faults.push(ConfigFault::at(place.0, place.1, format!("{label}: {message}")).hint(hint));
+        faults.push(ConfigFault::from_error(Some(place), &format!("{label}: {}", fault.message)));
     }
     // A `--set` of a key has no effect if the file disables the stage: most likely the stage is wanted.
     let off = section.enabled.as_ref().is_some_and(|key| !enabled && key.source == 0);

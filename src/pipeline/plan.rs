@@ -165,7 +165,7 @@ fn check_limits(config: &PipelineConfig, character: Option<&str>) -> Vec<ConfigF
     let fault = |limit: &CharacterLimit| {
         let (source, span) = limit.place.clone();
         let message = format!("[input]: `limits` names no character of this pipeline: `{}`", limit.character);
-        let hint = "name it as its file is named, without the extension";
+        let hint = "write the name of the file without its extension";
         ConfigFault::at(source, span, message).hint(Some(hint))
     };
     // Several limits of one character make equal faults, which are shown once.

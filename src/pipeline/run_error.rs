@@ -17,7 +17,7 @@ pub enum RunError {
     #[error(transparent)]
     Import(#[from] ImportError),
     /// The file has a skeleton without motion.
-    #[error("the file holds no motion\n`posemill inspect` shows what it holds")]
+    #[error("the file holds no motion\nlist its content with `posemill inspect`")]
     NoClip,
     /// The take is a character, and the character is a take.
     #[error(
@@ -76,8 +76,8 @@ pub enum RunError {
     Claimed(PathBuf),
     /// A file next to the output belongs to an output of an earlier run.
     #[error(
-        "`{path}` beside the output belongs to `{of}` too, which would no longer be what it was\n\
-         give this pipeline a folder of its own; `--force` replaces the file",
+        "`{path}` beside the output belongs to `{of}` too, which would be invalid without it\n\
+         give this pipeline a folder of its own, or replace the file with `--force`",
         path = path.display(), of = of.display()
     )]
     Shared {
@@ -87,19 +87,19 @@ pub enum RunError {
         of: PathBuf,
     },
     /// An output differs from the result of the pipeline.
-    #[error("`{path}` is not what this pipeline makes of the take\n`--force` makes it anew", path = .0.display())]
+    #[error("`{path}` is not what this pipeline makes of the take\nreplace it with `--force`", path = .0.display())]
     Differs(PathBuf),
     /// An output does not exist.
-    #[error("`{path}` is not there\n`posemill run` makes it", path = .0.display())]
+    #[error("`{path}` does not exist\nwrite it with `posemill run`", path = .0.display())]
     Absent(PathBuf),
     /// An output would replace a file that this program did not write.
-    #[error("`{path}` was not written by posemill, or was changed since\nuse `--force` to replace it", path = .0.display())]
+    #[error("`{path}` was not written by posemill, or was changed since\nreplace it with `--force`", path = .0.display())]
     Foreign(PathBuf),
     /// The error that a worker process reported.
     #[error("{0}")]
     Reported(String),
     /// The worker process ended, or had to be ended.
-    #[error("the process that worked on it {reason}{repro}", repro = repro_hint(repro.as_deref()))]
+    #[error("the worker process {reason}{repro}", repro = repro_hint(repro.as_deref()))]
     Lost {
         /// What happened to it.
         reason: String,
@@ -107,17 +107,19 @@ pub enum RunError {
         repro: Option<String>,
     },
     /// A worker process cannot be started.
-    #[error("no process can be started to work on it: {0}")]
+    #[error("the worker process cannot be started: {0}")]
     NoWorker(String),
     /// A worker process loaded another pipeline than the run.
-    #[error("the program, or a file that the pipeline names, changed while the run went on\nstart it again")]
+    #[error("the program, or a file that the pipeline names, changed during the run\nstart it again")]
     Changed,
     /// A bug of the program.
-    #[error("internal error: {0}\nthe other files are not affected; please report this one")]
+    #[error("internal error: {0}\nreport this error; the other files are not affected")]
     Panic(String),
 }
 
 /// The command line as a hint.
 fn repro_hint(repro: Option<&str>) -> String {
-    repro.map_or(String::new(), |line| format!("\n  hint: this does it again, and writes nothing:\n{line}"))
+    repro.map_or(String::new(), |line| {
+        format!("\n  hint: run this to reproduce the error without writing a file:\n{line}")
+    })
 }

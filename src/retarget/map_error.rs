@@ -11,7 +11,7 @@ use std::ops::Range;
 pub enum MapError {
     /// Required roles are missing or too unsure; all of both characters at once.
     #[error(
-        "{}\n  hint: `posemill map` writes a file with these lines and the joints to choose from; put the right ones in and pass it with `--map`, or as `map` of the stage `retarget`{}",
+        "{}\n  hint: write a file with these lines and the candidate joints with `posemill map`; put the right ones in and pass it with `--map`, or as `map` of the stage `retarget`{}",
         sentence(.0),
         .0.iter().map(|w| format!("\n  {}", w.line)).collect::<String>()
     )]

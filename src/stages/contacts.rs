@@ -99,18 +99,19 @@ impl StageConfig for ContactsConfig {
 
     fn validate(&self) -> Result<(), Vec<StageError>> {
         let mut faults: Vec<StageError> = self.named_parts().err().into_iter().collect();
-        let mut positive = |key, value: Option<f64>, unit: &str| {
+        let mut positive = |key, value: Option<f64>| {
             if let Some(x) = value.filter(|x| !(*x > 0.0 && x.is_finite())) {
-                faults.push(StageError::key(key, format!("{x} {unit} is not above 0")));
+                faults.push(StageError::key(key, format!("`{key}` is {x}, allowed is above 0")));
             }
         };
-        positive("height_on_m", self.height_on_m, "m");
-        positive("height_off_m", self.height_off_m, "m");
-        positive("speed_on_m_s", self.speed_on_m_s, "m/s");
-        positive("speed_off_m_s", self.speed_off_m_s, "m/s");
-        positive("shortest_s", Some(self.shortest_s), "s");
+        positive("height_on_m", self.height_on_m);
+        positive("height_off_m", self.height_off_m);
+        positive("speed_on_m_s", self.speed_on_m_s);
+        positive("speed_off_m_s", self.speed_off_m_s);
+        positive("shortest_s", Some(self.shortest_s));
         if let Some(x) = self.ground_m.filter(|x| !x.is_finite()) {
-            faults.push(StageError::key("ground_m", format!("{x} m is not a finite height")));
+            faults
+                .push(StageError::key("ground_m", format!("`ground_m` is {x}, allowed is a finite number")));
         }
         let pairs = [
             ("height_off_m", self.height_on_m, self.height_off_m),
@@ -120,8 +121,10 @@ impl StageConfig for ContactsConfig {
             if let (Some(on), Some(off)) = (on, off)
                 && off < on
             {
-                faults
-                    .push(StageError::key(key, format!("a contact that begins at {on} cannot end at {off}")));
+                faults.push(StageError::key(
+                    key,
+                    format!("`{key}` is {off}, below {on} where a contact begins"),
+                ));
             }
         }
         if faults.is_empty() { Ok(()) } else { Err(faults) }

@@ -92,23 +92,23 @@ impl EffectorConfig {
             }
         };
         let joint = &self.joint;
-        need(!joint.is_empty(), "an effector names no `joint`".into());
+        need(!joint.is_empty(), "an effector has no `joint`\nname one: `joint = \"left_hand\"`".into());
         let weight = self.weight.is_finite() && self.weight > 0.0;
-        need(weight, format!("`weight` is {}, allowed is above 0", self.weight));
+        need(weight, format!("`weight` of effector `{joint}` is {}, allowed is above 0", self.weight));
         let blend = self.blend_s.is_finite() && self.blend_s >= 0.0;
-        need(blend, format!("`blend_s` is {}, allowed is 0 and more", self.blend_s));
+        need(blend, format!("`blend_s` of effector `{joint}` is {}, allowed is 0 and more", self.blend_s));
         for (key, time) in [("from_s", self.from_s), ("until_s", self.until_s)] {
             need(
                 time.is_finite(),
-                format!("`{key}` is {time}, allowed are seconds, or less than 0 for the whole clip"),
+                format!("`{key}` of effector `{joint}` is {time}, allowed is a finite number"),
             );
         }
         let lasts = self.from_s < 0.0 || self.until_s < 0.0 || self.from_s < self.until_s;
         need(
             lasts,
             format!(
-                "effector `{joint}` acts from {} s until {} s, which is never",
-                self.from_s, self.until_s
+                "`until_s` of effector `{joint}` is {}, not after `from_s` {}",
+                self.until_s, self.from_s
             ),
         );
         let sources = [!self.keys.is_empty(), !self.follow.is_empty(), !self.csv.is_empty()];
@@ -118,7 +118,7 @@ impl EffectorConfig {
         need(
             given + usize::from(place) == usize::from(!holds),
             format!(
-                "effector `{joint}` needs exactly one of `target`, `keys`, `follow` and `csv`, or the goal `hold` without"
+                "effector `{joint}` needs exactly one of `target`, `keys`, `follow` and `csv`; the goal `hold` takes `target` only"
             ),
         );
         let finite = self.target.iter().flatten().chain(self.keys.iter().flatten()).all(|x| x.is_finite());

@@ -69,8 +69,10 @@ impl StageConfig for FilterConfig {
             let text = format!("a window of {window} frames is longer than {LONGEST_WINDOW}");
             faults.push(StageError::key("window_frames", text));
         } else if degree > HIGHEST_DEGREE {
-            faults
-                .push(StageError::key("degree", format!("degree {degree} is higher than {HIGHEST_DEGREE}")));
+            faults.push(StageError::key(
+                "degree",
+                format!("`degree` is {degree}, allowed is 0 to {HIGHEST_DEGREE}"),
+            ));
         } else if let Err(fault) = SavitzkyGolay::new(window, degree) {
             faults.push(StageError::key("window_frames", fault.to_string()));
         }

@@ -57,14 +57,11 @@ impl StageConfig for LoopConfig {
         ];
         for (key, s) in values {
             if !(s > 0.0 && s.is_finite()) {
-                faults.push(StageError::key(key, format!("{s} s is not above 0")));
+                faults.push(StageError::key(key, format!("`{key}` is {s}, allowed is above 0")));
             }
         }
         if let Some(longest) = self.longest_s.filter(|l| *l < self.shortest_s) {
-            let message = format!(
-                "the longest loop of {longest} s is shorter than the shortest of {} s",
-                self.shortest_s
-            );
+            let message = format!("`longest_s` is {longest}, below `shortest_s` {}", self.shortest_s);
             faults.push(StageError::key("longest_s", message));
         }
         if faults.is_empty() { Ok(()) } else { Err(faults) }

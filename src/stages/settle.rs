@@ -2,6 +2,7 @@
 //!
 //! Units: seconds, metres, hertz, newton seconds.
 
+use super::written_keys::listed;
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::contacts;
 use crate::math::Vec3;
@@ -32,7 +33,7 @@ impl<'de> Deserialize<'de> for SettleMode {
             "ragdoll" => Ok(Self::Ragdoll),
             "secondary" => Ok(Self::Secondary),
             "track" => Err(D::Error::custom(
-                "`track` was removed, since bodies that follow a clip changed clean takes and fixed few errors\nuse \
+                "`track` was removed: it changed clean takes and fixed few errors\nuse \
                  `flights` for jumps and landings, the stages `repair`, `foot_lock`, `ground` and `limits` for the rest",
             )),
             other => Err(D::Error::unknown_variant(other, &["flights", "ragdoll", "secondary"])),
@@ -123,13 +124,16 @@ impl StageConfig for SettleConfig {
             faults.push(StageError::key("hit", fault));
         }
         if !self.hit_impulse_n_s.iter().all(|x| x.is_finite()) {
-            faults.push(StageError::key("hit_impulse_n_s", "an impulse is three finite numbers"));
+            faults.push(StageError::key("hit_impulse_n_s", "`hit_impulse_n_s` must be three finite numbers"));
         }
         if let Some(x) = self.floor_m.filter(|x| !x.is_finite()) {
-            faults.push(StageError::key("floor_m", format!("{x} m is not a finite height")));
+            faults.push(StageError::key("floor_m", format!("`floor_m` is {x}, allowed is a finite number")));
         }
         if self.mode == SettleMode::Secondary && self.chains.is_empty() {
-            faults.push(StageError::key("chains", "`secondary` needs the joints that chains start at"));
+            faults.push(StageError::key(
+                "chains",
+                "`secondary` needs the joints at which chains start\nname them: `chains = [\"tail*\"]`",
+            ));
         }
         if faults.is_empty() { Ok(()) } else { Err(faults) }
     }
@@ -141,7 +145,7 @@ impl StageConfig for SettleConfig {
             let ragdoll = Ragdoll::of(character).ok_or_else(|| {
                 let text = format!("no ragdoll can be made of `{}`", character.name);
                 StageError::new(format!(
-                    "{text}: it has no hips with limbs\n  hint: name its joints in a map"
+                    "{text}: it has no hips with limbs\n  hint: list the detected roles with `posemill inspect`; add a name with `--set input.roles.words.WORD=PART`"
                 ))
             })?;
             let missing = self
@@ -149,9 +153,13 @@ impl StageConfig for SettleConfig {
                 .as_ref()
                 .filter(|word| word.parse::<Role>().ok().is_none_or(|role| ragdoll.find(role).is_none()));
             if let Some(word) = missing {
+                let names: Vec<String> = ragdoll.parts.iter().map(|part| part.role.to_string()).collect();
                 return Err(StageError::key(
                     "hit",
-                    format!("the ragdoll has no part `{word}` that can be hit"),
+                    format!(
+                        "the ragdoll has no part `{word}`\nname one of {}",
+                        listed(names.iter().map(String::as_str))
+                    ),
                 ));
             }
         }
@@ -172,7 +180,9 @@ impl SettleConfig {
                 |id: &JointId| matches(pattern, &skeleton.joint(*id).name) && skeleton.parent(*id).is_some();
             let found: Vec<JointId> = skeleton.ids().filter(fits).collect();
             if found.is_empty() {
-                let text = format!("no joint of the character is called `{pattern}`, or it is the root");
+                let text = format!(
+                    "no joint below the root has the name `{pattern}`\nlist the joints with `posemill inspect`"
+                );
                 return Err(StageError::key("chains", text));
             }
             tops.extend(found);
@@ -252,7 +262,7 @@ impl SettleStage {
             step: (1.0 / config.step_hz).min(RagdollRelease::default().step),
         };
         let fallen = release_ragdoll(&motion, &how).ok_or_else(|| {
-            let text = format!("the motion ends before {} s, the start of the ragdoll", config.let_go_s);
+            let text = format!("`let_go_s` is {}, the motion ends before it", config.let_go_s);
             StageError::key("let_go_s", text)
         })?;
         let grown = fallen.energy.windows(2).map(|w| w[1] - w[0]).fold(0.0, f64::max);

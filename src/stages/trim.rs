@@ -37,27 +37,31 @@ impl StageConfig for TrimConfig {
         let mut faults = Vec::new();
         for (key, value) in [("start_s", self.start_s), ("end_s", self.end_s)] {
             if let Some(s) = value.filter(|s| !(*s >= 0.0 && s.is_finite())) {
-                faults.push(StageError::key(key, format!("{s} s is no time from the first frame on")));
+                faults.push(StageError::key(key, format!("`{key}` is {s}, allowed is 0 and more")));
             }
         }
         if self.start_s.is_some() && self.start_frame.is_some() {
-            faults.push(StageError::key("start_frame", "`start_frame` and `start_s` exclude each other"));
+            faults.push(StageError::key(
+                "start_frame",
+                "`start_frame` and `start_s` exclude each other\nremove one of them",
+            ));
         }
         if self.end_s.is_some() && self.end_frame.is_some() {
-            faults.push(StageError::key("end_frame", "`end_frame` and `end_s` exclude each other"));
+            faults.push(StageError::key(
+                "end_frame",
+                "`end_frame` and `end_s` exclude each other\nremove one of them",
+            ));
         }
         if let (Some(a), Some(b)) = (self.start_s, self.end_s)
             && a > b
         {
-            faults.push(StageError::key("end_s", format!("the end at {b} s lies before the start at {a} s")));
+            faults.push(StageError::key("end_s", format!("`end_s` is {b}, before `start_s` {a}")));
         }
         if let (Some(a), Some(b)) = (self.start_frame, self.end_frame)
             && a > b
         {
-            faults.push(StageError::key(
-                "end_frame",
-                format!("the end, frame {b}, lies before the start, frame {a}"),
-            ));
+            faults
+                .push(StageError::key("end_frame", format!("`end_frame` is {b}, before `start_frame` {a}")));
         }
         if faults.is_empty() { Ok(()) } else { Err(faults) }
     }

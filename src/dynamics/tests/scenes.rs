@@ -211,12 +211,12 @@ fn hostile_scenes_are_refused_with_the_line() {
         (
             "mass = 1.0\nposition = [0.0, 1.0",
             "mass = 0.0\nposition = [0.0, 1.0",
-            "line 9: the mass of body `a` is 0 kg\n  hint: a mass is a finite number above zero",
+            "line 9: the mass of body `a` is 0 kg\n  hint: write a finite number above 0",
         ),
         (
             "[0.1, 0.1, 0.1]",
             "[0.1, -0.1, 0.1]",
-            "line 17: the inertia of body `b` has the principal moments [-0.1, 0.1, 0.1] kg m^2\n  hint: all three are above zero, none is larger than the sum of the other two, and the matrix is symmetric",
+            "line 17: the inertia of body `b` has the principal moments [-0.1, 0.1, 0.1] kg m^2\n  hint: write a symmetric matrix with three moments above 0, none larger than the sum of the other two",
         ),
         (
             "[0.1, 0.1, 0.1]",
@@ -243,7 +243,7 @@ fn hostile_scenes_are_refused_with_the_line() {
         (
             "\n[[sensor]]",
             &format!("{second_tie}\n[[sensor]]"),
-            "line 29: constraint `again` closes a loop\n  hint: constraints form trees; the world counts as one body",
+            "line 29: constraint `again` closes a loop\n  hint: remove a constraint: they must form trees, in which the world counts as one body",
         ),
         ("feel and time", "feal and time", "line 33: in the condition: no sensor is called `feal`"),
         (

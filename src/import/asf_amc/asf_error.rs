@@ -28,14 +28,14 @@ pub enum AsfError {
     },
     /// There is no skeleton for a motion.
     #[error(
-        "an AMC file has angles only, and its skeleton was not found: looked for {looked}\n  hint: put it in the folder of the take, or name it: `--set input.skeleton=01.asf`"
+        "the skeleton of the AMC file was not found: looked for {looked}\n  hint: put it into the folder of the take, or name it: `--set input.skeleton=01.asf`"
     )]
     NoSkeleton {
         /// The files that were looked for.
         looked: String,
     },
     /// The skeleton of a motion cannot be read.
-    #[error("`{}`, the skeleton of the take: {reason}", path.display())]
+    #[error("the skeleton file `{}`: {reason}", path.display())]
     Skeleton {
         /// The file.
         path: PathBuf,

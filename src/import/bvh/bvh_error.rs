@@ -78,7 +78,7 @@ pub enum BvhError {
     },
     /// A channel that BVH does not have.
     #[error(
-        "{place}: unknown channel {found}\nchannels are `Xposition`, `Xrotation`, `Xscale`, and the same for Y and Z"
+        "{place}: unknown channel {found}\nname one of `Xposition`, `Xrotation`, `Xscale`, and the same for Y and Z"
     )]
     BvhChannel {
         /// Where.

@@ -109,7 +109,7 @@ struct HierarchyParser<'a> {
 }
 
 /// The hint if a file ends too early.
-const CUT: &str = "the file was cut off; export or copy it again";
+const CUT: &str = "export or copy the file again: it was cut off";
 
 impl HierarchyParser<'_> {
     /// Reads up to and including `MOTION`.
@@ -129,7 +129,7 @@ impl HierarchyParser<'_> {
                     self.lexer.warn("bvh-hierarchy-repeated", "a second `HIERARCHY` was ignored", start);
                 }
             } else if starts && !is(word, "ROOT") {
-                let hint = "is this a BVH file? it starts with `HIERARCHY` and `ROOT`";
+                let hint = "check that this is a BVH file, which starts with `HIERARCHY` and `ROOT`";
                 return Err(self.lexer.unexpected(start, "`HIERARCHY`", hint));
             } else if is(word, "ROOT") || is(word, "JOINT") {
                 self.joint(start, is(word, "ROOT"))?;
@@ -259,7 +259,7 @@ impl HierarchyParser<'_> {
             let value = match self.lexer.value(word, at) {
                 Some(value) => value,
                 None if keyword(word) || word.is_empty() => {
-                    let hint = if word.is_empty() { CUT } else { "an `OFFSET` has three numbers: x, y, z" };
+                    let hint = if word.is_empty() { CUT } else { "write three numbers: x, y, z" };
                     return Err(self.lexer.unexpected(at, "a number", hint));
                 }
                 None => return Err(BvhError::Number { place: self.lexer.place(at), found: shown(word) }),

@@ -69,14 +69,14 @@ pub enum NpzError {
     Memory(#[from] OverBudget),
     /// The arrays are not an SMPL motion.
     #[error(
-        "it holds no motion of an SMPL body, but {found}\n  hint: AMASS takes are read: `poses` of 72, 156 or 165 angles a frame, or `root_orient` and `pose_body`, with `trans`; positions alone have no rotations"
+        "the archive holds no motion of an SMPL body, only {found}\n  hint: save an AMASS take: `trans` and `poses` of 72, 156 or 165 angles a frame, or `root_orient` and `pose_body`; positions alone have no rotations"
     )]
     NoMotion {
         /// The arrays found.
         found: String,
     },
     /// The body model cannot be used.
-    #[error("`{}`, the body model: {error}", path.display())]
+    #[error("the body model `{}`: {error}", path.display())]
     BodyModel {
         /// The file.
         path: PathBuf,
@@ -97,7 +97,7 @@ pub enum BodyModelError {
     Read(String),
     /// A pickle.
     #[error(
-        "a pickle could run any program: it is never read\n  hint: take the `.npz` that the model's makers offer, or save `v_template`, `shapedirs` and a dense `J_regressor` with `numpy.savez`"
+        "a pickle could run any program: it is never read\n  hint: use the `.npz` that the model's authors offer, or save `v_template`, `shapedirs` and a dense `J_regressor` with `numpy.savez`"
     )]
     Pickle,
     /// A number of joints that is not that of a known model.

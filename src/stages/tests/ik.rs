@@ -190,8 +190,8 @@ fn faults_of_the_configuration_are_named() {
         [
             "`iterations` is 0, allowed is 1 and more",
             "`weight` is -1, allowed is above 0",
-            "`from_s` is NaN, allowed are seconds, or less than 0 for the whole clip",
-            "effector `left_hand` needs exactly one of `target`, `keys`, `follow` and `csv`, or the goal `hold` without",
+            "`from_s` of effector `left_hand` is NaN, allowed is a finite number",
+            "effector `left_hand` needs exactly one of `target`, `keys`, `follow` and `csv`; the goal `hold` takes `target` only",
         ]
     );
     let unknown: IkConfig =

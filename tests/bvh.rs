@@ -281,7 +281,7 @@ fn texts_without_a_certain_reading_are_refused_with_place_and_hint() {
         (three(ROOT, "1 2 3\n4 5 x6\n7 8 9\n"), "line 7, column 5: `x6` is not a number"),
         (
             three("ROOT a { OFFSET 0 1 }", rows),
-            "line 2, column 21: expected a number, found `}`\nan `OFFSET` has three",
+            "line 2, column 21: expected a number, found `}`\nwrite three numbers",
         ),
         (three("ROOT a { OFFSET 0 1 inf }", rows), "line 2, column 21: the offset `inf` is not finite"),
         (three("ROOT a { CHANNELS 1 Spin }", rows), "line 2, column 21: unknown channel `Spin`"),
@@ -573,6 +573,14 @@ fn bvh_anim_values_come_and_go() {
     let back = bvh_anim::Bvh::try_from(&motion(&ours)).unwrap();
     assert_eq!(back.frames().count(), 125);
     assert_eq!(back.joints().count(), ours.skeleton.len());
+}
+
+#[test]
+fn bvh_anim_refuses_a_root_alone() {
+    let text = "ROOT a { OFFSET 0 0 0 CHANNELS 1 Xrotation } MOTION\nFrames: 1\nFrame Time: 0.1\n0\n";
+    let alone = read(text.as_bytes(), &BvhReadOptions::default()).unwrap();
+    let error = bvh_anim::Bvh::try_from(&motion(&alone)).unwrap_err().to_string();
+    assert_eq!(error, "the root `a` has no joints below it, which `bvh_anim` cannot hold");
 }
 
 #[test]

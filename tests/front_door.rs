@@ -143,7 +143,7 @@ fn faults_of_a_map_stand_in_the_map() {
     assert!(told.contains("--> map.toml:3:10\n") && !told.contains("--set"), "{told}");
     let (code, told) = onto("none.toml");
     assert_eq!(code, Some(2));
-    assert_eq!(told, "error: the file `none.toml` does not exist\n  hint: `posemill map` writes one\n");
+    assert_eq!(told, "error: the file `none.toml` does not exist\n  hint: write one with `posemill map`\n");
 }
 
 #[test]

@@ -199,6 +199,11 @@ fn what_cannot_be_drawn_is_an_error() {
     let large = Some(Size { width: 4096, height: 4096 });
     let many = PreviewOptions { size: large, frames: Some(100), ..small() };
     assert!(matches!(drawn(&[&some], &many, Format::Png), Err(RenderError::Pixels { .. })));
+    let mut broken = some.clone();
+    broken.clip.sample_rate = f64::NAN;
+    let subject = Subject { label: "walk".into(), ..Subject::from(&broken) };
+    let error = preview(&[subject], &small(), Format::Png, &silent).unwrap_err().to_string();
+    assert_eq!(error, "`walk` cannot be drawn: sample rate NaN Hz from 0 s");
     assert_eq!("0x9".parse::<Size>().unwrap_err(), RenderError::Size { width: 0, height: 9 });
     assert_eq!(
         "wide".parse::<Size>().unwrap_err().to_string(),

@@ -32,8 +32,8 @@ pub enum BodyError {
     },
     /// The inertia is not finite, not symmetric, not positive definite or breaks the triangle inequality.
     #[error(
-        "the inertia of body `{body}` has the principal moments {moments:?} kg m^2\n  hint: all three are \
-         above zero, none is larger than the sum of the other two, and the matrix is symmetric"
+        "the inertia of body `{body}` has the principal moments {moments:?} kg m^2\n  hint: write a \
+         symmetric matrix with three moments above 0, none larger than the sum of the other two"
     )]
     Inertia {
         /// The body's name.

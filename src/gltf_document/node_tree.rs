@@ -180,6 +180,16 @@ mod tests {
     }
 
     #[test]
+    fn a_file_with_too_many_nodes_is_refused_with_the_limit() {
+        let nodes = vec!["{}"; MAX_NODES + 1].join(",");
+        let text = format!("{{\"asset\":{{\"version\":\"2.0\"}},\"nodes\":[{nodes}]}}");
+        let options = crate::import::ImportOptions::default();
+        let error =
+            crate::import::from_bytes(text.as_bytes(), "a", Some("gltf"), None, &options).unwrap_err();
+        assert_eq!(error.to_string(), "`nodes`: 262145 exceeds the limit MAX_NODES of 262144");
+    }
+
+    #[test]
     fn parents_come_first_in_any_file_order() {
         let tree = read(r#"{"nodes":[{},{"children":[0]},{"children":[1]}]}"#).unwrap();
         assert_eq!(tree.order(), [2, 1, 0]);

@@ -222,3 +222,103 @@ impl Character {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::{Transform, Vec3};
+    use crate::model::{AnimatedProperty, Binding, ContactPart, Hold, Joint, Mesh, Rig, Skeleton};
+
+    /// Two joints and two frames, in the normal form.
+    fn motion() -> Motion {
+        let joints = vec![
+            Joint::new("a", None, Transform::identity()),
+            Joint::new("b", Some(JointId::new(0)), Transform::identity()),
+        ];
+        let rig = Rig::new(Skeleton::new(joints).unwrap(), Vec::new());
+        let clip =
+            Clip::new("c", 30.0, 2, vec![Quat::identity(); 4], vec![JointId::new(0)], vec![Vec3::zeros(); 2]);
+        Motion::new(Arc::new(Character::new("h", rig)), clip)
+    }
+
+    /// The same with other rotations and translations.
+    fn with(rotations: Vec<Quat>, x: f64) -> Motion {
+        let translations = vec![Vec3::new(x, 0.0, 0.0); 2];
+        Motion { clip: Clip::new("c", 30.0, 2, rotations, vec![JointId::new(0)], translations), ..motion() }
+    }
+
+    fn message(motion: &Motion) -> String {
+        motion.check().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn every_fault_of_a_clip_names_the_frame_and_the_joint() {
+        assert_eq!(motion().check(), Ok(()));
+        let one = Clip::new("c", 30.0, 1, vec![Quat::identity()], Vec::new(), Vec::new());
+        assert_eq!(message(&Motion { clip: one, ..motion() }), "the clip has 1 joints, the skeleton 2");
+        let mut still = motion();
+        still.clip.sample_rate = 0.0;
+        assert_eq!(message(&still), "sample rate 0 Hz from 0 s");
+        let one = Quat::identity();
+        let long = Quat::new_unchecked(one.into_inner() * 2.0);
+        let minus = Quat::new_unchecked(-one.into_inner());
+        let fault = message(&with(vec![one, one, one, long], 0.0));
+        assert_eq!(fault, "frame 1, joint `b`: the rotation is not a unit quaternion");
+        let fault = message(&with(vec![one, one, one, minus], 0.0));
+        assert_eq!(fault, "frame 1, joint `b`: the quaternion flips its sign");
+        let fault = message(&with(vec![one; 4], f64::INFINITY));
+        assert_eq!(fault, "frame 0, joint `a`: the translation is not finite");
+        let mut tracked = motion();
+        tracked.clip.property_tracks.push(PropertyTrack {
+            node: "lamp".into(),
+            property: AnimatedProperty::Weights,
+            width: 1,
+            values: vec![0.0; 3],
+        });
+        assert_eq!(message(&tracked), "the property track of the node `lamp` does not match the clip");
+        let mut held = motion();
+        let mut contacts = Contacts::new(0.0, [ContactPart::Pelvis]);
+        contacts.set(ContactPart::Pelvis, vec![Hold { frames: 0..3, height: 0.0 }]);
+        held.contacts = Some(contacts);
+        assert_eq!(message(&held), "a contact ends before frame 3, the clip has 2 frames");
+    }
+
+    #[test]
+    fn every_fault_of_a_character_names_the_pose_or_the_mesh() {
+        let changed = |change: &dyn Fn(&mut Character)| {
+            let mut character = (*motion().character).clone();
+            change(&mut character);
+            character.check().unwrap_err().to_string()
+        };
+        let short = changed(&|c| c.bind = Some(ModelPose::new(vec![Transform::identity()])));
+        assert_eq!(short, "the bind pose has 1 joints, the skeleton 2");
+        let mesh = || Mesh {
+            name: "skin".into(),
+            positions: vec![[0.0; 3]; 3],
+            joints: vec![[0; 4]; 3],
+            weights: vec![[1.0, 0.0, 0.0, 0.0]; 3],
+            triangles: vec![[0, 1, 2]],
+            bindings: vec![Binding {
+                joint: JointId::new(1),
+                joint_from_mesh: nalgebra::Matrix4::identity(),
+            }],
+            ..Mesh::default()
+        };
+        let of_mesh = |change: &dyn Fn(&mut Mesh)| {
+            let mut mesh = mesh();
+            change(&mut mesh);
+            changed(&|c| c.meshes.push(mesh.clone()))
+        };
+        let faults: [(&dyn Fn(&mut Mesh), &str); 6] = [
+            (&|m| m.weights.truncate(2), "its vertex lists differ in length"),
+            (&|m| m.triangles[0][1] = 3, "a triangle names a vertex that is not there"),
+            (&|m| m.joints[2][3] = 1, "a vertex names a binding that is not there"),
+            (&|m| m.bindings[0].joint = JointId::new(2), "a binding names a joint that is not there"),
+            (&|m| m.weights[0][0] = 0.5, "the weights of a vertex do not sum to 1"),
+            (&|m| m.positions[0][0] = f32::NAN, "a position is not finite"),
+        ];
+        for (change, reason) in faults {
+            assert_eq!(of_mesh(change), format!("mesh `skin`: {reason}"));
+        }
+    }
+}

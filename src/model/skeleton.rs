@@ -222,7 +222,16 @@ mod tests {
         assert_eq!(same, Err(SkeletonError::Name { index: 1, name: "a".into() }));
         let mut bad = joint("a", None);
         bad.rest.translation.x = f64::NAN;
-        assert_eq!(Skeleton::new(vec![bad]), Err(SkeletonError::NotFinite { joint: "a".into() }));
+        assert_eq!(Skeleton::new(vec![bad.clone()]), Err(SkeletonError::NotFinite { joint: "a".into() }));
+        let message = |joints| Skeleton::new(joints).unwrap_err().to_string();
+        assert_eq!(message(vec![]), "a skeleton needs at least one joint");
+        let late = vec![joint("a", None), joint("b", Some(2)), joint("c", Some(0))];
+        assert_eq!(message(late), "joint `b` precedes its parent");
+        assert_eq!(message(vec![joint("a", None), joint("b", None)]), "joint `b` is a second root");
+        let used = "joint 1 has the name `a`, which is empty or already used";
+        assert_eq!(message(vec![joint("a", None), joint("a", Some(0))]), used);
+        assert_eq!(message(vec![joint("", None)]), "joint 0 has the name ``, which is empty or already used");
+        assert_eq!(message(vec![bad]), "the rest transform of joint `a` is not finite");
     }
 
     #[test]

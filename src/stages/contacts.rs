@@ -85,7 +85,7 @@ impl ContactsConfig {
                 let known = known.map(|p| format!("`{p}`")).collect::<Vec<_>>().join(", ");
                 Err(StageError::key(
                     "parts",
-                    format!("`{name}` is not a part with contacts\nknown are {known}"),
+                    format!("`{name}` is not a part with contacts\nname one of {known}"),
                 ))
             }
             Ok(part) => Ok(part),

@@ -253,6 +253,20 @@ fn a_loop_and_a_double_edge_are_refused() {
     let error = Articulation::new(bodies.clone(), constraints.clone(), Vec3::zeros()).unwrap_err();
     assert!(error.to_string().starts_with("constraint `back` closes a loop"), "{error}");
     constraints[2].a = Some(7);
+    let impossible = |change: &dyn Fn(&mut Constraint)| {
+        let mut changed = constraints[0].clone();
+        change(&mut changed);
+        let name = format!("constraint `{}` has an impossible ", changed.name);
+        let error = Articulation::new(bodies.clone(), vec![changed], Vec3::zeros()).unwrap_err().to_string();
+        error.strip_prefix(&name).unwrap_or(&error).to_owned()
+    };
+    assert_eq!(impossible(&|c| c.anchor_a.x = f64::NAN), "anchor");
+    assert_eq!(
+        impossible(&|c| (c.kind, c.axis_a) = (ConstraintKind::Hinge, Vec3::zeros())),
+        "axis (unit length is needed)"
+    );
+    assert_eq!(impossible(&|c| c.friction = -1.0), "friction");
+    assert_eq!(impossible(&|c| c.motor = f64::INFINITY), "motor torque");
     let error = Articulation::new(bodies, constraints, Vec3::zeros()).unwrap_err();
     assert_eq!(error.to_string(), "constraint `back` names body 7, there are 3");
 }

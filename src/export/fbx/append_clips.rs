@@ -221,6 +221,20 @@ mod tests {
     }
 
     #[test]
+    fn files_that_cannot_take_a_clip_are_refused_with_the_reason() {
+        let message = |bytes: &[u8]| FbxSplice::open(bytes, false).err().unwrap().to_string();
+        assert_eq!(message(b"Kaydara"), "the file is not a binary FBX of version 7");
+        let bytes = file(&[]);
+        let mut parsed = records::parse(&bytes).unwrap();
+        parsed.records.retain(|r| *r.name != *b"Connections");
+        assert_eq!(message(&parsed.to_bytes().unwrap()), "the file has no record `Connections`");
+        let mut document = FbxBuilder::default();
+        document.add(FbxBuilder::object("Model", i64::MAX, "hips", "Model", "LimbNode"));
+        let bytes = document.into_bytes("x").unwrap();
+        assert_eq!(message(&bytes), "the ids of the file leave no room for new ones");
+    }
+
+    #[test]
     fn added_clips_are_counted_and_have_unique_names() {
         let bytes = file(&["walk"]);
         let mut splice = FbxSplice::open(&bytes, false).unwrap();

@@ -251,6 +251,28 @@ mod tests {
     }
 
     #[test]
+    fn damaged_records_are_refused_at_their_byte() {
+        let bytes = file(7400).to_bytes().unwrap();
+        let message = |bytes: &[u8]| parse(bytes).unwrap_err().to_string();
+        assert_eq!(message(&bytes[..30]), "the record at byte 27 is cut off");
+        let mut past = bytes.clone();
+        past[27..31].copy_from_slice(&u32::MAX.to_le_bytes());
+        assert_eq!(message(&past), "the record at byte 27 has an invalid end offset");
+        let deep = (0..DEPTH).fold(FbxRecord::new("Deep"), |inner, _| FbxRecord::new("Deep").add(inner));
+        let deep = FbxFile { version: 7400, records: vec![deep], code: [9; 16] }.to_bytes().unwrap();
+        let at = 27 + DEPTH * (13 + 4);
+        assert_eq!(message(&deep), format!("the record at byte {at} is nested too deeply"));
+        let end = bytes.len() - 16 - ZEROS - 4;
+        let footer =
+            (0..=end).rev().find(|n| parse(&bytes[..*n]).is_err_and(|e| e.to_string().contains("footer")));
+        let footer = message(&bytes[..footer.unwrap()]);
+        assert!(
+            footer.starts_with("the record at byte ") && footer.ends_with(" is not followed by a footer"),
+            "{footer}"
+        );
+    }
+
+    #[test]
     fn cut_and_changed_bytes_are_errors_or_records() {
         for version in [7400, 7500] {
             let bytes = file(version).to_bytes().unwrap();

@@ -241,7 +241,7 @@ fn every_refusal_says_why_and_what_to_do() {
     assert_eq!(
         map(&walk, &legless).unwrap_err().to_string(),
         "the target `robot` has no joint that is surely its `left_upper_leg`, `right_upper_leg`\n  \
-         hint: `posemill map` writes a file with these lines and the joints to choose from; put the right ones in and \
+         hint: write a file with these lines and the candidate joints with `posemill map`; put the right ones in and \
          pass it with `--map`, or as `map` of the stage `retarget`\n  \
          target_roles.left_upper_leg = \"b:left_upper_leg\"\n  \
          target_roles.right_upper_leg = \"b:right_upper_leg\""

@@ -189,7 +189,7 @@ fn faults_of_the_configuration_are_named() {
         faults,
         [
             "`iterations` is 0, allowed is 1 and more",
-            "`weight` is -1, allowed is above 0",
+            "`weight` of effector `left_hand` is -1, allowed is above 0",
             "`from_s` of effector `left_hand` is NaN, allowed is a finite number",
             "effector `left_hand` needs exactly one of `target`, `keys`, `follow` and `csv`; the goal `hold` takes `target` only",
         ]

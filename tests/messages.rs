@@ -1,0 +1,897 @@
+//! Messages of the program, whole: what is printed for each invalid file, pipeline and argument, and with which exit code; and
+//! laws of all error texts.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+/// Two joints, a rotation of the root, three frames.
+const TAKE: &str = "HIERARCHY\nROOT hips\n{\n  OFFSET 0 0 0\n  \
+    CHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation Yrotation\n  \
+    JOINT head\n  {\n    OFFSET 0 0.5 0\n    CHANNELS 3 Zrotation Xrotation Yrotation\n    \
+    End Site\n    {\n      OFFSET 0 0.25 0\n    }\n  }\n}\n\
+    MOTION\nFrames: 3\nFrame Time: 0.025\n\
+    0 1 0 0 0 0 0 0 0\n0 1 0.1 10 0 0 0 5 0\n0 1 0.2 20 0 0 0 10 0\n";
+
+/// One run of the program in a folder of its own, and what it prints.
+struct Case {
+    /// Names and contents; `@NAME` is a copy of the sample file `data/NAME`.
+    files: &'static [(&'static str, &'static str)],
+    arguments: &'static [&'static str],
+    exit: i32,
+    stderr: &'static str,
+}
+
+/// A pipeline of one stage with an invalid key, and what is reported of it.
+struct StageFault {
+    stage: &'static str,
+    /// Lines of the stage, from line 5 of the pipeline.
+    keys: &'static str,
+    /// The line that is shown.
+    line: usize,
+    message: &'static str,
+    /// Empty if there is none.
+    hint: &'static str,
+}
+
+const CASES: &[Case] = &[
+    Case {
+        files: &[("a.bvh", TAKE), ("p.toml", "[input]\nmotion = \"a.bvh\"\n[stage]\nuse = \"trim\"\n")],
+        arguments: &["run", "p.toml"],
+        exit: 2,
+        stderr: "error: `stage` must be a list of tables\n --> p.toml:3:1\n  |\n3 | [stage]\n  | ^^^^^^^ write `[[stage]]`, with two brackets\n",
+    },
+    Case {
+        files: &[("a.bvh", TAKE), ("p.toml", "[input]\nmotion = \"a.bvh\"\n")],
+        arguments: &["run", "p.toml", "--set", "stage.trim.start_s=1"],
+        exit: 2,
+        stderr: "error: this pipeline has no stage `trim`\n --> --set:1:7\n  |\n1 | stage.trim.start_s=1\n  |       ^^^^\n  |\n  = help: it has no stages; add it to a pipeline file for `posemill run`: [[stage]] use = \"trim\"\n",
+    },
+    Case {
+        files: &[("a.bvh", TAKE), ("p.toml", "[input]\nmotion = \"a.bvh\"\n[[stage]]\nuse = \"trim\"\n")],
+        arguments: &["run", "p.toml", "--set", "stage.loop.shortest_s=1"],
+        exit: 2,
+        stderr: "error: this pipeline has no stage `loop`\n --> --set:1:7\n  |\n1 | stage.loop.shortest_s=1\n  |       ^^^^\n  |\n  = help: its stages are `trim`; add it to a pipeline file for `posemill run`: [[stage]] use = \"loop\"\n",
+    },
+    Case {
+        files: &[("a.bvh", TAKE), ("p.toml", "[input]\nmotion = \"a.bvh\"\n[[stage]]\nstart_s = 1.0\n")],
+        arguments: &["run", "p.toml"],
+        exit: 2,
+        stderr: "error: stage 1: `use` must name a stage\n --> p.toml:3:1\n  |\n3 | [[stage]]\n  | ^^^^^^^^^\n  |\n  = help: write `use = \"NAME\"`; stages are `trim`, `resample`, `repair`, `filter`, `mirror`, `contacts`, `retarget`, `ground`, `foot_lock`, `ik`, `self_contact`, `limits`, `settle`, `loop`, `root_motion`, `reduce`\n",
+    },
+    Case {
+        files: &[
+            ("a.bvh", TAKE),
+            ("p.toml", "[input]\nmotion = \"a.bvh\"\n[[stage]]\nuse = \"trim\"\nenabled = false\n"),
+        ],
+        arguments: &["run", "p.toml", "--set", "stage.trim.start_s=1"],
+        exit: 2,
+        stderr: "error: stage 1 (`trim`): `start_s` does nothing, since the stage is disabled\n --> --set:1:12\n  |\n1 | stage.trim.start_s=1\n  |            ^^^^^^^\n  |\n  = help: enable it: `--set stage.trim.enabled=true`\n",
+    },
+    Case {
+        files: &[
+            ("a.bvh", TAKE),
+            ("p.toml", "[input]\nmotion = \"a.bvh\"\n[[stage]]\nuse = \"retarget\"\n\n"),
+        ],
+        arguments: &["run", "p.toml"],
+        exit: 2,
+        stderr: "error: there is no character to retarget onto\n --> p.toml:4:7\n  |\n4 | use = \"retarget\"\n  |       ^^^^^^^^^^\n  |\n  = help: name one: `character = \"hero.glb\"` in [input]\n",
+    },
+    Case {
+        files: &[
+            ("a.bvh", TAKE),
+            ("hero.glb", "x"),
+            (
+                "p.toml",
+                "[input]\nmotion = \"a.bvh\"\ncharacter = \"hero.glb\"\n[[stage]]\nuse = \"retarget\"\n\n",
+            ),
+        ],
+        arguments: &["run", "p.toml"],
+        exit: 2,
+        stderr: "error: character `hero.glb`: byte 0: neither `glTF` nor a JSON object begins here\n  hint: check that it is a glTF file, then copy or export it again\n",
+    },
+    Case {
+        files: &[
+            ("a.bvh", TAKE),
+            (
+                "p.toml",
+                "[input]\nmotion = \"a.bvh\"\ncharacter = \"/dev/null\"\n[[stage]]\nuse = \"retarget\"\n\n",
+            ),
+        ],
+        arguments: &["run", "p.toml"],
+        exit: 2,
+        stderr: "error: the file `/dev/null` cannot be read: it is a pipe or a device, not a file\n --> p.toml:3:13\n  |\n3 | character = \"/dev/null\"\n  |             ^^^^^^^^^^^\n",
+    },
+    Case {
+        files: &[("a.bvh", TAKE)],
+        arguments: &["calibrate", "a.bvh", "-o", "a.txt"],
+        exit: 2,
+        stderr: "error: `a.txt` has no extension of a pose file\n  hint: write `.bvh` for BVH takes, `.glb` for glTF takes\n",
+    },
+    Case {
+        files: &[("a.bvh", TAKE), ("b.bvh", "@wave.bvh")],
+        arguments: &["calibrate", "a.bvh", "b.bvh", "-o", "p.bvh"],
+        exit: 2,
+        stderr: "error: `a.bvh` and `b.bvh` have different joints\n  hint: calibrate takes of one skeleton at a time\n",
+    },
+    Case {
+        files: &[("a.bvh", TAKE)],
+        arguments: &["calibrate", "a.bvh", "-o", "p.bvh"],
+        exit: 2,
+        stderr: "error: `a.bvh` shows no body in motion: hips, both thighs and something above them are needed\n  hint: list the detected roles with `posemill inspect`\n",
+    },
+    Case {
+        files: &[("b.bvh", "@wave.bvh")],
+        arguments: &["calibrate", "b.bvh", "-o", "p.glb"],
+        exit: 2,
+        stderr: "error: `p.glb` is no pose file for `b.bvh`: the joint axes of the formats differ\n  hint: write `p.bvh`\n",
+    },
+    Case {
+        files: &[("h.glb", "@robot.glb")],
+        arguments: &["measure", "h.glb"],
+        exit: 2,
+        stderr: "error: `h.glb` holds no motion\n  hint: list its content with `posemill inspect`\n",
+    },
+    Case {
+        files: &[("h.glb", "@robot.glb"), ("b.bvh", "@wave.bvh")],
+        arguments: &["measure", "b.bvh", "--source", "h.glb"],
+        exit: 2,
+        stderr: "error: the source holds no motion\n  hint: list its content with `posemill inspect`\n",
+    },
+    Case {
+        files: &[(
+            "h.gltf",
+            "{\"asset\":{\"version\":\"2.0\"},\"nodes\":[{\"name\":\"root\"}],\"scenes\":[{\"nodes\":[0]}],\"scene\":0}",
+        )],
+        arguments: &["convert", "h.gltf", "-o", "x.csv"],
+        exit: 1,
+        stderr: "error: h.gltf: the file holds no motion\n  hint: list its content with `posemill inspect`\n1 failed\n",
+    },
+    Case {
+        files: &[("h.glb", "@robot.glb")],
+        arguments: &["joints", "h.glb", "--clip", "walk"],
+        exit: 2,
+        stderr: "error: there is no clip `walk`\n  hint: name another file: this one holds no motion\n",
+    },
+    Case {
+        files: &[("a.bvh", TAKE)],
+        arguments: &["convert", "a.bvh", "-o", "-"],
+        exit: 2,
+        stderr: "error: the format of standard output is unknown\n  hint: name it: `--format glb`\n",
+    },
+    Case {
+        files: &[("a.bvh", TAKE), ("p.toml", "[input]\nmotion = \"a.bvh\"\n")],
+        arguments: &["run", "p.toml", "--files-from", "nolist"],
+        exit: 2,
+        stderr: "error: the list of takes `nolist` cannot be read: no such file or directory\n",
+    },
+    Case {
+        files: &[("a.bvh", TAKE), ("p.toml", "[input]\nmotion = \"a.bvh\"\n")],
+        arguments: &["run", "p.toml", "--timeout", "5"],
+        exit: 2,
+        stderr: "error: invalid value '5' for '--timeout <TIME>': a time has a unit: `60s`, `500ms`, `5min` or `2h`, up to a week\n\nFor more information, try '--help'.\n",
+    },
+    Case {
+        files: &[("a.bvh", TAKE), ("p.toml", "[input]\nmotion = \"a.bvh\"\n")],
+        arguments: &["run", "p.toml", "--memory", "5"],
+        exit: 2,
+        stderr: "error: invalid value '5' for '--memory <AMOUNT>': an amount of memory has a unit: `2GB`, `500MB`\n\nFor more information, try '--help'.\n",
+    },
+    Case {
+        files: &[("a.bvh", TAKE), ("p.toml", "[input]\nmotion = \"a.bvh\"\n")],
+        arguments: &["run", "p.toml", "--shard", "5"],
+        exit: 2,
+        stderr: "error: invalid value '5' for '--shard <I/N>': `5` is no share of the takes\nwrite `1/4` to `4/4` for four machines\n\nFor more information, try '--help'.\n",
+    },
+    Case {
+        files: &[("a.bvh", TAKE), ("p.toml", "[input]\nmotion = \"a.bvh\"\nmemory = true\n")],
+        arguments: &["run", "p.toml"],
+        exit: 2,
+        stderr: "error: [input]: `memory` must be an amount of memory: \"2GB\", \"500MB\", or a number of bytes, not boolean `true`\n --> p.toml:3:10\n  |\n3 | memory = true\n  |          ^^^^\n",
+    },
+    Case {
+        files: &[("a.bvh", TAKE), ("p.toml", "[input]\nmotion = \"a.bvh\"\nrate = 0.0\n")],
+        arguments: &["run", "p.toml"],
+        exit: 2,
+        stderr: "error: [input]: `rate`: 0 frames per second, expected 0.1 to 10000\n --> p.toml:3:8\n  |\n3 | rate = 0.0\n  |        ^^^\n",
+    },
+    Case {
+        files: &[("a.bvh", TAKE), ("p.toml", "[input]\nmotion = \"a.bvh\"\nclip = -1\n")],
+        arguments: &["run", "p.toml"],
+        exit: 2,
+        stderr: "error: [input]: `clip` must be the name of a clip or its number, 0 or more, not integer `-1`\n --> p.toml:3:8\n  |\n3 | clip = -1\n  |        ^^\n",
+    },
+    Case {
+        files: &[("a.bvh", TAKE), ("p.toml", "[input]\nmotion = \"a.bvh\"\nunits = \"ell\"\n")],
+        arguments: &["run", "p.toml"],
+        exit: 2,
+        stderr: "error: [input]: `units` must be \"m\", \"cm\", \"mm\", \"in\", \"ft\" or a positive number of metres per unit, not string \"ell\"\n --> p.toml:3:9\n  |\n3 | units = \"ell\"\n  |         ^^^^^\n",
+    },
+    Case {
+        files: &[("a.bvh", TAKE)],
+        arguments: &["convert", "a.bvh", "-o", "x.csv", "--set", "input.calibration.frame=7"],
+        exit: 1,
+        stderr: "error: a.bvh: there is no frame 7 to calibrate by: the take has 3 frames, counted from 0\n  hint: set `input.calibration.frame` to a frame in which the figure stands in a T-pose\n1 failed\n",
+    },
+    Case {
+        files: &[("a.bvh", TAKE), ("b.bvh", "@wave.bvh")],
+        arguments: &["convert", "a.bvh", "-o", "x.csv", "--set", "input.calibration.file=b.bvh"],
+        exit: 1,
+        stderr: "error: a.bvh: no joint of the take has the name of a joint in `b.bvh`\n  hint: set `input.calibration.file` to a file of the same skeleton\n1 failed\n",
+    },
+    Case {
+        files: &[("a.bvh", TAKE), ("b.bvh", "nonsense")],
+        arguments: &["convert", "a.bvh", "-o", "x.csv", "--set", "input.calibration.file=b.bvh"],
+        exit: 1,
+        stderr: "error: a.bvh: the calibration file `b.bvh`: line 1, column 1: expected `HIERARCHY`, found `nonsense`\n  hint: check that this is a BVH file, which starts with `HIERARCHY` and `ROOT`\n1 failed\n",
+    },
+    Case {
+        files: &[("a.bvh", TAKE)],
+        arguments: &["convert", "a.bvh", "-o", "x.vrm"],
+        exit: 1,
+        stderr: "error: a.bvh: only a VRM character can be written as `.vrm`\n  hint: write `.vrma`, an animation that any VRM plays, or `.glb`\n1 failed\n",
+    },
+    Case {
+        files: &[("a.bvh", TAKE)],
+        arguments: &["convert", "a.bvh", "-o", "x.vrma"],
+        exit: 1,
+        stderr: "error: a.bvh: a VRM animation needs human bones that were not found: hips, spine, head, leftUpperLeg, leftLowerLeg, leftFoot, rightUpperLeg, rightLowerLeg, rightFoot, leftUpperArm, leftLowerArm, leftHand, rightUpperArm, rightLowerArm, rightHand\n  hint: see the detected roles with `posemill inspect`; add a name with `--set input.roles.words.WORD=PART`\n1 failed\n",
+    },
+    Case {
+        files: &[
+            ("a.bvh", "@wave.bvh"),
+            (
+                "p.toml",
+                "[input]\nmotion = \"a.bvh\"\n[[stage]]\nuse = \"settle\"\nmode=\"ragdoll\"\nlet_go_s=99.0\n",
+            ),
+        ],
+        arguments: &["run", "p.toml"],
+        exit: 1,
+        stderr: "error: a.bvh: stage 1 (`settle`): `let_go_s` is 99, the motion ends before it\nreport: out/report.html\n1 failed\n",
+    },
+    Case {
+        files: &[("a.amc", ":FULLY-SPECIFIED\n:DEGREES\n1\nroot 0 0 0 0 0 0\n")],
+        arguments: &["convert", "a.amc", "-o", "x.csv"],
+        exit: 1,
+        stderr: "error: a.amc: the skeleton of the AMC file was not found: looked for `a.asf`\n  hint: put it into the folder of the take, or name it: `--set input.skeleton=01.asf`\n1 failed\n",
+    },
+    Case {
+        files: &[("a.bvh", TAKE)],
+        arguments: &["preview", "a.bvh", "-o", "x.png", "--size", "1920x1920", "--frames", "200"],
+        exit: 2,
+        stderr: "error: 778555456 pixels in one picture, allowed are 67108864\n  hint: ask for a smaller size or fewer frames\n",
+    },
+    Case {
+        files: &[
+            ("a.bvh", "@wave.bvh"),
+            (
+                "p.toml",
+                "[input]\nmotion = \"a.bvh\"\n[[stage]]\nuse = \"settle\"\nmode = \"ragdoll\"\nhit = \"tail_0\"\n",
+            ),
+        ],
+        arguments: &["run", "p.toml"],
+        exit: 1,
+        stderr: "error: a.bvh: stage 1 (`settle`): the ragdoll has no part `tail_0`\n  hint: name one of `hips`, `spine_0`, `spine_1`, `spine_2`, `neck_0`, `head`, `left_clavicle`, `left_upper_arm`, `left_lower_arm`, `left_hand`, `right_clavicle`, `right_upper_arm`, `right_lower_arm`, `right_hand`, `left_upper_leg`, `left_lower_leg`, `left_foot`, `left_toes`, `right_upper_leg`, `right_lower_leg`, `right_foot`, `right_toes`\nreport: out/report.html\n1 failed\n",
+    },
+    Case {
+        files: &[("a.bvh", TAKE), ("p.toml", "[input]\nmotion = \"a.bvh\"\n")],
+        arguments: &["run", "p.toml", "--verify"],
+        exit: 1,
+        stderr: "error: a.bvh: `out/a.glb` does not exist\n  hint: write it with `posemill run`\n1 failed\n",
+    },
+    Case {
+        files: &[("a.bvh", TAKE), ("p.toml", "[input]\nmotion = \"a.bvh\"\n"), ("out/a.glb", "x")],
+        arguments: &["run", "p.toml", "--verify"],
+        exit: 1,
+        stderr: "error: a.bvh: `out/a.glb` is not what this pipeline makes of the take\n  hint: replace it with `--force`\n1 failed\n",
+    },
+    Case {
+        files: &[
+            ("a.amc", ":FULLY-SPECIFIED\n:DEGREES\n1\nroot 0 0 0 0 0 0\n"),
+            (
+                "a.asf",
+                ":version 1.10\n:units\n length 1\n angle deg\n:root\n order TX TY TZ RX RY RZ\n axis XYZ\n position 0 0 0\n orientation 0 0 0\n:bonedata\nbegin\n name spine\n direction 0 1 0\n length x\n axis 0 0 0 XYZ\nend\n:hierarchy\nbegin\nroot spine\nend\n",
+            ),
+        ],
+        arguments: &["convert", "a.amc", "-o", "x.csv"],
+        exit: 1,
+        stderr: "error: a.amc: a.asf, line 14: `length` needs 1 numbers\n  hint: correct the line, or export the take again\n1 failed\n",
+    },
+    Case {
+        files: &[("a.pkl", "x")],
+        arguments: &["inspect", "a.pkl"],
+        exit: 1,
+        stderr: "error: `a.pkl`: `a.pkl` cannot be read: it is a pickle, which can do anything when it is opened\n  hint: save its arrays as `.npz`\n",
+    },
+    Case {
+        files: &[("a.npz", "PK\x03\x04xxxx")],
+        arguments: &["inspect", "a.npz"],
+        exit: 1,
+        stderr: "error: `a.npz`: the archive cannot be opened: invalid Zip archive: Could not find EOCD\n  hint: copy the file again, or save it again with numpy\n",
+    },
+    Case {
+        files: &[("a.c3d", "\x02Pxxxxxxxx")],
+        arguments: &["inspect", "a.c3d"],
+        exit: 1,
+        stderr: "error: `a.c3d`: `a.c3d` cannot be read: it is marker data\n  hint: solve it to a skeleton first (for example in OpenSim or Theia) and bring BVH, FBX or glTF\n",
+    },
+    Case {
+        files: &[("a.usda", "#usda 1.0\n")],
+        arguments: &["inspect", "a.usda"],
+        exit: 1,
+        stderr: "error: `a.usda`: `a.usda` cannot be read: USD is written, not read\n  hint: bring the character as glTF or FBX\n",
+    },
+    Case {
+        files: &[(
+            "a.gltf",
+            "{\"asset\": {\"version\": \"2.0\"}, \"nodes\": [{\"name\": \"a\"}], \"buffers\": [{\"byteLength\": 4, \"uri\": \"data:application/octet-stream;base64,AAAAAA==\"}], \"bufferViews\": [{\"buffer\": 0, \"byteLength\": 400}], \"accessors\": [{\"bufferView\": 0, \"componentType\": 5126, \"count\": 4, \"type\": \"SCALAR\"}, {\"bufferView\": 0, \"componentType\": 5126, \"count\": 4, \"type\": \"VEC3\"}], \"animations\": [{\"channels\": [{\"sampler\": 0, \"target\": {\"node\": 0, \"path\": \"translation\"}}], \"samplers\": [{\"input\": 0, \"output\": 1}]}]}",
+        )],
+        arguments: &["convert", "a.gltf", "-o", "x.csv"],
+        exit: 1,
+        stderr: "error: a.gltf: `bufferViews[0]`: it ends at byte 400 of 4\n1 failed\n",
+    },
+    Case {
+        files: &[("a.glb", "version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 3\n")],
+        arguments: &["inspect", "a.glb"],
+        exit: 1,
+        stderr: "error: `a.glb`: this is a Git LFS pointer, not the model\n  hint: run `git lfs pull` in the repository of the file\n",
+    },
+    Case {
+        files: &[("a.glb", "glTF\x02\x00\x00\x00")],
+        arguments: &["inspect", "a.glb"],
+        exit: 1,
+        stderr: "error: `a.glb`: byte 0: the GLB header needs 20 bytes, the file has 8\n  hint: copy or export the file again: its end is missing\n",
+    },
+    Case {
+        files: &[
+            ("a.bvh", TAKE),
+            ("l.csv", ""),
+            ("p.toml", "[input]\nmotion = \"a.bvh\"\n[[stage]]\nuse = \"contacts\"\nfile = \"l.csv\"\n"),
+        ],
+        arguments: &["run", "p.toml"],
+        exit: 1,
+        stderr: "error: a.bvh: stage 1 (`contacts`): `l.csv`: the table is empty\n  hint: name the columns in the first line: `frame,left_heel,left_ball`\nreport: out/report.html\n1 failed\n",
+    },
+    Case {
+        files: &[
+            ("a.bvh", TAKE),
+            ("l.csv", "frame,left_horn\n0,1\n"),
+            ("p.toml", "[input]\nmotion = \"a.bvh\"\n[[stage]]\nuse = \"contacts\"\nfile = \"l.csv\"\n"),
+        ],
+        arguments: &["run", "p.toml"],
+        exit: 1,
+        stderr: "error: a.bvh: stage 1 (`contacts`): `l.csv`: line 1, column 2: `left_horn` is no part of the body\n  hint: name one of `left_heel`, `left_ball`, `left_hand`, `left_elbow`, `left_knee`, the same of the right, `pelvis` and `head`; each with `_height` behind it; and `ground`\nreport: out/report.html\n1 failed\n",
+    },
+    Case {
+        files: &[
+            ("a.bvh", TAKE),
+            ("hero.glb", "@robot.glb"),
+            (
+                "p.toml",
+                "[input]\nmotion = \"a.bvh\"\ncharacter=\"hero.glb\"\n[input.limits.other]\nleft_lower_leg = { flexion = 3.0 }\n[[stage]]\nuse=\"retarget\"\n",
+            ),
+        ],
+        arguments: &["run", "p.toml"],
+        exit: 2,
+        stderr: "error: [input]: `limits` names no character of this pipeline: `other`\n --> p.toml:4:15\n  |\n4 | [input.limits.other]\n  |               ^^^^^\n  |\n  = help: write the name of the file without its extension\n",
+    },
+    Case {
+        files: &[("a.bvh", "@wave.bvh"), ("h.glb", "@robot.glb")],
+        arguments: &["retarget", "a.bvh", "--onto", "h.glb", "--map", "m.toml", "-o", "x.glb"],
+        exit: 2,
+        stderr: "error: the file `m.toml` does not exist\n  hint: write one with `posemill map`\n",
+    },
+    Case {
+        files: &[("x/a.bvh", TAKE), ("y/a.bvh", TAKE)],
+        arguments: &["convert", "x/a.bvh", "y/a.bvh", "-o", "out/"],
+        exit: 1,
+        stderr: "error: x/a.bvh: `y/a.bvh` would go to `out/a.glb` too, and neither does\n  hint: give their common folder as a glob (`takes/**/*.bvh`), which keeps sub-folders, or rename one\nerror: y/a.bvh: `x/a.bvh` would go to `out/a.glb` too, and neither does\n  hint: give their common folder as a glob (`takes/**/*.bvh`), which keeps sub-folders, or rename one\n2 failed\n",
+    },
+    Case {
+        files: &[
+            ("a.bvh", TAKE),
+            (
+                "p.toml",
+                "[input]\nmotion = \"a.bvh\"\n[[stage]]\nuse = \"ik\"\neffectors = [{ joint = \"tentacle\", target = [0.0, 1.0, 0.0] }]\n",
+            ),
+        ],
+        arguments: &["run", "p.toml"],
+        exit: 1,
+        stderr: "error: a.bvh: stage 1 (`ik`): `tentacle` is neither a role nor a joint of `a`\n  hint: the nearest name is `head`\nreport: out/report.html\n1 failed\n",
+    },
+    Case {
+        files: &[("p.toml", "[input]\n")],
+        arguments: &["run", "p.toml"],
+        exit: 2,
+        stderr: "error: p.toml: [input] names no motion\n  hint: write `motion = [\"takes/**/*.bvh\"]` or pass `--input`\n",
+    },
+    Case {
+        files: &[(
+            "s.toml",
+            "[simulation]\nintegrator = \"world\"\nstep = 0.01\nduration = 1.0\n[[body]]\nname = \"a\"\nmass = -1.0\nposition = [0.0, 1.0, 0.0]\nsphere = 0.1\n",
+        )],
+        arguments: &["simulate", "s.toml", "-o", "x.csv"],
+        exit: 2,
+        stderr: "error: the mass of body `a` is -1 kg\n --> s.toml:7:1\n  |\n7 | mass = -1.0\n  | ^^^^^^^^^^^\n  |\n  = help: write a finite number above 0\n",
+    },
+    Case {
+        files: &[(
+            "s.toml",
+            "[simulation]\nintegrator = \"world\"\nstep = 0.01\nduration = 1.0\n[[body]]\nname = \"a\"\nmass = 1.0\nposition = [0.0, 1.0, 0.0]\ninertia = [1.0, 1.0, 9.0]\n",
+        )],
+        arguments: &["simulate", "s.toml", "-o", "x.csv"],
+        exit: 2,
+        stderr: "error: the inertia of body `a` has the principal moments [1.0, 1.0, 9.0] kg m^2\n --> s.toml:9:1\n  |\n9 | inertia = [1.0, 1.0, 9.0]\n  | ^^^^^^^^^^^^^^^^^^^^^^^^^\n  |\n  = help: write a symmetric matrix with three moments above 0, none larger than the sum of the other two\n",
+    },
+    Case {
+        files: &[(
+            "s.toml",
+            "[simulation]\nintegrator = \"world\"\nstep = 0.01\nduration = 1.0\n[[body]]\nname = \"a\"\nmass = 1.0\nposition = [0.0, 1.0, 0.0]\nsphere = 0.1\n[[constraint]]\nname = \"h\"\nkind = \"hinge\"\na = \"world\"\nb = \"a\"\nanchor = [0.0, 0.0, 0.0]\naxis = [0.0, 0.0, 1.0]\n[[constraint]]\nname = \"i\"\nkind = \"hinge\"\na = \"world\"\nb = \"a\"\nanchor = [0.0, 0.0, 0.0]\naxis = [0.0, 0.0, 1.0]\n",
+        )],
+        arguments: &["simulate", "s.toml", "-o", "x.csv"],
+        exit: 2,
+        stderr: "error: constraint `i` closes a loop\n  --> s.toml:18:1\n   |\n18 | name = \"i\"\n   | ^^^^^^^^^^\n   |\n   = help: remove a constraint: they must form trees, in which the world counts as one body\n",
+    },
+    Case {
+        files: &[(
+            "s.toml",
+            "[simulation]\nintegrator = \"world\"\nstep = 0.01\nduration = 1.0\n[[body]]\nname = \"a\"\nmass = 1.0\nposition = [0.0, 1.0, 0.0]\nsphere = 0.1\n[[body]]\nname = \"a\"\nmass = 1.0\nposition = [0.0, 1.0, 0.0]\nsphere = 0.1\n",
+        )],
+        arguments: &["simulate", "s.toml", "-o", "x.csv"],
+        exit: 2,
+        stderr: "error: the name `a` is taken\n  --> s.toml:11:1\n   |\n11 | name = \"a\"\n   | ^^^^^^^^^^\n",
+    },
+    Case {
+        files: &[(
+            "s.toml",
+            "[simulation]\nintegrator = \"world\"\nstep = 0.01\nduration = 1.0\n[[body]]\nname = \"a\"\nmass = 1.0\nposition = [0.0, 1.0, 0.0]\nsphere = 0.1\n[[constraint]]\nname = \"h\"\nkind = \"hinge\"\na = \"world\"\nb = \"a\"\nanchor = [0.0, 0.0, 0.0]\naxis = [0.0, 0.0, 1.0]\nmotor = { speed = 1.0, limit = 1.0 }\n[[rule]]\nwhen = \"touched(x)\"\nthen = [{ motor = \"h\", speed = 0.0 }]\n",
+        )],
+        arguments: &["simulate", "s.toml", "-o", "x.csv"],
+        exit: 2,
+        stderr: "error: in the condition: no sensor is called `x`\n  --> s.toml:19:1\n   |\n19 | when = \"touched(x)\"\n   | ^^^^^^^^^^^^^^^^^^^\n",
+    },
+    Case {
+        files: &[
+            ("a.bvh", TAKE),
+            ("p.toml", "[input]\nmotion = \"a.bvh\"\n[[stage]]\nuse = \"settle\"\nmode = \"ragdoll\"\n"),
+        ],
+        arguments: &["run", "p.toml"],
+        exit: 1,
+        stderr: "error: a.bvh: stage 1 (`settle`): no ragdoll can be made of `a`: it has no hips with limbs\n  hint: list the detected roles with `posemill inspect`; add a name with `--set input.roles.words.WORD=PART`\nreport: out/report.html\n1 failed\n",
+    },
+    Case {
+        files: &[
+            ("a.bvh", TAKE),
+            (
+                "p.toml",
+                "[input]\nmotion = \"a.bvh\"\n[[stage]]\nuse = \"settle\"\nmode = \"secondary\"\nchains = [\"tail*\"]\n",
+            ),
+        ],
+        arguments: &["run", "p.toml"],
+        exit: 1,
+        stderr: "error: a.bvh: stage 1 (`settle`): no joint below the root has the name `tail*`\n  hint: list the joints with `posemill inspect`\nreport: out/report.html\n1 failed\n",
+    },
+    Case {
+        files: &[
+            ("a.bvh", TAKE),
+            (
+                "p.toml",
+                "[input]\nmotion = \"a.bvh\"\n[[stage]]\nuse = \"settle\"\nmode = \"secondary\"\nchains = [\"hips\"]\n",
+            ),
+        ],
+        arguments: &["run", "p.toml"],
+        exit: 1,
+        stderr: "error: a.bvh: stage 1 (`settle`): no joint below the root has the name `hips`\n  hint: list the joints with `posemill inspect`\nreport: out/report.html\n1 failed\n",
+    },
+];
+
+const STAGE_FAULTS: &[StageFault] = &[
+    StageFault {
+        stage: "trim",
+        keys: "start_s = -1.0",
+        line: 5,
+        message: "`start_s` is -1, allowed is 0 and more",
+        hint: "",
+    },
+    StageFault {
+        stage: "trim",
+        keys: "start_s = 1.0\nstart_frame = 3",
+        line: 6,
+        message: "`start_frame` and `start_s` exclude each other",
+        hint: "remove one of them",
+    },
+    StageFault {
+        stage: "trim",
+        keys: "end_s = 1.0\nend_frame = 3",
+        line: 6,
+        message: "`end_frame` and `end_s` exclude each other",
+        hint: "remove one of them",
+    },
+    StageFault {
+        stage: "trim",
+        keys: "start_frame = 3\nend_frame = 2",
+        line: 6,
+        message: "`end_frame` is 2, before `start_frame` 3",
+        hint: "",
+    },
+    StageFault {
+        stage: "contacts",
+        keys: "ground_m = inf",
+        line: 5,
+        message: "`ground_m` is inf, allowed is a finite number",
+        hint: "",
+    },
+    StageFault {
+        stage: "contacts",
+        keys: "height_on_m = 0.2\nheight_off_m = 0.1",
+        line: 6,
+        message: "`height_off_m` is 0.1, below 0.2 where a contact begins",
+        hint: "",
+    },
+    StageFault {
+        stage: "contacts",
+        keys: "shortest_s = 0.0",
+        line: 5,
+        message: "`shortest_s` is 0, allowed is above 0",
+        hint: "",
+    },
+    StageFault {
+        stage: "filter",
+        keys: "degree = 12\nwindow_frames = 31",
+        line: 5,
+        message: "`degree` is 12, allowed is 0 to 9",
+        hint: "",
+    },
+    StageFault {
+        stage: "filter",
+        keys: "window_frames = 4",
+        line: 5,
+        message: "a window of 4 frames has no middle: use an odd number",
+        hint: "",
+    },
+    StageFault {
+        stage: "filter",
+        keys: "degree = 3\nwindow_frames = 3",
+        line: 6,
+        message: "a polynomial of degree 3 smooths nothing in a window of 3 frames",
+        hint: "",
+    },
+    StageFault {
+        stage: "ground",
+        keys: "height_m = nan",
+        line: 5,
+        message: "`height_m` is NaN, allowed is a finite number",
+        hint: "",
+    },
+    StageFault {
+        stage: "ik",
+        keys: "posture = -1.0",
+        line: 5,
+        message: "`posture` is -1, allowed is 0 and more",
+        hint: "",
+    },
+    StageFault {
+        stage: "limits",
+        keys: "cutoff_hz = 99.0",
+        line: 5,
+        message: "`cutoff_hz` is 99, allowed is 0.5 to 30",
+        hint: "",
+    },
+    StageFault {
+        stage: "loop",
+        keys: "blend_s = 0.0",
+        line: 5,
+        message: "`blend_s` is 0, allowed is above 0",
+        hint: "",
+    },
+    StageFault {
+        stage: "loop",
+        keys: "shortest_s = 2.0\nlongest_s = 1.0",
+        line: 6,
+        message: "`longest_s` is 1, below `shortest_s` 2",
+        hint: "",
+    },
+    StageFault {
+        stage: "retarget",
+        keys: "scale = -1.0",
+        line: 5,
+        message: "`scale` is -1, allowed is `legs` or a number above 0",
+        hint: "",
+    },
+    StageFault {
+        stage: "retarget",
+        keys: "scale = \"arms\"",
+        line: 5,
+        message: "`scale`: a scale is `legs` or a number",
+        hint: "",
+    },
+    StageFault {
+        stage: "settle",
+        keys: "mode = \"track\"",
+        line: 5,
+        message: "`mode`: `track` was removed: it changed clean takes and fixed few errors",
+        hint: "use `flights` for jumps and landings, the stages `repair`, `foot_lock`, `ground` and `limits` for the rest",
+    },
+    StageFault {
+        stage: "settle",
+        keys: "hit_impulse_n_s = [inf, 0.0, 0.0]",
+        line: 5,
+        message: "`hit_impulse_n_s` must be three finite numbers",
+        hint: "",
+    },
+    StageFault {
+        stage: "settle",
+        keys: "floor_m = nan",
+        line: 5,
+        message: "`floor_m` is NaN, allowed is a finite number",
+        hint: "",
+    },
+    StageFault {
+        stage: "settle",
+        keys: "mode = \"secondary\"",
+        line: 4,
+        message: "`secondary` needs the joints at which chains start",
+        hint: "name them: `chains = [\"tail*\"]`",
+    },
+    StageFault {
+        stage: "settle",
+        keys: "mode = \"ragdoll\"\nhit = \"nose\"",
+        line: 6,
+        message: "`nose` is no role",
+        hint: "",
+    },
+    StageFault {
+        stage: "ik",
+        keys: "effectors = [{ target = [0.0, 1.0, 0.0] }]",
+        line: 5,
+        message: "an effector has no `joint`",
+        hint: "name one: `joint = \"left_hand\"`",
+    },
+    StageFault {
+        stage: "ik",
+        keys: "effectors = [{ joint = \"head\", target = [0.0, 1.0, 0.0], blend_s = -1.0 }]",
+        line: 5,
+        message: "`blend_s` of effector `head` is -1, allowed is 0 and more",
+        hint: "",
+    },
+    StageFault {
+        stage: "ik",
+        keys: "effectors = [{ joint = \"head\", target = [0.0, 1.0, 0.0], from_s = 2.0, until_s = 1.0 }]",
+        line: 5,
+        message: "`until_s` of effector `head` is 1, not after `from_s` 2",
+        hint: "",
+    },
+    StageFault {
+        stage: "ik",
+        keys: "effectors = [{ joint = \"head\", target = [0.0, 1.0, 0.0], axis = [0.0, 0.0, 0.0] }]",
+        line: 5,
+        message: "the `axis` of effector `head` has no direction",
+        hint: "",
+    },
+    StageFault {
+        stage: "ik",
+        keys: "effectors = [{ joint = \"head\", target = [nan, 1.0, 0.0] }]",
+        line: 5,
+        message: "a target of effector `head` is not finite",
+        hint: "",
+    },
+    StageFault {
+        stage: "ik",
+        keys: "effectors = [{ joint = \"head\", keys = [[1.0, 0.0, 1.0, 0.0], [0.0, 0.0, 1.0, 0.0]] }]",
+        line: 5,
+        message: "the keys of effector `head` do not ascend in time",
+        hint: "",
+    },
+    StageFault {
+        stage: "ik",
+        keys: "effectors = [{ joint = \"head\" }]",
+        line: 5,
+        message: "effector `head` needs exactly one of `target`, `keys`, `follow` and `csv`; the goal `hold` takes `target` only",
+        hint: "",
+    },
+    StageFault {
+        stage: "ik",
+        keys: "effectors = [{ joint = \"head\", target = [0.0, 1.0, 0.0], weight = 0.0 }]",
+        line: 5,
+        message: "`weight` of effector `head` is 0, allowed is above 0",
+        hint: "",
+    },
+    StageFault {
+        stage: "ik",
+        keys: "effectors = [{ joint = \"head\", target = [0.0, 1.0, 0.0], from_s = inf }]",
+        line: 5,
+        message: "`from_s` of effector `head` is inf, allowed is a finite number",
+        hint: "",
+    },
+    StageFault {
+        stage: "resample",
+        keys: "rate_hz = 1000000000.0",
+        line: 5,
+        message: "1000000000 Hz is not above 0 Hz and at most 1000 Hz",
+        hint: "",
+    },
+    StageFault {
+        stage: "resample",
+        keys: "rate_hz = 100000000.0",
+        line: 5,
+        message: "100000000 Hz is not above 0 Hz and at most 1000 Hz",
+        hint: "",
+    },
+    StageFault {
+        stage: "mirror",
+        keys: "x = 1",
+        line: 5,
+        message: "unknown key `x`, known are `pairs`",
+        hint: "",
+    },
+    StageFault {
+        stage: "reduce",
+        keys: "tolerance_mm = -1",
+        line: 5,
+        message: "unknown key `tolerance_mm`, known are `tolerance_m`",
+        hint: "",
+    },
+    StageFault {
+        stage: "trim",
+        keys: "start_frame = -1",
+        line: 5,
+        message: "`start_frame` must be a whole number, 0 or more, not integer `-1`",
+        hint: "",
+    },
+    StageFault {
+        stage: "trim",
+        keys: "start_frame = 2.5",
+        line: 5,
+        message: "`start_frame` must be a whole number, 0 or more, not floating point `2.5`",
+        hint: "",
+    },
+];
+
+fn run(files: &[(&str, &str)], arguments: &[&str]) -> Output {
+    let folder = TempDir::new().unwrap();
+    for (name, content) in files {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        match content.strip_prefix('@') {
+            Some(sample) => {
+                let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("data");
+                fs::copy(samples.join(sample), path).unwrap();
+            }
+            None => fs::write(path, content).unwrap(),
+        }
+    }
+    let mut command = Command::new(env!("CARGO_BIN_EXE_posemill"));
+    command.args(arguments).current_dir(folder.path()).env_remove("NO_COLOR").env("TERM", "dumb");
+    command.output().unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+#[test]
+fn every_message_of_the_program_is_printed_whole() {
+    let wrong: Vec<String> = CASES
+        .iter()
+        .filter_map(|case| {
+            let output = run(case.files, case.arguments);
+            let (exit, printed) = (output.status.code(), stderr(&output));
+            (exit != Some(case.exit) || printed != case.stderr).then(|| {
+                format!(
+                    "{:?}: {exit:?} for {}\n{printed}--- expected\n{}",
+                    case.arguments, case.exit, case.stderr
+                )
+            })
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), CASES.len(), wrong.join("\n"));
+}
+
+#[test]
+fn every_fault_of_a_stage_names_the_stage_the_file_the_line_and_the_hint() {
+    for fault in STAGE_FAULTS {
+        let head = "[input]\nmotion = \"a.bvh\"\n[[stage]]\nuse = ";
+        let pipeline = format!("{head}\"{}\"\n{}\n", fault.stage, fault.keys);
+        let output = run(&[("a.bvh", TAKE), ("p.toml", &pipeline)], &["run", "p.toml"]);
+        let printed = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{printed}");
+        let lines: Vec<&str> = printed.lines().collect();
+        assert_eq!(lines[0], format!("error: stage 1 (`{}`): {}", fault.stage, fault.message));
+        assert!(lines[1].starts_with(&format!(" --> p.toml:{}:", fault.line)), "{printed}");
+        let shown = pipeline.lines().nth(fault.line - 1).unwrap();
+        assert_eq!(lines[3], format!("{} | {shown}", fault.line));
+        let hint = printed.lines().find_map(|line| line.strip_prefix("  = help: "));
+        assert_eq!(hint.unwrap_or_default(), fault.hint, "{printed}");
+        assert_eq!(printed.matches("error: ").count(), 1, "{printed}");
+    }
+}
+
+/// The text of every attribute `#[error("...")]` in `folder`, with the file.
+fn error_texts(folder: &Path, found: &mut Vec<(PathBuf, String)>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            error_texts(&path, found);
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            let source = fs::read_to_string(&path).unwrap();
+            for attribute in source.split("#[error(").skip(1) {
+                let Some(rest) = attribute.trim_start().strip_prefix('"') else { continue };
+                found.push((path.clone(), literal(rest)));
+            }
+        }
+    }
+}
+
+/// The value of a string literal from behind its opening quote.
+fn literal(source: &str) -> String {
+    let (mut text, mut rest) = (String::new(), source.chars());
+    loop {
+        match rest.next().unwrap() {
+            '"' => return text,
+            '\\' => match rest.next().unwrap() {
+                'n' => text.push('\n'),
+                '\n' => rest = rest.as_str().trim_start().chars(),
+                other => text.push(other),
+            },
+            other => text.push(other),
+        }
+    }
+}
+
+/// Words with which hints begin.
+const VERBS: &[&str] = &[
+    "add",
+    "ask",
+    "check",
+    "copy",
+    "correct",
+    "decompress",
+    "end",
+    "export",
+    "give",
+    "limit",
+    "list",
+    "name",
+    "pass",
+    "put",
+    "remove",
+    "replace",
+    "report",
+    "run",
+    "save",
+    "see",
+    "set",
+    "split",
+    "start",
+    "take",
+    "trim",
+    "try",
+    "use",
+    "write",
+];
+
+#[test]
+fn errors_end_without_a_full_stop_and_hints_begin_with_a_verb() {
+    let mut texts = Vec::new();
+    error_texts(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut texts);
+    assert!(texts.len() > 140, "{}", texts.len());
+    let mut hints = 0;
+    for (path, text) in texts {
+        let place = path.display();
+        let (message, hint) = text.split_once('\n').map_or((text.as_str(), None), |(m, h)| (m, Some(h)));
+        assert!(!message.ends_with(['.', '!', ' ', ':']), "{place}: {message}");
+        let first = message.chars().next().unwrap();
+        assert!(!first.is_uppercase() || message.starts_with("FBX"), "{place}: {message}");
+        let Some(hint) = hint.map(str::trim_start) else { continue };
+        let hint = hint.strip_prefix("hint: ").unwrap_or(hint);
+        if hint.starts_with('{') {
+            continue;
+        }
+        hints += 1;
+        assert!(!hint.contains('\n') && !hint.ends_with(['.', '!']), "{place}: {hint}");
+        let verb = hint.split([' ', ',']).next().unwrap();
+        assert!(VERBS.contains(&verb), "{place}: `{verb}` of `{hint}` is none of {VERBS:?}");
+    }
+    assert!(hints > 45, "{hints}");
+}

@@ -1,6 +1,8 @@
 //! Messages of the program, whole: what is printed for each invalid file, pipeline and argument, and with which exit code; and
 //! laws of all error texts.
 
+use posemill::export::{ExportOptions, Format, save};
+use posemill::import::{ImportOptions, from_bytes};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -484,9 +486,36 @@ const CASES: &[Case] = &[
         exit: 1,
         stderr: "error: a.bvh: stage 1 (`settle`): no joint below the root has the name `hips`\n  hint: list the joints with `posemill inspect`\nreport: out/report.html\n1 failed\n",
     },
+    Case {
+        files: &[
+            ("a.bvh", TAKE),
+            ("a.contacts.bvh", TAKE),
+            (
+                "p.toml",
+                "[input]\nmotion = \"*.bvh\"\n[output]\nformats = [\"csv\"]\ncontacts = true\n[[stage]]\nuse = \"contacts\"\n",
+            ),
+        ],
+        arguments: &["run", "p.toml", "--quiet"],
+        exit: 1,
+        stderr: "error: a.bvh: `out/a.contacts.csv` beside the output is a file of another take of this run\n  hint: give the takes different names or folders\n",
+    },
 ];
 
 const STAGE_FAULTS: &[StageFault] = &[
+    StageFault {
+        stage: "trim",
+        keys: "start_s = 2.0\nend_s = 1.0",
+        line: 6,
+        message: "`end_s` is 1, before `start_s` 2",
+        hint: "",
+    },
+    StageFault {
+        stage: "contacts",
+        keys: "parts = [\"horn\"]",
+        line: 5,
+        message: "`horn` is not a part with contacts",
+        hint: "name one of `left_heel`, `right_heel`, `left_ball`, `right_ball`, `left_hand`, `right_hand`, `left_elbow`, `right_elbow`, `left_knee`, `right_knee`, `pelvis`, `head`",
+    },
     StageFault {
         stage: "trim",
         keys: "start_s = -1.0",
@@ -805,6 +834,21 @@ fn every_fault_of_a_stage_names_the_stage_the_file_the_line_and_the_hint() {
         assert_eq!(hint.unwrap_or_default(), fault.hint, "{printed}");
         assert_eq!(printed.matches("error: ").count(), 1, "{printed}");
     }
+}
+
+#[test]
+fn motions_that_a_format_cannot_hold_are_refused_with_their_names() {
+    let options = ExportOptions::default();
+    let none = save(&[], Format::GLB, &options).unwrap_err().to_string();
+    assert_eq!(none, "there is no motion to write");
+    let asset = from_bytes(TAKE.as_bytes(), "walk", Some("bvh"), None, &ImportOptions::default()).unwrap();
+    let motion = asset.motion(0).unwrap();
+    let two = save(&[motion.clone(), motion], Format::BVH, &options).unwrap_err().to_string();
+    assert_eq!(
+        two,
+        "a file of the format bvh holds one clip, but 2 were given\n  hint: name a folder to get a file for each, select \
+         one with `--clip NAME` (here `walk`, `walk`), or write GLB"
+    );
 }
 
 /// The text of every attribute `#[error("...")]` in `folder`, with the file.

@@ -14,7 +14,6 @@ use super::run_jobs::{Batch, BatchOptions, run_all_with};
 use super::worker_pool::WorkerPool;
 use crate::pipeline::{self, Job, Pipeline, REPORT, REPORT_PAGE, RunError};
 use rayon::ThreadPool;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 

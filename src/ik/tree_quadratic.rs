@@ -50,8 +50,8 @@ impl<T: Real> Quadratic<T> {
     /// Adds one Jacobian row.
     pub fn add_row(&mut self, moment: V<T>, force: V<T>, error: T, weight: T) {
         self.aa = self.aa.plus_outer(scaled(moment, weight), moment);
-        for k in 0..3 {
-            self.al[k] = sum(self.al[k], scaled(force, moment[k] * weight));
+        for (row, lever) in self.al.iter_mut().zip(moment) {
+            *row = sum(*row, scaled(force, lever * weight));
         }
         self.ll = self.ll.plus_outer(scaled(force, weight), force);
         self.a = sum(self.a, scaled(moment, error * weight));

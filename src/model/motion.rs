@@ -309,7 +309,8 @@ mod tests {
             change(&mut mesh);
             changed(&|c| c.meshes.push(mesh.clone()))
         };
-        let faults: [(&dyn Fn(&mut Mesh), &str); 6] = [
+        type Damage<'a> = &'a dyn Fn(&mut Mesh);
+        let faults: [(Damage, &str); 6] = [
             (&|m| m.weights.truncate(2), "its vertex lists differ in length"),
             (&|m| m.triangles[0][1] = 3, "a triangle names a vertex that is not there"),
             (&|m| m.joints[2][3] = 1, "a vertex names a binding that is not there"),

@@ -36,7 +36,7 @@ impl RootPath {
     }
 
     /// The motion without the added track, which has not been changed.
-    pub fn into_motion(&self, mut motion: Motion) -> Motion {
+    pub fn applied_to(&self, mut motion: Motion) -> Motion {
         if self.added {
             remove_track(&mut motion.clip, self.track);
         }

@@ -79,7 +79,7 @@ impl WorkingTake {
 
     /// The motion; exactly the input if nothing was fixed.
     pub fn into_motion(self, changed: bool) -> Motion {
-        if changed { self.motion } else { self.path.into_motion(self.motion) }
+        if changed { self.motion } else { self.path.applied_to(self.motion) }
     }
 
     /// The number of frames.

@@ -13,9 +13,12 @@ fn largest(values: impl Iterator<Item = f64>) -> f64 {
     values.fold(0.0, |most, x| most.max(x.abs()))
 }
 
+type Filter = Box<dyn Fn(&[f64]) -> Vec<f64>>;
+type InPlace = Box<dyn Fn(&mut [f64])>;
+
 /// Every filter of a list of numbers, by name.
-fn filters() -> Vec<(&'static str, Box<dyn Fn(&[f64]) -> Vec<f64>>)> {
-    let in_place = |apply: Box<dyn Fn(&mut [f64])>| {
+fn filters() -> Vec<(&'static str, Filter)> {
+    let in_place = |apply: InPlace| {
         move |x: &[f64]| {
             let mut x = x.to_vec();
             apply(&mut x);

@@ -110,7 +110,6 @@ impl MemoryBudget {
     }
 
     /// The bytes that are left.
-    #[cfg(any(feature = "cli", feature = "fbx"))]
     pub fn left(&self) -> u64 {
         self.left.get()
     }

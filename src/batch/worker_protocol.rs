@@ -23,6 +23,8 @@ impl JobRequest {
         Self { takes, outputs, record }
     }
 
+    // The side of the worker, which is the program.
+    #[cfg_attr(not(feature = "cli"), allow(dead_code))]
     pub(super) fn job(self) -> Job {
         let take = |(path, relative): (OsString, OsString)| TakeFile {
             path: path.into(),
@@ -57,6 +59,8 @@ enum ReplyHeader {
 }
 
 impl WorkerReply {
+    // The side of the worker, which is the program.
+    #[cfg_attr(not(feature = "cli"), allow(dead_code))]
     pub(super) fn write(self, out: &mut impl Write) -> io::Result<()> {
         let mut contents = Vec::new();
         let head = match self {

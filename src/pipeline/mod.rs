@@ -38,7 +38,6 @@ mod stage_monitor;
 mod standard;
 
 pub use atomic_write::WriteError;
-#[cfg(feature = "cli")]
 pub(crate) use atomic_write::whole as write_whole;
 pub(crate) use atomic_write::{AtomicFile, sweep};
 pub use clip_choice::find_clip;

@@ -17,7 +17,7 @@ use crate::model::{Clip, Joint, JointId, Motion, NO_TIP, Skeleton};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Options of [`write`].
+/// Options of [`write()`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BvhWriteOptions {
     /// The order of the rotation channels of every joint.

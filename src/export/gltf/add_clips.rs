@@ -20,7 +20,7 @@ use std::borrow::Borrow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Options of [`write`].
+/// Options of [`write()`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GltfOptions {
     /// Whether the new animations replace those of the document.

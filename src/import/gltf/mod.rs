@@ -21,4 +21,6 @@ mod interpolation;
 mod property_tracks;
 
 pub use gltf_file::GltfFile;
-pub(super) use gltf_format::{FORMAT, asset};
+pub(super) use gltf_format::FORMAT;
+#[cfg(feature = "fbx")]
+pub(super) use gltf_format::asset;

@@ -198,7 +198,7 @@ fn what_is_not_a_motion_is_refused_with_what_was_found() {
     let at =
         text.find("(1, 72, )").map(|_| huge.windows(9).position(|w| w == b"(1, 72, )").unwrap()).unwrap();
     huge[at..at + 9].copy_from_slice(b"(9999,72)");
-    assert!(said(&[("poses", huge)]).contains("its head tells of"));
+    assert!(said(&[("poses", huge)]).contains("its header states the shape"));
     // A body model that is a pickle, or holds one, is never read.
     let models = tempfile::tempdir().unwrap();
     let with = |name: &str, bytes: &[u8]| {

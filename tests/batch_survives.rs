@@ -222,7 +222,7 @@ fn outputs_are_verified_without_a_byte_written() {
         code == 1 && err.contains("`out/0/0000.glb` is not what this pipeline makes of the take"),
         "{err}"
     );
-    assert!(err.contains("`out/1/0001.glb` is not there"), "{err}");
+    assert!(err.contains("`out/1/0001.glb` does not exist"), "{err}");
     assert!(outputs(path) == before);
 }
 

@@ -304,7 +304,7 @@ const CASES: &[Case] = &[
         files: &[("a.pkl", "x")],
         arguments: &["inspect", "a.pkl"],
         exit: 1,
-        stderr: "error: `a.pkl`: `a.pkl` cannot be read: it is a pickle, which can do anything when it is opened\n  hint: save its arrays as `.npz`\n",
+        stderr: "error: `a.pkl`: `a.pkl` cannot be read: it is a pickle, which can execute any code when it is opened\n  hint: save its arrays as `.npz`\n",
     },
     Case {
         files: &[("a.npz", "PK\x03\x04xxxx")],
@@ -316,13 +316,13 @@ const CASES: &[Case] = &[
         files: &[("a.c3d", "\x02Pxxxxxxxx")],
         arguments: &["inspect", "a.c3d"],
         exit: 1,
-        stderr: "error: `a.c3d`: `a.c3d` cannot be read: it is marker data\n  hint: solve it to a skeleton first (for example in OpenSim or Theia) and bring BVH, FBX or glTF\n",
+        stderr: "error: `a.c3d`: `a.c3d` cannot be read: it is marker data\n  hint: solve it to a skeleton first (for example in OpenSim or Theia) and import BVH, FBX or glTF\n",
     },
     Case {
         files: &[("a.usda", "#usda 1.0\n")],
         arguments: &["inspect", "a.usda"],
         exit: 1,
-        stderr: "error: `a.usda`: `a.usda` cannot be read: USD is written, not read\n  hint: bring the character as glTF or FBX\n",
+        stderr: "error: `a.usda`: `a.usda` cannot be read: USD is written, not read\n  hint: import the character as glTF or FBX\n",
     },
     Case {
         files: &[(
@@ -386,7 +386,7 @@ const CASES: &[Case] = &[
     },
     Case {
         files: &[("x/a.bvh", TAKE), ("y/a.bvh", TAKE)],
-        arguments: &["convert", "x/a.bvh", "y/a.bvh", "-o", "out/"],
+        arguments: &["convert", "x/a.bvh", "y/a.bvh", "-o", "out/", "--jobs", "1"],
         exit: 1,
         stderr: "error: x/a.bvh: `y/a.bvh` would go to `out/a.glb` too, and neither does\n  hint: give their common folder as a glob (`takes/**/*.bvh`), which keeps sub-folders, or rename one\nerror: y/a.bvh: `x/a.bvh` would go to `out/a.glb` too, and neither does\n  hint: give their common folder as a glob (`takes/**/*.bvh`), which keeps sub-folders, or rename one\n2 failed\n",
     },

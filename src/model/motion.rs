@@ -300,7 +300,7 @@ mod tests {
             triangles: vec![[0, 1, 2]],
             bindings: vec![Binding {
                 joint: JointId::new(1),
-                joint_from_mesh: nalgebra::Matrix4::identity(),
+                joint_from_mesh: crate::math::Mat4::identity(),
             }],
             ..Mesh::default()
         };

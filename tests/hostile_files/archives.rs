@@ -74,7 +74,7 @@ pub fn archives() -> Vec<Hostile> {
             "a-shape-of-more-than-there-is.npz",
             npz(&[("poses", head("<f8", false, "1000, 156"), vec![0; 64])]),
             ALL,
-            Refused("its head tells of"),
+            Refused("its header states the shape"),
         ),
         file(
             "python-objects.npz",

@@ -312,7 +312,7 @@ fn a_take_is_read_with_the_requested_pose() {
     let error = read(Calibrate::Frame(100_000)).unwrap_err();
     assert!(matches!(error, ImportError::CalibrationFrame { frame: 100_000, .. }), "{error}");
     assert!(
-        error.to_string().starts_with("calibration frame 100000 does not exist: the take has "),
+        error.to_string().starts_with("there is no frame 100000 to calibrate by: the take has "),
         "{error}"
     );
 

@@ -43,6 +43,7 @@ pub struct JobOutcome {
     /// Capture errors of the take, fixed or not, serialised as [`crate::report::Finding`].
     pub findings: Value,
     /// Time series of the measure that exceeds its limit most, or comes nearest to it.
+    #[serde(rename = "worst_course")]
     pub worst_series: Option<WorstSeries>,
     /// Why it failed.
     pub error: Option<String>,

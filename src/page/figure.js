@@ -135,16 +135,16 @@
       return [this.joints[12 * j + 9], this.joints[12 * j + 10], this.joints[12 * j + 11]];
     }
 
-    // The linear of the hips, the size of the body and the height of the ground, from a few dozen times.
+    // The path of the hips, the size of the body and the height of the ground, from a few dozen times.
     measure() {
       const n = Math.min(this.kept, 120);
       const low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity];
-      this.linear = [];
+      this.way = [];
       let tall = 0;
       for (let k = 0; k < n; k++) {
         this.move(n > 1 ? (this.duration * k) / (n - 1) : 0);
         const hips = this.position(this.character.hips);
-        this.linear.push(hips);
+        this.way.push(hips);
         let reach = 0;
         for (let j = 0; j < this.character.parents.length; j++) {
           const p = this.position(j);

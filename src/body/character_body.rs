@@ -1,4 +1,4 @@
-//! The body of one character, measured once per run and shared by contacts, legs, measures, retargeting and pictures.
+//! The body of one character, measured once and shared by legs, hands, measures and retargeting.
 //!
 //! Every part is computed when it is first asked for and then kept, so a part that nobody needs costs nothing. The
 //! character is measured in its reference pose (bind pose, else rest pose). Space: model space, Y up. Units: metres.

@@ -1,6 +1,6 @@
 //! The body of a character: height, arms, masses, capsules, contact points, support points of the skin, ranges of motion.
 //!
-//! [`CharacterBody`] holds all of them and is made once per run. Measured in the reference pose (bind pose, else rest
+//! [`CharacterBody`] holds all of them, each computed on first use. Measured in the reference pose (bind pose, else rest
 //! pose). Units: metres, radians, shares of the body's mass.
 
 mod body_part;

@@ -128,7 +128,7 @@ impl CharacterBody {
 
     /// The points of trunk, thighs and hands that can be the lowest; empty of a body without skin.
     pub(crate) fn support_points(&self) -> &SupportPoints {
-        let points = || SupportPoints::of(&self.character, self.rig(), &self.pose, self.sole_height());
+        let points = || SupportPoints::of(&self.character, self.rig(), &self.pose);
         self.support_points.get_or_init(points)
     }
 

@@ -9,6 +9,7 @@ mod capsules;
 mod height;
 mod arms;
 mod contact_points;
+mod hanging_cloth;
 mod support_points;
 mod segment_table;
 mod point_masses;

@@ -3,13 +3,14 @@
 //! A sampled convex hull of each joint's vertices (those that this joint moves most): the vertices that lie furthest in one
 //! of a set of directions. Feet use 61 directions of the lower half space, as the body stands: a sole of 30 cm is missed
 //! by less than a millimetre between two of them. Trunk, thighs and hands use 122 directions all around. Joints that lead
-//! to no role (capes, tails, weapons) are left out, since they may be in the floor; so are heads, because a large head
-//! would lift a lying body off the floor. Space: joint space out. Units: metres.
+//! to no role (capes, tails, weapons) are left out, since they may be in the floor, and so is [`hanging_cloth`]; so are heads,
+//! because a large head would lift a lying body off the floor. Space: joint space out. Units: metres.
 
 use super::contact_points::skin_of_feet;
+use super::hanging_cloth::hanging_cloth;
 use crate::anatomy::{JointNames, NamedPart, Vocabulary};
 use crate::math::{Quat, Vec3, exp};
-use crate::model::{Character, ContactPoint, JointId, ModelPose, Rig, Role, Side};
+use crate::model::{Character, ContactPoint, JointId, Mesh, ModelPose, Rig, Role, Side};
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
 /// The number of directions around the vertical.
@@ -67,17 +68,14 @@ pub struct SupportPoints {
     pub trunk: Vec<(JointId, Vec3)>,
     /// Of the left and of the right hand.
     pub hands: [Vec<(JointId, Vec3)>; 2],
-    /// How far trunk and thighs reach below the soles in the reference pose: a long coat.
-    pub below: f64,
 }
 
 impl SupportPoints {
-    /// Those of `character` with the roles of `rig`, whose soles are at the height `sole` in its reference pose `stand`;
-    /// empty of a body without skin.
-    pub fn of(character: &Character, rig: &Rig, stand: &ModelPose, sole: Option<f64>) -> SupportPoints {
+    /// Those of `character` with the roles of `rig` and the reference pose `stand`; empty of a body without skin.
+    pub fn of(character: &Character, rig: &Rig, stand: &ModelPose) -> SupportPoints {
         let skeleton = rig.skeleton();
-        let skin = skin_by_joint(character, rig);
         let parts = parts_of_joints(rig);
+        let skin = skin_by_joint(character, rig, stand, &parts);
         let mut found = SupportPoints::default();
         for id in skeleton.ids() {
             let points = &skin[id.index()];
@@ -91,15 +89,12 @@ impl SupportPoints {
             let around = directions().flat_map(|d| [d, -d]);
             part.extend(furthest(points, around).into_iter().map(|k| (id, points[k])));
         }
-        let low = lowest(&found.trunk, stand);
-        found.below = sole.filter(|_| low.is_finite()).map_or(0.0, |sole| (sole - low).max(0.0));
         found
     }
 
-    /// The height of the lowest of trunk and thighs, raised by what they reach below the soles in the reference pose;
-    /// infinite of a body without skin.
+    /// The height of the lowest of trunk and thighs; infinite of a body without skin.
     pub fn lowest(&self, pose: &ModelPose) -> f64 {
-        lowest(&self.trunk, pose) + self.below
+        lowest(&self.trunk, pose)
     }
 
     /// The height of the lowest of the left and of the right hand; infinite without skin.
@@ -108,15 +103,41 @@ impl SupportPoints {
     }
 }
 
-/// For each joint the vertices that it moves most, in its space.
-fn skin_by_joint(character: &Character, rig: &Rig) -> Vec<Vec<Vec3>> {
-    let mut skin: Vec<Vec<Vec3>> = vec![Vec::new(); rig.skeleton().len()];
-    for mesh in &character.meshes {
-        for ((p, joints), weights) in mesh.positions.iter().zip(&mesh.joints).zip(&mesh.weights) {
+/// For each joint the vertices that it moves most, in its space, without hanging cloth; `parts` are the roles of the joints'
+/// body parts.
+fn skin_by_joint(
+    character: &Character,
+    rig: &Rig,
+    stand: &ModelPose,
+    parts: &[Option<Role>],
+) -> Vec<Vec<Vec3>> {
+    // Vertices without a joint stay in the lists, so that they keep their numbers.
+    let bound = |mesh: &Mesh| -> Vec<Option<(JointId, Vec3)>> {
+        let of = |((p, joints), weights): ((&[f32; 3], &[u16; 4]), &[f32; 4])| {
             let heaviest = (0..4).max_by(|&a, &b| weights[a].total_cmp(&weights[b])).unwrap_or(0);
-            let Some(binding) = mesh.bindings.get(usize::from(joints[heaviest])) else { continue };
+            let binding = mesh.bindings.get(usize::from(joints[heaviest]))?;
             let p = Vec3::new(p[0].into(), p[1].into(), p[2].into());
-            skin[binding.joint.index()].push(binding.joint_from_mesh.transform_point(&p.into()).coords);
+            Some((binding.joint, binding.joint_from_mesh.transform_point(&p.into()).coords))
+        };
+        mesh.positions.iter().zip(&mesh.joints).zip(&mesh.weights).map(of).collect()
+    };
+    let bound: Vec<Vec<Option<(JointId, Vec3)>>> = character.meshes.iter().map(bound).collect();
+    fn each<T>(
+        bound: &[Vec<Option<(JointId, Vec3)>>],
+        of: impl Fn(Option<(JointId, Vec3)>) -> T,
+    ) -> Vec<Vec<T>> {
+        bound.iter().map(|mesh| mesh.iter().map(|vertex| of(*vertex)).collect()).collect()
+    }
+    let positions =
+        each(&bound, |vertex| vertex.map_or(Vec3::zeros(), |(joint, p)| stand.joint(joint).point(&p)));
+    let part_of = each(&bound, |vertex| vertex.and_then(|(joint, _)| parts[joint.index()]));
+    let cloth = hanging_cloth(&character.meshes, rig, stand, &positions, &part_of);
+    let mut skin: Vec<Vec<Vec3>> = vec![Vec::new(); rig.skeleton().len()];
+    for (k, mesh) in bound.iter().enumerate() {
+        for (v, vertex) in mesh.iter().enumerate() {
+            if let (Some((joint, p)), false) = (vertex, cloth.as_ref().is_some_and(|cloth| cloth[k][v])) {
+                skin[joint.index()].push(*p);
+            }
         }
     }
     skin
@@ -195,7 +216,7 @@ fn lowest(points: &[(JointId, Vec3)], pose: &ModelPose) -> f64 {
 mod tests {
     use super::*;
     use crate::math::{Mat4, Transform};
-    use crate::model::{Assignment, Binding, Joint, Mesh, Skeleton};
+    use crate::model::{Assignment, Binding, Joint, Skeleton};
 
     #[test]
     fn the_lowest_point_is_the_lowest_of_all_in_model_space() {
@@ -241,7 +262,7 @@ mod tests {
             ..Mesh::default()
         });
         let stand = character.calibration_pose();
-        let skin = SupportPoints::of(&character, &character.rig, &stand, None);
+        let skin = SupportPoints::of(&character, &character.rig, &stand);
         let left: Vec<usize> = skin.hands[0].iter().map(|(joint, _)| joint.index()).collect();
         assert_eq!(left, [1, 2, 4, 5]);
         assert!(skin.hands[1].is_empty() && skin.trunk.is_empty());

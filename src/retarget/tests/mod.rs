@@ -1,5 +1,6 @@
 //! Tests of the transfer: properties, joint map gaps, real takes.
 
+mod floor;
 mod laws;
 mod missing;
 mod real;

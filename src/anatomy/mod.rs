@@ -19,6 +19,7 @@ mod shape;
 mod spelling;
 mod t_pose;
 mod trunk_chains;
+mod up_axis;
 mod vocabulary;
 
 pub(crate) use body_hierarchy::{parent_joint, parent_role};

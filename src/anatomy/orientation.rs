@@ -1,6 +1,7 @@
 //! Detects the up axis and the front of a file from a rest pose and from a motion.
 
 use super::figure_measures::middle;
+use super::up_axis::proves_up;
 use crate::math::{Quat, Vec3, arc, from_columns};
 use crate::model::{Clip, JointId, ModelPose, Rig, Role, Side};
 
@@ -64,9 +65,10 @@ pub(super) fn nearest_axis(v: &Vec3) -> Vec3 {
 /// Normal form from the world axes of the motion, which may differ from those of the rest pose: some files have a Z-up
 /// motion over Y-up offsets.
 ///
-/// The axes of the rest pose are kept unless the figure clearly stands along another axis: on average over the clip the
+/// The axes of the rest pose are kept unless the figure clearly stands along another axis (on average over the clip the
 /// direction of its legs has a component of at least 0.75 along that axis and of at most 0.5 along the rest pose's up
-/// axis, and its lower foot stays near one height. A lying or crawling take fails the last test.
+/// axis, and its lower foot stays near one height) and the ground proves that this axis is up: a figure that lies, or sits
+/// with its legs stretched out, is along another axis too.
 pub fn motion_up(rig: &Rig, clip: &Clip, rest: &Orientation) -> Quat {
     let skeleton = rig.skeleton();
     let ids = |role: fn(Side) -> Role| Some([rig.joint(role(Side::Left))?, rig.joint(role(Side::Right))?]);
@@ -103,6 +105,7 @@ pub fn motion_up(rig: &Rig, clip: &Clip, rest: &Orientation) -> Quat {
         || other == rest.up
         || along_other < ALONG_OTHER
         || near_ground < GROUNDED
+        || !proves_up(rig, &[clip], &rest.up, &other)
     {
         return rest.normal_from_rest;
     }

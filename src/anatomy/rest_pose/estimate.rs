@@ -5,6 +5,8 @@ use super::motion_samples::{MotionSamples, SAMPLES};
 use super::partial_estimate::{PartialEstimate, spread};
 use super::t_pose_assembly::assemble;
 use super::{t_pose_feet, t_pose_hands, t_pose_limbs, t_pose_trunk};
+use crate::anatomy::orientation::nearest_axis;
+use crate::anatomy::up_axis::proves_up;
 use crate::math::{Quat, Vec3, arc, median, percentile, plain_mean_rotation, rotation_between};
 use crate::model::{CalibratedJoint, Clip, JointId, ModelPose, Rig, Role, Side};
 use std::collections::BTreeMap;
@@ -83,8 +85,8 @@ pub fn rest_from_motion(rig: &Rig, clips: &[&Clip], up: Option<Vec3>) -> Option<
 /// Length of the mean direction from feet to head (0 to 1) below which a figure is upright along no axis.
 const STANDS: f64 = 0.6;
 
-/// The up axis of a motion: the coordinate axis along the mean direction from feet to head. A figure that lies or
-/// climbs is upright along none: then the axis along which its lower foot keeps its height best.
+/// The up axis of a motion, and whether the figure is upright along it: Y, as nearly all files have it, unless the figure
+/// stands along another axis and the ground proves that this one is up. A figure that lies stands along another axis too.
 fn up_of(e: &MotionSamples) -> Option<(Vec3, bool)> {
     let feet: fn(Side) -> Role = if e.has(&Side::BOTH.map(Role::Foot)) { Role::Foot } else { Role::LowerLeg };
     let low = e.middle(feet).or_else(|| e.middle(Role::UpperLeg))?;
@@ -94,24 +96,10 @@ fn up_of(e: &MotionSamples) -> Option<(Vec3, bool)> {
     };
     let unit = |(h, l): (&Vec3, &Vec3)| (h - l).try_normalize(1e-12).unwrap_or_default();
     let mean = high.iter().zip(&low).map(unit).sum::<Vec3>() / e.count as f64;
-    let k = mean.iamax();
-    let axis = |k: usize| {
-        let mut axis = Vec3::zeros();
-        axis[k] = mean[k].signum();
-        axis
-    };
-    if mean[k].abs() >= STANDS || !e.has(&Side::BOTH.map(feet)) {
-        return Some((axis(k), mean[k].abs() >= STANDS));
-    }
-    let [a, b] = Side::BOTH.map(|s| e.at(feet(s)));
-    let spread = |k: usize| {
-        let up = axis(k);
-        let heights = a.iter().zip(b).map(|(a, b)| a.translation.dot(&up).min(b.translation.dot(&up)));
-        let heights: Vec<f64> = heights.collect();
-        percentile(&heights, 0.9) - percentile(&heights, 0.1)
-    };
-    let k = [1, 2, 0].into_iter().min_by(|&i, &j| spread(i).total_cmp(&spread(j)))?;
-    Some((axis(k), false))
+    let other = nearest_axis(&mean);
+    let proved = other != Vec3::y() && proves_up(e.rig, e.clips, &Vec3::y(), &other);
+    let up = if proved { other } else { Vec3::y() };
+    Some((up, mean.dot(&up) >= STANDS))
 }
 
 /// Frame weights by the lean of the trunk; nothing else is known yet.

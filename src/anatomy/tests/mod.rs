@@ -4,3 +4,4 @@ mod bind_pose;
 mod names;
 mod rest_pose;
 mod shape_bodies;
+mod up_axis;

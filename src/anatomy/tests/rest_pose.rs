@@ -23,7 +23,7 @@ fn load(path: &std::path::Path) -> Asset {
 
 /// The new axes of joints.
 #[derive(Clone, Copy, Debug)]
-enum Axes {
+pub(super) enum Axes {
     /// As rigs have them: X along the bone, the rest by the body.
     Rig,
     /// X along the bone, -X on the right.
@@ -33,7 +33,7 @@ enum Axes {
 }
 
 /// The new axes of every joint, seen in the calibration pose: `C'_j = C_j A_j`.
-fn axes(character: &Character, kind: Axes) -> Vec<Quat> {
+pub(super) fn axes(character: &Character, kind: Axes) -> Vec<Quat> {
     let (skeleton, rest) = (character.skeleton(), character.calibration_pose());
     let mut found: Vec<Quat> = Vec::new();
     for id in skeleton.ids() {
@@ -65,7 +65,7 @@ fn axes(character: &Character, kind: Axes) -> Vec<Quat> {
 }
 
 /// The same motion for joints whose axes are `A`: `R' = A_p^-1 R A`, with offsets, translations and tips converted.
-fn rewritten(motion: &Motion, a: &[Quat]) -> Motion {
+pub(super) fn rewritten(motion: &Motion, a: &[Quat]) -> Motion {
     let skeleton = motion.character.skeleton();
     let above = |id: JointId| skeleton.parent(id).map_or_else(Quat::identity, |p| a[p.index()]);
     let joint = |id: JointId| {

@@ -6,10 +6,11 @@ use std::ops::Range;
 
 /// The names of all faults, in test order. `held` are frozen frames; `cut` is reported and never fixed. A finding named `floor`
 /// means that the floor could not be estimated, so that the tests of floor and path were skipped.
-pub const FAULTS: [&str; 13] = [
+pub const FAULTS: [&str; 14] = [
     "held",
     "swap",
     "spike",
+    "flip",
     "root_spike",
     "root_step",
     "cut",

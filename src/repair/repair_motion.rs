@@ -8,6 +8,7 @@ use super::floor_level::level;
 use super::floor_tilt::tilt;
 use super::foot_slide::slides;
 use super::held_frames::held;
+use super::joint_flip::flips;
 use super::noise::noise;
 use super::path_drift::path_drift;
 use super::root_step::{root_spikes, root_steps};
@@ -28,7 +29,7 @@ const KNOWN: f64 = 0.2;
 /// Which faults are tested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Faults {
-    /// Faults of single frames and of the signal: held frames, exchanged sides, spikes, steps, noise.
+    /// Faults of single frames and of the signal: held frames, exchanged sides, spikes, flips, steps, noise.
     pub signal: bool,
     /// Faults of floor and path: vertical drift, tilt, level, scale, drift.
     pub floor: bool,
@@ -80,6 +81,7 @@ fn test_all(take: &mut WorkingTake, faults: &Faults, log: &mut FaultLog) {
         held(take, log);
         swaps(take, log);
         spikes(take, log);
+        flips(take, log);
         root_spikes(take, log);
         root_steps(take, log);
     }

@@ -6,7 +6,7 @@ use crate::development_data::data;
 use crate::humanoids::{CHARACTERS, TAKES};
 use posemill::import::{ImportOptions, load};
 use posemill::math::{Transform, Vec3, exp};
-use posemill::model::{Motion, Rig};
+use posemill::model::{Motion, Rig, Role, Side};
 use posemill::repair::{Faults, RepairedMotion, repair_motion};
 use posemill::report::Report;
 use posemill::stages::{MirrorConfig, Setting, StageConfig};
@@ -65,7 +65,7 @@ fn a_clean_take_is_returned_bit_for_bit() {
 /// Reached on 13 takes, mean and worst: raise 0.22, 1; drift up 0.03, 1 (two takes are too short); step 0.02, 0.08;
 /// hold 0.17, 0.76; noise 0.45, 0.52 and 0.38, 0.45; jitter 0.42, 0.6; spikes 0.03, 0.5; swap 0.01, 0.1; blip 0.01,
 /// 0.1; stutter 0.5, 1. Errors without evidence stay and are reported.
-const SAMPLE: [(Damage, f64, f64); 13] = [
+const SAMPLE: [(Damage, f64, f64); 15] = [
     (Damage::Raise(0.1), 0.35, 1.0),
     (Damage::Raise(-0.1), 0.35, 1.0),
     (Damage::DriftUp(0.03), 0.1, 1.0),
@@ -77,6 +77,8 @@ const SAMPLE: [(Damage, f64, f64); 13] = [
     (Damage::Jitter(5.0), 0.6, 0.8),
     (Damage::Spikes(60.0), 0.2, 1.0),
     (Damage::Swap(3), 0.1, 0.5),
+    (Damage::Flip(180.0, 12), 0.1, 0.5),
+    (Damage::Flip(165.0, usize::MAX / 2), 0.1, 0.5),
     (Damage::Blip(0.15), 0.1, 1.0),
     (Damage::Stutter, 0.7, 1.0),
 ];
@@ -270,6 +272,44 @@ fn a_group_of_faults_that_is_not_selected_is_not_tested() {
     assert!(signal.findings.iter().all(|f| f.fault == "spike"), "{:?}", words(&signal));
     let floor = repair_motion(bad.clone(), &Faults { signal: false, ..Faults::default() });
     assert_eq!(words(&floor), [("level", [0, bad.clip.frames()])]);
+}
+
+/// A joint that flips by half a turn about an axis of its own is turned back, and no other joint is touched.
+#[test]
+fn a_joint_that_flips_is_turned_back_and_is_no_cut() {
+    let walk = walk();
+    let frames = walk.clip.frames();
+    let left = Side::Left;
+    let cases = [
+        (Role::Toes(left), 40..frames),
+        (Role::Foot(left), 0..frames - 40),
+        (Role::Hand(left), 30..45),
+        (Role::LowerLeg(left), 60..63),
+        (Role::UpperArm(left), frames - 60..frames),
+        (Role::Head, 0..50),
+    ];
+    for (role, span) in cases {
+        let joint = walk.character.rig.joint(role).unwrap().index();
+        for axis in [Vec3::x(), Vec3::y(), Vec3::z()] {
+            let case = format!("{role} about {axis:?}, {span:?}");
+            let mut bad = walk.clone();
+            for f in span.clone() {
+                bad.clip.rotations_mut(f)[joint] *= exp(&(axis * std::f64::consts::PI));
+            }
+            crate::damages::continuous(&mut bad.clip);
+            assert!(posemill::kinematics::cuts(&bad).is_empty(), "{case}");
+            let found = repaired(&bad);
+            assert_eq!(words(&found), [("flip", [span.start, span.end])], "{case}");
+            for f in 0..frames {
+                let pairs = walk.clip.rotations(f).iter().zip(found.motion.clip.rotations(f));
+                for (k, (a, b)) in pairs.enumerate() {
+                    let off = a.angle_to(b).to_degrees();
+                    let limit = if k == joint { 1.0 } else { 1e-6 };
+                    assert!(off < limit, "{case}: joint {k}, frame {f}: {off} degrees");
+                }
+            }
+        }
+    }
 }
 
 #[test]

@@ -112,6 +112,15 @@ impl WorkingTake {
         &self.motion.clip.rotations(frame)[joint]
     }
 
+    /// The local rotation of a joint in the calibration pose.
+    pub fn rest(&self, joint: usize) -> Quat {
+        let character = &self.motion.character;
+        let pose = character.calibration_pose();
+        let own = pose.joint(JointId::new(joint)).rotation;
+        let parent = character.skeleton().parent(JointId::new(joint));
+        parent.map_or(own, |parent| pose.joint(parent).rotation.inverse() * own)
+    }
+
     /// Replaces the local rotation of a joint; call [`WorkingTake::measure`] afterwards.
     pub fn set_rotation(&mut self, frame: usize, joint: usize, rotation: Quat) {
         let own = &mut self.motion.clip.rotations_mut(frame)[joint];

@@ -14,7 +14,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RepairConfig {
-    /// Tests for frozen frames, swapped sides, spikes, jumps of the whole body, cuts (reported only) and noise.
+    /// Tests for frozen frames, swapped sides, spikes, flips of single joints, jumps of the whole body, cuts (reported only)
+    /// and noise.
     pub signal: bool,
     /// Tests for a floor that rises, tilts or is at the wrong height, and for a path that drifts or is wrongly scaled; bodies
     /// on two legs only.

@@ -54,6 +54,8 @@ pub enum Damage {
     Stretch(f64),
     /// Six joints are elsewhere for a frame each, by so many degrees.
     Spikes(f64),
+    /// The left foot is turned by so many degrees about some axis of its own, for so many frames from the middle on.
+    Flip(f64, usize),
     /// The limbs change sides for so many frames, twice.
     Swap(usize),
     /// The body is elsewhere for one frame.
@@ -179,6 +181,13 @@ pub fn damaged(motion: &Motion, damage: Damage) -> Motion {
                 let f = (frames as f64 * (k as f64 + 0.7) / 6.5) as usize;
                 let axis = dice.normal().normalize();
                 turned(&mut result, f, id, &(axis * degrees.to_radians()));
+            }
+        }
+        Damage::Flip(degrees, n) => {
+            let (axis, foot) = (dice.normal().normalize(), rig.joint(Role::Foot(Side::Left)));
+            for f in half..(half + n).min(frames) {
+                let Some(foot) = foot else { continue };
+                turned(&mut result, f, foot, &(axis * degrees.to_radians()));
             }
         }
         Damage::Swap(n) => {

@@ -21,6 +21,7 @@ mod pelvis_path;
 mod trunk_lean;
 mod joint_transfer;
 mod rotation_copy;
+mod skinned_roots;
 mod performance;
 mod transfer;
 

@@ -1,6 +1,7 @@
 //! Result of a transfer for one motion, computed in parts so that a long take need not be in memory twice.
 
 use super::rotation_copy::RotationCopy;
+use super::skinned_roots::SkinnedRoots;
 use crate::body::SupportPoints;
 use crate::legs::{LegPair, LegTrajectories, Settings, Timeline, raise_hands};
 use crate::model::{Contacts, Motion, PropertyTrack};
@@ -17,6 +18,7 @@ pub struct Performance<'a> {
     pub(super) time: Timeline,
     pub(super) contacts: Option<Contacts>,
     pub(super) property_tracks: Vec<PropertyTrack>,
+    pub(super) roots: Option<&'a SkinnedRoots>,
 }
 
 impl Performance<'_> {
@@ -34,12 +36,16 @@ impl Performance<'_> {
         }
     }
 
-    /// Finishes the joined parts: continuous quaternion signs, hands out of the floor, contact labels, tracks of properties
+    /// Finishes the joined parts: continuous quaternion signs, hands out of the floor, joints above the hips that
+    /// have skin, contact labels, tracks of properties
     /// other than joints.
     pub fn finished(&self, mut whole: Motion) -> Motion {
         fix_hemispheres(&mut whole.clip);
         if self.trajectories.is_some() {
             whole = raise_hands(whole, self.skin, &self.time, self.legs, &Settings::default());
+        }
+        if let Some(roots) = self.roots {
+            whole = roots.applied_to(whole);
         }
         whole.clip.property_tracks.clone_from(&self.property_tracks);
         whole.contacts.clone_from(&self.contacts);

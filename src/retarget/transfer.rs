@@ -6,10 +6,11 @@ use super::joint_transfer::JointTransfer;
 use super::performance::Performance;
 use super::rest_alignment::CalibratedBody;
 use super::rotation_copy::RotationCopy;
+use super::skinned_roots::SkinnedRoots;
 use crate::anatomy::parent_joint;
 use crate::body::{CharacterBody, SupportPoints};
 use crate::legs::{LegPair, LimbChain, Settings, Timeline, leg_ratio, limb_positions, solve_legs};
-use crate::model::{Character, Contacts, JointId, ModelPose, Motion, Rig};
+use crate::model::{Character, Contacts, JointId, ModelPose, Motion, Rig, Role};
 use crate::signal::fix_hemispheres;
 use std::sync::Arc;
 
@@ -32,6 +33,8 @@ pub struct Retarget {
     skin: SupportPoints,
     /// The scale of the path over the ground.
     across: f64,
+    /// The joints above the target's hips that have skin; `None` between a character and itself.
+    roots: Option<SkinnedRoots>,
 }
 
 impl Retarget {
@@ -70,7 +73,9 @@ impl Retarget {
             RootScale::Factor(factor) => factor,
         };
         let joints = JointTransfer::new(map, &s, &t, [across, scale]);
-        Retarget { joints, legs, skin, across }
+        let hips = map.pairs.iter().find(|p| p.role == Some(Role::Hips)).filter(|_| !same);
+        let roots = hips.and_then(|pair| SkinnedRoots::of(&t, pair.target));
+        Retarget { joints, legs, skin, across, roots }
     }
 
     /// The character of the results.
@@ -118,6 +123,7 @@ impl Retarget {
             time: time.clone(),
             contacts,
             property_tracks: motion.clip.property_tracks.clone(),
+            roots: self.roots.as_ref(),
         }
     }
 
@@ -136,7 +142,11 @@ impl Retarget {
         clip.property_tracks = motion.clip.property_tracks.clone();
         fix_hemispheres(&mut clip);
         let contacts = motion.contacts.as_ref().map(|c| copy.contacts(c));
-        Motion { character: Arc::clone(self.target()), clip, contacts }
+        let copied = Motion { character: Arc::clone(self.target()), clip, contacts };
+        match &self.roots {
+            Some(roots) => roots.applied_to(copied),
+            None => copied,
+        }
     }
 }
 

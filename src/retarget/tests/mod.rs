@@ -4,3 +4,4 @@ mod floor;
 mod laws;
 mod missing;
 mod real;
+mod skinned_roots;

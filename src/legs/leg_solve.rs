@@ -5,7 +5,7 @@
 //! space, Y up. Units: metres, seconds, radians.
 
 use super::equations::{Equations, FrameSolution, LegTerms, SolePoint, stiff};
-use super::foot_tilt::foot_tilt;
+use super::foot_tilt::foot_deltas;
 use super::hip_tilt::hip_tilt;
 use super::leg_pair::{LegPair, leg_ratio, mean_length};
 use super::leg_trajectories::{LegTrajectories, across, rotate_foot, tilt_hips, translate};
@@ -46,7 +46,7 @@ pub fn solve_legs(
     // The position of the pelvis before the solve: the scaled path over the ground, at the height given by the soles.
     let sources: Vec<&LimbChain> = pairs.iter().map(|p| &p.source).collect();
     let feet = SourceFeet::of(time, &scaled, &sources, leg, settings);
-    let foot_deltas = foot_deltas(&feet, &copied, pairs, ratio);
+    let foot_deltas = foot_deltas(&feet, time, &scaled, &copied, pairs, (ratio, leg), settings);
     copied.iter_mut().zip(&foot_deltas).for_each(|(poses, deltas)| rotate_foot(poses, deltas));
     let mut soles: Vec<Vec<SoleHeights>> =
         pairs.iter().zip(&copied).map(|(p, poses)| SoleHeights::of(p, poses)).collect();
@@ -139,18 +139,6 @@ fn solved_ankles(
         });
     }
     ankles
-}
-
-/// The delta rotations of feet that are longer than the source's, by leg and frame; empty for other feet.
-fn foot_deltas(feet: &SourceFeet, copied: &[Vec<LimbPose>], pairs: &[LegPair], ratio: f64) -> Vec<Vec<Quat>> {
-    let of_leg = |(k, pair): (usize, &LegPair)| {
-        let share = ratio * pair.source.sole / pair.target.sole.max(1e-9);
-        let up = feet.up(k, &copied[k]).filter(|_| pair.source.sole > 0.0 && share < 1.0);
-        let poses = copied[k].par_iter().with_min_len(64);
-        let of = |up: Vec3| poses.map(|s| foot_tilt(&(s.foot_rotation() * up), share)).collect();
-        up.map_or_else(Vec::new, of)
-    };
-    pairs.iter().enumerate().map(of_leg).collect()
 }
 
 /// The displacement of the copy to the scaled path, raised by `rise`, in every frame, and the horizontal part of it that

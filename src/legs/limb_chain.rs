@@ -25,8 +25,9 @@ pub struct LimbChain {
     pub bones: [f64; 2],
     /// Height of the ankle above the sole in the calibration pose.
     pub ankle: f64,
-    /// Distance from heel to ball in the calibration pose; 0 if one of them is unknown.
-    pub sole: f64,
+    /// Horizontal distance from ankle to ball in the calibration pose: the lever of a rising heel; 0 if there is no ball.
+    /// Skin and bones agree about it, unlike about the heel.
+    pub forefoot: f64,
     /// The contact points of the sole: the part, its joint, and the position in that joint's space.
     pub soles: Vec<(ContactPart, JointId, Vec3)>,
 }
@@ -57,15 +58,11 @@ impl LimbChain {
         let soles: Vec<_> = body.contact_points().iter().filter(|p| of_limb(p.part)).collect();
         let lowest = soles.iter().map(|p| stand.joint(p.joint).point(&p.at).y - p.radius);
         let ankle = lowest.min_by(f64::total_cmp).map_or(0.0, |low| (at[2].y - low).max(0.0));
-        let sole = match &soles[..] {
-            [heel, ball] => {
-                (stand.joint(ball.joint).point(&ball.at) - stand.joint(heel.joint).point(&heel.at)).norm()
-            }
-            _ => 0.0,
-        };
+        let ball = soles.iter().find(|p| p.part == ContactPart::Ball(side));
+        let forefoot = ball.map_or(0.0, |p| (stand.joint(p.joint).point(&p.at) - at[2]).xz().norm());
         let soles = soles.iter().map(|p| (p.part, p.joint, p.at)).collect();
         let whole = bones.iter().all(|b| *b > 1e-6);
-        whole.then_some(LimbChain { side, upper, lower, foot, toes, bones, ankle, sole, soles })
+        whole.then_some(LimbChain { side, upper, lower, foot, toes, bones, ankle, forefoot, soles })
     }
 
     /// The length of thigh plus shin.

@@ -7,7 +7,7 @@ use super::limb_chain::{HasPositions, LimbChain, LimbPose};
 use super::settings::Settings;
 use super::timeline::{TOGETHER, Timeline};
 use super::treadmill::belt;
-use crate::math::{Quat, Vec3, median, percentile};
+use crate::math::{Quat, Vec3, median, percentile, smoothstep};
 use rayon::prelude::*;
 
 /// The percentile of heights that counts as the ground: lower ones are noise.
@@ -102,88 +102,127 @@ impl SourceFeet {
         &self,
         k: usize,
         time: &Timeline,
-        (source, from): (&[S], &LimbChain),
-        (copy, to): (&[LimbPose], &LimbChain),
+        source: (&[S], &LimbChain),
+        copy: (&[LimbPose], &LimbChain),
         (ratio, leg): (f64, f64),
         settings: &Settings,
     ) -> Vec<SolePoint> {
-        let flat: Vec<usize> = (0..time.frames).filter(|f| self.flat[k][*f]).collect();
-        let ankle = |f: usize| source[f].positions().ankle;
-        let frames = (0..time.frames).into_par_iter().with_min_len(64);
-        // The only point of a foot that is never flat is its ankle.
-        let mut sole: Vec<SoleTrajectory> = Vec::new();
-        match self.up(k, copy) {
-            None => sole.push(SoleTrajectory {
-                at: frames.clone().map(ankle).collect(),
-                misfit: vec![Vec3::zeros(); time.frames],
-            }),
-            Some(up) => {
-                // The heel is below the ankle.
-                let heights = [ratio * from.ankle, to.ankle];
-                let down = |f: usize| -(copy[f].foot_rotation() * up);
-                let at = frames.clone().map(|f| ankle(f) + down(f) * heights[0]).collect();
-                let misfit = frames.clone().map(|f| down(f) * (heights[1] - heights[0])).collect();
-                sole.push(SoleTrajectory { at, misfit });
-                fn ball(pose: &impl HasPositions) -> Vec3 {
-                    let at = pose.positions();
-                    at.toes - at.ankle
-                }
-                // The ball is the toe joint; if one body has none, that of the other serves both.
-                let of = |f: usize| match (from.toes, to.toes) {
-                    (Some(_), Some(_)) => Some((ball(&source[f]), ball(&copy[f]))),
-                    (Some(_), None) => Some((ball(&source[f]), ball(&source[f]))),
-                    (None, Some(_)) => Some((ball(&copy[f]), ball(&copy[f]))),
-                    (None, None) => None,
-                };
-                if let Some(balls) = frames.clone().map(of).collect::<Option<Vec<_>>>() {
-                    let at = frames.clone().map(|f| ankle(f) + balls[f].0).collect();
-                    let misfit = frames.clone().map(|f| balls[f].1 - balls[f].0).collect();
-                    sole.push(SoleTrajectory { at, misfit });
-                }
-            }
-        }
-        let middle = |values: &[Vec3]| match flat.is_empty() {
-            true => percentile(&values.iter().map(|v| v.y).collect::<Vec<_>>(), LOWEST),
-            false => median(flat.iter().map(|&f| values[f].y).collect()),
-        };
-        let heights: Vec<Vec<f64>> = sole
-            .iter()
-            .map(|track| {
-                let level = middle(&track.at);
-                track.at.par_iter().with_min_len(TOGETHER).map(|p| p.y - level).collect()
-            })
-            .collect();
+        let mut sole = self.sole(k, source, copy, ratio);
+        let heights = self.heights(k, &sole);
         let speeds: Vec<Vec<f64>> = sole.iter().map(|t| self.speed(time, &t.at, leg, settings)).collect();
         // Frees memory that is large for a long take.
         sole.iter_mut().for_each(|track| track.at = Vec::new());
         let ground = levels(time, &heights, &speeds);
         let point = |((track, own), speed): ((&SoleTrajectory, &Vec<f64>), Vec<f64>)| {
             let misfit = &track.misfit;
-            let constant = if flat.is_empty() { 0.0 } else { middle(misfit) };
+            let constant = if self.flat[k].contains(&true) { self.level_height(k, misfit) } else { 0.0 };
             let misfit = misfit.par_iter().with_min_len(TOGETHER).map(|q| q - Vec3::y() * constant).collect();
             let nearness = |f: usize| {
-                let lowest = heights.iter().map(|h| h[f]).fold(f64::INFINITY, f64::min);
                 let above = ((own[f] - ground[f]).max(0.0) / (settings.ground_band * leg)).powi(2);
-                let higher = ((own[f] - lowest) / (settings.sole_band * leg)).powi(2);
+                let higher = ((own[f] - lowest(&heights, f)) / (settings.sole_band * leg)).powi(2);
                 libm::exp(-0.5 * (above + higher))
             };
-            SolePoint { misfit, speed, nearness: frames.clone().map(nearness).collect() }
+            let frames = (0..time.frames).into_par_iter().with_min_len(64);
+            SolePoint { misfit, speed, nearness: frames.map(nearness).collect() }
         };
         sole.iter().zip(&heights).zip(speeds).map(point).collect()
     }
+
+    /// How much the sole of leg `k` touches the ground in every frame: 1 while heel or ball is on it, 0 where both are more
+    /// than [`Settings::ground_band`] above it; the arguments are those of [`SourceFeet::points`].
+    pub fn touching<S: HasPositions>(
+        &self,
+        k: usize,
+        time: &Timeline,
+        source: (&[S], &LimbChain),
+        copy: (&[LimbPose], &LimbChain),
+        (ratio, leg): (f64, f64),
+        settings: &Settings,
+    ) -> Vec<f64> {
+        let sole = self.sole(k, source, copy, ratio);
+        let heights = self.heights(k, &sole);
+        let speeds: Vec<Vec<f64>> = sole.iter().map(|t| self.speed(time, &t.at, leg, settings)).collect();
+        let ground = levels(time, &heights, &speeds);
+        let touches =
+            |f: usize| 1.0 - smoothstep((lowest(&heights, f) - ground[f]) / (settings.ground_band * leg));
+        (0..time.frames).into_par_iter().with_min_len(TOGETHER).map(touches).collect()
+    }
+
+    /// The trajectories of heel and ball of leg `k`, as far as they are known.
+    fn sole<S: HasPositions>(
+        &self,
+        k: usize,
+        (source, from): (&[S], &LimbChain),
+        (copy, to): (&[LimbPose], &LimbChain),
+        ratio: f64,
+    ) -> Vec<SoleTrajectory> {
+        let ankle = |f: usize| source[f].positions().ankle;
+        let frames = (0..source.len()).into_par_iter().with_min_len(64);
+        // The only point of a foot that is never flat is its ankle.
+        let Some(up) = self.up(k, copy) else {
+            let misfit = vec![Vec3::zeros(); source.len()];
+            return vec![SoleTrajectory { at: frames.map(ankle).collect(), misfit }];
+        };
+        // The heel is below the ankle.
+        let heights = [ratio * from.ankle, to.ankle];
+        let down = |f: usize| -(copy[f].foot_rotation() * up);
+        let at = frames.clone().map(|f| ankle(f) + down(f) * heights[0]).collect();
+        let misfit = frames.clone().map(|f| down(f) * (heights[1] - heights[0])).collect();
+        let mut sole = vec![SoleTrajectory { at, misfit }];
+        fn ball(pose: &impl HasPositions) -> Vec3 {
+            let at = pose.positions();
+            at.toes - at.ankle
+        }
+        // The ball is the toe joint; if one body has none, that of the other serves both.
+        let of = |f: usize| match (from.toes, to.toes) {
+            (Some(_), Some(_)) => Some((ball(&source[f]), ball(&copy[f]))),
+            (Some(_), None) => Some((ball(&source[f]), ball(&source[f]))),
+            (None, Some(_)) => Some((ball(&copy[f]), ball(&copy[f]))),
+            (None, None) => None,
+        };
+        if let Some(balls) = frames.clone().map(of).collect::<Option<Vec<_>>>() {
+            let at = frames.clone().map(|f| ankle(f) + balls[f].0).collect();
+            let misfit = frames.clone().map(|f| balls[f].1 - balls[f].0).collect();
+            sole.push(SoleTrajectory { at, misfit });
+        }
+        sole
+    }
+
+    /// The heights of the points of a sole above their level while the foot is flat, by point and frame.
+    fn heights(&self, k: usize, sole: &[SoleTrajectory]) -> Vec<Vec<f64>> {
+        let above = |track: &SoleTrajectory| {
+            let level = self.level_height(k, &track.at);
+            track.at.par_iter().with_min_len(TOGETHER).map(|p| p.y - level).collect()
+        };
+        sole.iter().map(above).collect()
+    }
+
+    /// The height of a point while foot `k` is flat; of a foot that never is, its lowest.
+    fn level_height(&self, k: usize, values: &[Vec3]) -> f64 {
+        let flat: Vec<f64> =
+            values.iter().zip(&self.flat[k]).filter(|(_, flat)| **flat).map(|(v, _)| v.y).collect();
+        match flat.is_empty() {
+            true => percentile(&values.iter().map(|v| v.y).collect::<Vec<_>>(), LOWEST),
+            false => median(flat),
+        }
+    }
+}
+
+/// The height of the lower one of several points in a frame.
+fn lowest(heights: &[Vec<f64>], f: usize) -> f64 {
+    heights.iter().map(|h| h[f]).fold(f64::INFINITY, f64::min)
 }
 
 /// The height of the surface under a foot in every frame, above that of the ground where it is flat: the foot's own while it
 /// is planted, in between the lower one of before and after, not across a cut; 0 for a foot that is never planted.
 fn levels(time: &Timeline, heights: &[Vec<f64>], speeds: &[Vec<f64>]) -> Vec<f64> {
-    let lowest = |f: usize| heights.iter().map(|h| h[f]).fold(f64::INFINITY, f64::min);
     let rests = |f: usize| {
         let edges = [f.checked_sub(1), Some(f)].into_iter().flatten();
         let slow = |p: &Vec<f64>| edges.clone().filter_map(|e| p.get(e)).all(|v| *v < RESTING);
         speeds.iter().any(slow)
     };
     let frames = (0..time.frames).into_par_iter().with_min_len(TOGETHER);
-    let resting: Vec<Option<f64>> = frames.map(|f| rests(f).then(|| lowest(f))).collect();
+    let resting: Vec<Option<f64>> = frames.map(|f| rests(f).then(|| lowest(heights, f))).collect();
     let mut levels = vec![f64::INFINITY; time.frames];
     let mut last = None;
     for f in 0..time.frames {

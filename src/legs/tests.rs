@@ -3,8 +3,10 @@
 //! results.
 
 use posemill::anatomy::detect_roles;
+use posemill::body::CharacterBody;
 use posemill::import::{ImportOptions, load};
-use posemill::legs::{Settings, remove_foot_sliding};
+
+use posemill::legs::{LimbChain, Settings, remove_foot_sliding};
 use posemill::math::{Quat, Transform, Vec3, angle_between, exp, smoothstep};
 use posemill::model::{
     Character, Clip, ContactPart, Contacts, Hold, Joint, JointId, Motion, Pose, Role, Side, Skeleton,
@@ -526,6 +528,72 @@ fn a_long_foot_tilts_less_and_its_body_does_not_hop() {
         own < 1.4 * other && own > 0.7 * other,
         "{own} {other}: copied as it is the ankle rises by 2.5 times as much"
     );
+}
+
+/// Heels rise about the balls by `most` radians, then the legs are drawn up, and back.
+fn heel_off(who: &Arc<Character>, most: f64) -> Motion {
+    perform(who, 60.0, 120, |f| {
+        let there = 1.0 - (f as f64 / 59.5 - 1.0).abs();
+        let (heel, drawn) = (smoothstep(there / 0.5), smoothstep((there - 0.5) / 0.5));
+        let heel = heel * most;
+        let [ahead, down] = [PERSON.foot, PERSON.sole[1]];
+        let up = ahead * heel.sin() + down * (heel.cos() - 1.0);
+        let fore = ahead * (1.0 - heel.cos()) + down * heel.sin();
+        // The pelvis stays where the legs are straight: the feet leave the ground by the bend of the knees.
+        let legs = [[0.9 * drawn, 1.8 * drawn, heel]; 2];
+        Instant { way: Vec3::new(0.0, up, fore), legs, ..Instant::default() }
+    })
+}
+
+/// The largest angle between the rotations of the left foot in take and result over some frames, degrees.
+fn feet_apart(take: &Motion, result: &Motion, frames: impl Iterator<Item = usize>) -> f64 {
+    let foot = |m: &Motion, f: usize| {
+        let id = m.character.rig.joint(Role::Foot(Side::Left)).unwrap();
+        m.model_pose(f).joint(id).rotation
+    };
+    frames.map(|f| foot(take, f).angle_to(&foot(result, f)).to_degrees()).fold(0.0, f64::max)
+}
+
+#[test]
+fn a_foot_in_the_air_is_rotated_as_the_take_s_however_long_it_is() {
+    let take = heel_off(&character(&PERSON), 1.2);
+    let in_the_air = |f: &usize| place(&take, *f, Role::Toes(Side::Left)).y > PERSON.sole[0] + 0.03;
+    let frames: Vec<usize> = (0..120).filter(in_the_air).collect();
+    assert!(frames.len() > 20, "{frames:?}");
+    for foot in [0.18, 0.35] {
+        let result = onto(&take, &character(&Build { foot, prefix: "b_", ..PERSON }));
+        let apart = feet_apart(&take, &result, frames.iter().copied());
+        assert!(apart < 0.1, "{foot} m: {apart} degrees; 46 at 0.35 m where a foot tilts less everywhere");
+        // The foot takes its tilt back without a pop.
+        let turns = |m: &Motion| {
+            (1..120)
+                .map(|f| {
+                    let id = m.character.rig.joint(Role::Foot(Side::Left)).unwrap();
+                    m.model_pose(f).joint(id).rotation.angle_to(&m.model_pose(f - 1).joint(id).rotation)
+                })
+                .fold(0.0, f64::max)
+        };
+        let (own, other) = (turns(&result).to_degrees(), turns(&take).to_degrees());
+        assert!(own < 2.0 * other + 3.0, "{foot} m: {own} degrees a frame, {other} in the take");
+    }
+}
+
+#[test]
+fn skin_and_bones_agree_about_the_length_of_a_foot() {
+    let asset = load(concat!(env!("CARGO_MANIFEST_DIR"), "/data/mannequin.glb"), &ImportOptions::default());
+    let skinned = asset.unwrap().character;
+    let bare = Arc::new(Character { meshes: Vec::new(), ..(*skinned).clone() });
+    let forefoot = |c: &Arc<Character>| LimbChain::of(&CharacterBody::new(c), Side::Left).unwrap().forefoot;
+    let (skin, bones) = (forefoot(&skinned), forefoot(&bare));
+    assert!((skin / bones - 1.0).abs() < 0.05, "{skin} {bones}");
+}
+
+#[test]
+fn a_foot_that_is_a_third_longer_keeps_its_heel_off() {
+    let take = heel_off(&character(&PERSON), 1.2);
+    let result = onto(&take, &character(&Build { foot: 1.3 * PERSON.foot, prefix: "b_", ..PERSON }));
+    let apart = feet_apart(&take, &result, 0..120);
+    assert!(apart < 0.1, "{apart} degrees");
 }
 
 #[test]

@@ -131,7 +131,7 @@ mod tests {
             toes: Some(toes),
             bones: [0.45, 0.45],
             ankle: 0.08,
-            sole: 0.15,
+            forefoot: 0.15,
             soles: Vec::new(),
         };
         // The toe joint is 2 cm above the sole, the tips are 6 cm ahead of it.

@@ -1,6 +1,10 @@
 //! Warnings, measurements and findings of a run as values, for users and scripts.
 
 use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Measures that stages made meaningless on purpose, by stage.
+pub type NotJudged = BTreeMap<String, Vec<String>>;
 
 /// A recoverable problem: what was found and changed, how often, and where first.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -138,7 +142,7 @@ impl Warnings {
 }
 
 /// A number with a unit.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Metric {
     /// A stable identifier for scripts, such as `foot_skate`.
     pub name: String,
@@ -155,6 +159,12 @@ pub struct Metric {
     /// The limit for a good clip, for measures that have one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at_most: Option<f64>,
+    /// The stages that changed on purpose what is measured, for measures that are therefore not judged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_judged: Option<String>,
+    /// What is said of it, for measures with a limit: `good`, `as recorded`, `over` or `not judged`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<&'static str>,
 }
 
 /// Size of a change: maximum over all frames and joints with its first location, and mean.
@@ -211,6 +221,21 @@ impl Finding {
             other => other.replace('_', " "),
         }
     }
+}
+
+/// A stage that was tried on a finished clip and makes a measure better, without making another one worse than it may be.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Hint {
+    /// The measure.
+    pub measure: String,
+    /// The stage.
+    pub stage: &'static str,
+    /// The unit, as of [`Metric`].
+    pub unit: &'static str,
+    /// The value without the stage.
+    pub before: f64,
+    /// The value with it.
+    pub after: f64,
 }
 
 /// A number with a unit for every frame of a clip.
@@ -273,6 +298,12 @@ pub struct Report {
     /// Capture errors, in the order of the detectors.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
+    /// Measures that stages made meaningless on purpose, by stage: they are not judged.
+    #[serde(skip_serializing_if = "NotJudged::is_empty")]
+    pub not_judged: NotJudged,
+    /// Stages that were tried and help.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hints: Vec<Hint>,
     /// Joint maps, each once. Not serialised: scripts use `posemill map`.
     #[serde(skip)]
     pub mappings: Vec<Mapping>,
@@ -281,7 +312,7 @@ pub struct Report {
 impl Report {
     /// Adds a measurement.
     pub fn measure(&mut self, name: impl Into<String>, value: f64, unit: &'static str) {
-        self.metrics.push(Metric { name: name.into(), value, unit, copy: None, take: None, at_most: None });
+        self.metrics.push(Metric { name: name.into(), value, unit, ..Metric::default() });
     }
 
     /// Adds a mapping unless present: takes of one skeleton share theirs.

@@ -333,7 +333,7 @@ fn what_was_made_is_told_with_how_good_it_is() {
     let one = told(&["retarget", &jump, "--onto", &robot, "-o", "out/jump.glb"]);
     // A verdict on one result needs no report; the unit that was guessed is told to those who ask.
     assert!(one.starts_with("out/jump.glb  ") && one.ends_with("\n1 written\n"), "{one}");
-    assert!(one.contains(" good\n") || one.contains(" over: "), "{one}");
+    assert!([" good\n", " over: ", " as recorded: "].iter().any(|word| one.contains(word)), "{one}");
     let verbose = told(&["--verbose", "retarget", &jump, "--onto", &robot, "-o", "out/jump.glb"]);
     assert!(verbose.contains("units are metres"), "{verbose}");
     // A fault is named with its measure, its limit, and where.

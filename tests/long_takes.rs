@@ -124,11 +124,11 @@ mod memory {
         [&bytes[..8], &word(all), &word(json.len()), &bytes[16..20], &json, rest].concat()
     }
 
-    /// The most that the default pipeline has in memory for a take of so many frames, in bytes.
-    fn peak(folder: &Path, frames: usize) -> usize {
+    /// The most that a command has in memory for a take of so many frames, in bytes.
+    fn peak(folder: &Path, frames: usize, arguments: &[&str]) -> usize {
         std::fs::write(folder.join("long.bvh"), with_more_joints(long_walk(frames))).unwrap();
         let mut run = Command::new(env!("CARGO_BIN_EXE_posemill"))
-            .args(["run", "p.toml", "--jobs", "1", "-q"])
+            .args(arguments)
             // What is given back goes back to the system, whatever its size: else it is what the allocator keeps.
             .env("MALLOC_MMAP_THRESHOLD_", "65536")
             .current_dir(folder)
@@ -154,12 +154,35 @@ mod memory {
         std::fs::write(folder.path().join("p.toml"), format!("{input}{DEFAULT_PIPELINE}")).unwrap();
         let load = |name: &str| import::load(folder.path().join(name), &ImportOptions::default()).unwrap();
         // What does not grow with the take is no part of a frame.
-        let grown = (peak(folder.path(), 12_000) - peak(folder.path(), 4_000)) / 8_000;
+        let run = ["run", "p.toml", "--jobs", "1", "-q"];
+        let grown = (peak(folder.path(), 12_000, &run) - peak(folder.path(), 4_000, &run)) / 8_000;
         for name in ["hero.glb", "long.bvh", "out/long.glb"] {
             assert_eq!(load(name).character.skeleton().len(), JOINTS, "{name}");
         }
         println!("{grown} bytes a frame, {PROMISED} are promised");
         assert!(grown <= PROMISED, "{grown} bytes a frame, {PROMISED} are promised");
+    }
+
+    /// What a verdict takes besides, bytes a frame: the take and its result are both kept until they are compared.
+    const JUDGED: usize = 6000;
+
+    #[test]
+    fn a_verdict_on_a_long_take_is_given_in_bounded_memory() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("hero.glb"), larger_hero()).unwrap();
+        let arguments = ["retarget", "long.bvh", "--onto", "hero.glb", "-o", "out.glb", "--json"];
+        // Both are measured in parts of equal length.
+        let grown =
+            (peak(folder.path(), 40_000, &arguments) - peak(folder.path(), 20_000, &arguments)) / 20_000;
+        println!("{grown} bytes a frame with a verdict, {JUDGED} are promised");
+        assert!(grown <= JUDGED, "{grown} bytes a frame with a verdict, {JUDGED} are promised");
+        let output = Command::new(env!("CARGO_BIN_EXE_posemill"))
+            .args(arguments)
+            .current_dir(folder.path())
+            .output()
+            .unwrap();
+        let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert!(document["files"][0]["verdict"]["judged"].as_u64().unwrap() > 10, "{document}");
     }
 }
 

@@ -22,6 +22,7 @@ from ._posemill import (
     measures,
     retarget,
     save,
+    verdict,
 )
 
 __all__ = [
@@ -35,4 +36,5 @@ __all__ = [
     "measures",
     "retarget",
     "save",
+    "verdict",
 ]

@@ -15,7 +15,7 @@ mod _posemill {
     #[pymodule_export]
     use crate::error::Error;
     #[pymodule_export]
-    use crate::motion::{Motion, load, load_all, measure, measures, save};
+    use crate::motion::{Motion, load, load_all, measure, measures, save, verdict};
     #[pymodule_export]
     use crate::pipeline::{Pipeline, restored, retarget};
     #[pymodule_export]

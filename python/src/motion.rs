@@ -6,10 +6,10 @@ use crate::words::sets;
 use posemill::export;
 use posemill::import;
 use posemill::math::{Quat, RawQuat, Vec3, same_hemisphere};
-use posemill::measure::{MEASURES, MetricContext};
+use posemill::measure::{Assessment, MEASURES, MetricContext, Reading, Verdict};
 use posemill::model::{self, Asset, JointId};
 use posemill::pipeline::{PipelineConfig, ReferenceMotion, assess_alone, find_clip};
-use posemill::report::{Metric, Warnings};
+use posemill::report::{NotJudged, Metric, Warnings};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rayon::prelude::*;
@@ -31,6 +31,8 @@ pub struct Motion {
     pub said: Vec<String>,
     /// What a pipeline measured.
     pub measured: Vec<Metric>,
+    /// What the stages that made it changed on purpose.
+    pub not_judged: NotJudged,
     positions: OnceLock<Arc<Vec<f64>>>,
     translations: OnceLock<Arc<Vec<f64>>>,
 }
@@ -40,7 +42,7 @@ impl Motion {
     pub fn new(inner: model::Motion, warnings: &Warnings) -> Self {
         let (positions, translations) = (OnceLock::new(), OnceLock::new());
         let said = words(warnings);
-        Self { inner: Arc::new(inner), said, measured: Vec::new(), positions, translations }
+        Self { inner: Arc::new(inner), said, measured: Vec::new(), not_judged: NotJudged::new(), positions, translations }
     }
 
     fn frames(&self) -> usize {
@@ -377,16 +379,43 @@ pub fn measure<'py>(
     source: Option<&Bound<'py, Motion>>,
     ground: f64,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let result = Arc::clone(&motion.get().inner);
-    let source = source.map(|s| Arc::clone(&s.get().inner));
-    let made = released(py, || {
-        let gauge = MetricContext::new(&result.character);
-        Ok::<_, posemill::retarget::MapError>(match source {
-            Some(source) => ReferenceMotion::of((*source).clone(), &result)?.assess(&gauge, &result),
-            None => assess_alone(&gauge, &result, ground),
-        })
-    })?;
+    let made = assessed(py, motion, source, ground)?;
     metrics(py, &made.metrics)
+}
+
+/// The verdict on a motion, as `posemill measure` gives it: `{"word": "good", "as recorded", "over" or "not judged", ...}` with the
+/// numbers of measures behind it. Arguments as of `measure`.
+#[pyfunction]
+#[pyo3(signature = (motion, source=None, *, ground=0.0))]
+pub fn verdict<'py>(
+    py: Python<'py>,
+    motion: &Bound<'py, Motion>,
+    source: Option<&Bound<'py, Motion>>,
+    ground: f64,
+) -> PyResult<Bound<'py, PyAny>> {
+    let made = assessed(py, motion, source, ground)?;
+    let readings: Vec<Reading> = made.metrics.iter().map(Reading::from).collect();
+    pythonize::pythonize(py, &Verdict::of(&readings).json()).map_err(fault)
+}
+
+fn assessed(
+    py: Python<'_>,
+    motion: &Bound<'_, Motion>,
+    source: Option<&Bound<'_, Motion>>,
+    ground: f64,
+) -> PyResult<Assessment> {
+    let (result, not_judged) = (Arc::clone(&motion.get().inner), motion.get().not_judged.clone());
+    let source = source.map(|s| Arc::clone(&s.get().inner));
+    released(py, || {
+        let context = MetricContext::new(&result.character);
+        Ok::<_, posemill::retarget::MapError>(match source {
+            Some(source) => {
+                let reference = ReferenceMotion::of((*source).clone(), &result)?;
+                reference.without(not_judged).assess(&context, &result)
+            }
+            None => assess_alone(&context, &result, ground),
+        })
+    })
 }
 
 /// What `measure` measures: `{measure: {"unit", "formula", "at_most"}}`.

@@ -147,7 +147,7 @@ impl Pipeline {
         released(py, || {
             let (made, report) = pipeline.apply((*arriving).clone())?;
             let mut made = Motion::new(made, &report.warnings);
-            made.measured = report.metrics;
+            (made.measured, made.not_judged) = (report.metrics, report.not_judged);
             Ok::<_, posemill::pipeline::RunError>(made)
         })
     }

@@ -147,6 +147,8 @@ def test_measures_have_names_units_and_formulas(data):
     hero = posemill.retarget(take, data / "robot.glb")
     alone, beside = posemill.measure(hero), posemill.measure(hero, take)
     assert set(alone) < set(beside) <= set(posemill.measures())
+    verdict = posemill.verdict(hero, take)
+    assert verdict["word"] in ("good", "as recorded", "over") and verdict["judged"] > 10
     assert beside["foot_skate_p95"] < 0.05 and posemill.measures()["foot_skate_p95"]["unit"] == "m/s"
 
 

@@ -79,6 +79,7 @@ fn file(outcome: &JobOutcome) -> Value {
         "inputs": outcome.inputs,
         "outputs": outcome.outputs,
         "warnings": outcome.warnings,
+        "verdict": outcome.verdict,
         "metrics": outcome.metrics,
         "changes": outcome.changes,
         "findings": outcome.findings,

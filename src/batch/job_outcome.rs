@@ -1,5 +1,6 @@
 //! The result of a job, as scripts and reports get it.
 
+use crate::measure::{Reading, Verdict};
 use crate::pipeline::{Job, RunError, WorstSeries};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, json};
@@ -38,6 +39,9 @@ pub struct JobOutcome {
     pub warnings: Value,
     /// Measurements, serialised as [`crate::report::Metric`].
     pub metrics: Value,
+    /// The verdict on the result by these measurements: its word, and the numbers of measures behind it.
+    #[serde(default)]
+    pub verdict: Value,
     /// What each stage changed, serialised as [`crate::report::Change`].
     pub changes: Value,
     /// Capture errors of the take, fixed or not, serialised as [`crate::report::Finding`].
@@ -54,6 +58,14 @@ fn as_text<S: Serializer>(paths: &[PathBuf], serializer: S) -> Result<S::Ok, S::
     serializer.collect_seq(paths.iter().map(|p| p.to_string_lossy()))
 }
 
+/// The verdict on a result with these measurements; null where nothing was measured.
+fn verdict_of(metrics: &Value) -> Value {
+    let metrics = metrics.as_array().into_iter().flatten();
+    let readings: Vec<Reading> = metrics.filter_map(Reading::of_json).collect();
+    let verdict = Verdict::of(&readings);
+    if verdict.judged + verdict.not_judged > 0 { verdict.json() } else { Value::Null }
+}
+
 impl JobOutcome {
     /// The outcome of a job with this report.
     pub(super) fn new(job: &Job, status: JobStatus, report: Option<&Value>) -> Self {
@@ -63,6 +75,7 @@ impl JobOutcome {
             status,
             outputs: job.outputs.iter().map(|o| o.1.clone()).collect(),
             warnings: part("warnings"),
+            verdict: verdict_of(&part("metrics")),
             metrics: part("metrics"),
             changes: part("changes"),
             findings: part("findings"),

@@ -4,12 +4,13 @@ use super::console::Console;
 use super::exit::{Exit, Failure};
 use super::load_file::{clip, load};
 use super::measure_table::{MeasuredClip, batch, single};
-use crate::measure::{self, MEASURES, MetricContext, Summary, Threshold, shown};
-use crate::model::Asset;
-use crate::pipeline::{ReferenceMotion, assess_alone};
-use crate::report::one_line;
+use crate::measure::{self, MEASURES, MetricContext, Reading, Summary, Threshold, Verdict, shown};
+use crate::model::{Asset, Motion};
+use crate::pipeline::{ReferenceMotion, assess_alone, hints};
+use crate::report::{Metric, one_line};
 use clap::Args;
 use serde::Serialize;
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// Measure the quality of motions: feet, limits, smoothness, forces
@@ -166,7 +167,7 @@ fn of_file(
             })?),
             None => None,
         };
-        let (from, made) = match take {
+        let (from, made, hints) = match take {
             Some(take) => {
                 let source = ReferenceMotion::of(take, &motion)?;
                 let (own, theirs) = (motion.clip.frames(), source.frames());
@@ -175,9 +176,14 @@ fn of_file(
                         "{name}: the result has {own} frames, the source {theirs} at its rate\nthey are compared from their starts"
                     ));
                 }
-                ("source", source.assess(&context, &motion))
+                let made = source.assess(&context, &motion);
+                // Trying stages takes as long as the stages do: for one result that somebody looks at.
+                let alone = arguments.results.len() == 1 && !arguments.json;
+                let judge = |motion: &Motion| source.assess(&context, motion);
+                let tried = alone.then(|| hints(&motion, &made, &[], &judge)).unwrap_or_default();
+                ("source", made, tried)
             }
-            None => ("result", assess_alone(&context, &motion, arguments.ground)),
+            None => ("result", assess_alone(&context, &motion, arguments.ground), Vec::new()),
         };
         found.push(MeasuredClip {
             file: name.clone(),
@@ -185,10 +191,18 @@ fn of_file(
             frames: motion.clip.frames(),
             sample_rate: motion.clip.sample_rate,
             contacts: from,
+            verdict: verdict_of(&made.metrics),
             metrics: made.metrics,
+            hints,
         });
     }
     Ok(found)
+}
+
+/// The verdict on a clip with these measures, as a member of the document.
+fn verdict_of(metrics: &[Metric]) -> Value {
+    let readings: Vec<Reading> = metrics.iter().map(Reading::from).collect();
+    Verdict::of(&readings).json()
 }
 
 /// The names of the clips in outputs of this take.

@@ -1,8 +1,9 @@
 //! Tables of measures for people: centimetres and degrees, values of the direct rotation transfer, limits.
 
-use crate::measure::{Reading, Summary, find, shown};
-use crate::report::{Metric, one_line};
+use crate::measure::{Judgement, Reading, Summary, Verdict, find, shown};
+use crate::report::{Hint, Metric, one_line};
 use serde::Serialize;
+use serde_json::Value;
 use std::fmt::Write;
 
 /// One clip of one result.
@@ -18,8 +19,13 @@ pub struct MeasuredClip {
     pub sample_rate: f64,
     /// Where the contact labels come from: `source` or `result`.
     pub contacts: &'static str,
+    /// The verdict: its word and the numbers of measures behind it.
+    pub verdict: Value,
     /// The measures.
     pub metrics: Vec<Metric>,
+    /// Stages that were tried and help; only of a single result for people.
+    #[serde(skip)]
+    pub hints: Vec<Hint>,
 }
 
 /// The columns of the table of many clips.
@@ -58,20 +64,23 @@ fn table(rows: &[Vec<String>]) -> String {
 pub fn single(measured: &MeasuredClip, fails: &[&str]) -> String {
     let mut rows =
         vec![["measure", "value", "direct transfer", "take", "at most", ""].map(str::to_owned).to_vec()];
+    let readings: Vec<Reading> = measured.metrics.iter().map(Reading::from).collect();
+    let verdict = Verdict::of(&readings).line(None);
     let copies = measured.metrics.iter().any(|m| m.copy.is_some());
     for metric in &measured.metrics {
         let optional = |value: Option<f64>| value.map_or(String::new(), |v| shown(v, metric.unit));
-        let over = Reading::from(metric).over();
+        let judgement = Reading::from(metric).judgement();
         rows.push(vec![
             metric.name.clone(),
             shown(metric.value, metric.unit),
             optional(metric.copy),
             optional(metric.take),
             optional(metric.at_most),
-            match (fails.contains(&metric.name.as_str()), over) {
-                (true, _) => "fails".to_owned(),
-                (false, true) => "over".to_owned(),
-                (false, false) => String::new(),
+            match judgement {
+                _ if fails.contains(&metric.name.as_str()) => "fails".to_owned(),
+                Judgement::Good => String::new(),
+                Judgement::NotJudged if metric.not_judged.is_none() => String::new(),
+                word => word.word().to_owned(),
             },
         ]);
     }
@@ -84,8 +93,16 @@ pub fn single(measured: &MeasuredClip, fails: &[&str]) -> String {
         "source" => "contacts of the source",
         _ => "contacts detected on the result itself",
     };
+    let hint = |h: &Hint| {
+        let (before, after) = (shown(h.before, h.unit), shown(h.after, h.unit));
+        format!(
+            "hint: the stage `{}` changes {} from {before} to {after} (tried on this clip)\n",
+            h.stage, h.measure
+        )
+    };
+    let hints: String = measured.hints.iter().map(hint).collect();
     format!(
-        "{}{clip}: {} frames at {:.3} Hz, {contacts}; lengths at a height of 1.75 m\n\n{}",
+        "{}{clip}: {} frames at {:.3} Hz, {contacts}; lengths at a height of 1.75 m\nverdict: {verdict}\n{hints}\n{}",
         measured.file,
         measured.frames,
         measured.sample_rate,
@@ -97,14 +114,17 @@ pub fn single(measured: &MeasuredClip, fails: &[&str]) -> String {
 pub fn batch(labels: &[String], many: &[MeasuredClip], summary: &[Summary]) -> String {
     let there: Vec<&str> =
         COLUMNS.into_iter().filter(|c| many.iter().any(|m| m.metrics.iter().any(|k| k.name == *c))).collect();
-    let mut rows =
-        vec![std::iter::once("clip").chain(there.iter().copied()).map(str::to_owned).collect::<Vec<_>>()];
+    let mut rows = vec![
+        ["clip", "verdict"].into_iter().chain(there.iter().copied()).map(str::to_owned).collect::<Vec<_>>(),
+    ];
     for (label, measured) in labels.iter().zip(many) {
         let cell = |name: &&str| {
             let metric = measured.metrics.iter().find(|m| m.name == *name);
             metric.map_or("-".to_owned(), |m| shown(m.value, m.unit))
         };
-        rows.push(std::iter::once(label.clone()).chain(there.iter().map(cell)).collect());
+        let readings: Vec<Reading> = measured.metrics.iter().map(Reading::from).collect();
+        let word = Verdict::of(&readings).words().1.to_owned();
+        rows.push([label.clone(), word].into_iter().chain(there.iter().map(cell)).collect());
     }
     let mut sums = vec![["measure", "median", "worst", "at most", "worst of"].map(str::to_owned).to_vec()];
     for line in summary {

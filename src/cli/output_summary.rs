@@ -2,7 +2,7 @@
 
 use crate::batch::{JobOutcome, JobStatus};
 use crate::export;
-use crate::measure::{Reading, Verdict, remedy, shown};
+use crate::measure::{Reading, Verdict};
 use std::collections::BTreeMap;
 use std::path::{Component, MAIN_SEPARATOR, Path, PathBuf};
 
@@ -14,8 +14,6 @@ pub const MOST_NAMED: usize = 12;
 pub struct OutputSummary {
     /// Whether each output has a line.
     each: bool,
-    /// Whether there is one job, whose verdict has a hint what to try.
-    alone: bool,
     /// By job number.
     lines: BTreeMap<usize, Vec<String>>,
     folders: BTreeMap<PathBuf, Counts>,
@@ -32,11 +30,11 @@ struct Counts {
 impl OutputSummary {
     /// The summary of so many jobs, before they end.
     pub fn of(jobs: usize) -> Self {
-        Self { each: jobs <= MOST_NAMED, alone: jobs == 1, lines: BTreeMap::new(), folders: BTreeMap::new() }
+        Self { each: jobs <= MOST_NAMED, lines: BTreeMap::new(), folders: BTreeMap::new() }
     }
 
-    /// Adds the outcome of the job with this number; `stages` are those of its pipeline, `folder` its output folder, if any.
-    pub fn add(&mut self, job: usize, outcome: &JobOutcome, folder: Option<&Path>, stages: &[&str]) {
+    /// Adds the outcome of the job with this number; `folder` is its output folder, if any.
+    pub fn add(&mut self, job: usize, outcome: &JobOutcome, folder: Option<&Path>) {
         if outcome.status != JobStatus::Written {
             return;
         }
@@ -48,8 +46,6 @@ impl OutputSummary {
                 sentence(outcome, &readings).map_or(String::new(), |verdict| format!("  {verdict}"));
             let mut lines: Vec<String> =
                 outputs.iter().map(|o| format!("{}{verdict}", short_path(o))).collect();
-            let worst = Verdict::of(&readings).worst.filter(|_| self.alone);
-            lines.extend(worst.and_then(|w| remedy(&w.name, stages)).map(|what| format!("  hint: {what}")));
             // Pages in a folder are linked from the page of the folder.
             let page = outcome.outputs.iter().find(|o| o.to_string_lossy().ends_with(".report.html"));
             lines.extend(
@@ -106,11 +102,8 @@ fn is_result(path: &Path) -> bool {
 
 /// The verdict on a result, with the worst measure and its place; `None` if nothing was measured.
 fn sentence(outcome: &JobOutcome, readings: &[Reading]) -> Option<String> {
-    let Verdict { judged, over, worst, .. } = Verdict::of(readings);
-    let Some(worst) = worst else { return (judged > 0).then(|| "good".to_owned()) };
-    let limit =
-        worst.at_most.map_or(String::new(), |limit| format!(" (at most {})", shown(limit, &worst.unit)));
-    let place = outcome.worst_series.as_ref().and_then(|series| series.place(&worst.name));
-    let place = place.map_or(String::new(), |place| format!(" {place}"));
-    Some(format!("{over} of {judged} over: {} {}{limit}{place}", worst.name, shown(worst.value, &worst.unit)))
+    let verdict = Verdict::of(readings);
+    let series = outcome.worst_series.as_ref();
+    let place = verdict.worst.and_then(|worst| series?.place(&worst.name));
+    (verdict.judged > 0).then(|| verdict.line(place.as_deref()))
 }

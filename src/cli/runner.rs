@@ -69,7 +69,6 @@ pub fn run_all(
     silence_jobs();
     let bar = progress(runs.iter().map(|r| r.jobs.len()).sum(), console);
     let heard = Mutex::new((Counters::default(), OutputSummary::of(runs.iter().map(|r| r.jobs.len()).sum())));
-    let stages: Vec<Vec<&str>> = runs.iter().map(|r| r.pipeline.stage_names()).collect();
     // The number of a job counts on from run to run.
     let first: Vec<usize> = (0..runs.len()).map(|k| runs[..k].iter().map(|r| r.jobs.len()).sum()).collect();
     let done = |number: usize, job: usize, outcome: &JobOutcome| {
@@ -81,7 +80,7 @@ pub fn run_all(
         let mut heard = heard.lock().unwrap_or_else(PoisonError::into_inner);
         let (counters, summary) = &mut *heard;
         counters.add(job, outcome, &run.pipeline.fail_on);
-        summary.add(job, outcome, run.jobs.destination().folder(), &stages[number]);
+        summary.add(job, outcome, run.jobs.destination().folder());
         bar.inc(1);
     };
     let batches: Vec<PlannedBatch> = runs.iter().map(PlannedRun::batch).collect();

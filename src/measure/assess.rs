@@ -3,15 +3,14 @@
 use super::catalogue::metric;
 use super::comparison::comparison;
 use super::contact_series::{ContactSeries, contact_series};
-use super::foot_contact::{contact, floats, foot_depths, published};
+use super::foot_contact::{contact, floats, foot_depths, foot_slides, published};
 use super::hands_error::hands;
 use super::label_agreement::agreement;
-use super::legs::legs;
+use super::legs::{both_sides, legs};
 use super::metric_context::MetricContext;
-use super::momentum::momentum;
+use super::momentum::{GRAVITY, momentum};
 use super::samples::Samples;
 use super::statistics::rms;
-use crate::contacts::{ContactOptions, detect};
 use crate::model::{Contacts, Motion};
 use crate::report::{Metric, Series};
 
@@ -47,9 +46,21 @@ pub fn assess(
     contacts: Option<&Contacts>,
     copy: Option<&Motion>,
 ) -> Assessment {
-    let compare = |copy| rayon::join(|| alone(context, copy, contacts), || comparison(context, motion, copy));
+    assess_falling(context, motion, contacts, copy, GRAVITY)
+}
+
+/// As [`assess`], for a body that falls with `gravity`, m/s^2.
+fn assess_falling(
+    context: &MetricContext,
+    motion: &Motion,
+    contacts: Option<&Contacts>,
+    copy: Option<&Motion>,
+    gravity: f64,
+) -> Assessment {
+    let of_copy = |copy| alone(context, copy, contacts, gravity);
+    let compare = |copy| rayon::join(|| of_copy(copy), || comparison(context, motion, copy));
     let ((mut made, samples), compared) =
-        rayon::join(|| alone(context, motion, contacts), || copy.map(compare));
+        rayon::join(|| alone(context, motion, contacts, gravity), || copy.map(compare));
     if let Some(((plain, others), distances)) = compared {
         for own in &mut made.metrics {
             own.copy = plain.metrics.iter().find(|m| m.name == own.name).map(|m| m.value);
@@ -58,6 +69,11 @@ pub fn assess(
             made.metrics.extend(metrics);
             made.series.push(series("correction", "m", apart));
             made.metrics.extend(roughness(&samples, &others));
+            if !context.limited.is_empty() {
+                let both = samples.excess.iter().zip(&others.excess);
+                let added = both.map(|(own, copy)| own - copy).fold(0.0, f64::max);
+                made.metrics.push(metric("limit_violation_added", added));
+            }
         }
         for (ratio, of) in [("jerk_ratio", "jerk"), ("turn_ratio", "turn_max")] {
             let value = |m: &Metric| Some(m.value).zip(m.copy).filter(|(_, copy)| *copy > 0.0);
@@ -71,8 +87,8 @@ pub fn assess(
 }
 
 /// As [`assess`] with `copy`, the direct transfer of `take`, and with how closely hands, legs and trunk follow those of
-/// the take. The take is measured too, on its own body and with its own labels (detected where it has none): its own faults
-/// are not blamed on the result.
+/// the take. The take, which plays on the character of `take_context`, is measured too, with its own labels: its own faults are
+/// not blamed on the result.
 ///
 /// # Panics
 /// Where the motion belongs to another character.
@@ -80,30 +96,41 @@ pub fn assess_beside(
     context: &MetricContext,
     motion: &Motion,
     contacts: Option<&Contacts>,
-    take: &Motion,
+    (take_context, take): (&MetricContext, &Motion),
     copy: &Motion,
 ) -> Assessment {
-    let of_take = || {
-        let labels = match &take.contacts {
-            Some(labels) => labels,
-            None => &detect(take, &ContactOptions::default()),
-        };
-        alone(&MetricContext::new(&take.character), take, Some(labels)).0
+    let of_take = || alone(take_context, take, take.contacts.as_ref(), GRAVITY).0;
+    // The path is scaled by the legs, so a body half as tall falls half as fast as the take.
+    let gravity = GRAVITY * context.leg() / take_context.leg();
+    let of_limbs = || {
+        rayon::join(
+            || legs(context, (take_context, take), copy, motion, contacts),
+            || hands(context, take, copy, motion),
+        )
     };
-    let of_limbs =
-        || rayon::join(|| legs(context, take, copy, motion), || hands(context, take, copy, motion));
-    let (mut made, (of_take, ((measures, series), hands))) =
-        rayon::join(|| assess(context, motion, contacts, Some(copy)), || rayon::join(of_take, of_limbs));
+    let (mut made, (of_take, ((measures, series), hands))) = rayon::join(
+        || assess_falling(context, motion, contacts, Some(copy), gravity),
+        || rayon::join(of_take, of_limbs),
+    );
     for own in &mut made.metrics {
         own.take = of_take.metrics.iter().find(|m| m.name == own.name).map(|m| m.value);
     }
     made.series.extend(series);
     made.add(measures.into_iter().chain(hands));
+    // Feet without toes roll about another point than the take's: planted joints say more than points of the sole.
+    if made.metrics.iter().any(|m| m.name == "rest_slip_p95") {
+        made.metrics.iter_mut().filter(|m| m.name == "foot_slide_p95").for_each(|m| m.at_most = None);
+    }
     made
 }
 
-/// The measures that need no copy.
-fn alone(context: &MetricContext, motion: &Motion, contacts: Option<&Contacts>) -> (Assessment, Samples) {
+/// The measures that need no copy, of a body that falls with `gravity`, m/s^2.
+fn alone(
+    context: &MetricContext,
+    motion: &Motion,
+    contacts: Option<&Contacts>,
+    gravity: f64,
+) -> (Assessment, Samples) {
     let samples = Samples::of(context, motion);
     let mut made = Assessment::default();
     made.metrics.push(metric("height", context.height));
@@ -123,7 +150,7 @@ fn alone(context: &MetricContext, motion: &Motion, contacts: Option<&Contacts>) 
         }
         made.metrics.extend(published(&contact_series, samples.frames, samples.rate));
         made.series.extend(ground_series(&contact_series, &samples));
-        if let Some((metrics, over_time)) = momentum(context, &samples, &contact_series) {
+        if let Some((metrics, over_time)) = momentum(context, &samples, &contact_series, gravity) {
             made.metrics.extend(metrics);
             made.series.extend(over_time);
         }
@@ -140,6 +167,10 @@ fn alone(context: &MetricContext, motion: &Motion, contacts: Option<&Contacts>) 
     }
     made.metrics.push(metric("bone_stretch", samples.stretch));
     made.metrics.extend(samples.inside.map(|share| metric("skin_penetration", share)));
+    if let Some(faults) = context.check.faults(motion) {
+        made.metrics.extend(faults.inside.map(|share| metric("arm_in_body", share)));
+        made.metrics.push(metric("skin_stretch", faults.stretch));
+    }
     made.metrics.push(metric("turn_max", samples.largest_rotation));
     if !context.ends.is_empty() && samples.frames > 3 {
         let over_time = jerk(&samples, context.ends.len());
@@ -166,6 +197,7 @@ fn ground_series(contact_series: &[ContactSeries], samples: &Samples) -> Vec<Ser
     }
     if contact_series.iter().any(|c| c.part.of_foot()) {
         found.push(series("penetration", "m", foot_depths(contact_series, samples.frames)));
+        found.extend(both_sides("foot_slide", "m/s", foot_slides(contact_series, samples.frames)));
         found.push(series("float", "m", floats(contact_series, samples.frames)));
     }
     found

@@ -7,6 +7,7 @@
 //! lower of the ground and what it rests on before and after; `H` is the height of the figure. The copy is the plain
 //! rotation copy: the take on the same skeleton before anything was corrected.
 
+use super::acceptable;
 use crate::report::Metric;
 
 /// One measure.
@@ -38,9 +39,6 @@ const fn share(name: &'static str, formula: &'static str) -> Measure {
     Measure { name, unit: "1", at_most: None, formula, greatest_is_worst: false }
 }
 
-/// A degree, in radians.
-const DEGREE: f64 = std::f64::consts::PI / 180.0;
-
 /// All measures, in the order in which they are shown.
 pub const MEASURES: &[Measure] = &[
     measure("height", "m", None, "the figure's own height in its bind pose, sole to the top of the head"),
@@ -57,7 +55,14 @@ pub const MEASURES: &[Measure] = &[
         None,
         "mean of v over the points of the feet that are labelled in f and f-1",
     ),
-    measure("foot_skate_p95", "m/s", Some(0.01), "95th percentile of the same speeds"),
+    measure("foot_skate_p95", "m/s", None, "95th percentile of the same speeds"),
+    measure(
+        "foot_slide_p95",
+        "m/s",
+        Some(acceptable::SLIDE),
+        "95th percentile over feet and frames with a labelled point of the smallest v of the points of the foot: one that rolls \
+         has a point at rest; beside a take, rest_slip_p95 is judged instead",
+    ),
     measure("foot_skate_max", "m/s", None, "the greatest of the same speeds"),
     measure(
         "foot_skate_weighted",
@@ -66,20 +71,15 @@ pub const MEASURES: &[Measure] = &[
         "mean over the points of the feet with z < h of v (2 - 2^(z/h)), h = 2.5 cm, z at least 0 \
          (Zhang, Starke, Komura and Saito 2018)",
     ),
-    measure(
-        "contact_slide_p95",
-        "m/s",
-        Some(0.01),
-        "foot_skate_p95 over all labelled points, hands included",
-    ),
+    measure("contact_slide_p95", "m/s", None, "foot_skate_p95 over all labelled points, hands included"),
     measure(
         "penetration_max",
         "m",
-        Some(0.005),
+        Some(acceptable::FOOT_DEPTH),
         "max over f of d(f) = max(0, -min z) over the points of the feet",
     ),
     measure("penetration_mean", "m", None, "mean over f of d(f)"),
-    measure("penetration_share", "1", Some(0.005), "share of frames with d(f) above 1 mm"),
+    measure("penetration_share", "1", None, "share of frames with d(f) above 1 mm"),
     measure(
         "body_penetration_max",
         "m",
@@ -89,9 +89,9 @@ pub const MEASURES: &[Measure] = &[
     measure(
         "body_skin_below_floor",
         "m",
-        Some(0.02),
-        "greatest depth of the skin of trunk, thighs and hands below the ground, ten times a second; what reaches below \
-         the soles in the calibration pose is taken off",
+        Some(acceptable::SKIN_DEPTH),
+        "greatest depth of the skin of the whole body but the feet below the ground, ten times a second; what reaches below the \
+         soles in the calibration pose is taken off",
     ),
     measure(
         "float_max",
@@ -102,19 +102,14 @@ pub const MEASURES: &[Measure] = &[
     measure(
         "float_share",
         "1",
-        Some(0.02),
-        "share of frames with a labelled point whose lowest labelled z is above 2 cm",
+        Some(acceptable::FLOATING),
+        "share of frames with a labelled point whose lowest labelled z is above 3 cm",
     ),
     share("contact_precision", "share of labels found on the result that the take has too"),
     share("contact_recall", "share of the take's labels that are found on the result"),
     share("contact_f1", "harmonic mean of precision and recall"),
     // The pose by itself.
-    measure(
-        "limit_violation_max",
-        "rad",
-        Some(0.5 * DEGREE),
-        "greatest angle from a joint to its range of motion",
-    ),
+    measure("limit_violation_max", "rad", None, "greatest angle from a joint to its range of motion"),
     measure(
         "limit_violation_mean",
         "rad",
@@ -122,9 +117,15 @@ pub const MEASURES: &[Measure] = &[
         "mean over f and joints with a range of that angle, 0 inside",
     ),
     measure(
+        "limit_violation_added",
+        "rad",
+        Some(acceptable::OUT_OF_RANGE),
+        "max over f of the growth of the greatest of these angles over that of the copy",
+    ),
+    measure(
         "bone_stretch",
         "1",
-        Some(1e-6),
+        Some(acceptable::STRETCHED_BONE),
         "max over f and joints below the hips of | |x_j - x_parent| / rest length - 1 |",
     ),
     measure(
@@ -133,6 +134,20 @@ pub const MEASURES: &[Measure] = &[
         None,
         "share of arm vertices inside the capsules of trunk and head, those inside at rest left out",
     ),
+    measure(
+        "arm_in_body",
+        "1",
+        Some(acceptable::ARM_IN_BODY),
+        "mean over a handful of frames of the share of the vertices of forearms and hands whose points 1 % of H below the skin have \
+         a winding number above 0.5 in the skin of trunk, head and thighs (Jacobson et al. 2013), those inside at rest left out",
+    ),
+    measure(
+        "skin_stretch",
+        "1",
+        Some(acceptable::TORN),
+        "max over the same frames of the length over that at rest of the edges of the skin longer than 2 % of H, the ten most \
+         stretched left out",
+    ),
     // Smoothness.
     measure(
         "jerk",
@@ -140,9 +155,9 @@ pub const MEASURES: &[Measure] = &[
         None,
         "RMS over f and end joints (hands, feet, head) of |x(f+2) - 3x(f+1) + 3x(f) - x(f-1)| / dt^3",
     ),
-    measure("jerk_ratio", "1", Some(1.2), "jerk over that of the copy"),
+    measure("jerk_ratio", "1", Some(acceptable::SHAKING), "jerk over that of the copy"),
     measure("turn_max", "rad", None, "greatest change of a local rotation from one frame to the next"),
-    measure("turn_ratio", "1", Some(1.5), "turn_max over that of the copy"),
+    measure("turn_ratio", "1", Some(acceptable::TURNING), "turn_max over that of the copy"),
     measure(
         "correction_roughness",
         "m/s^2",
@@ -186,28 +201,56 @@ pub const MEASURES: &[Measure] = &[
     measure(
         "hands_error",
         "1",
-        Some(0.02),
+        None,
         "mean over f and hands, each weighted by how near it is to the body in the take, of its distance from its \
          target, over H (formula: `HandTargets` in the library)",
     ),
-    // Against the take, without labels.
+    // Against the take, without labels but for feet and hands.
+    measure(
+        "self_contact_lost",
+        "1",
+        Some(acceptable::TOUCHES_LOST),
+        "share of the touches of the take (a hand within 4 cm of head, trunk, other hand and forearm, or of hips and thighs unless \
+         the arm hangs; capsules of both bodies; fifteen times a second) that are wider by more than 5 cm in the result",
+    ),
+    measure(
+        "foot_orientation_p95",
+        "rad",
+        Some(acceptable::FOOT),
+        "95th percentile of the angle between the rotations of a foot in model space and of the copy's, where neither heel nor ball \
+         is labelled within 0.05 s",
+    ),
+    measure(
+        "elbow_pop",
+        "rad",
+        Some(acceptable::POP),
+        "max over f and upper arms and forearms of the turn since f-1, minus the copy's greatest in f-1 to f+1",
+    ),
+    measure("knee_pop", "rad", Some(acceptable::POP), "the same of thighs and shins"),
     measure(
         "limb_error_p95",
         "rad",
-        Some(5.0 * DEGREE),
-        "95th percentile over f and thighs, shins, upper arms and forearms of the angle between the limb and the copy's",
+        Some(acceptable::LIMB),
+        "95th percentile over f and thighs, shins, upper arms and forearms of the angle between the limb and the copy's; arms are \
+         left out while their hand or elbow is labelled, their hand is within 9 cm of the body in the take, or hand or forearm \
+         are in the body in the copy",
     ),
-    measure("knee_error_max", "rad", Some(8.0 * DEGREE), "max over f and knees of |bend - bend of the copy|"),
+    measure(
+        "knee_error_max",
+        "rad",
+        Some(acceptable::KNEE),
+        "max over f and knees of |bend - bend of the copy|",
+    ),
     measure(
         "straight_leg_bend_p90",
         "rad",
-        Some(DEGREE),
+        Some(acceptable::STRAIGHT_LEG),
         "90th percentile, over legs that the copy bends by less than 10 degrees, of bend - bend of the copy",
     ),
     measure(
         "rest_slip_p95",
         "m/s",
-        Some(0.05),
+        Some(acceptable::SLIP),
         "95th percentile of the speed difference between result and leg-scaled take, at the ankle or toe joint (the one that is \
          slower in the take), over frames in which that joint is planted in the take: slower than 0.15 m/s, and within 4 cm of \
          the 0.1 quantile of its heights at such speeds",
@@ -215,26 +258,26 @@ pub const MEASURES: &[Measure] = &[
     measure(
         "clearance_error_p95",
         "m",
-        Some(0.004),
-        "95th percentile in the same frames of | height of the ankle - that of the scaled take - their median |",
+        Some(acceptable::CLEARANCE),
+        "95th percentile in the same frames of | height of that joint - that of the scaled take - the median of this for the joint |",
     ),
     measure(
         "knee_jerk_ratio",
         "1",
-        Some(1.2),
+        Some(acceptable::SHAKING),
         "RMS of the third differences of the knees over that of the scaled take's",
     ),
-    measure("foot_jerk_ratio", "1", Some(1.2), "the same of the ankles"),
+    measure("foot_jerk_ratio", "1", Some(acceptable::SHAKING), "the same of the ankles"),
     measure(
         "loop_seam",
         "rad",
-        Some(3.0 * DEGREE),
+        Some(acceptable::SEAM),
         "for looping takes: max over joints of the angle between the first and the last frame, minus the same in the take",
     ),
     measure(
         "trunk_error",
         "rad",
-        Some(3.0 * DEGREE),
+        Some(acceptable::TRUNK),
         "mean over f of the angle between the trunk (centre of the hip joints to centre of the shoulders) and the direction that \
          follows from the rotation of the take's trunk relative to its reference pose",
     ),
@@ -250,14 +293,14 @@ pub const MEASURES: &[Measure] = &[
     measure(
         "flight_error",
         "1",
-        Some(0.05),
-        "RMS over frames of flight (no label for 80 ms or more) of |a - g| / g, a the acceleration of the parabola fitted to \
-         the centre of mass of each flight",
+        Some(acceptable::FALL),
+        "RMS over frames of flight (no label for 80 ms or more) of |a - k g| / (k g), a the acceleration of the parabola fitted to \
+         the centre of mass of each flight, k the ratio of leg lengths",
     ),
     measure(
         "flight_spin_drift",
         "1",
-        Some(0.05),
+        None,
         "RMS over flights of |L - mean L| over the RMS of L, L the angular momentum about the centre of mass",
     ),
     // As others publish them.
@@ -309,14 +352,7 @@ pub fn find(name: &str) -> Option<&'static Measure> {
 /// Where the list has no such name.
 pub fn metric(name: &str, value: f64) -> Metric {
     let measure = find(name).expect("the list has every name that is measured");
-    Metric {
-        name: name.to_owned(),
-        value,
-        unit: measure.unit,
-        copy: None,
-        take: None,
-        at_most: measure.at_most,
-    }
+    Metric { name: name.to_owned(), value, unit: measure.unit, at_most: measure.at_most, ..Metric::default() }
 }
 
 /// All names, the nearest to `name` first.

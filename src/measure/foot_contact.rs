@@ -7,13 +7,13 @@ use super::catalogue::metric;
 use super::contact_series::ContactSeries;
 use super::statistics::{greatest, mean};
 use crate::math::percentile_in_place;
-use crate::model::ContactPart;
+use crate::model::{ContactPart, Side};
 use crate::report::Metric;
 
 /// Penetration below this is ignored, metres: it is noise of files and meshes.
 const INSIDE: f64 = 0.001;
-/// A labelled point higher than this floats, metres.
-const AFLOAT: f64 = 0.02;
+/// A labelled point higher than this floats, metres: about the thickness of a sole.
+const AFLOAT: f64 = 0.03;
 /// The height below which sliding counts in the weighted measure, metres.
 const WEIGHTED: f64 = 0.025;
 
@@ -33,6 +33,9 @@ pub fn contact(contact_series: &[ContactSeries], frames: usize) -> Vec<Metric> {
     let mut speeds = slides(&mut feet.iter().copied());
     add("foot_skate", mean(&speeds));
     add("foot_skate_p95", percentile_in_place(&mut speeds, 0.95));
+    let slowest = foot_slides(contact_series, frames).into_iter().flatten();
+    let mut slowest: Vec<f64> = slowest.filter(|v| v.is_finite()).collect();
+    add("foot_slide_p95", percentile_in_place(&mut slowest, 0.95));
     add("foot_skate_max", greatest(&speeds));
     let weighted: Vec<f64> = (feet.iter())
         .flat_map(|c| (1..frames).filter(|f| c.clearance[*f] < WEIGHTED).map(|f| weight(c, f)))
@@ -53,6 +56,20 @@ pub fn contact(contact_series: &[ContactSeries], frames: usize) -> Vec<Metric> {
     add("float_max", greatest(&floats));
     add("float_share", share(&floats, |z| *z > AFLOAT));
     found
+}
+
+/// The smallest speed of the points of each foot in every frame: a foot that rolls has a point at rest. NaN where none of them
+/// stays.
+pub fn foot_slides(contact_series: &[ContactSeries], frames: usize) -> [Vec<f64>; 2] {
+    Side::BOTH.map(|side| {
+        let of_foot = |c: &&ContactSeries| c.part.of_foot() && c.part.side() == Some(side);
+        let own: Vec<&ContactSeries> = contact_series.iter().filter(of_foot).collect();
+        let slide = |f: usize| {
+            let stays = own.iter().any(|c| c.stays(f));
+            own.iter().map(|c| c.speed[f]).reduce(f64::min).filter(|_| stays).unwrap_or(f64::NAN)
+        };
+        (0..frames).map(slide).collect()
+    })
 }
 
 /// The depth of the lowest foot point in every frame.

@@ -5,12 +5,15 @@
 //! al. 2021), and by nothing that retargeting itself uses: a rule shared with `legs` would not see what `legs` overlooks.
 //! Units: metres of the common height, radians, seconds.
 
+use super::arm_contacts::ArmContacts;
 use super::catalogue::metric;
+use super::limb_frame::{LimbFrame, limb_frames};
+use super::limb_steps::{foot_orientation, pops};
 use super::metric_context::MetricContext;
 use super::statistics::{mean, rms};
-use crate::kinematics::{is_cycle, map_frames};
-use crate::math::{Quat, Vec3, angle_between, arc, percentile, percentile_in_place};
-use crate::model::{ModelPose, Motion, Rig, Role, Side};
+use crate::kinematics::is_cycle;
+use crate::math::{Vec3, angle_between, arc, percentile, percentile_in_place};
+use crate::model::{Contacts, Motion};
 use crate::report::{Metric, Series};
 
 /// An ankle or toe joint slower than this is static, m/s: 0.5 cm a frame at 30 Hz (HuMoR, contact labels).
@@ -31,78 +34,8 @@ const ANKLE: usize = 2;
 /// Index of the toes in [`LimbFrame::legs`].
 const TOES: usize = 3;
 
-/// The joints of one frame that are compared.
-#[derive(Clone, Copy, Debug)]
-struct LimbFrame {
-    /// Hip, knee, ankle and toe joint (the ankle without one), by side.
-    legs: [[Vec3; 4]; 2],
-    /// Shoulder, elbow and wrist, by side; zeros of a body without arms.
-    arms: [[Vec3; 3]; 2],
-    /// The rotation of the hips.
-    hips: Quat,
-    /// Whether each foot has a toe joint.
-    toes: [bool; 2],
-}
-
-impl LimbFrame {
-    fn read(rig: &Rig, pose: &ModelPose) -> Option<LimbFrame> {
-        let at = |role: Role| rig.joint(role).map(|id| pose.position(id));
-        let leg = |s: Side| {
-            let ankle = at(Role::Foot(s))?;
-            Some([at(Role::UpperLeg(s))?, at(Role::LowerLeg(s))?, ankle, at(Role::Toes(s)).unwrap_or(ankle)])
-        };
-        let arm = |s: Side| Some([at(Role::UpperArm(s))?, at(Role::LowerArm(s))?, at(Role::Hand(s))?]);
-        let [left, right] = Side::BOTH.map(leg);
-        Some(LimbFrame {
-            legs: [left?, right?],
-            arms: Side::BOTH.map(|s| arm(s).unwrap_or_default()),
-            hips: pose.joint(rig.joint(Role::Hips)?).rotation,
-            toes: Side::BOTH.map(|s| rig.joint(Role::Toes(s)).is_some()),
-        })
-    }
-
-    fn scaled(mut self, k: f64) -> LimbFrame {
-        self.legs.iter_mut().flatten().chain(self.arms.iter_mut().flatten()).for_each(|p| *p *= k);
-        self
-    }
-
-    /// The directions of thighs, shins, upper arms and forearms.
-    fn limbs(&self) -> [Vec3; 8] {
-        let [l, r] = self.legs;
-        let [a, b] = self.arms;
-        let of = |p: &[Vec3], k: usize| p[k + 1] - p[k];
-        [of(&l, 0), of(&l, 1), of(&r, 0), of(&r, 1), of(&a, 0), of(&a, 1), of(&b, 0), of(&b, 1)]
-    }
-
-    /// The angle by which a knee is bent.
-    fn bend(&self, side: usize) -> f64 {
-        let [hip, knee, ankle, _] = self.legs[side];
-        angle_between(&(knee - hip), &(ankle - knee))
-    }
-
-    /// From the middle of the hip joints to that of the shoulders.
-    fn trunk(&self) -> Vec3 {
-        let [a, b] = self.arms.map(|arm| arm[0]);
-        let [l, r] = self.legs.map(|leg| leg[0]);
-        if a == b { Vec3::zeros() } else { (a + b - l - r) * 0.5 }
-    }
-
-    /// The mean length of the legs.
-    fn leg(&self) -> f64 {
-        let of = |[hip, knee, ankle, _]: [Vec3; 4]| (knee - hip).norm() + (ankle - knee).norm();
-        0.5 * (of(self.legs[0]) + of(self.legs[1]))
-    }
-}
-
-fn limb_frames(motion: &Motion) -> Option<Vec<LimbFrame>> {
-    let rig = &motion.character.rig;
-    map_frames(rig.skeleton(), &motion.clip, |pose: &ModelPose| LimbFrame::read(rig, pose))
-        .into_iter()
-        .collect()
-}
-
 /// Measures and time series.
-type MetricsAndSeries = (Vec<Metric>, Vec<Series>);
+pub(super) type MetricsAndSeries = (Vec<Metric>, Vec<Series>);
 
 /// How closely `motion`, which plays on the character of `context`, follows `source` with legs and trunk, with the values of
 /// `copy`, the direct transfer of `source`, and time series by limb; empty of bodies without two whole legs, or where
@@ -110,10 +43,19 @@ type MetricsAndSeries = (Vec<Metric>, Vec<Series>);
 ///
 /// # Panics
 /// Where the motion belongs to another character.
-pub fn legs(context: &MetricContext, source: &Motion, copy: &Motion, motion: &Motion) -> MetricsAndSeries {
+pub fn legs(
+    context: &MetricContext,
+    (take_context, source): (&MetricContext, &Motion),
+    copy: &Motion,
+    motion: &Motion,
+    contacts: Option<&Contacts>,
+) -> MetricsAndSeries {
     let Some(limbs) = LimbComparison::of(source, copy, motion) else { return Default::default() };
-    let (mut metrics, mut series) = limbs.directions_and_knees();
-    for (values, over_time) in [limbs.planted_feet(context.scale), limbs.jerk()] {
+    let arms = ArmContacts::of(context, (take_context, source), copy, motion).with_labels(contacts);
+    let (mut metrics, mut series) = limbs.directions_and_knees(&arms);
+    metrics.extend(arms.lost());
+    let feet = foot_orientation(&limbs, contacts);
+    for (values, over_time) in [limbs.planted_feet(context.scale), limbs.jerk(), pops(&limbs), feet] {
         metrics.extend(values);
         series.extend(over_time);
     }
@@ -122,12 +64,12 @@ pub fn legs(context: &MetricContext, source: &Motion, copy: &Motion, motion: &Mo
     (metrics, series)
 }
 
-fn with_copy(name: &str, value: f64, of_copy: f64) -> Metric {
+pub(super) fn with_copy(name: &str, value: f64, of_copy: f64) -> Metric {
     Metric { copy: Some(of_copy), ..metric(name, value) }
 }
 
 /// The time series of the left and of the right side; none of a side without a finite value.
-fn both_sides(name: &str, unit: &'static str, values: [Vec<f64>; 2]) -> Vec<Series> {
+pub(super) fn both_sides(name: &str, unit: &'static str, values: [Vec<f64>; 2]) -> Vec<Series> {
     let of = move |(side, values): (&str, Vec<f64>)| {
         let name = format!("{side}_{name}");
         values.iter().any(|x| x.is_finite()).then(|| Series { name, unit, values, resting: Vec::new() })
@@ -136,17 +78,17 @@ fn both_sides(name: &str, unit: &'static str, values: [Vec<f64>; 2]) -> Vec<Seri
 }
 
 /// The joints of three motions that play at the same rate.
-struct LimbComparison {
+pub(super) struct LimbComparison {
     /// Of the source, scaled to the copy's legs.
     source: Vec<LimbFrame>,
     /// Of the rotation copy.
-    copy: Vec<LimbFrame>,
+    pub(super) copy: Vec<LimbFrame>,
     /// Of the motion that is measured.
-    own: Vec<LimbFrame>,
+    pub(super) own: Vec<LimbFrame>,
     /// The number of frames that all three have.
-    frames: usize,
+    pub(super) frames: usize,
     /// Frames a second.
-    rate: f64,
+    pub(super) rate: f64,
     /// The length of the copy's legs, metres.
     leg: f64,
 }
@@ -164,17 +106,19 @@ impl LimbComparison {
         Some(LimbComparison { source, copy, own, frames, rate, leg })
     }
 
-    /// Directions of limbs and bends of knees against those of the copy, which are the source's.
-    fn directions_and_knees(&self) -> MetricsAndSeries {
+    /// Directions of limbs and bends of knees against those of the copy, which are the source's. An arm that holds a contact
+    /// goes where that is, and is left out.
+    fn directions_and_knees(&self, arms: &ArmContacts) -> MetricsAndSeries {
         let frames = self.frames;
         let mut errors: Vec<f64> = Vec::with_capacity(8 * frames);
         let (mut knees, mut straight) =
             ([Vec::with_capacity(frames), Vec::with_capacity(frames)], Vec::new());
         let mut limbs = knees.clone();
-        for (own, plain) in self.own.iter().zip(&self.copy).take(frames) {
-            let pairs = own.limbs().into_iter().zip(plain.limbs());
+        for (f, (own, plain)) in self.own.iter().zip(&self.copy).take(frames).enumerate() {
+            let pairs = own.limbs().into_iter().zip(plain.limbs()).enumerate();
+            let counts = |k: usize, b: &Vec3| b.norm() > 0.0 && (k < 4 || !arms.holds(k / 2 - 2, f));
             let apart =
-                pairs.map(|(a, b)| (b.norm() > 0.0).then(|| angle_between(&a, &b))).collect::<Vec<_>>();
+                pairs.map(|(k, (a, b))| counts(k, &b).then(|| angle_between(&a, &b))).collect::<Vec<_>>();
             errors.extend(apart.iter().flatten());
             for side in 0..2 {
                 let of_side =
@@ -237,23 +181,25 @@ impl LimbComparison {
         let nowhere = || [vec![f64::NAN; frames], vec![f64::NAN; frames]];
         let (mut slipping, mut clearing) = (nowhere(), nowhere());
         for side in 0..2 {
-            let mut away: [Vec<f64>; 2] = [Vec::new(), Vec::new()];
-            let planted = self.planted(side, scale).into_iter().enumerate();
-            for (f, p) in planted.filter_map(|(f, p)| Some((f, p?))) {
-                let step = |track: &[LimbFrame]| track[f].legs[side][p] - track[f - 1].legs[side][p];
+            let planted = self.planted(side, scale);
+            for p in [ANKLE, TOES] {
+                let frames: Vec<usize> = (0..frames).filter(|f| planted[*f] == Some(p)).collect();
                 for (n, track) in [&self.own, &self.copy].into_iter().enumerate() {
-                    slips[n].push((step(track) - step(source)).norm() * (scale * self.rate));
-                    away[n].push((track[f].legs[side][ANKLE].y - source[f].legs[side][ANKLE].y) * scale);
+                    let step =
+                        |track: &[LimbFrame], f: usize| track[f].legs[side][p] - track[f - 1].legs[side][p];
+                    let slip = |f: &usize| (step(track, *f) - step(source, *f)).norm() * (scale * self.rate);
+                    let away = |f: &usize| (track[*f].legs[side][p].y - source[*f].legs[side][p].y) * scale;
+                    let away: Vec<f64> = frames.iter().map(away).collect();
+                    let middle = percentile(&away, 0.5);
+                    for (f, away) in frames.iter().zip(away) {
+                        slips[n].push(slip(f));
+                        heights[n].push((away - middle).abs());
+                        if n == 0 {
+                            (slipping[side][*f], clearing[side][*f]) = (slip(f), (away - middle).abs());
+                        }
+                    }
                 }
-                slipping[side][f] = slips[0][slips[0].len() - 1];
             }
-            let before = heights[0].len();
-            for (away, heights) in away.iter().zip(&mut heights) {
-                let middle = percentile(away, 0.5);
-                heights.extend(away.iter().map(|x| (x - middle).abs()));
-            }
-            let resting = slipping[side].iter().zip(&mut clearing[side]).filter(|(slip, _)| slip.is_finite());
-            resting.zip(&heights[0][before..]).for_each(|((_, clearing), height)| *clearing = *height);
         }
         let mut metrics = Vec::new();
         if slips[0].len() >= FEWEST {
@@ -336,6 +282,7 @@ fn loop_seam(source: &Motion, copy: &Motion, motion: &Motion) -> Option<Metric> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::math::Quat;
 
     /// A still body with straight legs of 0.9 m, whose left foot is at this position.
     fn frame(foot: Vec3) -> LimbFrame {
@@ -346,6 +293,7 @@ mod tests {
             legs: [leg(0.1, foot), leg(-0.1, Vec3::new(-0.1, 0.08, 0.0))],
             arms: Default::default(),
             hips: Quat::identity(),
+            feet: [Quat::identity(); 2],
             toes: [true; 2],
         }
     }

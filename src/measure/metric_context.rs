@@ -1,6 +1,8 @@
 //! What the measures need of a character beyond its body: scale, end joints, joint limits, arm vertices.
 
 use super::arm_penetration::ArmSkin;
+use super::lowest_skin::LowestSkin;
+use super::skin_check::SkinCheck;
 use crate::body::{COMMON_HEIGHT, CharacterBody, PointMass};
 use crate::ik::Mechanism;
 use crate::model::{Character, ContactPoint, JointId, Role, Side};
@@ -24,6 +26,8 @@ pub struct MetricContext {
     /// Joints with a range of motion.
     pub(super) limited: Vec<JointId>,
     pub(super) skin: ArmSkin,
+    pub(super) check: SkinCheck,
+    pub(super) lowest: LowestSkin,
 }
 
 impl MetricContext {
@@ -55,13 +59,20 @@ impl MetricContext {
             limited: mechanism.joints_with_limits().collect(),
             mechanism,
             skin: ArmSkin::of(body.character(), body.capsules(), pose, height),
+            check: SkinCheck::of(body.character(), rig, body.capsules(), pose, height),
+            lowest: LowestSkin::of(body.character(), rig, pose, body.sole_height()),
             body,
         }
     }
 
     /// The character.
-    pub(super) fn character(&self) -> &Arc<Character> {
+    pub(crate) fn character(&self) -> &Arc<Character> {
         self.body.character()
+    }
+
+    /// The length of the legs, metres; of a body without legs its height.
+    pub(crate) fn leg(&self) -> f64 {
+        self.body.figure().map_or(self.height, |figure| figure.leg)
     }
 
     /// The height of the lowest sole above 0 in the reference pose, metres of the common height; `None` without soles.

@@ -5,11 +5,13 @@
 //! Space: model space, Y up. Units: metres of the figure scaled to 1.75 m, seconds, radians.
 
 mod arm_penetration;
+mod skin_check;
+mod lowest_skin;
+mod winding;
 mod metric_context;
 mod samples;
+mod acceptable;
 mod catalogue;
-#[cfg(feature = "render")]
-mod remedy;
 mod statistics;
 mod contact_series;
 mod foot_contact;
@@ -18,12 +20,16 @@ mod nonnegative_least_squares;
 mod momentum;
 mod comparison;
 mod hands_error;
+mod limb_frame;
+mod arm_contacts;
+mod limb_steps;
 mod legs;
 mod assess;
 mod change;
 mod units;
 mod threshold;
 mod verdict;
+mod not_judged;
 mod summary;
 
 pub(crate) use assess::assess_beside;
@@ -36,13 +42,15 @@ pub use metric_context::MetricContext;
 pub(crate) use momentum::GRAVITY;
 #[cfg(feature = "physics")]
 pub(crate) use nonnegative_least_squares::{Row6, residual as unreached};
-#[cfg(feature = "render")]
-pub(crate) use remedy::remedy;
+pub(crate) use not_judged::{AGAINST_THE_TAKE, mark};
 pub(crate) use summary::{Summary, summaries};
 pub use threshold::{Threshold, ThresholdError};
 #[cfg(feature = "cli")]
 pub(crate) use units::shown;
-pub use verdict::{Reading, Verdict};
+pub(crate) use verdict::add_words;
+pub use verdict::{Judgement, Reading, Verdict};
 
+#[cfg(test)]
+mod fault_tests;
 #[cfg(test)]
 mod tests;

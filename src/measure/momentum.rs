@@ -26,11 +26,13 @@ const CUTOFF: f64 = 8.0;
 /// The shortest time without a label that is a flight, seconds.
 const FLIGHT: f64 = 0.08;
 
-/// The measures and their time series; none without masses or with fewer than five frames.
+/// The measures and their time series; none without masses or with fewer than five frames. A body whose path is scaled falls with
+/// a scaled `gravity`, m/s^2.
 pub fn momentum(
     context: &MetricContext,
     samples: &Samples,
     contact_series: &[ContactSeries],
+    gravity: f64,
 ) -> Option<(Vec<Metric>, Vec<Series>)> {
     let frames = samples.frames;
     if samples.centers.is_empty() || frames < 5 {
@@ -55,7 +57,7 @@ pub fn momentum(
     let mut found = vec![metric("momentum_residual", rms(left.iter().map(|x| x * x)))];
     found.push(metric("momentum_residual_p95", percentile(&left, 0.95)));
     let mut series = vec![series("momentum_residual", left)];
-    if let Some((metrics, flights)) = flight(samples, contact_series) {
+    if let Some((metrics, flights)) = flight(samples, contact_series, gravity) {
         found.extend(metrics);
         series.extend(flights);
     }
@@ -95,8 +97,12 @@ fn wrenches(samples: &Samples) -> (Vec<Vec3>, Vec<Vec3>) {
     (forces, torques)
 }
 
-/// How far flights are from a parabola and a constant angular momentum, and in which frames; none without flights.
-fn flight(samples: &Samples, contact_series: &[ContactSeries]) -> Option<([Metric; 2], [Series; 2])> {
+/// How far flights are from a parabola of this gravity and a constant angular momentum, and in which frames; none without flights.
+fn flight(
+    samples: &Samples,
+    contact_series: &[ContactSeries],
+    gravity: f64,
+) -> Option<([Metric; 2], [Series; 2])> {
     let free = |f: &usize| contact_series.iter().all(|c| !c.rests[*f]);
     // Three samples are on a parabola whatever they are.
     let least = ((FLIGHT * samples.rate).ceil() as usize).max(4);
@@ -109,7 +115,7 @@ fn flight(samples: &Samples, contact_series: &[ContactSeries]) -> Option<([Metri
         let length = end - start;
         if length >= least {
             let bend = Parabola::through(&samples.centers[start..end]).acceleration();
-            let error = (bend * (samples.rate * samples.rate) + Vec3::y() * GRAVITY).norm() / GRAVITY;
+            let error = (bend * (samples.rate * samples.rate) + Vec3::y() * gravity).norm() / gravity;
             over_time[0][start..end].fill(error);
             let spins = &samples.spins[start..end];
             let mean = spins.iter().sum::<Vec3>() / length as f64;

@@ -42,7 +42,7 @@ pub struct Samples {
     pub stretch: f64,
     /// The share of the arms' skin inside the body, ten times a second; `None` without skin.
     pub inside: Option<f64>,
-    /// The lowest skin of body and hands, ten times a second; infinite without skin.
+    /// The lowest skin but that of the feet, ten times a second; infinite without skin.
     pub lowest_skin: f64,
 }
 
@@ -149,9 +149,7 @@ impl SampleBlock {
                 inside.push(context.skin.share_inside(&model));
             }
             if frame % looks == 0 {
-                let hands = context.body.support_points().lowest_of_hands(&model);
-                let low = hands.into_iter().fold(context.body.support_points().lowest(&model), f64::min);
-                made.lowest_skin = made.lowest_skin.min(low * context.scale);
+                made.lowest_skin = made.lowest_skin.min(context.lowest.lowest(&model) * context.scale);
             }
             let mut most = 0.0_f64;
             for (&id, known) in context.limited.iter().zip(&mut excess) {

@@ -360,8 +360,10 @@ fn a_kick_of_one_leg_is_found_in_its_second_and_on_its_side() {
     let mut clip = take.clip.clone();
     clip.rotations_mut(frame)[thigh.index()] *= exp(&(Vec3::x() * 0.2));
     let kicked = Motion { clip, ..take.clone() };
-    let made =
-        assess_beside(&MetricContext::new(&take.character), &kicked, take.contacts.as_ref(), &take, &take);
+    let made = {
+        let context = MetricContext::new(&take.character);
+        assess_beside(&context, &kicked, take.contacts.as_ref(), (&context, &take), &take)
+    };
     let worst = |name: &str| {
         let series = made.series.iter().find(|s| s.name == name).unwrap_or_else(|| panic!("{name}"));
         let finite = series.values.iter().copied().enumerate().filter(|v| v.1.is_finite());

@@ -8,7 +8,7 @@ use super::quantity::Unit;
 use super::shell::document;
 use super::text::{Text, address, words};
 use super::time_plot::{highest, sparkline};
-use crate::measure::{MEASURES, Reading, Verdict};
+use crate::measure::{Judgement, MEASURES, Reading, Verdict};
 use serde_json::json;
 use std::cmp::Reverse;
 use std::fmt::Write as _;
@@ -44,8 +44,10 @@ pub struct BatchRow {
 #[derive(Clone, Copy, Debug)]
 struct Rank {
     failed: bool,
-    /// The number of measures over their limits.
+    /// The number of measures over their limits and worse than the take.
     over: u32,
+    /// The number of measures over their limits and no worse than the take.
+    as_recorded: u32,
     /// The worst ratio of a measure to its limit.
     worst: f64,
     warnings: u32,
@@ -55,13 +57,15 @@ struct Rank {
 impl Rank {
     fn of(row: &BatchRow, number: usize) -> Self {
         let worst = row.measures.iter().filter_map(Reading::part).fold(0.0, f64::max);
-        let over = Verdict::of(&row.measures).over as u32;
+        let verdict = Verdict::of(&row.measures);
+        let (over, as_recorded) = (verdict.over as u32, verdict.as_recorded as u32);
         let (warnings, number) = (row.warnings as u32, number as u32);
-        Self { failed: row.error.is_some(), over, worst, warnings, number }
+        Self { failed: row.error.is_some(), over, as_recorded, worst, warnings, number }
     }
 
     fn before(&self, other: &Self) -> std::cmp::Ordering {
-        let worse = (other.failed, other.over).cmp(&(self.failed, self.over));
+        let worse =
+            (other.failed, other.over, other.as_recorded).cmp(&(self.failed, self.over, self.as_recorded));
         let worse = worse.then(other.worst.total_cmp(&self.worst)).then(other.warnings.cmp(&self.warnings));
         worse.then(self.number.cmp(&other.number))
     }
@@ -88,6 +92,7 @@ pub struct BatchPage {
     has_series: bool,
     failed: usize,
     over: usize,
+    as_recorded: usize,
     warned: usize,
 }
 
@@ -95,14 +100,16 @@ impl BatchPage {
     /// The page of a pipeline of this name, without clips.
     pub fn new(title: impl Into<String>) -> Self {
         let (title, ranks, columns) = (title.into(), Vec::new(), Vec::new());
-        Self { title, ranks, columns, has_series: false, failed: 0, over: 0, warned: 0 }
+        Self { title, ranks, columns, has_series: false, failed: 0, over: 0, as_recorded: 0, warned: 0 }
     }
 
     /// Counts and ranks the next clip.
     pub fn add(&mut self, row: &BatchRow) {
         let fine = row.error.is_none();
         self.failed += usize::from(!fine);
-        self.over += usize::from(fine && Verdict::of(&row.measures).over > 0);
+        let judgement = Verdict::of(&row.measures).judgement();
+        self.over += usize::from(fine && judgement == Judgement::Over);
+        self.as_recorded += usize::from(fine && judgement == Judgement::AsRecorded);
         self.warned += usize::from(fine && row.warnings > 0);
         self.has_series |= row.worst_series.is_some();
         self.ranks.push(Rank::of(row, self.ranks.len()));
@@ -142,21 +149,22 @@ pub fn batch_page(
 ) -> io::Result<()> {
     page.ranks.sort_by(Rank::before);
     let (all, columns) = (page.ranks.len(), page.shown());
-    let (failed, over, warned) = (page.failed, page.over, page.warned);
+    let (failed, over, recorded, warned) = (page.failed, page.over, page.as_recorded, page.warned);
     let tile = |n: usize, class: &str, word: &str| {
         format!("<div class=\"tile {}\"><b>{n}</b> {word}</div>", if n > 0 { class } else { "none" })
     };
     let mut body = format!(
-        "<header><h1>{}</h1><p class=\"lead\">{}</p><div class=\"tiles\">{}{}{}{}</div></header>\n<main>\n",
+        "<header><h1>{}</h1><p class=\"lead\">{}</p><div class=\"tiles\">{}{}{}{}{}</div></header>\n<main>\n",
         Text(&page.title),
         summary(all, failed, over),
         tile(all, "all", if all == 1 { "clip" } else { "clips" }),
         tile(failed, "over", "failed"),
-        tile(over, "over", "over limits"),
+        tile(over, "over", "over"),
+        tile(recorded, "recorded", "as recorded"),
         tile(warned, "warned", "with warnings"),
     );
     body += "<div class=\"filter\" hidden><label>Find <input type=\"search\" id=\"find\" placeholder=\"part of a name\"></label> \
-             <label><input type=\"checkbox\" id=\"only-over\"> only failed or over limits</label> <output id=\"found\"></output></div>\n";
+             <label><input type=\"checkbox\" id=\"only-over\"> only failed or over</label> <output id=\"found\"></output></div>\n";
     body += "<div class=\"scroll wide\" tabindex=\"0\" role=\"region\" aria-label=\"Clips\"><table class=\"batch\" id=\"clips\">\
              <caption>Clips, the worst first; select a column's head to sort by it</caption><thead><tr><th scope=\"col\">Clip</th>\
              <th scope=\"col\" aria-sort=\"descending\">Verdict</th>";
@@ -208,7 +216,7 @@ const HERE: char = '\0';
 fn summary(all: usize, failed: usize, over: usize) -> String {
     match (all, failed, over) {
         (0, ..) => "No clip was asked for.".to_owned(),
-        (_, 0, 0) => "Nothing failed and no measure is over its limit.".to_owned(),
+        (_, 0, 0) => "Nothing failed, and no clip is over a limit and worse than its take.".to_owned(),
         (_, 0, n) => format!(
             "{n} of {all} {} over a limit; the worst stands first.",
             if n == 1 { "is" } else { "are" }
@@ -224,7 +232,6 @@ fn verdict(row: &BatchRow) -> (&'static str, String) {
     let verdict = Verdict::of(&row.measures);
     match &row.error {
         Some(_) => ("failed", "failed".to_owned()),
-        None if verdict.over > 0 => ("over", format!("{} over", verdict.over)),
         None => (verdict.words().0, verdict.words().1.to_owned()),
     }
 }
@@ -292,6 +299,7 @@ mod tests {
             copy: None,
             take: None,
             at_most: Some(0.02),
+            not_judged: None,
         };
         BatchRow {
             name: name.into(),
@@ -351,6 +359,7 @@ mod tests {
                 copy: None,
                 take: None,
                 at_most: m.at_most,
+                not_judged: None,
             };
             BatchRow { measures: limited.iter().enumerate().map(reading).collect(), ..row("a", 0.0, None) }
         };

@@ -12,7 +12,7 @@ use super::shell::document;
 use super::slides::slides;
 use super::text::{Text, address, words};
 use super::time_plot::highest;
-use crate::measure::{Reading, Verdict, remedy};
+use crate::measure::{Reading, Verdict};
 use crate::model::Motion;
 use crate::report::{Report, Series, Warnings};
 use base64::Engine as _;
@@ -50,8 +50,6 @@ pub struct ClipPage<'a> {
     pub inputs: Vec<String>,
     /// The clips in the order of the output.
     pub clips: Vec<Shown<'a>>,
-    /// The stages of the pipeline, by name.
-    pub stages: Vec<&'static str>,
     /// Warnings and measurements of the run.
     pub report: &'a Report,
     /// A contact sheet as JPEG, if one could be drawn.
@@ -192,10 +190,13 @@ fn blame(page: &ClipPage, all: &[Reading], series: &[Series]) -> String {
             references.into_iter().filter_map(|(word, x)| Some(format!("{word} {}", unit.text(x?))));
         let worst = series_of(&m.name, series).and_then(|s| Some((highest(&s.values)?.0, side(s))));
         let place = worst.map_or_else(String::new, |(frame, of)| moment(frame, of));
-        let remedy = remedy(&m.name, &page.stages)
-            .map_or_else(String::new, |r| format!("<small>Try: {}</small>", coded(&r)));
+        let hint = page.report.hints.iter().find(|hint| hint.measure == m.name);
+        let hint = hint.map_or_else(String::new, |hint| {
+            let (stage, before, after) = (hint.stage, unit.text(hint.before), unit.text(hint.after));
+            format!("<small>The stage <code>{stage}</code> at the end of the pipeline changes it from {before} to {after} (tried on this clip).</small>")
+        });
         items.push(format!(
-            "<b>{}</b> {} <span class=\"quiet\">({})</span> {place}{remedy}",
+            "<b>{}</b> {} <span class=\"quiet\">({})</span> {place}{hint}",
             Text(&words(&m.name)),
             unit.text(m.value),
             references.collect::<Vec<_>>().join(", "),
@@ -218,15 +219,6 @@ fn blame(page: &ClipPage, all: &[Reading], series: &[Series]) -> String {
     }
     let items: String = items.iter().map(|item| format!("<li>{item}</li>")).collect();
     if items.is_empty() { items } else { format!("<ul class=\"blame\">{items}</ul>") }
-}
-
-/// Text with code between backticks.
-fn coded(text: &str) -> String {
-    let part = |(k, part): (usize, &str)| match k % 2 {
-        0 => Text(part).to_string(),
-        _ => format!("<code>{}</code>", Text(part)),
-    };
-    text.split('`').enumerate().map(part).collect()
 }
 
 /// Links to the frames in which joints leave their ranges.
@@ -318,8 +310,8 @@ mod tests {
             value,
             unit: "m/s",
             copy: Some(0.2),
-            take: None,
             at_most,
+            ..Metric::default()
         };
         report.metrics = vec![metric("foot_skate_p95", 0.3, Some(0.01)), metric(EVIL, 1.0, None)];
         report.series = vec![Series {
@@ -359,7 +351,6 @@ mod tests {
             title: EVIL.into(),
             inputs: vec![EVIL.into()],
             clips: vec![Shown { source, result }],
-            stages: vec!["retarget"],
             report,
             picture: None,
             batch: None,
@@ -371,9 +362,9 @@ mod tests {
         let result = motion(3, 50);
         let report = report();
         let html = page(Some(&motion(4, 50)), &result, &report);
-        assert!(html.contains("1 of 1 measures is over its limit.") || html.contains("1 of 1 measures"));
+        assert!(html.contains("1 of 1 measures is over its limit"));
         let expected = "<b>Foot skate p95</b> 30 cm/s <span class=\"quiet\">(at most 1 cm/s, direct transfer 20 cm/s)</span> \
-                    <button type=\"button\" class=\"moment\" data-frame=\"33\">left, 0.33 s</button><small>Try: ";
+                    <button type=\"button\" class=\"moment\" data-frame=\"33\">left, 0.33 s</button></li>";
         assert!(html.contains(expected), "{html}");
         assert!(html.contains("rotated <code>arm</code> by 46° <button"), "{html}");
         assert!(!html.contains("rotated <code>toe</code>"));

@@ -5,7 +5,7 @@ use super::quantity::Unit;
 use super::slides::slides;
 use super::text::{Text, words};
 use super::time_plot::{Who, highest, sparkline};
-use crate::measure::{Reading, Verdict, find};
+use crate::measure::{Judgement, Reading, Verdict, find};
 use crate::report::{Report, Series};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -52,7 +52,7 @@ fn table(rows: &[&Reading], series: &[Series], caption: &str) -> String {
     }
     if copies {
         html += "<th scope=\"col\" class=\"n\"><abbr title=\"The same measure of the rotations copied joint by joint, with \
-                 nothing else done\">Plain copy</abbr></th>";
+                 nothing else done\">Direct transfer</abbr></th>";
     }
     if takes {
         html += "<th scope=\"col\" class=\"n\"><abbr title=\"The same measure of the take itself, on its own body\">Take</abbr></th>";
@@ -65,6 +65,11 @@ fn table(rows: &[&Reading], series: &[Series], caption: &str) -> String {
         let sizes = [Some(m.value), m.copy, m.take, m.at_most].into_iter().flatten();
         let unit = Unit::of(&m.unit, sizes.fold(0.0, |a: f64, b| a.max(b.abs())));
         let over = m.over();
+        let flag = match m.judgement() {
+            _ if m.limit().is_none() => "",
+            Judgement::Good => "",
+            judgement => judgement.word(),
+        };
         let formula = find(&m.name).map_or_else(String::new, |known| {
             format!("<span class=\"formula\">{}</span>", Text(known.formula))
         });
@@ -73,7 +78,7 @@ fn table(rows: &[&Reading], series: &[Series], caption: &str) -> String {
             "<tr{}><th scope=\"row\">{}{}{formula}</th><td class=\"n value\">{}</td>",
             if over { " class=\"over\"" } else { "" },
             Text(&words(&m.name)),
-            if over { " <span class=\"flag\">over</span>" } else { "" },
+            if flag.is_empty() { String::new() } else { format!(" <span class=\"flag\">{flag}</span>") },
             unit.text(m.value)
         );
         if limits {
@@ -172,8 +177,8 @@ pub fn worst_series(report: &Report, rate: f64) -> Option<WorstSeries> {
     let slides = slides(&report.series);
     let series_at = |m: &Reading| series_of(&m.name, &slides).or_else(|| series_of(&m.name, &report.series));
     // If the worst measure has no series, no other series may stand in for it.
-    let over = Verdict::of(&readings).over > 0;
-    let of_verdict = readings.iter().filter(|m| m.over() == over);
+    let judgement = Verdict::of(&readings).judgement();
+    let of_verdict = readings.iter().filter(|m| m.limit().is_some() && m.judgement() == judgement);
     let judged = of_verdict.filter_map(|m| Some((m, m.part()?, series_at(m)?)));
     let (measure, _, series) = judged.reduce(|a, b| if b.1 > a.1 { b } else { a })?;
     let parts = series.values.len().min(WorstSeries::PARTS);
@@ -225,6 +230,7 @@ mod tests {
             copy: Some(0.1),
             take: Some(0.4 / 3.0),
             at_most: Some(0.1),
+            not_judged: None,
         };
         let series =
             Series { name: "foot_skate".into(), unit: "m", values: vec![0.0, 1.0], resting: Vec::new() };

@@ -206,6 +206,7 @@ mod tests {
             copy: None,
             take: None,
             at_most: Some(0.5),
+            not_judged: None,
         };
         let plots = grouped(&series.iter().collect::<Vec<_>>(), 30.0, &[reading]);
         assert_eq!(plots.iter().map(|p| p.allowed).collect::<Vec<_>>(), [Some([0.0, 0.5]), None, None]);

@@ -33,6 +33,7 @@ mod reference_motion;
 mod reference_text;
 mod run_error;
 mod run_job;
+mod hints;
 mod section_values;
 mod stage_monitor;
 mod standard;
@@ -51,6 +52,8 @@ pub(crate) use file_hash::{hash_of, slashed};
 #[cfg(feature = "render")]
 pub(crate) use file_names::CLIP_PAGE;
 pub(crate) use file_names::{CONTACT_TABLE, REPORT, REPORT_PAGE};
+#[cfg(feature = "cli")]
+pub(crate) use hints::hints;
 pub use input_section::{InputSection, Up};
 pub(crate) use job::output_format;
 pub use job::{Collision, Job, TakeFile};

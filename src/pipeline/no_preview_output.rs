@@ -45,7 +45,6 @@ pub(super) fn page(
     _: &[Motion],
     _: &[Motion],
     report: &mut Report,
-    _: Vec<&str>,
     _: bool,
 ) -> Option<(PathBuf, Vec<u8>)> {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();

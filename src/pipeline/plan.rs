@@ -44,7 +44,7 @@ pub struct Pipeline {
     pub preview: Preview,
     /// Whether to write `report.json` and the report pages.
     pub report: bool,
-    /// Whether to measure results that are measured quickly even without a report: the program prints one line on each.
+    /// Whether to measure results even without a report: the program prints one line on each.
     pub verdict: bool,
     /// Whether every take gets a page in a report, or only takes that exceed a limit.
     pub every_page: bool,
@@ -60,9 +60,6 @@ pub struct Pipeline {
     /// What measures need of the character, likewise.
     pub(crate) metric_context: OnceLock<Arc<MetricContext>>,
 }
-
-/// Most frames of a take that is measured for [`Pipeline::verdict`]: they take some tenths of a second.
-const QUICK_FRAMES: usize = 10_000;
 
 impl Pipeline {
     /// Resolves `config` for one of its characters; relative paths start from `folder`.
@@ -110,9 +107,9 @@ impl Pipeline {
         self.stages.iter().map(|stage| stage.name()).collect()
     }
 
-    /// Whether the results of a take of so many frames are measured, which they are if somebody reads the measures.
-    pub fn measured(&self, frames: usize) -> bool {
-        self.report || !self.fail_on.is_empty() || (self.verdict && frames <= QUICK_FRAMES)
+    /// Whether results are measured, which they are if somebody reads the measures.
+    pub fn measured(&self) -> bool {
+        self.report || self.verdict || !self.fail_on.is_empty()
     }
 
     /// The pipeline's own character, measured.

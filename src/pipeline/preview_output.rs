@@ -65,7 +65,6 @@ pub(super) fn page(
     originals: &[Motion],
     motions: &[Motion],
     report: &mut Report,
-    stages: Vec<&'static str>,
     listed: bool,
 ) -> Option<(PathBuf, Vec<u8>)> {
     // If the take keeps its character, the source is not shown next to it.
@@ -96,7 +95,6 @@ pub(super) fn page(
         // Relative paths, so that the page does not depend on the folder.
         inputs: job.takes.iter().map(|t| slashed(&t.relative)).collect(),
         clips,
-        stages,
         report,
         picture: picture.as_deref().ok(),
         batch: listed.then(|| "../".repeat(depth) + REPORT_PAGE),

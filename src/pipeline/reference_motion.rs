@@ -1,21 +1,35 @@
-//! Measures a finished motion, alone or in comparison with the take that it was made from.
+//! The judge of a finished motion: measures it next to the take that it was made from. `run`, `retarget`, `measure`, Python
+//! and pages all ask here.
+//!
+//! Contacts are detected on the take, whatever stages ran; the floor of the result is at height 0. A long take is measured in
+//! parts, and each measure keeps its worst part, so that memory does not grow with it.
 
 use crate::contacts::{ContactOptions, detect};
+use crate::export::made_by;
 use crate::kinematics::cuts;
-use crate::measure::{Assessment, MetricContext, assess, assess_beside};
-use crate::model::{Character, Motion};
+use crate::measure::{Assessment, MetricContext, Reading, add_words, assess, assess_beside, mark};
+use crate::model::{Character, Contacts, Motion};
+use crate::report::{Metric, NotJudged, Series};
 use crate::retarget::{MapError, Retarget, RootScale, map};
 use crate::signal::{Rate, Resampling, resample};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The measures that compare contact labels with contact labels.
 const AGREEMENT: [&str; 3] = ["contact_precision", "contact_recall", "contact_f1"];
 
+/// Most frames that are measured at once. Samples and series take about ten kilobytes a frame: a hundred megabytes. At half a
+/// percentile would be taken of less than a minute of capture at 120 Hz.
+const PART: usize = 10_000;
+
 /// A take at the rate of a result, with its contacts, and its direct rotation transfer to the result's character.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct ReferenceMotion {
     take: Motion,
-    copy: Motion,
+    /// `None` where the take plays on the result's character as it is.
+    transfer: Option<Box<Retarget>>,
+    target: Arc<Character>,
+    not_judged: NotJudged,
 }
 
 impl ReferenceMotion {
@@ -23,26 +37,22 @@ impl ReferenceMotion {
     ///
     /// # Errors
     /// A [`MapError`] if the two bodies have no joints in common.
-    pub fn of(mut take: Motion, result: &Motion) -> Result<Self, MapError> {
-        let (rate, wanted) = (take.clip.sample_rate, result.clip.sample_rate);
-        if (rate - wanted).abs() > 1e-6 * wanted
-            && let Some(rate) = Rate::from_hz(wanted)
-        {
-            take.clip = resample(&take.clip, rate, Resampling::default(), &cuts(&take));
+    pub fn of(take: Motion, result: &Motion) -> Result<Self, MapError> {
+        let (take, target) = (comparable(take, result), Arc::clone(&result.character));
+        let not_judged = recorded(&target);
+        if alike(&take.character, &target) {
+            return Ok(Self { take, transfer: None, target, not_judged });
         }
-        take.clip.sample_rate = wanted;
-        take.contacts = Some(detect(&take, &ContactOptions::default()));
-        if alike(&take.character, &result.character) {
-            let copy = Motion { character: Arc::clone(&result.character), ..take.clone() };
-            return Ok(Self { take, copy });
-        }
-        let joint_map = map(&take.character, &result.character)?;
-        let rigs = (&take.character.rig, &result.character.rig);
-        let target = Arc::clone(&result.character);
-        let ready = Retarget::new(&take.character, target, &joint_map, rigs, RootScale::Legs);
-        let labels = take.contacts.as_ref().map(|contacts| ready.labels(contacts));
-        let copy = Motion { contacts: labels, ..ready.copy(&take) };
-        Ok(Self { take, copy })
+        let joint_map = map(&take.character, &target)?;
+        let rigs = (&take.character.rig, &target.rig);
+        let ready = Retarget::new(&take.character, Arc::clone(&target), &joint_map, rigs, RootScale::Legs);
+        Ok(Self { take, transfer: Some(Box::new(ready)), target, not_judged })
+    }
+
+    /// With further measures that stages made meaningless, besides those that the result's file records.
+    pub fn without(mut self, not_judged: NotJudged) -> Self {
+        self.not_judged.extend(not_judged);
+        self
     }
 
     /// Frames of the take at the rate of the result.
@@ -53,17 +63,131 @@ impl ReferenceMotion {
     /// Measures the result, which plays on the character of `context`, and the direct transfer beside it; the take says what should
     /// rest when.
     pub fn assess(&self, context: &MetricContext, result: &Motion) -> Assessment {
-        assess_beside(context, result, self.copy.contacts.as_ref(), &self.take, &self.copy)
+        let copy = |take: &Motion| match &self.transfer {
+            Some(transfer) => transfer.copy(take),
+            None => Motion { character: Arc::clone(&self.target), ..take.clone() },
+        };
+        judge(context, &self.take, &copy, result, &self.not_judged)
+    }
+}
+
+/// What the stages that made a character's file recorded as not judged.
+fn recorded(character: &Character) -> NotJudged {
+    let record = character.document.as_ref().and_then(|document| made_by(document));
+    let record =
+        record.and_then(|mut record| serde_json::from_value(record.get_mut("not_judged")?.take()).ok());
+    record.unwrap_or_default()
+}
+
+/// The take at the rate of `result`, with contacts that are detected on it.
+pub(super) fn comparable(mut take: Motion, result: &Motion) -> Motion {
+    let (rate, wanted) = (take.clip.sample_rate, result.clip.sample_rate);
+    if (rate - wanted).abs() > 1e-6 * wanted
+        && let Some(rate) = Rate::from_hz(wanted)
+    {
+        take.clip = resample(&take.clip, rate, Resampling::default(), &cuts(&take));
+    }
+    take.clip.sample_rate = wanted;
+    take.contacts = Some(detect(&take, &ContactOptions::default()));
+    take
+}
+
+/// Measures `result` beside `take`, which is at its rate and has contacts; `copy` is the direct transfer of a part of the
+/// take, with the take's contacts.
+pub(super) fn judge(
+    context: &MetricContext,
+    take: &Motion,
+    copy: &dyn Fn(&Motion) -> Motion,
+    result: &Motion,
+    not_judged: &NotJudged,
+) -> Assessment {
+    let of_take = MetricContext::new(&take.character);
+    let labels = take.contacts.as_ref().map(|labels| over_floor(labels, context, &of_take));
+    let (own, theirs) = (result.clip.frames(), take.clip.frames());
+    let part = |frames: Range<usize>| {
+        let within = |m: &Motion| m.part(frames.start.min(m.clip.frames())..frames.end.min(m.clip.frames()));
+        let whole = frames.len() == own.max(theirs);
+        let parts = (!whole).then(|| (within(take), within(result)));
+        let (take, result) = parts.as_ref().map_or((take, result), |(take, result)| (take, result));
+        let inside = |frame: usize| frame.clamp(frames.start, frames.end) - frames.start;
+        let labels = labels.as_ref().map(|labels| labels.changed(inside, |height| height));
+        let mut made = assess_beside(context, result, labels.as_ref(), (&of_take, take), &copy(take));
+        mark(&mut made.metrics, not_judged);
+        made
+    };
+    let mut made = in_parts(own.max(theirs), part);
+    add_words(&mut made.metrics);
+    made
+}
+
+/// The labels of a take for a result: the ground of the take is at height 0, and heights above it are scaled by the ratio of leg
+/// lengths. A take of the result's own character keeps its floor.
+fn over_floor(labels: &Contacts, result: &MetricContext, take: &MetricContext) -> Contacts {
+    if alike(result.character(), take.character()) {
+        return labels.clone();
+    }
+    let ratio = result.leg() / take.leg();
+    labels.changed(|frame| frame, |height| ratio * (height - labels.ground))
+}
+
+/// The measures of so many frames, measured in parts of equal length: each the worst of the parts.
+fn in_parts(frames: usize, part: impl Fn(Range<usize>) -> Assessment) -> Assessment {
+    let length = frames.div_ceil(frames.div_ceil(PART).max(1)).max(1);
+    let mut made = part(0..length.min(frames));
+    for start in (length..frames).step_by(length) {
+        let next = part(start..frames.min(start + length));
+        next.metrics.into_iter().for_each(|metric| keep_worst(&mut made.metrics, metric));
+        next.series.into_iter().for_each(|series| append(&mut made.series, series, start));
+        made.series.iter_mut().for_each(|s| s.values.resize(frames.min(start + length), f64::NAN));
+    }
+    made
+}
+
+/// Continues a time series by its part from frame `start` on.
+fn append(all: &mut Vec<Series>, mut next: Series, start: usize) {
+    next.resting.iter_mut().for_each(|[from, to]| (*from, *to) = (*from + start, *to + start));
+    match all.iter_mut().find(|s| s.name == next.name) {
+        Some(known) => {
+            known.values.append(&mut next.values);
+            known.resting.append(&mut next.resting);
+        }
+        None => {
+            next.values.splice(0..0, std::iter::repeat_n(f64::NAN, start));
+            all.push(next);
+        }
+    }
+}
+
+/// Adds a measure; if an earlier clip or part has the same one, keeps the worse: by what is said of it, then by its value.
+pub(super) fn keep_worst(metrics: &mut Vec<Metric>, metric: Metric) {
+    let greatest = crate::measure::find(&metric.name).is_none_or(|m| m.greatest_is_worst);
+    let judgement = |m: &Metric| Reading::from(m).judgement();
+    match metrics.iter_mut().find(|m| m.name == metric.name) {
+        Some(known) => {
+            let worse = (metric.value > known.value) == greatest;
+            if (judgement(&metric), worse) > (judgement(known), false) {
+                *known = metric;
+            }
+        }
+        None => metrics.push(metric),
     }
 }
 
 /// Measures a result, which plays on the character of `context`, by contacts that are found on itself, over a floor of this
 /// height in metres.
 pub fn assess_alone(context: &MetricContext, result: &Motion, ground: f64) -> Assessment {
-    let contacts = detect(result, &ContactOptions { ground: Some(ground), ..ContactOptions::default() });
-    let mut made = assess(context, result, Some(&contacts), None);
+    let labels = detect(result, &ContactOptions { ground: Some(ground), ..ContactOptions::default() });
+    let labelled = Motion { contacts: Some(labels), ..result.clone() };
+    let not_judged = recorded(&result.character);
+    let mut made = in_parts(result.clip.frames(), |frames| {
+        let part = if frames.len() == result.clip.frames() { &labelled } else { &labelled.part(frames) };
+        let mut made = assess(context, part, part.contacts.as_ref(), None);
+        mark(&mut made.metrics, &not_judged);
+        made
+    });
     // The labels are those of the result: agreement would always be complete.
     made.metrics.retain(|m| !AGREEMENT.contains(&m.name.as_str()));
+    add_words(&mut made.metrics);
     made
 }
 

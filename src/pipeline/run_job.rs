@@ -13,7 +13,7 @@ use crate::export;
 use crate::import;
 use crate::measure::{Reading, Verdict};
 use crate::model::{Asset, Character, Clip, Mark, Motion};
-use crate::report::Report;
+use crate::report::{NotJudged, Report};
 use crate::stages::{Setting, Stage, StageError};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -90,7 +90,7 @@ impl<'a> JobRun<'a> {
             motions: Vec::new(),
             marks: Vec::new(),
             originals: Vec::new(),
-            monitor: StageMonitor::new(),
+            monitor: StageMonitor::default(),
         }
     }
 
@@ -98,8 +98,9 @@ impl<'a> JobRun<'a> {
     fn take(&mut self, take: &TakeFile, takes: usize) -> Result<(), RunError> {
         let pipeline = self.pipeline;
         let asset = self.read(take, takes)?;
-        let measured = pipeline.measured(asset.clips.iter().map(Clip::frames).sum());
-        self.monitor.enable(measured);
+        let frames = asset.clips.iter().map(Clip::frames).sum();
+        let measured = pipeline.measured();
+        self.monitor.enable(pipeline, frames);
         let context =
             || pipeline.character.as_ref().filter(|_| measured).map(|own| pipeline.metric_context(own));
         let stages = rayon::join(|| resolve(pipeline, &asset.character), context).0?;
@@ -110,7 +111,7 @@ impl<'a> JobRun<'a> {
             }
             let mut marks = pipeline.preview.extension().map(|_| Vec::new());
             let motion = apply_stages(&stages, motion, &mut marks, &mut self.monitor, &mut self.report)?;
-            self.monitor.finish(pipeline, &motion, several, &mut self.report);
+            self.monitor.finish(pipeline, &stages, &motion, several, &mut self.report);
             self.motions.push(motion);
             self.marks.push(marks.unwrap_or_default());
         }
@@ -147,7 +148,8 @@ impl<'a> JobRun<'a> {
         let pipeline = self.pipeline;
         // A document that only changes its format is otherwise left as it is.
         let own = pipeline.stages.is_empty() && self.motions.iter().any(|m| m.character.document.is_some());
-        let made_by = if own { String::new() } else { made_by(pipeline, &self.sources) };
+        let made_by =
+            if own { String::new() } else { made_by(pipeline, &self.sources, &self.report.not_judged) };
         let mut outputs = Vec::new();
         for (format, path) in &job.outputs {
             outputs.push(self.encode(*format, path, record, &made_by)?);
@@ -216,16 +218,7 @@ impl<'a> JobRun<'a> {
         }
         let readings: Vec<Reading> = report.metrics.iter().map(Reading::from).collect();
         if pipeline.report && (pipeline.every_page || Verdict::of(&readings).over > 0) {
-            let stages = pipeline.stage_names();
-            files.extend(preview_output::page(
-                job,
-                path,
-                &self.originals,
-                &self.motions,
-                report,
-                stages,
-                record,
-            ));
+            files.extend(preview_output::page(job, path, &self.originals, &self.motions, report, record));
         }
     }
 }
@@ -244,10 +237,14 @@ fn recorded_report(report: &Report, rate: f64) -> Value {
 }
 
 /// What made the outputs, as JSON; independent of time and place.
-fn made_by(pipeline: &Pipeline, sources: &[FileHash]) -> String {
+fn made_by(pipeline: &Pipeline, sources: &[FileHash], not_judged: &NotJudged) -> String {
     let inputs: Vec<_> = sources.iter().map(|s| json!({ "name": s.path, "blake3": s.blake3 })).collect();
     let version = env!("CARGO_PKG_VERSION");
-    json!({ "version": version, "pipeline": pipeline.fingerprint, "inputs": inputs }).to_string()
+    let mut made_by = json!({ "version": version, "pipeline": pipeline.fingerprint, "inputs": inputs });
+    if !not_judged.is_empty() {
+        made_by["not_judged"] = json!(not_judged);
+    }
+    made_by.to_string()
 }
 
 /// Keeps the clips of the asset that the pipeline asks for.
@@ -328,7 +325,9 @@ pub(super) struct ResolvedStage {
     /// Its position in the pipeline, from 1.
     number: usize,
     name: &'static str,
-    stage: Box<dyn Stage>,
+    /// The measures that it makes meaningless on purpose.
+    meaningless: &'static [&'static str],
+    pub(super) stage: Box<dyn Stage>,
 }
 
 /// The error of the stage with this position and name.
@@ -353,7 +352,7 @@ pub(super) fn resolve(
         };
         let stage = written.resolve(&setting).map_err(stage_error(number, name))?;
         arriving = stage.leaving(&arriving);
-        stages.push(ResolvedStage { number, name, stage });
+        stages.push(ResolvedStage { number, name, meaningless: written.meaningless(), stage });
     }
     Ok(stages)
 }
@@ -369,7 +368,8 @@ pub(super) fn apply_stages(
     if stages.is_empty() {
         motion.check().map_err(RunError::Invalid)?;
     }
-    for ResolvedStage { number, name, stage } in stages {
+    for (index, resolved) in stages.iter().enumerate() {
+        let ResolvedStage { number, name, meaningless, stage } = resolved;
         if let Some(marks) = marks {
             // Positions that belong to one character mean nothing for another.
             if !Arc::ptr_eq(&stage.leaving(&motion.character), &motion.character) {
@@ -377,8 +377,15 @@ pub(super) fn apply_stages(
             }
             marks.extend(stage.marks(&motion));
         }
-        monitor.before(&**stage, &motion);
+        monitor.before(index, resolved, &motion, &report.not_judged);
+        let found = report.findings.len();
         motion = stage.apply(motion, report).map_err(stage_error(*number, name))?;
+        // A stage that looks for faults changes nothing where it fixes none.
+        let findings = &report.findings[found..];
+        let changed = findings.is_empty() || findings.iter().any(|finding| finding.left.is_none());
+        if changed && !meaningless.is_empty() {
+            report.not_judged.insert((*name).to_owned(), meaningless.iter().map(|&m| m.to_owned()).collect());
+        }
         monitor.after(name, &motion);
         if cfg!(debug_assertions) || *number == stages.len() {
             motion.check().map_err(|fault| RunError::Broken { number: *number, name, fault })?;

@@ -1,63 +1,66 @@
-//! Observes a run: what each stage changes, and the measures of the result next to those of the direct rotation transfer.
+//! Observes a run: what each stage changes, and the measures of the result beside its take.
 
+use super::hints::hints;
 use super::plan::Pipeline;
+use super::reference_motion::{comparable, judge, keep_worst};
+use super::run_job::ResolvedStage;
 use crate::contacts::{ContactOptions, detect};
-use crate::measure::{MetricContext, assess, assess_beside, change, find};
-use crate::model::{Contacts, Motion};
-use crate::report::{Change, Metric, Report};
-use crate::stages::Stage;
+use crate::measure::{AGAINST_THE_TAKE, add_words, assess, change, mark};
+use crate::model::Motion;
+use crate::report::{Change, NotJudged, Report};
 use std::sync::Arc;
 
 /// What is kept of one motion while stages change it; nothing while it is disabled.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct StageMonitor {
+    /// Whether the result is measured.
     enabled: bool,
+    /// Whether the change by each stage is recorded too.
+    detailed: bool,
+    /// The take: the motion as it was read; the motion that was retargeted if stages had cut, moved or mirrored its frames.
+    take: Option<Arc<Motion>>,
+    /// The index of the stage that changed the character.
+    retarget: Option<usize>,
     before: Option<Arc<Motion>>,
-    /// The motion before it was retargeted, and its direct rotation transfer.
-    retargeted: Option<(Arc<Motion>, Motion)>,
-    /// The contact labels as they arrived on the final character, so that no later stage can edit what it is judged by.
-    labels: Option<Contacts>,
     changes: Vec<Change>,
-    context: Option<Arc<MetricContext>>,
 }
 
 impl StageMonitor {
-    /// A monitor that is disabled.
-    pub(super) fn new() -> Self {
-        Self {
-            enabled: false,
-            before: None,
-            retargeted: None,
-            labels: None,
-            changes: Vec::new(),
-            context: None,
-        }
+    /// Whether it observes the next take, of so many frames.
+    pub(super) fn enable(&mut self, pipeline: &Pipeline, frames: usize) {
+        self.enabled = pipeline.measured();
+        self.detailed = self.enabled && (pipeline.report || frames <= DETAILED_FRAMES);
     }
 
-    /// Whether it observes the next take.
-    pub(super) fn enable(&mut self, enabled: bool) {
-        self.enabled = enabled;
-    }
-
-    /// Observes a motion before a stage.
-    pub(super) fn before(&mut self, stage: &dyn Stage, motion: &Motion) {
+    /// Observes a motion before the stage with this index; `not_judged` is what earlier stages made meaningless.
+    pub(super) fn before(
+        &mut self,
+        index: usize,
+        stage: &ResolvedStage,
+        motion: &Motion,
+        not_judged: &NotJudged,
+    ) {
         if !self.enabled {
             return;
         }
-        let before = Arc::new(motion.clone());
-        if let Some(copy) = stage.plain(motion) {
-            self.retargeted = Some((Arc::clone(&before), copy));
-            self.labels = None;
+        let retargets = !Arc::ptr_eq(&stage.stage.leaving(&motion.character), &motion.character);
+        let first = self.take.is_none();
+        let moved = not_judged.values().any(|names| names.len() == AGAINST_THE_TAKE.len());
+        if self.detailed || first || (retargets && moved) {
+            let now = Arc::new(motion.clone());
+            if first || (retargets && moved) {
+                self.take = Some(Arc::clone(&now));
+            }
+            self.before = Some(now).filter(|_| self.detailed);
         }
-        self.before = Some(before);
+        if retargets {
+            self.retarget = Some(index);
+        }
     }
 
     /// Observes the motion after the stage of this name.
     pub(super) fn after(&mut self, stage: &str, motion: &Motion) {
         let Some(before) = self.before.take() else { return };
-        if self.labels.is_none() && (self.retargeted.is_some() || before.contacts.is_none()) {
-            self.labels.clone_from(&motion.contacts);
-        }
         self.changes.extend(change(stage, &before, motion));
     }
 
@@ -66,6 +69,7 @@ impl StageMonitor {
     pub(super) fn finish(
         &mut self,
         pipeline: &Pipeline,
+        stages: &[ResolvedStage],
         motion: &Motion,
         several: bool,
         report: &mut Report,
@@ -73,23 +77,34 @@ impl StageMonitor {
         if !self.enabled {
             return;
         }
-        let known = self.context.take().filter(|c| c.is_of(&motion.character));
-        let context =
-            self.context.insert(known.unwrap_or_else(|| pipeline.metric_context(&motion.character)));
-        let retargeted = self.retargeted.take();
-        // After frames were cut or moved, frames of the copy have no counterpart.
-        let in_step = |(_, c): &&(Arc<Motion>, Motion)| {
-            c.clip.frames() == motion.clip.frames() && c.clip.sample_rate == motion.clip.sample_rate
-        };
-        let retargeted = retargeted.as_ref().filter(in_step);
-        let labelled = retargeted.map_or(motion, |(_, copy)| copy);
-        // Without the stage `contacts`, contacts are detected on the copy, which is nearest to the take.
-        let arrived = self.labels.take().filter(|_| retargeted.is_some());
-        let known = arrived.or_else(|| motion.contacts.clone()).or_else(|| labelled.contacts.clone());
-        let labels = known.unwrap_or_else(|| detect(labelled, &ContactOptions::default()));
-        let assessment = match retargeted {
-            Some((take, copy)) => assess_beside(context, motion, Some(&labels), take, copy),
-            None => assess(context, motion, Some(&labels), None),
+        let context = pipeline.metric_context(&motion.character);
+        let take = self.take.take().map(|take| comparable(Arc::unwrap_or_clone(take), motion));
+        let retarget = self.retarget.take().and_then(|index| stages.get(index));
+        // Once frames were cut or moved, those of the take have no counterpart.
+        let in_step = |take: &&Motion| take.clip.frames().abs_diff(motion.clip.frames()) <= 1;
+        let assessment = match take.as_ref().filter(in_step) {
+            Some(take) => {
+                let same =
+                    |part: &Motion| Motion { character: Arc::clone(&motion.character), ..part.clone() };
+                let copy =
+                    |part: &Motion| retarget.and_then(|r| r.stage.plain(part)).unwrap_or_else(|| same(part));
+                let judged = |motion: &Motion| judge(&context, take, &copy, motion, &report.not_judged);
+                let made = judged(motion);
+                // Trying stages costs as much as the run: hints are for those who read pages.
+                let stages = pipeline.stage_names();
+                let tried =
+                    pipeline.report.then(|| hints(motion, &made, &stages, &judged)).into_iter().flatten();
+                report.hints.extend(tried);
+                made
+            }
+            None => {
+                let ground = ContactOptions { ground: Some(0.0), ..ContactOptions::default() };
+                let labels = motion.contacts.clone().unwrap_or_else(|| detect(motion, &ground));
+                let mut made = assess(&context, motion, Some(&labels), None);
+                mark(&mut made.metrics, &report.not_judged);
+                add_words(&mut made.metrics);
+                made
+            }
         };
         for metric in assessment.metrics {
             keep_worst(&mut report.metrics, metric);
@@ -106,12 +121,6 @@ impl StageMonitor {
     }
 }
 
-/// Adds a measure; if an earlier clip has the same one, keeps the worse value.
-fn keep_worst(metrics: &mut Vec<Metric>, metric: Metric) {
-    let greatest = find(&metric.name).is_none_or(|m| m.greatest_is_worst);
-    match metrics.iter_mut().find(|m| m.name == metric.name) {
-        Some(known) if (metric.value > known.value) == greatest => *known = metric,
-        Some(_) => {}
-        None => metrics.push(metric),
-    }
-}
+/// Most frames of a take of which the changes by each stage are recorded without a report: each stage is then compared with
+/// the motion before it, which takes another copy in memory.
+const DETAILED_FRAMES: usize = 10_000;

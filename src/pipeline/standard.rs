@@ -72,10 +72,10 @@ impl Pipeline {
     pub fn apply(&self, motion: Motion) -> Result<(Motion, Report), RunError> {
         let mut report = Report { warnings: self.warnings.clone(), ..Report::default() };
         let stages = resolve(self, &motion.character)?;
-        let mut monitor = StageMonitor::new();
-        monitor.enable(self.measured(motion.clip.frames()));
+        let mut monitor = StageMonitor::default();
+        monitor.enable(self, motion.clip.frames());
         let motion = apply_stages(&stages, motion, &mut None, &mut monitor, &mut report)?;
-        monitor.finish(self, &motion, false, &mut report);
+        monitor.finish(self, &stages, &motion, false, &mut report);
         Ok((motion, report))
     }
 }

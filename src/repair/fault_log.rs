@@ -76,7 +76,7 @@ impl FaultLog {
         let metric = |fault: &&'static str| {
             let value = self.nearest.iter().find(|n| n.0 == *fault)?.1;
             let name = format!("repair_{fault}");
-            Some(Metric { name, value, unit: "1", copy: None, take: None, at_most: Some(1.0) })
+            Some(Metric { name, value, unit: "1", at_most: Some(1.0), ..Metric::default() })
         };
         FAULTS.iter().filter_map(metric).collect()
     }

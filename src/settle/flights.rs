@@ -107,9 +107,8 @@ fn metrics(
         name: name.into(),
         value,
         unit,
-        copy: None,
-        take: None,
         at_most,
+        ..Metric::default()
     };
     let mut found = Vec::new();
     if fell.known {

@@ -80,6 +80,26 @@ impl Default for IkConfig {
 impl StageConfig for IkConfig {
     const NAME: &'static str = "ik";
 
+    /// Limbs and the trunk go where they are told, feet that are told to hold are held.
+    fn meaningless(&self) -> &'static [&'static str] {
+        &[
+            "foot_orientation_p95",
+            "limit_violation_added",
+            "jerk_ratio",
+            "turn_ratio",
+            "elbow_pop",
+            "knee_pop",
+            "self_contact_lost",
+            "limb_error_p95",
+            "knee_error_max",
+            "straight_leg_bend_p90",
+            "clearance_error_p95",
+            "knee_jerk_ratio",
+            "foot_jerk_ratio",
+            "trunk_error",
+        ]
+    }
+
     fn validate(&self) -> Result<(), Vec<StageError>> {
         let mut faults = Vec::new();
         let mut need = |good: bool, key: &'static str, text: String| {

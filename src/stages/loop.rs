@@ -8,6 +8,7 @@
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::kinematics::Forward;
 use crate::math::{Quat, Transform, Vec3, exp, log, twist_angle};
+use crate::measure::AGAINST_THE_TAKE;
 use crate::model::{Clip, Contacts, JointId, ModelPose, Motion, Pose, Role, Skeleton};
 use crate::report::Report;
 use crate::signal::with_poses;
@@ -47,6 +48,11 @@ const CONTACT: f64 = 0.05;
 impl StageConfig for LoopConfig {
     const NAME: &'static str = "loop";
     const ONCE: Option<&'static str> = Some("the first closes the clip");
+
+    /// Frames of the result are other frames of the take.
+    fn meaningless(&self) -> &'static [&'static str] {
+        AGAINST_THE_TAKE
+    }
 
     fn validate(&self) -> Result<(), Vec<StageError>> {
         let mut faults = Vec::new();

@@ -8,6 +8,7 @@
 
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::math::{Mat3, Quat, RawQuat, Vec3};
+use crate::measure::AGAINST_THE_TAKE;
 use crate::model::{Character, Clip, JointId, Motion, Rig, Role, Skeleton};
 use crate::report::Report;
 use crate::signal::fix_hemispheres;
@@ -24,6 +25,11 @@ pub struct MirrorConfig {
 
 impl StageConfig for MirrorConfig {
     const NAME: &'static str = "mirror";
+
+    /// The left of the result is the right of the take.
+    fn meaningless(&self) -> &'static [&'static str] {
+        AGAINST_THE_TAKE
+    }
 
     fn resolve(&self, setting: &Setting) -> Result<Box<dyn Stage>, StageError> {
         let character = &*setting.arriving;

@@ -54,6 +54,9 @@ pub trait WrittenStage: Send + Sync {
     /// See [`StageConfig::ONCE`].
     fn once(&self) -> Option<&'static str>;
 
+    /// See [`StageConfig::meaningless`].
+    fn meaningless(&self) -> &'static [&'static str];
+
     /// See [`StageConfig::foresee`].
     fn foresee(&self, character: &Character, folder: &Path) -> Vec<(String, StageError)>;
 
@@ -83,6 +86,10 @@ impl<C: StageConfig> WrittenStage for C {
 
     fn once(&self) -> Option<&'static str> {
         C::ONCE
+    }
+
+    fn meaningless(&self) -> &'static [&'static str] {
+        StageConfig::meaningless(self)
     }
 
     fn foresee(&self, character: &Character, folder: &Path) -> Vec<(String, StageError)> {

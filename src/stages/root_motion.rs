@@ -49,6 +49,27 @@ impl Default for RootMotionConfig {
 impl StageConfig for RootMotionConfig {
     const NAME: &'static str = "root_motion";
 
+    /// In place feet slide under the body, and its flight has no path; `extract` moves no joint.
+    fn meaningless(&self) -> &'static [&'static str] {
+        match self.mode {
+            RootMotionMode::InPlace => &[
+                "foot_slide_p95",
+                "rest_slip_p95",
+                "jerk_ratio",
+                "knee_jerk_ratio",
+                "foot_jerk_ratio",
+                "limb_error_p95",
+                "foot_orientation_p95",
+                "trunk_error",
+                "knee_pop",
+                "elbow_pop",
+                "loop_seam",
+                "flight_error",
+            ],
+            RootMotionMode::Keep | RootMotionMode::Extract => &[],
+        }
+    }
+
     fn validate(&self) -> Result<(), Vec<StageError>> {
         let hz = self.yaw_cutoff_hz;
         if hz >= 0.0 && hz.is_finite() {

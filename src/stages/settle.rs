@@ -6,6 +6,7 @@ use super::written_keys::listed;
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::contacts;
 use crate::math::Vec3;
+use crate::measure::AGAINST_THE_TAKE;
 use crate::model::{Character, Contacts, JointId, Motion, Role};
 use crate::report::{Report, Series};
 use crate::settle::{Ragdoll, RagdollRelease, Settled, Swing, release_ragdoll, settle_flights, swing};
@@ -102,6 +103,14 @@ impl Default for SettleConfig {
 
 impl StageConfig for SettleConfig {
     const NAME: &'static str = "settle";
+
+    /// A ragdoll does nothing that the take does. Flights that are made ballistic lift the feet.
+    fn meaningless(&self) -> &'static [&'static str] {
+        match self.mode {
+            SettleMode::Ragdoll => AGAINST_THE_TAKE,
+            SettleMode::Flights | SettleMode::Secondary => &[],
+        }
+    }
 
     fn validate(&self) -> Result<(), Vec<StageError>> {
         let mut faults = Vec::new();

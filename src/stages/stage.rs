@@ -73,6 +73,12 @@ pub trait StageConfig: DeserializeOwned + Serialize + JsonSchema + Default + Sen
         Ok(())
     }
 
+    /// The names of measures that mean nothing once this stage has done what it is asked to: they are not judged. Only what is
+    /// changed on purpose belongs here, and never what the stage may do wrong.
+    fn meaningless(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// The files that the stage reads besides the motion, as written in its keys. Outputs are out of date when one of
     /// them changes.
     fn files(&self) -> Vec<PathBuf> {

@@ -4,6 +4,7 @@
 //! original first frame. Units: seconds or frames.
 
 use super::{Setting, Stage, StageConfig, StageError};
+use crate::measure::AGAINST_THE_TAKE;
 use crate::model::Motion;
 use crate::report::Report;
 use schemars::JsonSchema;
@@ -32,6 +33,11 @@ const FRAME_ROUNDING: f64 = 1e-6;
 
 impl StageConfig for TrimConfig {
     const NAME: &'static str = "trim";
+
+    /// Frames of the result are other frames of the take.
+    fn meaningless(&self) -> &'static [&'static str] {
+        AGAINST_THE_TAKE
+    }
 
     fn validate(&self) -> Result<(), Vec<StageError>> {
         let mut faults = Vec::new();

@@ -1,0 +1,171 @@
+//! Hands at the body: which touches of the take a result keeps, and when an arm holds a contact.
+//!
+//! Distances are those between capsules of both bodies, measured alike; a source without skin has the girths of an adult.
+//! Nothing that places hands takes part. Units: metres of the common height, radians.
+
+use super::catalogue::metric;
+use super::metric_context::MetricContext;
+use crate::body::{BodyPart, Capsule};
+use crate::kinematics::forward;
+use crate::math::{Vec3, nearest_of_segments};
+use crate::model::{ContactPart, Contacts, ModelPose, Motion, Role, Side};
+use crate::report::Metric;
+use std::ops::Range;
+
+/// Sampling rate, hertz: a touch that matters lasts longer than its period.
+const SAMPLES: f64 = 15.0;
+/// A hand nearer than this to another part touches it, metres: its capsule is the palm's, and bent fingers reach so far beyond
+/// it (a fist is 8 cm thick, a palm 3: ANSUR II, Gordon et al. 2014).
+const TOUCH: f64 = 0.04;
+/// A touch is kept if the distance grows by less than this, metres: beyond it one sees between hand and body.
+const KEPT: f64 = 0.05;
+/// A hand nearer than this may be moved to keep its distance from the body, metres: the width of a hand (ANSUR II, Gordon et al.
+/// 2014: 8.8 cm).
+const NEAR: f64 = 0.088;
+/// A forearm within this angle of straight down hangs: the hand is beside hip and thigh without touching them on purpose.
+const HANGING: f64 = std::f64::consts::FRAC_PI_4;
+/// Time in which an arm goes to the floor and leaves it, seconds: that of a step.
+const BLEND: f64 = 0.4;
+/// The shortest time of touching that is judged, seconds: two samples are no touch.
+const SHORTEST: f64 = 0.5;
+
+/// What a hand can touch: head, trunk, the other hand and forearm, the thighs.
+const GROUPS: usize = 6;
+
+/// The distances of one hand from what it can touch, and the smallest distance of forearm and hand from trunk and head.
+#[derive(Clone, Copy, Debug)]
+struct ArmGaps {
+    touch: [f64; GROUPS],
+    inside: f64,
+}
+
+/// The arms of a take and of its result over time.
+#[derive(Clone, Debug, Default)]
+pub struct ArmContacts {
+    /// Frames from one sample to the next.
+    stride: usize,
+    /// By side and sample, whether the arm holds a contact or would be in the body.
+    held: [Vec<bool>; 2],
+    /// By side, the frames in which it leans on the floor.
+    leaning: [Vec<Range<usize>>; 2],
+    /// Number of touches of the take by hand, part and sample, and of those that the result loses.
+    touches: usize,
+    lost: usize,
+    /// Samples per second.
+    rate: f64,
+}
+
+impl ArmContacts {
+    /// The arms of `source`, its direct transfer `copy`, and `motion`, which are in step; nothing of bodies without arms.
+    pub fn of(
+        context: &MetricContext,
+        (take_context, source): (&MetricContext, &Motion),
+        copy: &Motion,
+        motion: &Motion,
+    ) -> Self {
+        let rate = motion.clip.sample_rate;
+        let stride = (rate / SAMPLES).round().max(1.0) as usize;
+        let mut made = Self { stride, rate: rate / stride as f64, ..Self::default() };
+        let all = [(take_context, source), (context, copy), (context, motion)];
+        let frames = all.iter().map(|(_, m)| m.clip.frames()).min().unwrap_or(0);
+        let mut poses = all.map(|(_, m)| m.character.skeleton().rest_pose());
+        let mut models = all.map(|(_, m)| m.character.skeleton().rest_model_pose());
+        for frame in (0..frames).step_by(stride) {
+            for (((_, m), pose), model) in all.iter().zip(&mut poses).zip(&mut models) {
+                forward(m.character.skeleton(), &m.clip, frame, pose, model);
+            }
+            let [from, plain, own] = [0, 1, 2].map(|k| gaps(all[k].0, &models[k]));
+            for side in 0..2 {
+                let (Some(from), Some(plain), Some(own)) = (from[side], plain[side], own[side]) else {
+                    continue;
+                };
+                let near = from.touch.iter().any(|gap| *gap < NEAR);
+                made.held[side].push(near || plain.inside < 0.0);
+                for (there, here) in from.touch.iter().zip(&own.touch).filter(|(there, _)| **there < TOUCH) {
+                    made.touches += usize::from(here.is_finite());
+                    made.lost += usize::from(here.is_finite() && *here > KEPT + there.max(0.0));
+                }
+            }
+        }
+        made
+    }
+
+    /// Adds the contacts with the floor that are labelled: an arm that leans on it goes where that is.
+    pub fn with_labels(mut self, contacts: Option<&Contacts>) -> Self {
+        for (k, side) in Side::BOTH.into_iter().enumerate() {
+            let parts = [ContactPart::Hand(side), ContactPart::Elbow(side)].into_iter();
+            let holds = parts.flat_map(|part| contacts.map_or(&[][..], |c| c.holds(part)));
+            self.leaning[k] = holds.map(|hold| hold.frames.clone()).collect();
+        }
+        self
+    }
+
+    /// Whether the arm of this side holds a contact around this frame, or would be in the body.
+    pub fn holds(&self, side: usize, frame: usize) -> bool {
+        // The arm goes to the floor and leaves it.
+        let around = |r: &Range<usize>| {
+            frame + self.leaning_blend() >= r.start && frame < r.end + self.leaning_blend()
+        };
+        if self.leaning[side].iter().any(around) {
+            return true;
+        }
+        let sample = frame / self.stride.max(1);
+        let at = |k: usize| self.held[side].get(k).copied().unwrap_or(false);
+        at(sample) || at(sample + 1)
+    }
+
+    /// Frames before and after a contact with the floor.
+    fn leaning_blend(&self) -> usize {
+        (BLEND * self.rate) as usize * self.stride
+    }
+
+    /// The share of the take's touches that the result loses; `None` where the take does not touch itself.
+    pub fn lost(&self) -> Option<Metric> {
+        let enough = self.touches as f64 >= SHORTEST * self.rate;
+        enough.then(|| metric("self_contact_lost", self.lost as f64 / self.touches as f64))
+    }
+}
+
+/// Distance between two capsules; negative where they overlap.
+fn gap(a: &(Capsule, [Vec3; 2]), b: &(Capsule, [Vec3; 2])) -> f64 {
+    let [s, t] = nearest_of_segments(&a.1, &b.1);
+    let at = |ends: &[Vec3; 2], k: f64| ends[0] + (ends[1] - ends[0]) * k;
+    (at(&a.1, s) - at(&b.1, t)).norm() - a.0.radius - b.0.radius
+}
+
+/// The gaps of both arms in one pose; `None` of a side without an arm.
+fn gaps(context: &MetricContext, model: &ModelPose) -> [Option<ArmGaps>; 2] {
+    let placed: Vec<(Capsule, [Vec3; 2])> =
+        context.body.capsules().iter().map(|c| (*c, c.ends(model))).collect();
+    Side::BOTH.map(|side| {
+        let find = |part: BodyPart| placed.iter().find(|c| c.0.part == part);
+        let (hand, fore) = (find(BodyPart::Hand(side))?, find(BodyPart::LowerArm(side))?);
+        let rig = context.body.rig();
+        let [elbow, wrist] = [Role::LowerArm(side), Role::Hand(side)].map(|r| rig.joint(r));
+        let along = model.position(wrist?) - model.position(elbow?);
+        let hanging = -along.y > along.norm() * libm::cos(HANGING);
+        let mut found = ArmGaps { touch: [f64::INFINITY; GROUPS], inside: f64::INFINITY };
+        for other in &placed {
+            use BodyPart::{Chest, Hand, Head, LowerArm, Neck, Pelvis, Ribs, UpperLeg, Waist};
+            let group = match other.0.part {
+                Head | Neck => 0,
+                Waist | Ribs | Chest => 1,
+                Pelvis if !hanging => 1,
+                Hand(s) if s != side => 2,
+                LowerArm(s) if s != side => 3,
+                UpperLeg(s) if !hanging => 4 + usize::from(s == Side::Right),
+                Pelvis | UpperLeg(_) => GROUPS,
+                _ => continue,
+            };
+            let near = gap(hand, other) * context.scale;
+            if let Some(touch) = found.touch.get_mut(group) {
+                *touch = touch.min(near);
+            }
+            // A hanging arm in a wide hip is pushed out of it too.
+            if !matches!(group, 2 | 3) {
+                found.inside = found.inside.min(near).min(gap(fore, other) * context.scale);
+            }
+        }
+        Some(found)
+    })
+}

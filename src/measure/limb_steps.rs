@@ -1,0 +1,71 @@
+//! Single frames in which a limb turns faster than the take's, and the orientation of feet in the air.
+//!
+//! Compared with the direct transfer, whose limbs and feet turn as those of the take. Units: radians.
+
+use super::legs::{LimbComparison, MetricsAndSeries, both_sides, with_copy};
+use super::limb_frame::LimbFrame;
+use crate::math::{angle_between, percentile_in_place};
+use crate::model::{ContactPart, Contacts, Side};
+
+/// How far from the label of a contact a foot still takes off or lands, seconds: labels of two bodies differ by so much.
+const LANDING: f64 = 0.05;
+/// The fewest values that a percentile is taken of.
+const FEWEST: usize = 5;
+
+/// The greatest growth of the turn of an arm or leg bone per frame over that of the copy, in the frame or its neighbours.
+pub fn pops(limbs: &LimbComparison) -> MetricsAndSeries {
+    let bones = |frame: &LimbFrame| frame.limbs();
+    let turn = |track: &[LimbFrame], f: usize, k: usize| {
+        let [a, b] = [f - 1, f].map(|f| bones(&track[f])[k]);
+        if a.norm() > 0.0 && b.norm() > 0.0 { angle_between(&a, &b) } else { 0.0 }
+    };
+    let (mut metrics, mut series) = (Vec::new(), Vec::new());
+    for (name, first) in [("knee_pop", 0), ("elbow_pop", 4)] {
+        let of_side = |side: usize| -> Vec<f64> {
+            let growth = |f: usize| {
+                let of_bone = |k: usize| {
+                    let around = f.saturating_sub(1).max(1)..(f + 2).min(limbs.frames);
+                    let allowed = around.map(|g| turn(&limbs.copy, g, k)).fold(0.0, f64::max);
+                    turn(&limbs.own, f, k) - allowed
+                };
+                of_bone(first + 2 * side).max(of_bone(first + 2 * side + 1)).max(0.0)
+            };
+            (0..limbs.frames).map(|f| if f == 0 { 0.0 } else { growth(f) }).collect()
+        };
+        let sides = [of_side(0), of_side(1)];
+        let most = sides.iter().flatten().copied().fold(0.0, f64::max);
+        if limbs.frames > 1 {
+            metrics.push(with_copy(name, most, 0.0));
+            series.extend(both_sides(name, "rad", sides));
+        }
+    }
+    (metrics, series)
+}
+
+/// The angle between a foot and the copy's, where no part of it is labelled as in contact.
+pub fn foot_orientation(limbs: &LimbComparison, contacts: Option<&Contacts>) -> MetricsAndSeries {
+    let Some(contacts) = contacts else { return Default::default() };
+    let landing = (LANDING * limbs.rate).ceil() as usize;
+    let mut all = Vec::new();
+    let sides = Side::BOTH.map(|side| {
+        let mut touches = vec![false; limbs.frames];
+        for part in [ContactPart::Heel(side), ContactPart::Ball(side)] {
+            for hold in contacts.holds(part) {
+                let end = (hold.frames.end + landing).min(limbs.frames);
+                let start = hold.frames.start.saturating_sub(landing).min(end);
+                touches[start..end].fill(true);
+            }
+        }
+        let k = usize::from(side == Side::Right);
+        let angle = |f: usize| limbs.own[f].feet[k].angle_to(&limbs.copy[f].feet[k]);
+        let angles: Vec<f64> =
+            (0..limbs.frames).map(|f| if touches[f] { f64::NAN } else { angle(f) }).collect();
+        all.extend(angles.iter().copied().filter(|a| a.is_finite()));
+        angles
+    });
+    if all.len() < FEWEST {
+        return Default::default();
+    }
+    let worst = with_copy("foot_orientation_p95", percentile_in_place(&mut all, 0.95), 0.0);
+    (vec![worst], both_sides("foot_orientation", "rad", sides))
+}

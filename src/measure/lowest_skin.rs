@@ -1,0 +1,81 @@
+//! The lowest skin of a body but its feet, the head included, for any pose.
+//!
+//! A sampled convex hull of each joint's vertices, each vertex moved by its heaviest joint: at the joints that blend skin, the
+//! hull errs by less than the tolerance of the measure. Joints that lead to no role (capes, tails, weapons) are left out, since
+//! they may be in the floor. Space: joint space. Units: metres.
+
+use crate::math::Vec3;
+use crate::model::{Character, JointId, ModelPose, Rig, Role, Side};
+
+/// The points that can be the lowest, and how far they reach below the soles as the body was bound.
+#[derive(Clone, Debug, Default)]
+pub struct LowestSkin {
+    points: Vec<(JointId, Vec3)>,
+    below: f64,
+}
+
+impl LowestSkin {
+    /// Of a character that stands as `standing`, on soles at this height, else on 0; empty without skin.
+    pub fn of(character: &Character, rig: &Rig, standing: &ModelPose, sole: Option<f64>) -> Self {
+        let mut points = Vec::new();
+        for (id, vertices) in vertices_by_joint(character, rig) {
+            let mut corners: Vec<usize> = directions().filter_map(|d| furthest(&vertices, &d)).collect();
+            corners.sort_unstable();
+            corners.dedup();
+            points.extend(corners.into_iter().map(|k| (id, vertices[k])));
+        }
+        let mut made = Self { points, below: 0.0 };
+        let lowest = made.lowest(standing);
+        made.below = (sole.unwrap_or(0.0) - lowest).max(0.0);
+        if made.points.is_empty() {
+            made.below = 0.0;
+        }
+        made
+    }
+
+    /// The height of the lowest point, those below the soles as it was bound taken off; infinite without skin.
+    pub fn lowest(&self, model: &ModelPose) -> f64 {
+        let heights = self.points.iter().map(|(joint, at)| model.joint(*joint).point(at).y);
+        heights.fold(f64::INFINITY, f64::min) + self.below
+    }
+}
+
+/// The vertex furthest in a direction.
+fn furthest(vertices: &[Vec3], direction: &Vec3) -> Option<usize> {
+    let along = |k: &usize| vertices[*k].dot(direction);
+    (0..vertices.len()).reduce(|a, b| if along(&b) > along(&a) { b } else { a })
+}
+
+/// The faces, edges and corners of a cube: 26 directions, at most 23 degrees from any other.
+fn directions() -> impl Iterator<Item = Vec3> {
+    let axis = [-1.0, 0.0, 1.0];
+    let all = axis
+        .into_iter()
+        .flat_map(move |x| axis.into_iter().flat_map(move |y| axis.map(|z| Vec3::new(x, y, z))));
+    all.filter(|d| d.norm_squared() > 0.0).map(|d| d.normalize())
+}
+
+/// The vertices that each joint moves most, in its space; without feet, and fingers with their hand.
+fn vertices_by_joint(character: &Character, rig: &Rig) -> Vec<(JointId, Vec<Vec3>)> {
+    let skeleton = rig.skeleton();
+    let mut leads: Vec<bool> = skeleton.ids().map(|id| rig.role(id).is_some()).collect();
+    for id in skeleton.ids().rev() {
+        if let Some(parent) = skeleton.parent(id) {
+            leads[parent.index()] |= leads[id.index()];
+        }
+    }
+    let feet: Vec<JointId> = Side::BOTH.into_iter().filter_map(|s| rig.joint(Role::Foot(s))).collect();
+    let of_foot = |id: JointId| feet.iter().any(|foot| *foot == id || skeleton.is_ancestor(*foot, id));
+    let mut found: Vec<Vec<Vec3>> = vec![Vec::new(); skeleton.len()];
+    for mesh in &character.meshes {
+        for ((p, joints), weights) in mesh.positions.iter().zip(&mesh.joints).zip(&mesh.weights) {
+            let heaviest = (0..4).max_by(|&a, &b| weights[a].total_cmp(&weights[b])).unwrap_or(0);
+            let Some(main) = mesh.bindings.get(usize::from(joints[heaviest])) else { continue };
+            if leads[main.joint.index()] && !of_foot(main.joint) {
+                let p = Vec3::new(p[0].into(), p[1].into(), p[2].into());
+                found[main.joint.index()].push(main.joint_from_mesh.transform_point(&p.into()).coords);
+            }
+        }
+    }
+    skeleton.ids().zip(found).filter(|(_, vertices)| !vertices.is_empty()).collect()
+}

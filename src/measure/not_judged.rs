@@ -1,0 +1,71 @@
+//! Measures that a stage made meaningless on purpose: they are shown, and not judged.
+//!
+//! Stages declare them ([`crate::stages::StageConfig::meaningless`]); outputs record them, so that a result that is measured
+//! later gets the same verdict.
+
+use crate::report::{Metric, NotJudged};
+
+/// Measures that compare a result with its take frame by frame, or by the take's contacts: all of those with a limit, except
+/// the ones in [`OF_THE_RESULT`]. They mean nothing once frames were cut, moved or mirrored.
+pub const AGAINST_THE_TAKE: &[&str] = &[
+    "foot_slide_p95",
+    "penetration_max",
+    "float_share",
+    "limit_violation_added",
+    "jerk_ratio",
+    "turn_ratio",
+    "foot_orientation_p95",
+    "elbow_pop",
+    "knee_pop",
+    "self_contact_lost",
+    "limb_error_p95",
+    "knee_error_max",
+    "straight_leg_bend_p90",
+    "rest_slip_p95",
+    "clearance_error_p95",
+    "knee_jerk_ratio",
+    "foot_jerk_ratio",
+    "loop_seam",
+    "trunk_error",
+    "flight_error",
+];
+
+/// Measures with a limit of the result by itself.
+#[cfg(test)]
+pub const OF_THE_RESULT: &[&str] = &["body_skin_below_floor", "bone_stretch", "arm_in_body", "skin_stretch"];
+
+/// Marks the measures that are not judged, with the stages that made them meaningless.
+pub fn mark(metrics: &mut [Metric], not_judged: &NotJudged) {
+    for metric in metrics.iter_mut().filter(|m| m.at_most.is_some()) {
+        let stages: Vec<&str> = (not_judged.iter())
+            .filter(|(_, names)| names.contains(&metric.name))
+            .map(|(stage, _)| stage.as_str())
+            .collect();
+        metric.not_judged = (!stages.is_empty()).then(|| stages.join(", "));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::MEASURES;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_measure_with_a_limit_is_of_the_result_or_against_the_take() {
+        let limited: BTreeSet<&str> =
+            MEASURES.iter().filter(|m| m.at_most.is_some()).map(|m| m.name).collect();
+        let both = AGAINST_THE_TAKE.iter().chain(OF_THE_RESULT);
+        assert_eq!(limited, both.copied().collect());
+    }
+
+    #[test]
+    fn a_measure_names_the_stages_that_made_it_meaningless() {
+        let metric = |name: &str| Metric { name: name.into(), at_most: Some(1.0), ..Metric::default() };
+        let mut metrics = [metric("rest_slip_p95"), metric("arm_in_body")];
+        let of = |names: &[&str]| names.iter().map(|n| (*n).to_owned()).collect::<Vec<_>>();
+        let all = [("mirror", AGAINST_THE_TAKE), ("root_motion", &["rest_slip_p95"])];
+        mark(&mut metrics, &all.map(|(stage, names)| (stage.to_owned(), of(names))).into());
+        assert_eq!(metrics.map(|m| m.not_judged), [Some("mirror, root_motion".to_owned()), None]);
+    }
+}

@@ -68,7 +68,7 @@ pub fn remove_foot_sliding(motion: Motion, settings: &Settings) -> (Motion, Vec<
     let terms: Vec<LegTerms> = (0..legs.len())
         .map(|k| {
             let own = (&of_legs[k][..], legs[k]);
-            let mut points = feet.points(k, &time, own, own, (1.0, length), settings);
+            let (mut points, _) = feet.points(k, &time, own, own, (1.0, length), settings);
             for (point, slide) in points.iter_mut().zip(&slides[k]) {
                 let mut slid = Vec3::zeros();
                 for edge in 0..slide.held.len() {

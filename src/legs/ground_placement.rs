@@ -1,8 +1,9 @@
 //! Places a motion on a ground of given height: removes floating, sinking and drift, and keeps limbs out of the floor.
 //!
-//! Labelled contacts give the height error of every frame. A slow curve is fitted to these errors, robust against wrong
-//! labels (iteratively reweighted least squares with Cauchy weights `1 / (1 + (r / c)^2)`), and the whole body is moved by
-//! it. Then the body is raised for knees in the floor, and feet and hands in the floor are raised by IK of their limbs.
+//! Labelled contacts give the height error of every frame. The whole body is moved by one constant where that suffices, which
+//! changes no joint. Where the errors drift, a slow curve is fitted to them, robust against wrong labels (iteratively
+//! reweighted least squares with Cauchy weights `1 / (1 + (r / c)^2)`). Then the body is raised for knees in the floor, and
+//! feet and hands that are further in the floor than the legs' solve tolerates are raised by IK of their limbs.
 //! Space: model space, Y up. Units: metres, hertz, seconds.
 
 use super::envelope::envelope;
@@ -13,12 +14,17 @@ use super::timeline::Timeline;
 use super::write_clip::{SolvedFrames, write};
 use crate::body::CharacterBody;
 use crate::kinematics::map_frames_towards;
-use crate::math::{Quat, Vec3};
+use crate::math::{Quat, Vec3, percentile};
 use crate::model::{ContactPart, ContactPoint, Contacts, ModelPose, Motion, Side};
 use crate::signal::{Difference, whittaker, whittaker_penalty};
 
 /// Cutoff of drift, hertz: height changes within ten seconds are not drift.
 const DRIFT: f64 = 0.1;
+/// Spread of the height errors (10th to 90th percentile) up to which a constant suffices, metres: stances of captures differ
+/// by 2 to 3 centimetres. A curve through them would move the body up and down and raise the lower feet.
+const EVEN: f64 = 0.035;
+/// Quantile of the height errors that is the constant, as for a clip that hovers after retargeting.
+const CONSTANT: f64 = 0.35;
 /// Scale `c` of the Cauchy weights, metres: errors much larger than this are taken for wrong labels.
 const OUTLIER: f64 = 0.02;
 /// Rounds of reweighting: the curve moves by less than a tenth of a millimetre after four.
@@ -61,13 +67,13 @@ pub fn place_on_ground(motion: Motion, contacts: &Contacts, height: f64) -> (Mot
     let (low, high) = offset.iter().fold((f64::INFINITY, f64::NEG_INFINITY), range);
     work.drift = high - low;
 
-    let needed = |of: &dyn Fn(ContactPart) -> bool, offset: &[f64]| -> Vec<f64> {
+    let needed = |of: &dyn Fn(ContactPart) -> bool, offset: &[f64], tolerated: f64| -> Vec<f64> {
         let own = || points.iter().zip(&heights).filter(|(p, _)| of(p.part));
         let lowest = |f: usize| own().map(|(_, h)| h[f]).fold(f64::INFINITY, f64::min);
-        (0..frames).map(|f| (height - lowest(f) - offset[f]).max(0.0)).collect()
+        (0..frames).map(|f| (height - lowest(f) - offset[f] - tolerated).max(0.0)).collect()
     };
     // The body is raised for knees in the floor.
-    let knees = needed(&|part| matches!(part, ContactPart::Knee(_)), &offset);
+    let knees = needed(&|part| matches!(part, ContactPart::Knee(_)), &offset, 0.0);
     let lift = envelope(&knees, &time.cut, false, time.reach(KNEE));
     offset.iter_mut().zip(&lift).for_each(|(d, lift)| *d += lift);
     work.knees = lift.iter().copied().fold(0.0, f64::max);
@@ -87,7 +93,8 @@ pub fn place_on_ground(motion: Motion, contacts: &Contacts, height: f64) -> (Mot
     let rises: Vec<(&LimbChain, Vec<f64>)> = limbs
         .iter()
         .map(|(leg, of)| {
-            let needed = needed(&|part| of(part) && part.side() == Some(leg.side), &offset);
+            let tolerated = settings.penetration * leg.length();
+            let needed = needed(&|part| of(part) && part.side() == Some(leg.side), &offset, tolerated);
             (leg, envelope(&needed, &time.cut, false, time.reach(settings.foot_raise_time)))
         })
         .collect();
@@ -105,7 +112,7 @@ fn heights(motion: &Motion, points: &[ContactPoint]) -> Vec<Vec<f64>> {
     (0..points.len()).map(|k| frames.iter().map(|heights| heights[k]).collect()).collect()
 }
 
-/// The height of contacts above their labelled ground, as a slow curve over all frames.
+/// The height of contacts above their labelled ground in all frames: a constant where it suffices, else a slow curve.
 fn misses(contacts: &Contacts, points: &[ContactPoint], heights: &[Vec<f64>], rate: f64) -> Vec<f64> {
     let frames = heights[0].len();
     let (mut lowest, mut known) = (vec![f64::INFINITY; frames], vec![0.0; frames]);
@@ -116,6 +123,10 @@ fn misses(contacts: &Contacts, points: &[ContactPoint], heights: &[Vec<f64>], ra
                 known[f] = 1.0;
             }
         }
+    }
+    let labelled: Vec<f64> = lowest.iter().copied().filter(|height| height.is_finite()).collect();
+    if percentile(&labelled, 0.9) - percentile(&labelled, 0.1) < EVEN {
+        return vec![percentile(&labelled, CONSTANT); frames];
     }
     let values: Vec<f64> = lowest.iter().map(|x| if x.is_finite() { *x } else { 0.0 }).collect();
     let penalty = whittaker_penalty(Difference::Second, DRIFT, rate);

@@ -4,7 +4,9 @@
 //! target, the bends of its knees as well, and [`Equations`] balance the two. Contact labels are not used. Space: model
 //! space, Y up. Units: metres, seconds, radians.
 
+use super::body_height::{hover, rise};
 use super::equations::{Equations, FrameSolution, LegTerms, SolePoint, stiff};
+use super::floor_tilt::level_floor;
 use super::foot_tilt::foot_deltas;
 use super::hip_tilt::hip_tilt;
 use super::leg_pair::{LegPair, leg_ratio, mean_length};
@@ -15,14 +17,9 @@ use super::settings::Settings;
 use super::soft_knee::knee_side;
 use super::soles::SourceFeet;
 use super::timeline::{TOGETHER, Timeline};
-use super::toes::{SoleHeights, toe_rotations, toe_skin};
-use crate::math::{Quat, Vec3, median, percentile};
+use super::toes::{SoleHeights, toe_rotations};
+use crate::math::{Quat, Vec3, median};
 use rayon::prelude::*;
-
-/// Share of the frames with flat feet in which the feet are not in the floor. At 0.5, capture noise lifts
-/// the feet: the median error of contact heights is 3.2 mm (90th percentile 8.8) instead of 1.3 (4.5), and bodies stand 3 to
-/// 10 mm lower. At 0.75 it is 2.1 mm (6.1); at 0.95 nothing improves.
-const UPPER: f64 = 0.9;
 
 /// Solves for the trajectories of legs and body: the legs of the rotation copy follow the source's, the body stands on height
 /// 0, feet and seat are out of the floor. `scaled` and `copied` are the legs of source and copy, by leg and frame; `seat` is
@@ -40,6 +37,7 @@ pub fn solve_legs(
     let ratio = leg_ratio(pairs).filter(|_| time.frames > 0)?;
     let leg = mean_length(pairs);
     scaled.par_iter_mut().flatten().for_each(|pose| *pose = pose.scaled(ratio));
+    level_floor(time, &mut scaled, leg, settings);
     let tilts = tilts(&scaled, &copied);
     tilt_hips(&mut copied, &tilts);
 
@@ -50,24 +48,19 @@ pub fn solve_legs(
     copied.iter_mut().zip(&foot_deltas).for_each(|(poses, deltas)| rotate_foot(poses, deltas));
     let mut soles: Vec<Vec<SoleHeights>> =
         pairs.iter().zip(&copied).map(|(p, poses)| SoleHeights::of(p, poses)).collect();
-    let level: Vec<Option<Vec3>> = copied
-        .iter()
-        .enumerate()
-        .map(|(k, poses)| feet.level(k, poses.iter().map(|pose| pose.toes.rotation)))
-        .collect();
+    let level = toe_levels(&feet, &copied);
     let rise = rise(pairs, &feet, &scaled, &copied, &soles, &level);
-    let (base, aside) = base_offsets(time, &scaled, &copied, across / ratio - 1.0, rise);
+    let (mut base, aside) = base_offsets(time, &scaled, &copied, across / ratio - 1.0, rise);
     copied.iter_mut().for_each(|poses| translate(poses, &base));
 
-    let mut goals: Vec<Vec<Vec3>> = Vec::new();
-    let mut sides: Vec<Vec3> = Vec::new();
+    let (mut goals, mut sides, mut planted) = (Vec::new(), Vec::new(), Vec::new());
     let terms: Vec<LegTerms> = (0..pairs.len())
         .map(|k| {
             // The legs of a long take are large: each is freed when its terms are known.
             let (scaled, copied) = (std::mem::take(&mut scaled[k]), std::mem::take(&mut copied[k]));
             let LegPair { source, target, .. } = &pairs[k];
             let ends = ((&scaled[..], source), (&copied[..], target));
-            let mut points = feet.points(k, time, ends.0, ends.1, (ratio, leg), settings);
+            let (mut points, on_ground) = feet.points(k, time, ends.0, ends.1, (ratio, leg), settings);
             for point in &mut points {
                 point.misfit.iter_mut().zip(&aside).for_each(|(q, aside)| *q += aside);
             }
@@ -75,15 +68,21 @@ pub fn solve_legs(
             let own: Vec<Vec3> = scaled.par_iter().zip(&aside).with_min_len(TOGETHER).map(goal).collect();
             let terms = leg_terms(points, &scaled, &copied, &own, source.length() * ratio, settings);
             goals.push(own);
+            planted.push(on_ground);
             sides.push(knee_side(&copied));
             terms
         })
         .collect();
-    let seat: Vec<f64> = seat.iter().zip(&base).map(|(low, base)| low + base.y).collect();
+    let mut seat: Vec<f64> = seat.iter().zip(&base).map(|(low, base)| low + base.y).collect();
     // The matrix of a long take is large: what is no longer needed is freed before it, and its terms together with it.
     drop((feet, aside));
     let equations = Equations::new(time, &terms, leg, settings);
     let solution = equations.solve(None);
+    let lowest = seat.iter().zip(&solution).map(|(low, s)| low + s[0].y).fold(f64::INFINITY, f64::min);
+    let at = |k: usize, f: usize| goals[k][f].y + solution[f][k + 1].y;
+    let hover = hover(pairs, &planted, &soles, &level, at, lowest, leg);
+    seat.iter_mut().for_each(|low| *low -= hover);
+    base.iter_mut().chain(goals.iter_mut().flatten()).for_each(|at: &mut Vec3| at.y -= hover);
     let ankle = |k: usize, f: usize| goals[k][f].y + solution[f][k + 1].y;
     let toes = all_toe_rotations(time, pairs, &mut soles, &level, ankle, leg, settings);
     let lowest: Vec<Vec<f64>> = soles.iter().map(|s| s.iter().map(SoleHeights::lowest).collect()).collect();
@@ -104,6 +103,13 @@ pub fn solve_legs(
         further,
         ankles: solved_ankles(goals, &solution, &raised),
     })
+}
+
+/// The up direction in the space of the toes of each leg while its foot is flat; `None` if it never is.
+fn toe_levels(feet: &SourceFeet, copied: &[Vec<LimbPose>]) -> Vec<Option<Vec3>> {
+    let level =
+        |(k, poses): (usize, &Vec<LimbPose>)| feet.level(k, poses.iter().map(|pose| pose.toes.rotation));
+    copied.iter().enumerate().map(level).collect()
 }
 
 /// The delta rotations of the toes, by leg and frame; empty for legs without toes or flat feet. `ankle` is the height of an
@@ -188,35 +194,6 @@ fn tilts(scaled: &[Vec<LimbPositions>], copied: &[Vec<LimbPose>]) -> Vec<Quat> {
     ];
     let share = widths[0] / widths[1].max(1e-9);
     left.par_iter().zip(right).with_min_len(64).map(|(l, r)| hip_tilt(&across(l, r), share)).collect()
-}
-
-/// The height by which the scaled source is raised so that the target's soles are on the floor while the source's are flat;
-/// if they never are, the height of the rotation copy. Toes count as level, because toes bend before the body is raised.
-fn rise(
-    pairs: &[LegPair],
-    feet: &SourceFeet,
-    scaled: &[Vec<LimbPositions>],
-    copied: &[Vec<LimbPose>],
-    soles: &[Vec<SoleHeights>],
-    level: &[Option<Vec3>],
-) -> f64 {
-    let mut heights = Vec::new();
-    for (k, pair) in pairs.iter().enumerate() {
-        let skin = toe_skin(pair);
-        let level = level[k].filter(|_| !skin.is_empty());
-        let lowest =
-            |sole: &SoleHeights| level.map_or(sole.lowest(), |up| sole.lowest_with_level_toes(&skin, &up));
-        let above = |f: usize| soles[k].get(f).map_or(pair.target.ankle, |sole| -lowest(sole));
-        let flat = (0..scaled[k].len()).into_par_iter().with_min_len(64).filter(|f| feet.flat[k][*f]);
-        heights.par_extend(flat.map(|f| above(f) - scaled[k][f].ankle.y));
-    }
-    if !heights.is_empty() {
-        return percentile(&heights, UPPER);
-    }
-    fn low(poses: &[Vec<impl HasPositions>], f: usize) -> f64 {
-        poses.iter().map(|s| s[f].positions().ankle.y).fold(f64::INFINITY, f64::min)
-    }
-    median((0..scaled[0].len()).map(|f| low(copied, f) - low(scaled, f)).collect())
 }
 
 /// The weight with which a source leg of this length is followed, 0 to 1: less where it is stretched.

@@ -96,7 +96,7 @@ impl SourceFeet {
         speeds
     }
 
-    /// The points of the sole of leg `k`. `source` has the positions of the scaled source's leg, `copy` the transforms of the
+    /// The points of the sole of leg `k`, and whether it is planted on the ground on which it is flat, by frame. `source` has the positions of the scaled source's leg, `copy` the transforms of the
     /// rotation copy's; `ratio` is the scale between the bodies, `leg` the length of the target's leg.
     pub fn points<S: HasPositions>(
         &self,
@@ -106,12 +106,14 @@ impl SourceFeet {
         copy: (&[LimbPose], &LimbChain),
         (ratio, leg): (f64, f64),
         settings: &Settings,
-    ) -> Vec<SolePoint> {
+    ) -> (Vec<SolePoint>, Vec<bool>) {
         let mut sole = self.sole(k, source, copy, ratio);
         let heights = self.heights(k, &sole);
         let speeds: Vec<Vec<f64>> = sole.iter().map(|t| self.speed(time, &t.at, leg, settings)).collect();
         // Frees memory that is large for a long take.
         sole.iter_mut().for_each(|track| track.at = Vec::new());
+        let planted = |f: usize| rests(&speeds, f) && lowest(&heights, f).abs() < LOW * leg;
+        let planted = (0..time.frames).into_par_iter().with_min_len(TOGETHER).map(planted).collect();
         let ground = levels(time, &heights, &speeds);
         let point = |((track, own), speed): ((&SoleTrajectory, &Vec<f64>), Vec<f64>)| {
             let misfit = &track.misfit;
@@ -125,7 +127,7 @@ impl SourceFeet {
             let frames = (0..time.frames).into_par_iter().with_min_len(64);
             SolePoint { misfit, speed, nearness: frames.map(nearness).collect() }
         };
-        sole.iter().zip(&heights).zip(speeds).map(point).collect()
+        (sole.iter().zip(&heights).zip(speeds).map(point).collect(), planted)
     }
 
     /// How much the sole of leg `k` touches the ground in every frame: 1 while heel or ball is on it, 0 where both are more
@@ -208,6 +210,13 @@ impl SourceFeet {
     }
 }
 
+/// Whether one of several points rests before and after a frame, by its speed over every edge.
+fn rests(speeds: &[Vec<f64>], f: usize) -> bool {
+    let edges = [f.checked_sub(1), Some(f)].into_iter().flatten();
+    let slow = |p: &Vec<f64>| edges.clone().filter_map(|e| p.get(e)).all(|v| *v < RESTING);
+    speeds.iter().any(slow)
+}
+
 /// The height of the lower one of several points in a frame.
 fn lowest(heights: &[Vec<f64>], f: usize) -> f64 {
     heights.iter().map(|h| h[f]).fold(f64::INFINITY, f64::min)
@@ -216,13 +225,8 @@ fn lowest(heights: &[Vec<f64>], f: usize) -> f64 {
 /// The height of the surface under a foot in every frame, above that of the ground where it is flat: the foot's own while it
 /// is planted, in between the lower one of before and after, not across a cut; 0 for a foot that is never planted.
 fn levels(time: &Timeline, heights: &[Vec<f64>], speeds: &[Vec<f64>]) -> Vec<f64> {
-    let rests = |f: usize| {
-        let edges = [f.checked_sub(1), Some(f)].into_iter().flatten();
-        let slow = |p: &Vec<f64>| edges.clone().filter_map(|e| p.get(e)).all(|v| *v < RESTING);
-        speeds.iter().any(slow)
-    };
     let frames = (0..time.frames).into_par_iter().with_min_len(TOGETHER);
-    let resting: Vec<Option<f64>> = frames.map(|f| rests(f).then(|| lowest(heights, f))).collect();
+    let resting: Vec<Option<f64>> = frames.map(|f| rests(speeds, f).then(|| lowest(heights, f))).collect();
     let mut levels = vec![f64::INFINITY; time.frames];
     let mut last = None;
     for f in 0..time.frames {

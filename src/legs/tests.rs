@@ -6,7 +6,7 @@ use posemill::anatomy::detect_roles;
 use posemill::body::CharacterBody;
 use posemill::import::{ImportOptions, load};
 
-use posemill::legs::{LimbChain, Settings, remove_foot_sliding};
+use posemill::legs::{LimbChain, Settings, place_on_ground, remove_foot_sliding};
 use posemill::math::{Quat, Transform, Vec3, angle_between, exp, smoothstep};
 use posemill::model::{
     Character, Clip, ContactPart, Contacts, Hold, Joint, JointId, Motion, Pose, Role, Side, Skeleton,
@@ -594,6 +594,29 @@ fn a_foot_that_is_a_third_longer_keeps_its_heel_off() {
     let result = onto(&take, &character(&Build { foot: 1.3 * PERSON.foot, prefix: "b_", ..PERSON }));
     let apart = feet_apart(&take, &result, 0..120);
     assert!(apart < 0.1, "{apart} degrees");
+}
+
+#[test]
+fn a_clip_that_floats_evenly_is_placed_on_the_ground_by_a_constant() {
+    let person = character(&PERSON);
+    // Two centimetres above the ground, more or less, on straight legs.
+    let take = perform(&person, 60.0, 120, |f| Instant {
+        way: Vec3::y() * (0.02 + 0.008 * (0.9 * f as f64).sin()),
+        ..Instant::default()
+    });
+    let mut contacts = Contacts::new(0.0, []);
+    for side in Side::BOTH {
+        for part in [ContactPart::Heel(side), ContactPart::Ball(side)] {
+            contacts.set(part, vec![Hold { frames: 0..120, height: 0.0 }]);
+        }
+    }
+    let (result, change) = place_on_ground(take.clone(), &contacts, 0.0);
+    let height = |m: &Motion, f: usize| place(m, f, Role::Hips).y;
+    let lifted = height(&result, 0) - height(&take, 0);
+    assert!((-0.022..-0.012).contains(&lifted) && change.drift == 0.0, "{lifted} {change:?}");
+    for f in 0..120 {
+        assert!((height(&result, f) - height(&take, f) - lifted).abs() < 1e-9, "{f}: the same displacement");
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //!
 //! Measured in the reference pose. Space: model space in, joint space out. Units: metres.
 
-use crate::anatomy::Figure;
+use crate::anatomy::{Figure, on_four_legs};
 use crate::math::Vec3;
 use crate::model::{Character, ContactPart, ContactPoint, Finger, JointId, ModelPose, Rig, Role, Side};
 
@@ -16,26 +16,31 @@ const BALL: f64 = 0.7;
 const HEEL: f64 = 0.35;
 /// Skin up to this height above the lowest point of a foot, as a share of its length, belongs to its sole.
 const SOLE: f64 = 0.15;
+/// A quadruped whose lowest skin is further below a hind foot than this, leg lengths, stands on paws that the foot does not
+/// move: soles of one animal differ by less in height.
+const PAW: f64 = 0.05;
 /// A foot with fewer vertices than this counts as one without skin.
 const FEWEST: usize = 8;
 
 /// The contact points of `character` with the roles of `rig` in its reference pose `bind`, in the order of [`ContactPart`].
 ///
-/// Points of the foot lie on the sole; those of hands, elbows, knees, pelvis and head lie at the joint or in the middle
-/// of the hand, with the thickness of the body around them.
+/// Points of the foot lie on the sole, or above it by the thickness of a paw that the foot's joint does not move; those of
+/// hands, elbows, knees, pelvis and head lie at the joint or in the middle of the hand, with the thickness of the body around
+/// them.
 pub fn contact_points(
     character: &Character,
     rig: &Rig,
     bind: &ModelPose,
     figure: &Figure,
 ) -> Vec<ContactPoint> {
+    let lowest = lowest_skin(character, rig, bind, figure);
     let skin =
         skin_of_feet(character, rig, bind).map(|of| of.into_iter().map(|(_, p)| p).collect::<Vec<_>>());
     let mut points = Vec::new();
     for (side, skin) in Side::BOTH.into_iter().zip(&skin) {
         points.extend(rig.joint(Role::Foot(side)).into_iter().flat_map(|foot| {
             let foot = Foot::of(rig, bind, figure, side, foot);
-            foot.sole_of_skin(skin).unwrap_or_else(|| foot.sole_of_bones())
+            foot.sole_of_skin(skin).map_or_else(|| foot.sole_of_bones(), |sole| foot.on_paw(sole, lowest))
         }));
         let mut round = |part: ContactPart, role: Role, at: Option<Vec3>, radius: f64| {
             let Some(joint) = rig.joint(role) else { return };
@@ -55,6 +60,25 @@ pub fn contact_points(
     }
     points.sort_by_key(|p| p.part);
     points
+}
+
+/// The height of the lowest skin of a body on four legs, whose paws may hang on joints of their own, such as the targets of
+/// IK; `None` of other bodies.
+fn lowest_skin(character: &Character, rig: &Rig, bind: &ModelPose, figure: &Figure) -> Option<f64> {
+    if !on_four_legs(rig, bind) {
+        return None;
+    }
+    let vertices = character.meshes.iter().flat_map(|mesh| {
+        let all = mesh.positions.iter().zip(&mesh.joints).zip(&mesh.weights);
+        all.filter_map(|((p, joints), weights)| {
+            let heaviest = (0..4).max_by(|&a, &b| weights[a].total_cmp(&weights[b])).unwrap_or(0);
+            let binding = mesh.bindings.get(usize::from(joints[heaviest]))?;
+            let p = Vec3::new(p[0].into(), p[1].into(), p[2].into());
+            let inside = binding.joint_from_mesh.transform_point(&p.into()).coords;
+            Some(bind.joint(binding.joint).point(&inside).dot(&figure.up))
+        })
+    });
+    vertices.min_by(f64::total_cmp)
 }
 
 /// The skin of the left and of the right foot in model space: vertices that a joint of the foot moves most, with it.
@@ -175,6 +199,15 @@ impl<'a> Foot<'a> {
             self.position(x, bottom, mean)
         };
         Some(spans.map(lowest).into_iter().enumerate().map(|(k, p)| self.point(k, p)).collect())
+    }
+
+    /// The points of a sole on the thickness of the paw below it, down to this height.
+    fn on_paw(&self, sole: Vec<ContactPoint>, lowest: Option<f64>) -> Vec<ContactPoint> {
+        let height = |p: &ContactPoint| self.bind.joint(p.joint).point(&p.at).dot(&self.figure.up);
+        let bottom = sole.iter().map(height).fold(f64::INFINITY, f64::min);
+        let thickness = lowest.map_or(0.0, |lowest| bottom - lowest);
+        let radius = if thickness > PAW * self.figure.leg { thickness } else { 0.0 };
+        sole.into_iter().map(|point| ContactPoint { radius, ..point }).collect()
     }
 
     /// Heel, ball and toe tip from bones only: the sole lies at the foot's own lowest joint or tip, the heel behind the

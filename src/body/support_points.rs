@@ -8,7 +8,7 @@
 
 use super::contact_points::skin_of_feet;
 use super::hanging_cloth::hanging_cloth;
-use crate::anatomy::{JointNames, NamedPart, Vocabulary};
+use crate::anatomy::{JointNames, NamedPart, Vocabulary, on_four_legs};
 use crate::math::{Quat, Vec3, exp};
 use crate::model::{Character, ContactPoint, JointId, Mesh, ModelPose, Rig, Role, Side};
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
@@ -64,7 +64,7 @@ fn hull_of_foot(
 /// The support points of trunk, thighs and hands, in the spaces of their joints.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SupportPoints {
-    /// Of trunk and thighs.
+    /// Of trunk and thighs, and of the front legs of a quadruped.
     pub trunk: Vec<(JointId, Vec3)>,
     /// Of the left and of the right hand.
     pub hands: [Vec<(JointId, Vec3)>; 2],
@@ -77,9 +77,12 @@ impl SupportPoints {
         let parts = parts_of_joints(rig);
         let skin = skin_by_joint(character, rig, stand, &parts);
         let mut found = SupportPoints::default();
+        let four_legs = on_four_legs(rig, stand);
         for id in skeleton.ids() {
             let points = &skin[id.index()];
             let part = match parts[id.index()] {
+                // The front legs carry the body: it is raised for them, as for its trunk, and they do not bend.
+                Some(Role::LowerArm(_) | Role::Hand(_) | Role::Finger(..)) if four_legs => &mut found.trunk,
                 Some(Role::Hand(side) | Role::Finger(side, ..)) => {
                     &mut found.hands[usize::from(side == Side::Right)]
                 }

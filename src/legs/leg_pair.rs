@@ -3,7 +3,7 @@
 use super::limb_chain::LimbChain;
 use crate::body::CharacterBody;
 use crate::math::Vec3;
-use crate::model::{JointId, Side};
+use crate::model::{ContactPart, JointId, Side};
 
 /// A leg on both bodies.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,6 +15,8 @@ pub struct LegPair {
     /// Support points of the target's foot, in the spaces of its joints; empty for a body without a skin, whose soles are
     /// estimated.
     pub skin: Vec<(JointId, Vec3)>,
+    /// Thickness of the target's paw below that skin: see [`crate::body::CharacterBody::contact_points`].
+    pub paw: f64,
 }
 
 impl LegPair {
@@ -22,7 +24,9 @@ impl LegPair {
     pub fn of(source: &CharacterBody, target: &CharacterBody) -> Vec<LegPair> {
         let pair = |side: Side| {
             let skin = || target.foot_support(side).to_vec();
+            let heel = target.sole_points().find(|p| p.part == ContactPart::Heel(side));
             Some(LegPair {
+                paw: heel.map_or(0.0, |p| p.radius),
                 source: LimbChain::of(source, side)?,
                 target: LimbChain::of(target, side)?,
                 skin: if !target.character().meshes.is_empty() { skin() } else { Vec::new() },

@@ -25,7 +25,7 @@ pub struct SoleHeights {
 }
 
 impl SoleHeights {
-    /// The heights in every frame; empty without a skin.
+    /// The heights in every frame; empty without a skin, and on paws that the foot does not move.
     pub fn of(pair: &LegPair, poses: &[LimbPose]) -> Vec<SoleHeights> {
         let of = |pose: &LimbPose| {
             let ankle = pose.foot.translation.y;
@@ -37,7 +37,8 @@ impl SoleHeights {
             let toes = (pose.toes.translation.y - ankle, pose.toes.rotation);
             SoleHeights { lowest: [low(false), low(true)], toes }
         };
-        if pair.skin.is_empty() { Vec::new() } else { poses.par_iter().with_min_len(64).map(of).collect() }
+        let unknown = pair.skin.is_empty() || pair.paw > 0.0;
+        if unknown { Vec::new() } else { poses.par_iter().with_min_len(64).map(of).collect() }
     }
 
     /// The lowest point.
@@ -140,7 +141,7 @@ mod tests {
             (toes, Vec3::new(0.0, -0.02, 0.0)),
             (toes, Vec3::new(0.0, -0.02, 0.06)),
         ];
-        let pair = LegPair { source: leg.clone(), target: leg, skin };
+        let pair = LegPair { source: leg.clone(), target: leg, skin, paw: 0.0 };
         // The foot rotates about its toe joint together with the toes: flat, heel up, flat, and heel up in the air.
         let frames = 240;
         let heel = |f: usize| 0.7 * (std::f64::consts::PI * f as f64 / 60.0).sin().powi(2);

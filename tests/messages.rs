@@ -298,7 +298,7 @@ const CASES: &[Case] = &[
         ],
         arguments: &["convert", "a.amc", "-o", "x.csv"],
         exit: 1,
-        stderr: "error: a.amc: a.asf, line 14: `length` needs 1 numbers\n  hint: correct the line, or export the take again\n1 failed\n",
+        stderr: "error: a.amc: a.asf, line 14: `length` needs 1 number\n  hint: correct the line, or export the take again\n1 failed\n",
     },
     Case {
         files: &[("a.pkl", "x")],

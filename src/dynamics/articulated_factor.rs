@@ -83,7 +83,7 @@ impl ArticulationSolver {
     pub(super) fn eliminate(&mut self, i: usize) {
         let node = &mut self.nodes[i];
         let Some(kind) = node.kind else { return };
-        let (a, more) = (node.inertia, node.resistance.stiffness);
+        let (a, more) = (node.inertia, node.resistance.gain);
         let mut rest = a;
         match kind {
             ConstraintKind::Fixed => {}

@@ -30,9 +30,9 @@ impl ArticulationSolver {
                 node.g = node.inverse.apply(&g);
                 b.force -= node.through.tr_mul(&g) + node.passed.apply(&node.bias.linear);
                 b.moment = -drive;
-                let stiffness = node.resistance.stiffness;
-                if stiffness != 0.0 {
-                    b.moment += (node.g - node.through * node.bias.linear) * stiffness;
+                let gain = node.resistance.gain;
+                if gain != 0.0 {
+                    b.moment += (node.g - node.through * node.bias.linear) * gain;
                 }
             }
             ConstraintKind::Hinge => {
@@ -79,12 +79,9 @@ impl ArticulationSolver {
             ConstraintKind::Fixed => {}
             ConstraintKind::Ball => {
                 // H^-1 (g - A w - C v) + w, where H = A + k 1.
-                let stiffness = node.resistance.stiffness;
-                let kept = if stiffness == 0.0 {
-                    Vec3::zeros()
-                } else {
-                    node.inverse.apply(&motion.angular) * stiffness
-                };
+                let gain = node.resistance.gain;
+                let kept =
+                    if gain == 0.0 { Vec3::zeros() } else { node.inverse.apply(&motion.angular) * gain };
                 motion.angular = node.g - node.through * motion.linear + kept;
             }
             ConstraintKind::Hinge => {

@@ -22,7 +22,7 @@ use std::ops::Range;
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Resistance {
     /// Added to `H`: impulse per rate.
-    pub(super) stiffness: f64,
+    pub(super) gain: f64,
     /// Added to `S^T b`: impulse along the free motions of the child; a hinge or slider uses `x` only.
     pub(super) drive: Vec3,
 }

@@ -77,7 +77,7 @@ impl BallDrive {
         let back = log(&(a.orientation * self.target * b.orientation.inverse()));
         let gain = h * (self.damping + h * self.stiffness);
         let sign = if child_is_a { -1.0 } else { 1.0 };
-        to.stiffness += gain;
+        to.gain += gain;
         to.drive += (a.orientation * self.rate * gain + back * (h * self.stiffness)) * sign;
     }
 }

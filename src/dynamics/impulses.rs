@@ -36,10 +36,8 @@ impl World {
     /// Friction, springs and drives of every constraint as implicit resistances of one step.
     pub(super) fn resistances(&self, h: f64) -> Vec<Resistance> {
         let constraints = self.articulation.constraints();
-        let mut all: Vec<Resistance> = constraints
-            .iter()
-            .map(|c| Resistance { stiffness: h * c.friction, drive: Vec3::zeros() })
-            .collect();
+        let mut all: Vec<Resistance> =
+            constraints.iter().map(|c| Resistance { gain: h * c.friction, drive: Vec3::zeros() }).collect();
         // The link of a constraint is the child: the one that the constraint attaches to its parent.
         let links = self.articulation.links();
         let child_is_a = |k: usize| {
@@ -54,7 +52,7 @@ impl World {
             let sign = if child_is_a(spring.constraint) { -1.0 } else { 1.0 };
             let gain = h * (spring.damping + h * spring.stiffness);
             let r = &mut all[spring.constraint];
-            r.stiffness += gain;
+            r.gain += gain;
             if c.kind == ConstraintKind::Ball {
                 let (a, b) = (of(&self.states, c.a), of(&self.states, c.b));
                 let back = log(&(a.orientation * c.a_from_b * b.orientation.inverse()));

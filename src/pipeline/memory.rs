@@ -74,7 +74,7 @@ impl<'de> Deserialize<'de> for Memory {
             }
 
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Memory, E> {
-                Memory::of(text).ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), &self))
+                text.parse().map_err(|_| E::invalid_value(de::Unexpected::Str(text), &self))
             }
 
             fn visit_i64<E: de::Error>(self, bytes: i64) -> Result<Memory, E> {
@@ -104,6 +104,11 @@ mod tests {
             assert_eq!(text.parse::<Memory>().unwrap().to_string(), text);
         }
         assert!("4096".parse::<Memory>().is_err());
+        assert!(
+            toml::Value::from("2").try_into::<Memory>().is_err(),
+            "two bytes are no amount that anybody means"
+        );
+        assert_eq!(toml::Value::Integer(4096).try_into::<Memory>().unwrap().bytes, 4096);
         for text in ["", "GB", "-1GB", "0", "inf", "nan", "1e30GB", "2TB", "two"] {
             assert_eq!(bytes(text), None, "{text}");
         }

@@ -73,6 +73,17 @@ mod tests {
         }
     }
 
+    /// Fritsch and Butland 1984, equation 4: slopes 1 over one second and 1/2 over two meet with weights 5/9 and 4/9.
+    #[test]
+    fn the_slope_at_a_key_is_the_harmonic_mean_weighted_by_the_pieces() {
+        let keys = [(0.0, [0.0]), (1.0, [1.0]), (3.0, [2.0])];
+        let at = |t: f64| monotone(&keys, t).unwrap()[0];
+        for (near, far) in [(1.0 - 1e-6, 1.0), (1.0, 1.0 + 1e-6)] {
+            let slope = (at(far) - at(near)) / 1e-6;
+            assert!((slope - 9.0 / 13.0).abs() < 1e-5, "{slope}");
+        }
+    }
+
     #[test]
     fn keys_on_a_line_stay_on_it_and_the_speed_does_not_jump() {
         let keys: Vec<(f64, [f64; 1])> =

@@ -50,7 +50,8 @@ pub fn decoded_uri(uri: &str) -> String {
     let mut bytes = Vec::with_capacity(uri.len());
     let mut rest = uri.as_bytes();
     while let Some((&b, tail)) = rest.split_first() {
-        let escaped = tail.get(..2).filter(|_| b == b'%').and_then(|d| std::str::from_utf8(d).ok());
+        let escaped = tail.get(..2).filter(|d| b == b'%' && d.iter().all(u8::is_ascii_hexdigit));
+        let escaped = escaped.and_then(|d| std::str::from_utf8(d).ok());
         match escaped.and_then(|d| u8::from_str_radix(d, 16).ok()) {
             Some(decoded) => {
                 bytes.push(decoded);
@@ -100,7 +101,9 @@ mod tests {
     fn uris_are_decoded_to_paths_inside_the_folder() {
         assert_eq!(inside(&decoded_uri("a%20b/./c/../d.bin")), "a b/d.bin");
         assert_eq!(inside(&decoded_uri("../../x.bin")), "x.bin");
-        assert_eq!(decoded_uri("100%.bin"), "100%.bin");
+        for kept in ["100%.bin", "a%+5.bin"] {
+            assert_eq!(decoded_uri(kept), kept);
+        }
         for path in ["a b/\u{e9}.bin", "100%.bin", "a#?.bin"] {
             assert_eq!(decoded_uri(&encoded(path)), path);
         }

@@ -153,8 +153,9 @@ impl<'a> AmcFrames<'a> {
         let Some(values) = values.filter(|v| v.len() == bone.channels.len()) else {
             let (needed, found) = (bone.channels.len(), words[1..].join(" "));
             return Err(BoneFault::Values(format!(
-                "`{}` needs {needed} numbers, found {found:?}",
-                bone.name
+                "`{}` needs {needed} {}, found {found:?}",
+                bone.name,
+                if needed == 1 { "number" } else { "numbers" }
             )));
         };
         let (rotation, shift) = bone_motion(bone, &values, self.angle, k == 0);

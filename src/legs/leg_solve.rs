@@ -44,7 +44,7 @@ pub fn solve_legs(
     // The position of the pelvis before the solve: the scaled path over the ground, at the height given by the soles.
     let sources: Vec<&LimbChain> = pairs.iter().map(|p| &p.source).collect();
     let feet = SourceFeet::of(time, &scaled, &sources, leg, settings);
-    let foot_deltas = foot_deltas(&feet, time, &scaled, &copied, pairs, (ratio, leg), settings);
+    let foot_deltas = foot_deltas(&feet, &copied, pairs, ratio);
     copied.iter_mut().zip(&foot_deltas).for_each(|(poses, deltas)| rotate_foot(poses, deltas));
     let mut soles: Vec<Vec<SoleHeights>> =
         pairs.iter().zip(&copied).map(|(p, poses)| SoleHeights::of(p, poses)).collect();

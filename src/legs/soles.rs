@@ -7,7 +7,7 @@ use super::limb_chain::{HasPositions, LimbChain, LimbPose};
 use super::settings::Settings;
 use super::timeline::{TOGETHER, Timeline};
 use super::treadmill::belt;
-use crate::math::{Quat, Vec3, median, percentile, smoothstep};
+use crate::math::{Quat, Vec3, median, percentile};
 use rayon::prelude::*;
 
 /// The percentile of heights that counts as the ground: lower ones are noise.
@@ -128,26 +128,6 @@ impl SourceFeet {
             SolePoint { misfit, speed, nearness: frames.map(nearness).collect() }
         };
         (sole.iter().zip(&heights).zip(speeds).map(point).collect(), planted)
-    }
-
-    /// How much the sole of leg `k` touches the ground in every frame: 1 while heel or ball is on it, 0 where both are more
-    /// than [`Settings::ground_band`] above it; the arguments are those of [`SourceFeet::points`].
-    pub fn touching<S: HasPositions>(
-        &self,
-        k: usize,
-        time: &Timeline,
-        source: (&[S], &LimbChain),
-        copy: (&[LimbPose], &LimbChain),
-        (ratio, leg): (f64, f64),
-        settings: &Settings,
-    ) -> Vec<f64> {
-        let sole = self.sole(k, source, copy, ratio);
-        let heights = self.heights(k, &sole);
-        let speeds: Vec<Vec<f64>> = sole.iter().map(|t| self.speed(time, &t.at, leg, settings)).collect();
-        let ground = levels(time, &heights, &speeds);
-        let touches =
-            |f: usize| 1.0 - smoothstep((lowest(&heights, f) - ground[f]) / (settings.ground_band * leg));
-        (0..time.frames).into_par_iter().with_min_len(TOGETHER).map(touches).collect()
     }
 
     /// The trajectories of heel and ball of leg `k`, as far as they are known.

@@ -31,6 +31,7 @@ pub use map_error::{FileFault, MapError};
 pub use map_gaps::second_best;
 pub(crate) use map_gaps::{gaps, warnings};
 pub(crate) use rotation_copy::PART;
+pub(crate) use skinned_roots::skinned_above;
 pub use transfer::{Retarget, RootScale};
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 
 use super::rest_alignment::CalibratedBody;
 use crate::math::{Transform, Vec3, exp, twist_angle};
-use crate::model::{JointId, ModelPose, Motion, Skeleton};
+use crate::model::{Character, JointId, ModelPose, Motion, Skeleton};
 use crate::signal::fix_hemispheres;
 
 /// Least weight of a vertex that counts as skin: over a path of 5 m a lighter vertex is torn by less than 5 cm, and
@@ -41,7 +41,7 @@ impl SkinnedRoots {
         let at = |id: JointId| *body.calibration.joint(id);
         let middle = AT_PELVIS * (figure.pelvis.y - figure.sole) + figure.sole;
         let carried = |id: JointId| {
-            let height = skin_height(body, id)?;
+            let height = skin_height(body.body.character(), body.calibration, id)?;
             let moves = match height > middle {
                 true => Carried::WithHips(at(hips).inverse() * at(id)),
                 false => Carried::OverGround(at(id)),
@@ -112,11 +112,18 @@ impl SkinnedRoots {
     }
 }
 
+/// The joints above the hips that have skin.
+pub(crate) fn skinned_above(character: &Character, hips: JointId) -> Vec<JointId> {
+    let pose = character.calibration_pose();
+    let above = character.skeleton().path_to_root(hips).skip(1);
+    above.filter(|id| skin_height(character, &pose, *id).is_some()).collect()
+}
+
 /// The mean height of the skin of a joint in the calibration pose, by weight; `None` without skin.
-fn skin_height(body: &CalibratedBody, joint: JointId) -> Option<f64> {
-    let model_from_joint = body.calibration.joint(joint);
+fn skin_height(character: &Character, calibration: &ModelPose, joint: JointId) -> Option<f64> {
+    let model_from_joint = calibration.joint(joint);
     let (mut sum, mut mass) = (0.0, 0.0);
-    for mesh in &body.body.character().meshes {
+    for mesh in &character.meshes {
         for ((p, joints), weights) in mesh.positions.iter().zip(&mesh.joints).zip(&mesh.weights) {
             for (k, weight) in joints.iter().zip(weights).filter(|(_, weight)| **weight >= LEAST_WEIGHT) {
                 let Some(binding) = mesh.bindings.get(usize::from(*k)).filter(|b| b.joint == joint) else {

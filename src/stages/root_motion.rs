@@ -9,6 +9,7 @@ use super::{Setting, Stage, StageConfig, StageError};
 use crate::math::{Quat, Transform, Vec3, exp, twist_angle};
 use crate::model::{JointId, ModelPose, Motion, Pose, Role};
 use crate::report::Report;
+use crate::retarget::skinned_above;
 use crate::signal::{Butterworth, with_poses};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -97,7 +98,8 @@ impl StageConfig for RootMotionConfig {
             ));
         }
         let rest = setting.arriving.calibration_pose().joint(hips).rotation;
-        Ok(Box::new(MoveTravel { config: self.clone(), hips, rest }))
+        let skinned = skinned_above(&setting.arriving, hips);
+        Ok(Box::new(MoveTravel { config: self.clone(), hips, rest, skinned }))
     }
 }
 
@@ -116,6 +118,8 @@ struct MoveTravel {
     hips: JointId,
     /// The hips' model rotation in the calibration pose.
     rest: Quat,
+    /// The joints above the hips that have skin, which must not stay behind.
+    skinned: Vec<JointId>,
 }
 
 impl MoveTravel {
@@ -157,11 +161,15 @@ impl Stage for MoveTravel {
         let ground = self.ground(&models, clip.sample_rate);
         let root = JointId::new(0);
         let root_rest = skeleton.joint(root).rest;
-        // Other children of the joints above the hips keep their model-space transform (extract) or move with the hips
-        // (in place).
+        // Other children of the joints above the hips, and those of these joints that have skin, keep their model-space
+        // transform (extract, but for the root itself) or move with the hips (in place).
         let above: Vec<JointId> = skeleton.path_to_root(self.hips).skip(1).collect();
-        let hangs =
-            |id: &JointId| skeleton.parent(*id).is_some_and(|p| above.contains(&p)) && !above.contains(id);
+        let extracted = |id: JointId| id == root && self.config.mode == RootMotionMode::Extract;
+        let skinned = |id: JointId| self.skinned.contains(&id) && !extracted(id);
+        let hangs = |id: &JointId| {
+            let below = skeleton.parent(*id).is_some_and(|p| above.contains(&p));
+            skinned(*id) || below && !above.contains(id)
+        };
         let siblings: Vec<JointId> = skeleton.ids().filter(hangs).collect();
         let change = |(f, mut pose): (usize, Pose)| {
             let (correction, new_root) = match self.config.mode {
@@ -175,10 +183,13 @@ impl Stage for MoveTravel {
                 return pose;
             }
             pose.local_mut()[0] = new_root;
-            let parents = ModelPose::of(skeleton, &pose);
+            let mut parents = ModelPose::of(skeleton, &pose);
             for &id in &siblings {
                 let parent = skeleton.parent(id).map_or(Transform::identity(), |p| *parents.joint(p));
                 pose.local_mut()[id.index()] = parent.inverse() * correction * *models[f].joint(id);
+                if skinned(id) {
+                    parents.set(skeleton, &pose);
+                }
             }
             pose
         };

@@ -5,8 +5,10 @@ use posemill::math::{Mat4, Transform, Vec3, exp};
 use posemill::model::{
     Asset, Binding, Character, Joint, JointId, ModelPose, Motion, Rig, Role, Side, Skeleton,
 };
+use posemill::report::Report;
 use posemill::retarget::{Retarget, RootScale, map};
 use posemill::skinning::{Skin, linear_blend};
+use posemill::stages::{RootMotionConfig, Setting, StageConfig};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -132,6 +134,28 @@ fn skin_on_a_joint_above_the_hips_is_not_torn() {
                 assert!(feet < own + 3.0, "{name}: {feet} instead of {own}");
             }
         }
+    }
+}
+
+#[test]
+fn root_motion_does_not_tear_the_skin_either() {
+    let plain = shipped("mannequin.glb").character;
+    let at_pelvis = hang(with_root(&plain), Role::Hips, 1.0);
+    for name in ["walk.bvh", "turn.bvh", "squat.bvh"] {
+        let take = shipped(name).motion(0).unwrap();
+        let changed = |target: &Arc<Character>, mode: &str| {
+            let config: RootMotionConfig = toml::from_str(&format!("mode = \"{mode}\"")).unwrap();
+            let stage = config.resolve(&Setting::new(Arc::clone(target), "")).unwrap();
+            stretch(&stage.apply(retargeted(&take, target), &mut Report::default()).unwrap())
+        };
+        let own = stretch(&retargeted(&take, &plain));
+        let in_place = changed(&at_pelvis, "in_place");
+        let extracted = changed(&at_pelvis, "extract");
+        println!("{name}: stretch {own:.2}; in place {in_place:.2}, extracted {extracted:.2}");
+        assert!(in_place < 1.05 * own, "{name}: {in_place} instead of {own}");
+        // The root has the heading and the travel alone, so that a pelvis that sinks into a squat leaves it.
+        let limit = if name == "squat.bvh" { 7.0 } else { 1.05 * own };
+        assert!(extracted < limit, "{name}: {extracted} instead of {own}");
     }
 }
 

@@ -10,6 +10,8 @@ mod height;
 mod arms;
 mod contact_points;
 mod hanging_cloth;
+mod lowest_point;
+mod head_support;
 mod support_points;
 mod segment_table;
 mod point_masses;

@@ -2,13 +2,15 @@
 //!
 //! A sampled convex hull of each joint's vertices (those that this joint moves most): the vertices that lie furthest in one
 //! of a set of directions. Feet use 61 directions of the lower half space, as the body stands: a sole of 30 cm is missed
-//! by less than a millimetre between two of them. Trunk, thighs and hands use 122 directions all around. Joints that lead
-//! to no role (capes, tails, weapons) are left out, since they may be in the floor, and so is [`hanging_cloth`]; so are heads,
-//! because a large head would lift a lying body off the floor. Space: joint space out. Units: metres.
+//! by less than a millimetre between two of them. Trunk, head, limbs and hands use 122 directions all around. Joints that
+//! lead to no role (capes, tails, weapons) are left out, since they may be in the floor, and so are [`hanging_cloth`] and hair
+//! below the neck. Space: joint space out. Units: metres.
 
 use super::contact_points::skin_of_feet;
 use super::hanging_cloth::hanging_cloth;
-use crate::anatomy::{JointNames, NamedPart, Vocabulary, on_four_legs};
+use super::head_support::HeadSupport;
+use super::lowest_point::lowest;
+use crate::anatomy::{Figure, JointNames, NamedPart, Vocabulary, on_four_legs};
 use crate::math::{Quat, Vec3, exp};
 use crate::model::{Character, ContactPoint, JointId, Mesh, ModelPose, Rig, Role, Side};
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
@@ -61,11 +63,17 @@ fn hull_of_foot(
     found
 }
 
-/// The support points of trunk, thighs and hands, in the spaces of their joints.
+/// The support points of trunk, head, legs and hands, in the spaces of their joints.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SupportPoints {
-    /// Of trunk and thighs, and of the front legs of a quadruped.
+    /// Of trunk and thighs, and of the front legs of a quadruped, joint by joint: what the pelvis carries.
     pub trunk: Vec<(JointId, Vec3)>,
+    /// The distance of the furthest point of each joint in `trunk` from it.
+    reach: Vec<f64>,
+    /// Of neck and head. Heads of animals, which graze, are left out.
+    pub head: Option<HeadSupport>,
+    /// Of the lower halves of the left and of the right shin, in the space of the knee joint: what the foot carries.
+    pub shins: [Vec<Vec3>; 2],
     /// Of the left and of the right hand.
     pub hands: [Vec<(JointId, Vec3)>; 2],
 }
@@ -78,26 +86,80 @@ impl SupportPoints {
         let skin = skin_by_joint(character, rig, stand, &parts);
         let mut found = SupportPoints::default();
         let four_legs = on_four_legs(rig, stand);
+        let up = Figure::of(rig, stand).map_or(Vec3::y(), |figure| figure.up);
+        let height = |p: &Vec3| p.dot(&up);
+        // A head ends where the neck begins: what is lower is hair or a beard.
+        let neck = rig.chain(Role::Neck).first().copied().or(rig.joint(Role::Head));
+        let nape = neck.map_or(f64::NEG_INFINITY, |id| height(&stand.position(id)));
+        let mut of_head = Vec::new();
         for id in skeleton.ids() {
-            let points = &skin[id.index()];
-            let part = match parts[id.index()] {
-                // The front legs carry the body: it is raised for them, as for its trunk, and they do not bend.
-                Some(Role::LowerArm(_) | Role::Hand(_) | Role::Finger(..)) if four_legs => &mut found.trunk,
-                Some(Role::Hand(side) | Role::Finger(side, ..)) => {
-                    &mut found.hands[usize::from(side == Side::Right)]
-                }
-                Some(Role::Hips | Role::Spine(_) | Role::UpperLeg(_)) => &mut found.trunk,
-                _ => continue,
+            let at = stand.joint(id);
+            let hull = |points: &[Vec3]| -> Vec<Vec3> {
+                let around = directions().flat_map(|d| [d, -d]);
+                furthest(points, around).into_iter().map(|k| points[k]).collect()
             };
-            let around = directions().flat_map(|d| [d, -d]);
-            part.extend(furthest(points, around).into_iter().map(|k| (id, points[k])));
+            let mut points: Vec<Vec3> = skin[id.index()].clone();
+            let joined = |points: Vec<Vec3>| points.into_iter().map(move |p| (id, p));
+            match parts[id.index()] {
+                // The front legs carry the body: it is raised for them, as for its trunk, and they do not bend.
+                Some(Role::LowerArm(_) | Role::Hand(_) | Role::Finger(..)) if four_legs => {
+                    found.trunk.extend(joined(hull(&points)));
+                }
+                Some(Role::Hand(side) | Role::Finger(side, ..)) => {
+                    found.hands[usize::from(side == Side::Right)].extend(joined(hull(&points)));
+                }
+                Some(Role::Hips | Role::Spine(_) | Role::UpperLeg(_)) => {
+                    found.trunk.extend(joined(hull(&points)));
+                }
+                Some(Role::Neck(_) | Role::Head) if !four_legs => {
+                    points.retain(|p| height(&at.point(p)) > nape);
+                    of_head.extend(joined(hull(&points)));
+                }
+                Some(Role::LowerLeg(side)) => {
+                    let ends = [Role::LowerLeg(side), Role::Foot(side)].map(|role| rig.joint(role));
+                    let [Some(knee), Some(ankle)] = ends else { continue };
+                    let ends = [knee, ankle].map(|joint| stand.position(joint));
+                    let along = |p: &Vec3| (at.point(p) - ends[0]).dot(&(ends[1] - ends[0]));
+                    let length = (ends[1] - ends[0]).norm_squared();
+                    // The pelvis is not raised for a knee: its height depends on how the leg is solved. The ends of trousers,
+                    // beyond the ankle, would lift feet that walk by up to 3 cm.
+                    points.retain(|p| along(p) > 0.5 * length && along(p) < length);
+                    let in_knee = stand.joint(knee).inverse() * *at;
+                    let shin = &mut found.shins[usize::from(side == Side::Right)];
+                    shin.extend(hull(&points).iter().map(|p| in_knee.point(p)));
+                }
+                _ => {}
+            }
         }
+        let of_joint = |points: &[(JointId, Vec3)]| points.iter().map(|(_, p)| p.norm()).fold(0.0, f64::max);
+        found.reach = found.trunk.chunk_by(|a, b| a.0 == b.0).map(of_joint).collect();
+        let pivot = neck.filter(|_| !of_head.is_empty());
+        found.head = pivot.map(|pivot| HeadSupport::of(skeleton, pivot, of_head));
         found
     }
 
-    /// The height of the lowest of trunk and thighs; infinite of a body without skin.
-    pub fn lowest(&self, pose: &ModelPose) -> f64 {
-        lowest(&self.trunk, pose)
+    /// The height of the lowest of what the pelvis has to be raised for: of a head what a bent neck does not raise.
+    pub fn lowest_of_body(&self, pose: &ModelPose) -> f64 {
+        let low = self.lowest_of_trunk(pose);
+        let Some(head) = &self.head else { return low };
+        if head.is_above(pose, low) { low } else { low.min(head.highest_lift(pose).1) }
+    }
+
+    /// The joints whose positions [`SupportPoints::lowest_of_body`] takes.
+    pub fn joints_of_body(&self) -> impl Iterator<Item = JointId> {
+        let head = self.head.iter().flat_map(|head| head.joints());
+        self.trunk.iter().map(|(joint, _)| *joint).chain(head)
+    }
+
+    /// The height of the lowest of what the pelvis carries; infinite of a body without skin.
+    fn lowest_of_trunk(&self, pose: &ModelPose) -> f64 {
+        let mut low = f64::INFINITY;
+        for (points, reach) in self.trunk.chunk_by(|a, b| a.0 == b.0).zip(&self.reach) {
+            if pose.position(points[0].0).y - reach < low {
+                low = low.min(lowest(points, pose));
+            }
+        }
+        low
     }
 
     /// The height of the lowest of the left and of the right hand; infinite without skin.
@@ -203,38 +265,11 @@ fn support(points: &[Vec3], direction: &Vec3) -> Option<usize> {
     best.map(|(k, _)| k)
 }
 
-/// The height of the lowest of these points, which are listed joint by joint; infinite of none.
-fn lowest(points: &[(JointId, Vec3)], pose: &ModelPose) -> f64 {
-    let of_joint = |points: &[(JointId, Vec3)]| {
-        let joint = pose.joint(points[0].0);
-        let up = joint.rotation.inverse() * Vec3::y();
-        // Not `f64::min`, which checks every point for NaN.
-        let lower = |low: f64, at: f64| if at < low { at } else { low };
-        joint.translation.y + points.iter().map(|(_, at)| up.dot(at)).fold(f64::INFINITY, lower)
-    };
-    points.chunk_by(|a, b| a.0 == b.0).map(of_joint).fold(f64::INFINITY, f64::min)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::math::{Mat4, Transform};
     use crate::model::{Assignment, Binding, Joint, Skeleton};
-
-    #[test]
-    fn the_lowest_point_is_the_lowest_of_all_in_model_space() {
-        let number = |k: usize| (1.7 * k as f64).sin();
-        let vector = |k: usize| Vec3::new(number(k), number(3 * k + 1), number(5 * k + 2));
-        for case in 0..50 {
-            let at =
-                |joint: usize| Transform::new(exp(&(vector(7 * case + joint) * 3.0)), vector(case + joint));
-            let pose = ModelPose::new((0..3).map(at).collect());
-            let points: Vec<(JointId, Vec3)> =
-                (0..90).map(|k| (JointId::new(k / 30), vector(11 * case + k))).collect();
-            let heights = points.iter().map(|(joint, at)| pose.joint(*joint).point(at).y);
-            assert!((lowest(&points, &pose) - heights.fold(f64::INFINITY, f64::min)).abs() < 1e-12);
-        }
-    }
 
     #[test]
     fn a_hand_may_be_a_child_of_its_wrist_or_several_palms_and_weapons_are_left_out() {

@@ -17,6 +17,8 @@ pub struct LegPair {
     pub skin: Vec<(JointId, Vec3)>,
     /// Thickness of the target's paw below that skin: see [`crate::body::CharacterBody::contact_points`].
     pub paw: f64,
+    /// Support points of the lower half of the target's shin, in the space of the knee joint.
+    pub shin: Vec<Vec3>,
 }
 
 impl LegPair {
@@ -29,6 +31,7 @@ impl LegPair {
                 paw: heel.map_or(0.0, |p| p.radius),
                 source: LimbChain::of(source, side)?,
                 target: LimbChain::of(target, side)?,
+                shin: target.support_points().shins[usize::from(side == Side::Right)].clone(),
                 skin: if !target.character().meshes.is_empty() { skin() } else { Vec::new() },
             })
         };

@@ -85,7 +85,8 @@ pub fn solve_legs(
     base.iter_mut().chain(goals.iter_mut().flatten()).for_each(|at: &mut Vec3| at.y -= hover);
     let ankle = |k: usize, f: usize| goals[k][f].y + solution[f][k + 1].y;
     let toes = all_toe_rotations(time, pairs, &mut soles, &level, ankle, leg, settings);
-    let lowest: Vec<Vec<f64>> = soles.iter().map(|s| s.iter().map(SoleHeights::lowest).collect()).collect();
+    let lowest: Vec<Vec<f64>> =
+        soles.iter().map(|s| s.iter().map(SoleHeights::lowest_with_shin).collect()).collect();
     drop(soles);
     let (solution, raised) =
         out_of_floor((&equations, solution), time, &goals, &lowest, &seat, leg, settings);

@@ -27,6 +27,7 @@ mod leg_trajectories;
 mod body_height;
 mod out_of_floor;
 mod leg_solve;
+mod raise_head;
 mod raise_hands;
 mod foot_sliding;
 mod ground_placement;
@@ -38,6 +39,7 @@ pub(crate) use leg_solve::solve_legs;
 pub(crate) use leg_trajectories::LegTrajectories;
 pub(crate) use limb_chain::{LimbChain, LimbPose, limb_poses, limb_positions};
 pub(crate) use raise_hands::raise_hands;
+pub(crate) use raise_head::raise_head;
 pub use settings::Settings;
 pub(crate) use timeline::Timeline;
 #[cfg(feature = "physics")]

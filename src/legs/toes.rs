@@ -20,6 +20,8 @@ const BISECTIONS: usize = 13;
 pub struct SoleHeights {
     /// The lowest point of the skin of the foot, and of the toes.
     lowest: [f64; 2],
+    /// The lowest point of the skin of the shin.
+    shin: f64,
     /// Height and rotation of the toe joint.
     toes: (f64, Quat),
 }
@@ -34,16 +36,23 @@ impl SoleHeights {
                 let heights = own.map(|(joint, at)| pose.sole(&pair.target, *joint, at).y);
                 heights.fold(f64::INFINITY, f64::min) - ankle
             };
+            let shin =
+                pair.shin.iter().map(|at| pose.lower.point(at).y - ankle).fold(f64::INFINITY, f64::min);
             let toes = (pose.toes.translation.y - ankle, pose.toes.rotation);
-            SoleHeights { lowest: [low(false), low(true)], toes }
+            SoleHeights { lowest: [low(false), low(true)], shin, toes }
         };
         let unknown = pair.skin.is_empty() || pair.paw > 0.0;
         if unknown { Vec::new() } else { poses.par_iter().with_min_len(64).map(of).collect() }
     }
 
-    /// The lowest point.
+    /// The lowest point of foot and toes.
     pub fn lowest(&self) -> f64 {
         self.lowest[0].min(self.lowest[1])
+    }
+
+    /// The lowest point of shin, foot and toes.
+    pub fn lowest_with_shin(&self) -> f64 {
+        self.lowest().min(self.shin)
     }
 
     /// The lowest point with toes that point down rotated to level; `skin` is that of the toes, `up` the up direction in their
@@ -141,7 +150,7 @@ mod tests {
             (toes, Vec3::new(0.0, -0.02, 0.0)),
             (toes, Vec3::new(0.0, -0.02, 0.06)),
         ];
-        let pair = LegPair { source: leg.clone(), target: leg, skin, paw: 0.0 };
+        let pair = LegPair { source: leg.clone(), target: leg, skin, shin: Vec::new(), paw: 0.0 };
         // The foot rotates about its toe joint together with the toes: flat, heel up, flat, and heel up in the air.
         let frames = 240;
         let heel = |f: usize| 0.7 * (std::f64::consts::PI * f as f64 / 60.0).sin().powi(2);

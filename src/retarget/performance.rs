@@ -3,7 +3,7 @@
 use super::rotation_copy::RotationCopy;
 use super::skinned_roots::SkinnedRoots;
 use crate::body::SupportPoints;
-use crate::legs::{LegPair, LegTrajectories, Settings, Timeline, raise_hands};
+use crate::legs::{LegPair, LegTrajectories, Settings, Timeline, raise_hands, raise_head};
 use crate::model::{Contacts, Motion, PropertyTrack};
 use crate::signal::fix_hemispheres;
 use std::sync::Arc;
@@ -36,12 +36,12 @@ impl Performance<'_> {
         }
     }
 
-    /// Finishes the joined parts: continuous quaternion signs, hands out of the floor, joints above the hips that
-    /// have skin, contact labels, tracks of properties
-    /// other than joints.
+    /// Finishes the joined parts: continuous quaternion signs, head and hands out of the floor, joints above the hips that
+    /// have skin, contact labels, tracks of properties other than joints.
     pub fn finished(&self, mut whole: Motion) -> Motion {
         fix_hemispheres(&mut whole.clip);
         if self.trajectories.is_some() {
+            whole = raise_head(whole, self.skin, &self.time, self.legs, &Settings::default());
             whole = raise_hands(whole, self.skin, &self.time, self.legs, &Settings::default());
         }
         if let Some(roots) = self.roots {

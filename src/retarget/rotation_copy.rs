@@ -98,8 +98,8 @@ impl RotationCopy {
         result
     }
 
-    /// The poses of these legs of the target, by leg and frame, and the lowest height of the skin of trunk and thighs in every
-    /// frame; the latter is empty without skin.
+    /// The poses of these legs of the target, by leg and frame, and the lowest height in every frame of the skin that the
+    /// pelvis carries; the latter is empty without skin.
     pub fn legs(
         &self,
         motion: &Motion,
@@ -107,7 +107,7 @@ impl RotationCopy {
         skin: &SupportPoints,
     ) -> (Vec<Vec<LimbPose>>, Vec<f64>) {
         let JointTransfer { target, positions, order, .. } = &self.joints;
-        let seat: Vec<JointId> = skin.trunk.iter().map(|(joint, _)| *joint).collect();
+        let seat: Vec<JointId> = skin.joints_of_body().collect();
         let ends = legs.iter().flat_map(|leg| leg.joints()).chain(seat.iter().copied());
         let joints = dependencies(&target.rig, positions, order, ends);
         let mut all: Vec<Vec<LimbPose>> = vec![Vec::with_capacity(motion.clip.frames()); legs.len()];
@@ -116,7 +116,7 @@ impl RotationCopy {
             let part = motion.part(start..(start + PART).min(motion.clip.frames()));
             let clip = self.clip(motion.character.skeleton(), &part.clip, &joints);
             if !seat.is_empty() {
-                let lowest = |model: &ModelPose| skin.lowest(model);
+                let lowest = |model: &ModelPose| skin.lowest_of_body(model);
                 low.extend(map_frames_towards(target.skeleton(), &clip, seat.iter().copied(), lowest));
             }
             let poses = limb_poses(&Motion::new(Arc::clone(target), clip), legs);

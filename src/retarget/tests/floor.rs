@@ -1,10 +1,10 @@
 //! Bodies that sit, kneel and lie: skin rests on the floor, and cloth that hangs from hips or trunk is no body.
 
 use posemill::import::{ImportOptions, load};
-use posemill::math::{Mat4, Vec3};
+use posemill::math::{Mat4, Vec3, exp, smoothstep};
 use posemill::model::{Binding, Character, Mesh, Motion, Role, Side};
 use posemill::retarget::{Retarget, RootScale, map};
-use std::f64::consts::TAU;
+use std::f64::consts::{FRAC_PI_2, PI, TAU};
 use std::sync::Arc;
 
 fn shipped(file: &str) -> posemill::model::Asset {
@@ -28,20 +28,14 @@ fn heights(motion: &Motion, role: Role) -> Vec<f64> {
     (0..motion.clip.frames()).map(|f| motion.model_pose(f).position(joint).y).collect()
 }
 
-/// A frustum about the hips, between two heights above the hip joints and with a radius at either end, all in thigh lengths,
-/// that turns with the joint of a role.
-fn frustum(character: &Character, role: Role, heights: [f64; 2], radii: [f64; 2]) -> Mesh {
-    let stand = character.calibration_pose();
-    let at = |role| stand.position(character.rig.joint(role).unwrap());
-    let hip = (at(Role::UpperLeg(Side::Left)) + at(Role::UpperLeg(Side::Right))) * 0.5;
-    let thigh = (at(Role::UpperLeg(Side::Left)) - at(Role::LowerLeg(Side::Left))).norm();
+/// A tube of rings about the vertical, from `ring(0)` to `ring(1)` (middle and radius), that turns with the joint of a role.
+fn tube(character: &Character, role: Role, ring: impl Fn(f64) -> (Vec3, f64)) -> Mesh {
     const ROWS: usize = 9;
     const AROUND: usize = 24;
     let vertex = |k: usize| {
-        let (share, angle) =
-            ((k / AROUND) as f64 / (ROWS - 1) as f64, TAU * (k % AROUND) as f64 / AROUND as f64);
-        let [y, radius] = [heights, radii].map(|[a, b]| thigh * (a + share * (b - a)));
-        let p = hip + Vec3::new(radius * angle.cos(), y, radius * angle.sin());
+        let (middle, radius) = ring((k / AROUND) as f64 / (ROWS - 1) as f64);
+        let angle = TAU * (k % AROUND) as f64 / AROUND as f64;
+        let p = middle + Vec3::new(radius * angle.cos(), 0.0, radius * angle.sin());
         [p.x as f32, p.y as f32, p.z as f32]
     };
     let corner = |row: usize, k: usize| (row * AROUND + k % AROUND) as u32;
@@ -51,7 +45,7 @@ fn frustum(character: &Character, role: Role, heights: [f64; 2], radii: [f64; 2]
         [[a, b, c], [b, d, c]]
     };
     let joint = character.rig.joint(role).unwrap();
-    let joint_from_mesh: Mat4<f64> = stand.joint(joint).inverse().to_matrix();
+    let joint_from_mesh: Mat4<f64> = character.calibration_pose().joint(joint).inverse().to_matrix();
     Mesh {
         positions: (0..ROWS * AROUND).map(vertex).collect(),
         joints: vec![[0; 4]; ROWS * AROUND],
@@ -60,6 +54,29 @@ fn frustum(character: &Character, role: Role, heights: [f64; 2], radii: [f64; 2]
         bindings: vec![Binding { joint, joint_from_mesh }],
         ..Mesh::default()
     }
+}
+
+fn at(character: &Character, role: Role) -> Vec3 {
+    character.calibration_pose().position(character.rig.joint(role).unwrap())
+}
+
+/// A frustum about the hips, between two heights above the hip joints and with a radius at either end, all in thigh lengths.
+fn frustum(character: &Character, role: Role, heights: [f64; 2], radii: [f64; 2]) -> Mesh {
+    let [left, right, knee] =
+        [Role::UpperLeg(Side::Left), Role::UpperLeg(Side::Right), Role::LowerLeg(Side::Left)]
+            .map(|role| at(character, role));
+    let (hip, thigh) = ((left + right) * 0.5, (left - knee).norm());
+    let between = |[a, b]: [f64; 2], share: f64| thigh * (a + share * (b - a));
+    tube(character, role, |share| (hip + Vec3::y() * between(heights, share), between(radii, share)))
+}
+
+/// A ball about a joint's position, moved by an offset, metres.
+fn ball(character: &Character, role: Role, offset: Vec3, radius: f64) -> Mesh {
+    let middle = at(character, role) + offset;
+    tube(character, role, |share| {
+        let (sin, cos) = (PI * share).sin_cos();
+        (middle + Vec3::y() * (radius * cos), radius * sin)
+    })
 }
 
 fn with(character: &Arc<Character>, mesh: Mesh) -> Arc<Character> {
@@ -91,21 +108,67 @@ fn a_robe_does_not_lift_a_body_that_sits() {
     }
 }
 
+/// The lowest skin of a motion in a frame, by linear blend of every vertex.
+fn lowest(motion: &Motion, f: usize) -> f64 {
+    let pose = motion.model_pose(f);
+    let mut skin = posemill::skinning::Skin::default();
+    let mut low = f64::INFINITY;
+    for mesh in &motion.character.meshes {
+        posemill::skinning::linear_blend(mesh, &pose, &mut skin);
+        low = skin.positions.iter().map(|p| f64::from(p[1])).fold(low, f64::min);
+    }
+    low
+}
+
+/// The first pose of the squat for two seconds: it stands, falls on its back about its ankles, and rests there.
+fn lies_down() -> Motion {
+    let standing = take("squat.bvh");
+    let (rate, joints) = (30.0, standing.clip.joints());
+    let foot = standing.character.rig.joint(Role::Foot(Side::Left)).unwrap();
+    let ankle = standing.model_pose(0).position(foot);
+    let (mut rotations, mut positions) = (Vec::new(), Vec::new());
+    for f in 0..61 {
+        let down = exp(&(Vec3::x() * (-FRAC_PI_2 * smoothstep((f as f64 - 20.0) / 25.0))));
+        let mut own = standing.clip.rotations(0).to_vec();
+        own[0] = down * own[0];
+        rotations.extend(own);
+        let mut own = standing.clip.translations(0).to_vec();
+        own[0] = ankle + down * (own[0] - ankle);
+        positions.extend(own);
+    }
+    let translated = standing.clip.translated().to_vec();
+    let clip = posemill::model::Clip::new("lies", rate, joints, rotations, translated, positions);
+    Motion::new(standing.character, clip)
+}
+
 #[test]
-fn a_fat_body_does_not_sit_in_the_floor() {
-    let (take, bare) = (take("squat.bvh"), shipped("mannequin.glb").character);
-    // A belly and a seat that reach down to half of the thighs.
-    let fat = with(&bare, frustum(&bare, Role::Hips, [0.8, -0.7], [1.2, 0.9]));
-    let result = onto(&take, &fat);
-    let belly = fat.meshes.last().unwrap();
-    let lowest = |f: usize| {
-        let pose = result.model_pose(f);
-        let mut skin = posemill::skinning::Skin::default();
-        posemill::skinning::linear_blend(belly, &pose, &mut skin);
-        skin.positions.iter().map(|p| f64::from(p[1])).fold(f64::INFINITY, f64::min)
-    };
-    let low = (0..result.clip.frames()).map(lowest).fold(f64::INFINITY, f64::min);
-    assert!(low > -0.01, "{low}");
-    let least = |motion: &Motion| heights(motion, Role::Hips).into_iter().fold(f64::INFINITY, f64::min);
-    assert!(least(&result) > least(&onto(&take, &bare)) + 0.02, "it sits higher than a slim body");
+fn bodies_that_lie_rest_on_the_floor_with_head_and_calves() {
+    let (take, bare) = (lies_down(), shipped("mannequin.glb").character);
+    let slim = heights(&onto(&take, &bare), Role::Hips);
+    for (what, mesh, raised) in [
+        ("a large head", ball(&bare, Role::Head, Vec3::y() * 0.15, 0.4), 0.05),
+        ("a head that the neck raises", ball(&bare, Role::Head, Vec3::y() * 0.12, 0.2), -0.01),
+        ("a thick calf", ball(&bare, Role::LowerLeg(Side::Left), Vec3::y() * -0.33, 0.13), -0.01),
+        ("a belly and a seat", frustum(&bare, Role::Hips, [0.8, -0.7], [0.5, 0.7]), 0.1),
+    ] {
+        let result = onto(&take, &with(&bare, mesh));
+        let low = (0..61).map(|f| lowest(&result, f)).fold(f64::INFINITY, f64::min);
+        assert!(low > -0.012, "{what} is {} m in the floor", -low);
+        let path = heights(&result, Role::Hips);
+        assert!(path[60] > slim[60] + raised, "{what}: {} {}", path[60], slim[60]);
+        // It stands as it does without, and rises smoothly: no faster than the take sinks.
+        assert!((0..8).all(|f| (path[f] - slim[f]).abs() < 2e-3), "{what}");
+        let bend =
+            |path: &[f64]| path.windows(3).map(|w| (w[0] - 2.0 * w[1] + w[2]).abs()).fold(0.0, f64::max);
+        assert!(bend(&path) < 4.0 * bend(&slim), "{what}: {} {}", bend(&path), bend(&slim));
+    }
+}
+
+#[test]
+fn long_hair_does_not_lift_a_body_that_lies() {
+    let (take, bare) = (lies_down(), shipped("mannequin.glb").character);
+    let slim = heights(&onto(&take, &bare), Role::Hips);
+    let nape = at(&bare, Role::Neck(0)) - at(&bare, Role::Head) - Vec3::new(0.0, 0.2, 0.25);
+    let path = heights(&onto(&take, &with(&bare, ball(&bare, Role::Head, nape, 0.1))), Role::Hips);
+    assert!(path.iter().zip(&slim).all(|(a, b)| (a - b).abs() < 1e-9));
 }

@@ -30,10 +30,12 @@ mod leg_solve;
 mod raise_head;
 mod raise_hands;
 mod foot_sliding;
+mod keep_ends;
 mod ground_placement;
 
 pub use foot_sliding::remove_foot_sliding;
 pub use ground_placement::place_on_ground;
+pub(crate) use keep_ends::keep_ends;
 pub(crate) use leg_pair::{LegPair, leg_ratio};
 pub(crate) use leg_solve::solve_legs;
 pub(crate) use leg_trajectories::LegTrajectories;

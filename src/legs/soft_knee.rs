@@ -34,7 +34,7 @@ pub fn knee_sides(poses: &[Vec<LimbPose>]) -> Vec<Vec3> {
 }
 
 /// The offset of the knee from the line between hip and ankle.
-fn knee_offset(pose: &LimbPose) -> Vec3 {
+pub fn knee_offset(pose: &LimbPose) -> Vec3 {
     let [hip, knee, ankle] = pose.hip_knee_ankle();
     let line = (ankle - hip).try_normalize(1e-12);
     line.map_or(Vec3::zeros(), |e| (knee - hip) - e * e.dot(&(knee - hip)))

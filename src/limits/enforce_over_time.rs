@@ -3,8 +3,8 @@
 //! A joint is three channels, two angles of swing and the twist ([`SwingTwist::angles`]), followed over time so that a
 //! twist past half a turn continues; their allowed values are convex, and `corrections` finds the change. Bringing
 //! each frame to its nearest inside instead stops a joint dead where it meets its bound. Parents come first: head
-//! and arms keep their world rotations when a trunk or a collar bone changes, as far as their own ranges allow. Units: radians,
-//! hertz.
+//! and arms keep their world rotations when a trunk or a collar bone changes, as far as their own ranges allow. What the
+//! performer of a take did is no fault: [`keep_beside`] widens the range of each frame by it. Units: radians, hertz.
 
 use super::limb_roll::roll_limbs;
 use crate::ik::{Limit, Mechanism, SwingTwist};
@@ -61,14 +61,27 @@ pub fn keep(
     joints: &[JointId],
     options: &LimitOptions,
 ) -> (Motion, LimitReport) {
+    keep_beside(motion, None, mechanism, joints, options)
+}
+
+/// As [`keep`], with limits that every frame widens by the rotations of `performed` in it: the take on the same skeleton, as
+/// its performer moved. Ranges that were set for the character are not widened.
+///
+/// # Panics
+/// If `performed` has other frames or joints.
+pub fn keep_beside(
+    motion: Motion,
+    performed: Option<&Clip>,
+    mechanism: &Mechanism,
+    joints: &[JointId],
+    options: &LimitOptions,
+) -> (Motion, LimitReport) {
     let mut kept = LimitReport::default();
+    let ranges = Ranges { mechanism, performed, options };
     let mut outside = vec![false; motion.clip.frames()];
     for &id in joints {
-        let skeleton = mechanism.skeleton();
-        let excess =
-            (0..motion.clip.frames()).map(|f| mechanism.excess(id, &motion.clip.local(skeleton, f, id)));
         let mut worst = 0.0_f64;
-        for (excess, outside) in excess.zip(&mut outside) {
+        for (excess, outside) in ranges.excess(&motion, id).into_iter().zip(&mut outside) {
             *outside |= excess > OUTSIDE;
             worst = worst.max(excess);
         }
@@ -82,10 +95,10 @@ pub fn keep(
         return (motion, kept);
     }
     let original = motion.clip.clone();
-    let (mut motion, rolled) = roll_limbs(motion, mechanism, joints, options);
+    let (mut motion, rolled) = roll_limbs(motion, &ranges, joints);
     kept.rolled = rolled;
     let brought: Vec<(JointId, Option<Vec<Quat>>)> =
-        joints.par_iter().map(|&id| (id, brought_inside(&motion, mechanism, id, options))).collect();
+        joints.par_iter().map(|&id| (id, ranges.brought_inside(&motion, id))).collect();
     let limb_of = |id: JointId| motion.character.rig.role(id).map(limb);
     let foreign: Vec<_> = brought.iter().filter(|(_, r)| r.is_none()).map(|(id, _)| limb_of(*id)).collect();
     let left = |id: JointId| foreign.contains(&limb_of(id));
@@ -99,7 +112,7 @@ pub fn keep(
     let rolled = motion.clip.clone();
     for (id, rotations) in brought.into_iter().filter(|(id, _)| !whole.contains(id)) {
         let rotations = match keep_world_rotation(&mut motion, &rolled, id) {
-            true => brought_inside(&motion, mechanism, id, options).or(rotations),
+            true => ranges.brought_inside(&motion, id).or(rotations),
             false => rotations,
         };
         for (f, rotation) in rotations.unwrap_or_default().into_iter().enumerate() {
@@ -149,39 +162,135 @@ fn limb(role: Role) -> (u8, Option<Side>) {
     }
 }
 
-/// The rotations of one joint inside its limit; `None` where they are not defined.
-fn brought_inside(
-    motion: &Motion,
-    mechanism: &Mechanism,
-    id: JointId,
-    options: &LimitOptions,
-) -> Option<Vec<Quat>> {
-    let own = |f: usize| motion.clip.rotations(f)[id.index()];
-    let frames = motion.clip.frames();
-    let mut rotations: Vec<Quat> = (0..frames).map(own).collect();
-    let Some(Limit::SwingTwist(limit)) = mechanism.limit(id) else { return Some(rotations) };
-    let angles = followed(limit, &rotations);
-    let outside = |f: &usize| limit.nearest(angles[*f]) != angles[*f];
-    let needed: Vec<usize> = (0..frames).filter(outside).collect();
-    // An override is a fact about this body, a published range one about people.
+/// The ranges of motion of a body, widened in every frame by what the performer of the take did.
+#[derive(Debug)]
+pub struct Ranges<'a> {
+    pub mechanism: &'a Mechanism,
+    /// The take on the same skeleton.
+    performed: Option<&'a Clip>,
+    pub options: &'a LimitOptions,
+}
+
+impl Ranges<'_> {
+    /// The rotations of a joint in the take, if they widen its range: an override is a fact about this body, a published range
+    /// one about people.
+    pub fn performed(&self, motion: &Motion, id: JointId) -> Option<Vec<Quat>> {
+        let clip = self.performed.filter(|_| !overridden(motion, id))?;
+        Some((0..clip.frames()).map(|f| clip.rotations(f)[id.index()]).collect())
+    }
+
+    /// By how much a joint is outside its range in every frame, radians.
+    fn excess(&self, motion: &Motion, id: JointId) -> Vec<f64> {
+        let skeleton = self.mechanism.skeleton();
+        let excess = |f: usize| self.mechanism.excess(id, &motion.clip.local(skeleton, f, id));
+        let mut excess: Vec<f64> = (0..motion.clip.frames()).map(excess).collect();
+        let outside = excess.iter().any(|excess| *excess > OUTSIDE);
+        if let (true, Some(range)) = (outside && self.performed.is_some(), self.of_joint(motion, id)) {
+            // The distance in angles bounds the rotation between the two from above.
+            for (f, excess) in excess.iter_mut().enumerate() {
+                let nearest = range.nearest(f, range.angles[f]);
+                let apart = (0..3).map(|k| (nearest[k] - range.angles[f][k]).powi(2)).sum::<f64>().sqrt();
+                *excess = excess.min(apart);
+            }
+        }
+        excess
+    }
+
+    fn of_joint(&self, motion: &Motion, id: JointId) -> Option<JointRange<'_>> {
+        let Some(Limit::SwingTwist(limit)) = self.mechanism.limit(id) else { return None };
+        let own = |f: usize| motion.clip.rotations(f)[id.index()];
+        let angles = followed(limit, &(0..motion.clip.frames()).map(own).collect::<Vec<_>>());
+        let beyond = self.performed(motion, id).map(|rotations| {
+            let beyond = |performed: [f64; 3]| {
+                let nearest = limit.nearest(performed);
+                std::array::from_fn(|k| performed[k] - nearest[k])
+            };
+            followed(limit, &rotations).into_iter().map(beyond).collect()
+        });
+        Some(JointRange { limit, angles, beyond })
+    }
+
+    /// The rotations of one joint inside its range; `None` where they are not defined.
+    fn brought_inside(&self, motion: &Motion, id: JointId) -> Option<Vec<Quat>> {
+        let frames = motion.clip.frames();
+        let mut rotations: Vec<Quat> = (0..frames).map(|f| motion.clip.rotations(f)[id.index()]).collect();
+        let Some(range) = self.of_joint(motion, id) else { return Some(rotations) };
+        let angles = &range.angles;
+        let needed: Vec<usize> = (0..frames).filter(|&f| range.nearest(f, angles[f]) != angles[f]).collect();
+        if needed.is_empty() {
+            return Some(rotations);
+        }
+        let excess = self.excess(motion, id);
+        let foreign = |f: usize| !overridden(motion, id) && excess[f] > FOREIGN;
+        if needed.iter().any(|&f| libm::hypot(angles[f][0], angles[f][1]) > TELLING || foreign(f)) {
+            return None;
+        }
+        let nearest = |f: usize, change: [f64; 3]| {
+            let from = angles[f];
+            let nearest = range.nearest(f, std::array::from_fn(|k| from[k] + change[k]));
+            std::array::from_fn(|k| nearest[k] - from[k])
+        };
+        let LimitOptions { cutoff, strength } = *self.options;
+        for (f, change) in corrections(&needed, frames, cutoff, motion.clip.sample_rate, nearest) {
+            let inside = range.limit.rotation(std::array::from_fn(|k| angles[f][k] + change[k]));
+            rotations[f] = slerp(&rotations[f], &same_hemisphere(inside, &rotations[f]), strength);
+        }
+        Some(rotations)
+    }
+}
+
+/// Whether the range of a joint was set for this character.
+fn overridden(motion: &Motion, id: JointId) -> bool {
     let rig = &motion.character.rig;
-    let overridden = rig.role(id).is_some_and(|role| rig.told_mobility(role).is_some());
-    let foreign = |f: usize| {
-        !overridden && mechanism.excess(id, &motion.clip.local(mechanism.skeleton(), f, id)) > FOREIGN
-    };
-    if needed.iter().any(|&f| libm::hypot(angles[f][0], angles[f][1]) > TELLING || foreign(f)) {
-        return None;
+    rig.role(id).is_some_and(|role| rig.told_mobility(role).is_some())
+}
+
+/// Bisection steps for the share of the performer's excess: to 1e-9 of it.
+const BISECTIONS: usize = 30;
+
+/// The range of one joint in every frame of a motion.
+#[derive(Debug)]
+struct JointRange<'a> {
+    limit: &'a SwingTwist,
+    /// The angles of the motion.
+    angles: Vec<[f64; 3]>,
+    /// By how much the performer exceeded the limit.
+    beyond: Option<Vec<[f64; 3]>>,
+}
+
+impl JointRange<'_> {
+    /// The nearest angles to `at` inside the range of a frame: the limit, moved by any share of what the performer exceeded
+    /// it by. Such a range is convex.
+    fn nearest(&self, f: usize, at: [f64; 3]) -> [f64; 3] {
+        let nearest = self.limit.nearest(at);
+        let Some(beyond) = self.beyond.as_ref().map(|beyond| beyond[f]).filter(|b| *b != [0.0; 3]) else {
+            return nearest;
+        };
+        if nearest == at {
+            return at;
+        }
+        let moved = |share: f64| -> [f64; 3] { std::array::from_fn(|k| at[k] - share * beyond[k]) };
+        // Whether a greater share brings the limit nearer still.
+        let nearer = |share: f64| {
+            let at = moved(share);
+            let inside = self.limit.nearest(at);
+            (0..3).map(|k| beyond[k] * (at[k] - inside[k])).sum::<f64>() > 0.0
+        };
+        let (mut low, mut high) = (0.0, 1.0);
+        if nearer(1.0) {
+            low = 1.0;
+        } else {
+            for _ in 0..BISECTIONS {
+                let middle = 0.5 * (low + high);
+                if nearer(middle) { low = middle } else { high = middle }
+            }
+        }
+        let share = if low == 1.0 { 1.0 } else { high };
+        let inside = self.limit.nearest(moved(share));
+        let nearest: [f64; 3] = std::array::from_fn(|k| inside[k] + share * beyond[k]);
+        let same = nearest.iter().zip(&at).all(|(a, b)| (a - b).abs() < OUTSIDE);
+        if same { at } else { nearest }
     }
-    let nearest = |f: usize, change: [f64; 3]| {
-        let from = angles[f];
-        let nearest = limit.nearest(std::array::from_fn(|k| from[k] + change[k]));
-        std::array::from_fn(|k| nearest[k] - from[k])
-    };
-    for (f, change) in corrections(&needed, frames, options.cutoff, motion.clip.sample_rate, nearest) {
-        let inside = limit.rotation(std::array::from_fn(|k| angles[f][k] + change[k]));
-        rotations[f] = slerp(&rotations[f], &same_hemisphere(inside, &rotations[f]), options.strength);
-    }
-    Some(rotations)
 }
 
 /// The angles of every frame, the twist without jumps of a whole turn.

@@ -6,8 +6,8 @@
 //! Of all rolls inside both ranges the smallest and smoothest is taken; an elbow that rotates about a single axis
 //! throughout the take still does so. Units: radians.
 
-use super::enforce_over_time::{LimitOptions, followed};
-use crate::ik::{Limit, Mechanism, SwingTwist};
+use super::enforce_over_time::{Ranges, followed};
+use crate::ik::{Limit, SwingTwist};
 use crate::math::{Quat, Vec3, exp, log};
 use crate::model::{JointId, Motion, Role, Side};
 use crate::signal::corrections;
@@ -21,12 +21,8 @@ const SIDEWAYS: f64 = 2.1;
 const ONE_AXIS: f64 = PI / 180.0;
 
 /// The motion with the limbs above its elbows and knees rolled, and the largest roll.
-pub fn roll_limbs(
-    mut motion: Motion,
-    mechanism: &Mechanism,
-    joints: &[JointId],
-    options: &LimitOptions,
-) -> (Motion, f64) {
+pub fn roll_limbs(mut motion: Motion, ranges: &Ranges<'_>, joints: &[JointId]) -> (Motion, f64) {
+    let mechanism = ranges.mechanism;
     let mut largest = 0.0_f64;
     for (upper, lower) in hinges(&motion) {
         let Some(Limit::SwingTwist(hinge)) = mechanism.limit(lower) else { continue };
@@ -38,11 +34,11 @@ pub fn roll_limbs(
         if !joints.contains(&lower) || above.is_some() && !joints.contains(&upper) {
             continue;
         }
-        let rolls = rolls(&motion, (upper, above), (lower, hinge), options);
+        let rolls = rolls(&motion, ranges, (upper, above), (lower, hinge));
         for (f, roll) in rolls.into_iter().enumerate().filter(|(_, roll)| *roll != 0.0) {
             let Some([in_upper, in_lower]) = along(&motion, f, upper, lower) else { continue };
             largest = largest.max(roll.abs());
-            let roll = options.strength * roll;
+            let roll = ranges.options.strength * roll;
             let rotations = motion.clip.rotations_mut(f);
             rotations[upper.index()] *= exp(&(in_upper * roll));
             rotations[lower.index()] = exp(&(in_lower * -roll)) * rotations[lower.index()];
@@ -85,27 +81,23 @@ fn hinges(motion: &Motion) -> Vec<(JointId, JointId)> {
 /// The roll of every frame.
 fn rolls(
     motion: &Motion,
+    ranges: &Ranges<'_>,
     (upper, above): (JointId, Option<&SwingTwist>),
     (lower, hinge): (JointId, &SwingTwist),
-    options: &LimitOptions,
 ) -> Vec<f64> {
     let frames = motion.clip.frames();
     let of =
         |id: JointId| -> Vec<Quat> { (0..frames).map(|f| motion.clip.rotations(f)[id.index()]).collect() };
-    // The limb above has the last word: the rolls that its own twist leaves it.
-    let room: Vec<[f64; 2]> = match above {
-        Some(above) => followed(above, &of(upper))
-            .iter()
-            .map(|[_, _, twist]| [(above.twist.low - twist).min(0.0), (above.twist.high - twist).max(0.0)])
-            .collect(),
-        None => vec![[-PI, PI]; frames],
-    };
-    let bends = followed(hinge, &of(lower));
-    let allowed: Vec<[f64; 2]> = bends
-        .iter()
-        .zip(&room)
-        .map(|(bend, [least, most])| rolls_of_hinge(hinge, bend).map(|roll| roll.clamp(*least, *most)))
-        .collect();
+    let mut allowed = allowed_rolls((above, of(upper)), (hinge, of(lower)));
+    let performed = [upper, lower].map(|id| ranges.performed(motion, id));
+    if let [Some(upper), Some(lower)] = performed {
+        // The rolls that the performer would have needed are not asked for.
+        let performed = allowed_rolls((above, upper), (hinge, lower));
+        for ([least, most], [own_least, own_most]) in allowed.iter_mut().zip(performed) {
+            *least = if *least > 0.0 { (*least - own_least.max(0.0)).max(0.0) } else { *least };
+            *most = if *most < 0.0 { (*most - own_most.min(0.0)).min(0.0) } else { *most };
+        }
+    }
     let arm = matches!(motion.character.rig.role(upper), Some(Role::UpperArm(_)));
     if arm && is_hinge(&of(lower)) {
         // One roll for the whole take, where one serves all frames: the elbow still rotates about a single axis.
@@ -118,10 +110,30 @@ fn rolls(
     let needed: Vec<usize> = (0..frames).filter(|&f| allowed[f][0] > 0.0 || allowed[f][1] < 0.0).collect();
     let mut rolls = vec![0.0; frames];
     let nearest = |f: usize, [roll]: [f64; 1]| [roll.clamp(allowed[f][0], allowed[f][1])];
-    for (f, [roll]) in corrections(&needed, frames, options.cutoff, motion.clip.sample_rate, nearest) {
+    for (f, [roll]) in corrections(&needed, frames, ranges.options.cutoff, motion.clip.sample_rate, nearest) {
         rolls[f] = roll;
     }
     rolls
+}
+
+/// The least and the greatest roll that bring a limb inside its ranges, in every frame.
+fn allowed_rolls(
+    (above, upper): (Option<&SwingTwist>, Vec<Quat>),
+    (hinge, lower): (&SwingTwist, Vec<Quat>),
+) -> Vec<[f64; 2]> {
+    // The limb above has the last word: the rolls that its own twist leaves it.
+    let room: Vec<[f64; 2]> = match above {
+        Some(above) => followed(above, &upper)
+            .iter()
+            .map(|[_, _, twist]| [(above.twist.low - twist).min(0.0), (above.twist.high - twist).max(0.0)])
+            .collect(),
+        None => vec![[-PI, PI]; upper.len()],
+    };
+    let bends = followed(hinge, &lower);
+    let rolls = bends.iter().zip(&room);
+    rolls
+        .map(|(bend, [least, most])| rolls_of_hinge(hinge, bend).map(|roll| roll.clamp(*least, *most)))
+        .collect()
 }
 
 /// Whether a joint rotates about a single axis that it keeps.

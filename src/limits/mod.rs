@@ -7,4 +7,5 @@
 mod enforce_over_time;
 mod limb_roll;
 
+pub(crate) use enforce_over_time::keep_beside;
 pub use enforce_over_time::{LimitOptions, LimitReport, keep};

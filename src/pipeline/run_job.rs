@@ -357,6 +357,12 @@ pub(super) fn resolve(
     Ok(stages)
 }
 
+/// Whether two motions have the same joints and frames.
+fn same_frames(a: &Motion, b: &Motion) -> bool {
+    let of = |motion: &Motion| (motion.clip.joints(), motion.clip.frames(), motion.clip.sample_rate);
+    of(a) == of(b)
+}
+
 /// The motion after every stage, checked; collects the marks of the stages if `marks` are asked for.
 pub(super) fn apply_stages(
     stages: &[ResolvedStage],
@@ -368,8 +374,12 @@ pub(super) fn apply_stages(
     if stages.is_empty() {
         motion.check().map_err(RunError::Invalid)?;
     }
+    let mut plain = None;
     for (index, resolved) in stages.iter().enumerate() {
         let ResolvedStage { number, name, meaningless, stage } = resolved;
+        if stages[index + 1..].iter().any(|later| later.stage.needs_plain()) {
+            plain = stage.plain(&motion).or(plain);
+        }
         if let Some(marks) = marks {
             // Positions that belong to one character mean nothing for another.
             if !Arc::ptr_eq(&stage.leaving(&motion.character), &motion.character) {
@@ -379,7 +389,8 @@ pub(super) fn apply_stages(
         }
         monitor.before(index, resolved, &motion, &report.not_judged);
         let found = report.findings.len();
-        motion = stage.apply(motion, report).map_err(stage_error(*number, name))?;
+        let beside = plain.as_ref().filter(|plain| stage.needs_plain() && same_frames(plain, &motion));
+        motion = stage.apply_beside(motion, beside, report).map_err(stage_error(*number, name))?;
         // A stage that looks for faults changes nothing where it fixes none.
         let findings = &report.findings[found..];
         let changed = findings.is_empty() || findings.iter().any(|finding| finding.left.is_none());

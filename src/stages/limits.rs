@@ -1,8 +1,12 @@
 //! Stage `limits`: brings joints back into their ranges of motion, smoothly over time.
+//!
+//! What the performer of the take did is no fault, so the direct transfer widens the ranges; feet and hands are returned to
+//! where they were by IK, except on limbs whose range was set for this character.
 
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::ik::Mechanism;
-use crate::limits::{LimitOptions, keep};
+use crate::legs::keep_ends;
+use crate::limits::{LimitOptions, keep_beside};
 use crate::model::{Character, JointId, Motion, Role};
 use crate::report::Report;
 use schemars::JsonSchema;
@@ -74,8 +78,28 @@ struct LimitsStage {
 }
 
 impl Stage for LimitsStage {
+    fn needs_plain(&self) -> bool {
+        true
+    }
+
     fn apply(&self, motion: Motion, report: &mut Report) -> Result<Motion, StageError> {
-        let (motion, kept) = keep(motion, &self.mechanism, &self.joints, &self.options);
+        self.apply_beside(motion, None, report)
+    }
+
+    fn apply_beside(
+        &self,
+        before: Motion,
+        plain: Option<&Motion>,
+        report: &mut Report,
+    ) -> Result<Motion, StageError> {
+        let performed = plain.map(|plain| &plain.clip);
+        let rig = &before.character.rig;
+        // Toes of a retargeted foot bend as far as the floor asks for: back in their range they would be in it.
+        let held = |id: JointId| plain.is_some() && matches!(rig.role(id), Some(Role::Toes(_)));
+        let joints: Vec<JointId> = self.joints.iter().copied().filter(|id| !held(*id)).collect();
+        let (motion, kept) = keep_beside(before.clone(), performed, &self.mechanism, &joints, &self.options);
+        let overridden = |id| rig.role(id).is_some_and(|role| rig.told_mobility(role).is_some());
+        let motion = keep_ends(&before, motion, overridden);
         report.measure("limits_frames_outside", kept.frames as f64, "frames");
         report.measure("limits_joints_outside", kept.joints.len() as f64, "joints");
         report.measure("limits_worst_excess", kept.excess, "rad");

@@ -106,6 +106,11 @@ pub trait Stage: Send + Sync + std::fmt::Debug {
         None
     }
 
+    /// Whether [`Stage::apply_beside`] uses the motion with its rotations transferred directly.
+    fn needs_plain(&self) -> bool {
+        false
+    }
+
     /// The character of the resulting motion; `arriving` unless the stage changes it.
     fn leaving(&self, arriving: &Arc<Character>) -> Arc<Character> {
         Arc::clone(arriving)
@@ -121,4 +126,18 @@ pub trait Stage: Send + Sync + std::fmt::Debug {
     /// # Errors
     /// A [`StageError`] if the stage cannot process this motion.
     fn apply(&self, motion: Motion, report: &mut Report) -> Result<Motion, StageError>;
+
+    /// As [`Stage::apply`], with the direct transfer ([`Stage::plain`]) of the take by an earlier stage: what the performer did,
+    /// frame by frame on the same skeleton. `None` if there is none with the frames of this motion.
+    ///
+    /// # Errors
+    /// As those of [`Stage::apply`].
+    fn apply_beside(
+        &self,
+        motion: Motion,
+        _plain: Option<&Motion>,
+        report: &mut Report,
+    ) -> Result<Motion, StageError> {
+        self.apply(motion, report)
+    }
 }

@@ -1,5 +1,6 @@
-//! The stage `ik` on made and real bodies, and laws of all stages.
+//! The stages `ik` and `limits` on made and real bodies, and laws of all stages.
 
 mod ik;
 mod ik_real;
 mod laws;
+mod limits;

@@ -1,10 +1,9 @@
 //! Support points of a skin: the few vertices that can be its lowest, for any orientation.
 //!
 //! A sampled convex hull of each joint's vertices (those that this joint moves most): the vertices that lie furthest in one
-//! of a set of directions. Feet use 61 directions of the lower half space, as the body stands: a sole of 30 cm is missed
-//! by less than a millimetre between two of them. Trunk, head, limbs and hands use 122 directions all around. Joints that
-//! lead to no role (capes, tails, weapons) are left out, since they may be in the floor, and so are [`hanging_cloth`] and hair
-//! below the neck. Space: joint space out. Units: metres.
+//! of 122 directions all around, since feet that crawl lie on their insteps: a sole of 30 cm is missed by less than a
+//! millimetre between two of them. Joints that lead to no role (capes, tails, weapons) are left out, since they may be in the
+//! floor, and so are [`hanging_cloth`] and hair below the neck. Space: joint space out. Units: metres.
 
 use super::contact_points::skin_of_feet;
 use super::hanging_cloth::hanging_cloth;
@@ -57,7 +56,7 @@ fn hull_of_foot(
         let own: Vec<Vec3> =
             skin.iter().filter(|(of, _)| moved_by(*of) == Some(joint)).map(|(_, p)| *p).collect();
         let within = stand.joint(joint).inverse();
-        let hull = furthest(&own, directions()).into_iter();
+        let hull = furthest(&own, all_around()).into_iter();
         found.extend(hull.map(|k| (joint, within.point(&own[k]))));
     }
     found
@@ -95,8 +94,7 @@ impl SupportPoints {
         for id in skeleton.ids() {
             let at = stand.joint(id);
             let hull = |points: &[Vec3]| -> Vec<Vec3> {
-                let around = directions().flat_map(|d| [d, -d]);
-                furthest(points, around).into_iter().map(|k| points[k]).collect()
+                furthest(points, all_around()).into_iter().map(|k| points[k]).collect()
             };
             let mut points: Vec<Vec3> = skin[id.index()].clone();
             let joined = |points: Vec<Vec3>| points.into_iter().map(move |p| (id, p));
@@ -233,8 +231,8 @@ fn parts_of_joints(rig: &Rig) -> Vec<Option<Role>> {
     skeleton.ids().map(part_of).collect()
 }
 
-/// Straight down, and around at several slopes.
-fn directions() -> impl Iterator<Item = Vec3> {
+/// Straight down and up, and around at several slopes.
+fn all_around() -> impl Iterator<Item = Vec3> {
     let slanted = (0..DOWN).flat_map(|i| {
         let slope = -FRAC_PI_2 * i as f64 / DOWN as f64;
         (0..AROUND).map(move |k| {
@@ -242,7 +240,7 @@ fn directions() -> impl Iterator<Item = Vec3> {
             heading * Vec3::new(0.0, libm::sin(slope), libm::cos(slope))
         })
     });
-    slanted.chain([-Vec3::y()])
+    slanted.chain([-Vec3::y()]).flat_map(|d| [d, -d])
 }
 
 /// The indices of the points that lie furthest in one of these directions, each once and in order.

@@ -153,7 +153,7 @@ fn no_skin_of_a_foot_is_lower_than_its_support_points_in_any_pose() {
         let character = Arc::new(character);
         let body = CharacterBody::new(&character);
         for _ in 0..20 {
-            let place = Transform::new(exp(&noise.vector(1.5)), noise.vector(1.0));
+            let place = Transform::new(exp(&noise.vector(3.0)), noise.vector(1.0));
             let pose = ModelPose::new(rest.joints().iter().map(|t| place * *t).collect());
             for (side, mesh) in Side::BOTH.into_iter().zip(&feet) {
                 let binding = &mesh.bindings[0];

@@ -9,19 +9,24 @@ use super::leg_pair::LegPair;
 use super::limb_chain::LimbPose;
 use super::settings::Settings;
 use super::timeline::Timeline;
-use crate::math::{Quat, Vec3, angle_between, exp};
+use crate::math::{Quat, Vec3, angle_between, exp, smoothstep};
 use rayon::prelude::*;
 
 /// Bisection steps for an angle: to a hundredth of a degree.
 const BISECTIONS: usize = 13;
+
+/// Sines of the slopes up to which a shin lies on the floor and from which it stands (30 and 45 degrees): the foot of a leg that
+/// stands stays on the floor, even if a broad shin is in it. If steep shins counted too, the feet of raylib's robot would rise by
+/// 4 cm when it lands.
+const SHIN_LIES: [f64; 2] = [0.5, 0.7];
 
 /// The lowest heights of the skin of a foot in a frame, relative to the ankle.
 #[derive(Clone, Copy, Debug)]
 pub struct SoleHeights {
     /// The lowest point of the skin of the foot, and of the toes.
     lowest: [f64; 2],
-    /// The lowest point of the skin of the shin.
-    shin: f64,
+    /// The lowest point of the skin of the shin, and its share: 1 of a shin that lies, 0 of one that stands.
+    shin: (f64, f64),
     /// Height and rotation of the toe joint.
     toes: (f64, Quat),
 }
@@ -36,10 +41,13 @@ impl SoleHeights {
                 let heights = own.map(|(joint, at)| pose.sole(&pair.target, *joint, at).y);
                 heights.fold(f64::INFINITY, f64::min) - ankle
             };
-            let shin =
-                pair.shin.iter().map(|at| pose.lower.point(at).y - ankle).fold(f64::INFINITY, f64::min);
+            let [_, knee, end] = pose.hip_knee_ankle();
+            let slope = (end - knee).try_normalize(1e-12).map_or(1.0, |along| along.y.abs());
+            let share = 1.0 - smoothstep((slope - SHIN_LIES[0]) / (SHIN_LIES[1] - SHIN_LIES[0]));
+            let own = pair.shin.iter().filter(|_| share > 0.0);
+            let shin = own.map(|at| pose.lower.point(at).y - ankle).fold(f64::INFINITY, f64::min);
             let toes = (pose.toes.translation.y - ankle, pose.toes.rotation);
-            SoleHeights { lowest: [low(false), low(true)], shin, toes }
+            SoleHeights { lowest: [low(false), low(true)], shin: (shin, share), toes }
         };
         let unknown = pair.skin.is_empty() || pair.paw > 0.0;
         if unknown { Vec::new() } else { poses.par_iter().with_min_len(64).map(of).collect() }
@@ -52,7 +60,8 @@ impl SoleHeights {
 
     /// The lowest point of shin, foot and toes.
     pub fn lowest_with_shin(&self) -> f64 {
-        self.lowest().min(self.shin)
+        let (sole, (shin, share)) = (self.lowest(), self.shin);
+        if share > 0.0 { sole + share * (shin - sole).min(0.0) } else { sole }
     }
 
     /// The lowest point with toes that point down rotated to level; `skin` is that of the toes, `up` the up direction in their

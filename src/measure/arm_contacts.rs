@@ -32,10 +32,12 @@ const SHORTEST: f64 = 0.5;
 /// What a hand can touch: head, trunk, the other hand and forearm, the thighs.
 const GROUPS: usize = 6;
 
-/// The distances of one hand from what it can touch, and the smallest distance of forearm and hand from trunk and head.
+/// The distances of one hand from what it can touch, and the smallest distance of forearm and hand from trunk, head and thighs.
 #[derive(Clone, Copy, Debug)]
 struct ArmGaps {
     touch: [f64; GROUPS],
+    /// The distance of the hand from the nearest part of the body.
+    near: f64,
     inside: f64,
 }
 
@@ -79,8 +81,7 @@ impl ArmContacts {
                 let (Some(from), Some(plain), Some(own)) = (from[side], plain[side], own[side]) else {
                     continue;
                 };
-                let near = from.touch.iter().any(|gap| *gap < NEAR);
-                made.held[side].push(near || plain.inside < 0.0);
+                made.held[side].push(from.near < NEAR || plain.inside < 0.0);
                 for (there, here) in from.touch.iter().zip(&own.touch).filter(|(there, _)| **there < TOUCH) {
                     made.touches += usize::from(here.is_finite());
                     made.lost += usize::from(here.is_finite() && *here > KEPT + there.max(0.0));
@@ -144,9 +145,12 @@ fn gaps(context: &MetricContext, model: &ModelPose) -> [Option<ArmGaps>; 2] {
         let [elbow, wrist] = [Role::LowerArm(side), Role::Hand(side)].map(|r| rig.joint(r));
         let along = model.position(wrist?) - model.position(elbow?);
         let hanging = -along.y > along.norm() * libm::cos(HANGING);
-        let mut found = ArmGaps { touch: [f64::INFINITY; GROUPS], inside: f64::INFINITY };
+        let mut found =
+            ArmGaps { touch: [f64::INFINITY; GROUPS], near: f64::INFINITY, inside: f64::INFINITY };
         for other in &placed {
-            use BodyPart::{Chest, Hand, Head, LowerArm, Neck, Pelvis, Ribs, UpperLeg, Waist};
+            use BodyPart::{
+                Chest, Foot, Hand, Head, LowerArm, LowerLeg, Neck, Pelvis, Ribs, UpperLeg, Waist,
+            };
             let group = match other.0.part {
                 Head | Neck => 0,
                 Waist | Ribs | Chest => 1,
@@ -154,15 +158,16 @@ fn gaps(context: &MetricContext, model: &ModelPose) -> [Option<ArmGaps>; 2] {
                 Hand(s) if s != side => 2,
                 LowerArm(s) if s != side => 3,
                 UpperLeg(s) if !hanging => 4 + usize::from(s == Side::Right),
-                Pelvis | UpperLeg(_) => GROUPS,
+                Pelvis | UpperLeg(_) | LowerLeg(_) | Foot(_) => GROUPS,
                 _ => continue,
             };
             let near = gap(hand, other) * context.scale;
             if let Some(touch) = found.touch.get_mut(group) {
                 *touch = touch.min(near);
             }
+            found.near = found.near.min(near);
             // A hanging arm in a wide hip is pushed out of it too.
-            if !matches!(group, 2 | 3) {
+            if !matches!(group, 2 | 3) && !matches!(other.0.part, LowerLeg(_) | Foot(_)) {
                 found.inside = found.inside.min(near).min(gap(fore, other) * context.scale);
             }
         }

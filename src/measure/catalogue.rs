@@ -97,7 +97,7 @@ pub const MEASURES: &[Measure] = &[
         "float_max",
         "m",
         None,
-        "max over frames with a labelled point of the lowest labelled z, at least 0",
+        "max over frames with a labelled point of the lowest labelled z, at least 0; all points of a labelled foot count",
     ),
     measure(
         "float_share",

@@ -77,10 +77,15 @@ pub fn foot_depths(contact_series: &[ContactSeries], frames: usize) -> Vec<f64> 
     depths(&mut contact_series.iter().filter(|c| c.part.of_foot()), frames)
 }
 
-/// The height of the lowest labelled point in every frame; NaN where none is.
+/// The height of the lowest labelled point in every frame; NaN where none is. Of a foot all points count: one that stands on its
+/// ball does not float because its heel is labelled.
 pub fn floats(contact_series: &[ContactSeries], frames: usize) -> Vec<f64> {
     let lowest = |f: usize| {
-        let labelled = contact_series.iter().filter(|c| c.rests[f]).map(|c| c.clearance[f]);
+        let touches = |c: &ContactSeries| {
+            let same = |o: &&ContactSeries| o.part.of_foot() && o.part.side() == c.part.side();
+            c.rests[f] || (c.part.of_foot() && contact_series.iter().filter(same).any(|o| o.rests[f]))
+        };
+        let labelled = contact_series.iter().filter(|c| touches(c)).map(|c| c.clearance[f]);
         labelled.min_by(f64::total_cmp).unwrap_or(f64::NAN)
     };
     (0..frames).map(lowest).collect()

@@ -1,16 +1,18 @@
 //! The lowest skin of a body but its feet, the head included, for any pose.
 //!
-//! A sampled convex hull of each joint's vertices, each vertex moved by its heaviest joint: at the joints that blend skin, the
-//! hull errs by less than the tolerance of the measure. Joints that lead to no role (capes, tails, weapons) are left out, since
+//! A sampled convex hull of the vertices that each joint moves most, skinned with all of their weights. Joints that lead to no role (capes, tails, weapons) are left out, since
 //! they may be in the floor. Space: joint space. Units: metres.
 
 use crate::math::Vec3;
 use crate::model::{Character, JointId, ModelPose, Rig, Role, Side};
 
+/// A vertex: its position in the space of each joint that moves it, with the weight.
+type Bound = Vec<(JointId, Vec3, f64)>;
+
 /// The points that can be the lowest, and how far they reach below the soles as the body was bound.
 #[derive(Clone, Debug, Default)]
 pub struct LowestSkin {
-    points: Vec<(JointId, Vec3)>,
+    points: Vec<Bound>,
     below: f64,
 }
 
@@ -18,11 +20,13 @@ impl LowestSkin {
     /// Of a character that stands as `standing`, on soles at this height, else on 0; empty without skin.
     pub fn of(character: &Character, rig: &Rig, standing: &ModelPose, sole: Option<f64>) -> Self {
         let mut points = Vec::new();
-        for (id, vertices) in vertices_by_joint(character, rig) {
-            let mut corners: Vec<usize> = directions().filter_map(|d| furthest(&vertices, &d)).collect();
+        for vertices in vertices_by_joint(character, rig) {
+            // In the space of the joint that moves them most.
+            let at: Vec<Vec3> = vertices.iter().map(|bound| bound[0].1).collect();
+            let mut corners: Vec<usize> = directions().filter_map(|d| furthest(&at, &d)).collect();
             corners.sort_unstable();
             corners.dedup();
-            points.extend(corners.into_iter().map(|k| (id, vertices[k])));
+            points.extend(corners.into_iter().map(|k| vertices[k].clone()));
         }
         let mut made = Self { points, below: 0.0 };
         let lowest = made.lowest(standing);
@@ -35,7 +39,10 @@ impl LowestSkin {
 
     /// The height of the lowest point, those below the soles as it was bound taken off; infinite without skin.
     pub fn lowest(&self, model: &ModelPose) -> f64 {
-        let heights = self.points.iter().map(|(joint, at)| model.joint(*joint).point(at).y);
+        let place = |bound: &Bound| {
+            bound.iter().map(|(joint, at, w)| model.joint(*joint).point(at).y * w).sum::<f64>()
+        };
+        let heights = self.points.iter().map(place);
         heights.fold(f64::INFINITY, f64::min) + self.below
     }
 }
@@ -55,8 +62,8 @@ fn directions() -> impl Iterator<Item = Vec3> {
     all.filter(|d| d.norm_squared() > 0.0).map(|d| d.normalize())
 }
 
-/// The vertices that each joint moves most, in its space; without feet, and fingers with their hand.
-fn vertices_by_joint(character: &Character, rig: &Rig) -> Vec<(JointId, Vec<Vec3>)> {
+/// The vertices that each joint moves most, the weight of that joint first; without feet.
+fn vertices_by_joint(character: &Character, rig: &Rig) -> Vec<Vec<Bound>> {
     let skeleton = rig.skeleton();
     let mut leads: Vec<bool> = skeleton.ids().map(|id| rig.role(id).is_some()).collect();
     for id in skeleton.ids().rev() {
@@ -66,16 +73,23 @@ fn vertices_by_joint(character: &Character, rig: &Rig) -> Vec<(JointId, Vec<Vec3
     }
     let feet: Vec<JointId> = Side::BOTH.into_iter().filter_map(|s| rig.joint(Role::Foot(s))).collect();
     let of_foot = |id: JointId| feet.iter().any(|foot| *foot == id || skeleton.is_ancestor(*foot, id));
-    let mut found: Vec<Vec<Vec3>> = vec![Vec::new(); skeleton.len()];
+    let mut found: Vec<Vec<Bound>> = vec![Vec::new(); skeleton.len()];
     for mesh in &character.meshes {
         for ((p, joints), weights) in mesh.positions.iter().zip(&mesh.joints).zip(&mesh.weights) {
             let heaviest = (0..4).max_by(|&a, &b| weights[a].total_cmp(&weights[b])).unwrap_or(0);
             let Some(main) = mesh.bindings.get(usize::from(joints[heaviest])) else { continue };
             if leads[main.joint.index()] && !of_foot(main.joint) {
                 let p = Vec3::new(p[0].into(), p[1].into(), p[2].into());
-                found[main.joint.index()].push(main.joint_from_mesh.transform_point(&p.into()).coords);
+                let bound = |k: usize| {
+                    let binding = mesh.bindings.get(usize::from(joints[k]))?;
+                    let at = binding.joint_from_mesh.transform_point(&p.into()).coords;
+                    Some((binding.joint, at, f64::from(weights[k]))).filter(|b| b.2 > 0.0)
+                };
+                let order = std::iter::once(heaviest).chain((0..4).filter(|k| *k != heaviest));
+                found[main.joint.index()].push(order.filter_map(bound).collect());
             }
         }
     }
-    skeleton.ids().zip(found).filter(|(_, vertices)| !vertices.is_empty()).collect()
+    found.retain(|vertices| !vertices.is_empty());
+    found
 }

@@ -103,6 +103,10 @@ fn flight(
     contact_series: &[ContactSeries],
     gravity: f64,
 ) -> Option<([Metric; 2], [Series; 2])> {
+    // A body without feet has no contacts, and is not in flight for that.
+    if !contact_series.iter().any(|c| c.part.of_foot()) {
+        return None;
+    }
     let free = |f: &usize| contact_series.iter().all(|c| !c.rests[*f]);
     // Three samples are on a parabola whatever they are.
     let least = ((FLIGHT * samples.rate).ceil() as usize).max(4);

@@ -66,3 +66,46 @@ fn with(stage: &str, result: &Motion) -> Option<Motion> {
     let ready = written.resolve(&setting).ok()?;
     ready.apply(Motion { contacts, ..result.clone() }, &mut Report::default()).ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::import::{self, ImportOptions};
+    use crate::measure::MetricContext;
+    use crate::model::Clip;
+    use crate::pipeline::{Pipeline, ReferenceMotion};
+
+    #[test]
+    fn a_stage_is_named_only_if_it_was_tried_and_helps() {
+        let data = |name: &str| std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(name);
+        let take = import::load(data("walk.bvh"), &ImportOptions::default()).unwrap().motion(0).unwrap();
+        let pipeline = Pipeline::standard(data("mannequin.glb")).unwrap();
+        let result = pipeline.apply(take.clone()).unwrap().0;
+        // The walk hovers by eight centimetres.
+        let skeleton = result.character.skeleton();
+        let raised = |frame: usize| {
+            let mut pose = skeleton.rest_pose();
+            result.clip.read_pose(frame, &mut pose);
+            pose.local_mut()[0].translation.y += 0.08;
+            pose
+        };
+        let poses: Vec<_> = (0..result.clip.frames()).map(raised).collect();
+        let clip = Clip::from_poses("walk", result.clip.sample_rate, skeleton, &poses);
+        let hovers = Motion { clip, ..result.clone() };
+        let reference = ReferenceMotion::of(take, &hovers).unwrap();
+        let context = MetricContext::new(&hovers.character);
+        let judge = |motion: &Motion| reference.assess(&context, motion);
+        let found = judge(&hovers);
+        let told = hints(&hovers, &found, &[], &judge);
+        let [hint] = told.as_slice() else { panic!("{told:?}") };
+        assert_eq!((hint.measure.as_str(), hint.stage), ("float_share", "ground"));
+        assert!(hint.before > 0.9 && hint.after < 0.1, "{hint:?}");
+        // The values are those of the clip with and without the stage.
+        let after = judge(&with("ground", &hovers).unwrap());
+        let value = after.metrics.iter().find(|m| m.name == "float_share").unwrap().value;
+        assert_eq!(hint.after, value);
+        // A pipeline that has the stage already is not told to have it, and a good clip nothing.
+        assert_eq!(hints(&hovers, &found, &["ground"], &judge), []);
+        assert_eq!(hints(&result, &judge(&result), &[], &judge), []);
+    }
+}

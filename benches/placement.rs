@@ -5,7 +5,7 @@ use divan::counter::ItemsCount;
 use posemill::body::{CharacterBody, capsules};
 use posemill::import::{ImportOptions, load};
 use posemill::model::Motion;
-use posemill::placement::{HandPlacement, PushOut};
+use posemill::placement::{ArmPlacement, PushOut};
 use posemill::retarget::{Retarget, RootScale, map};
 use std::sync::Arc;
 
@@ -36,10 +36,10 @@ fn body_measured(bencher: Bencher) {
 }
 
 #[divan::bench]
-fn hands_placed(bencher: Bencher) {
+fn arms_placed(bencher: Bencher) {
     let (take, copy) = pair();
     let ends = [&take, &copy].map(|motion| CharacterBody::new(&motion.character));
-    let placement = HandPlacement::new(&ends[0], &ends[1]).expect("both have arms");
+    let placement = ArmPlacement::new(&ends[0], &ends[1]).expect("both have arms");
     bencher
         .counter(ItemsCount::new(take.clip.frames()))
         .with_inputs(|| copy.clone())

@@ -4,9 +4,11 @@
 //! character is measured in its reference pose (bind pose, else rest pose). Space: model space, Y up. Units: metres.
 
 use super::arms::ArmMeasures;
+use super::body_surface::BodySurface;
 use super::capsules::{Capsule, capsules_in};
 use super::contact_points::contact_points;
 use super::height::height;
+use super::landmarks::Landmarks;
 use super::point_masses::{PointMass, point_masses};
 use super::support_points::{SupportPoints, foot_support};
 use crate::anatomy::Figure;
@@ -26,6 +28,8 @@ pub struct CharacterBody {
     figure: Option<Figure>,
     capsules: OnceLock<Vec<Capsule>>,
     arms: OnceLock<Option<ArmMeasures>>,
+    landmarks: OnceLock<Option<Landmarks>>,
+    surface: OnceLock<Option<BodySurface>>,
     contact_points: OnceLock<Vec<ContactPoint>>,
     feet: OnceLock<[Vec<(JointId, Vec3)>; 2]>,
     support_points: OnceLock<SupportPoints>,
@@ -49,6 +53,8 @@ impl CharacterBody {
             pose,
             capsules: OnceLock::new(),
             arms: OnceLock::new(),
+            landmarks: OnceLock::new(),
+            surface: OnceLock::new(),
             contact_points: OnceLock::new(),
             feet: OnceLock::new(),
             support_points: OnceLock::new(),
@@ -58,7 +64,7 @@ impl CharacterBody {
 
     /// The same, with the parts that take longest computed now, on two threads.
     pub(crate) fn prepare(&self) -> &Self {
-        rayon::join(|| self.capsules(), || self.support_points());
+        rayon::join(|| self.capsules(), || (self.support_points(), self.surface()));
         self
     }
 
@@ -99,6 +105,21 @@ impl CharacterBody {
     pub(crate) fn arms(&self) -> Option<&ArmMeasures> {
         let arms = || ArmMeasures::of(self.rig(), &self.pose, self.figure()?);
         self.arms.get_or_init(arms).as_ref()
+    }
+
+    /// The joints that arms are placed by; `None` of a body without arms, legs or a head, or on four legs.
+    pub(crate) fn landmarks(&self) -> Option<&Landmarks> {
+        let landmarks = || Landmarks::of(self.rig(), &self.pose, self.figure()?);
+        self.landmarks.get_or_init(landmarks).as_ref()
+    }
+
+    /// The skin as arms meet it; `None` of a body without landmarks or without skin.
+    pub(crate) fn surface(&self) -> Option<&BodySurface> {
+        let surface = || {
+            let (figure, landmarks) = (self.figure()?, self.landmarks()?);
+            BodySurface::of(&self.character, self.rig(), &self.pose, figure, landmarks)
+        };
+        self.surface.get_or_init(surface).as_ref()
     }
 
     /// The points that can rest on something, in the order of [`ContactPart`](crate::model::ContactPart); none of a body

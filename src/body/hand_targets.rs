@@ -193,15 +193,6 @@ impl HandTargets {
         self.height
     }
 
-    /// The joints of the source and of the target that [`HandTargets::at`] looks at.
-    pub fn joints(&self) -> [Vec<JointId>; 2] {
-        let hands = self.hands.iter().flatten();
-        let of = |k: usize| self.parts.iter().map(move |pair| pair[k].joint);
-        let source = of(0).chain(hands.clone().map(|h| h.source.joint));
-        let target = of(1).chain(hands.flat_map(|h| [h.target.joint, h.shoulder]));
-        [source.collect(), target.collect()]
-    }
-
     /// The hands, left and right, of the target in `to` when the source is in `from`.
     pub fn at(&self, from: &ModelPose, to: &ModelPose) -> [HandTarget; 2] {
         let mut places = self.on_body(from, to);

@@ -13,6 +13,10 @@ mod hanging_cloth;
 mod lowest_point;
 mod head_support;
 mod support_points;
+mod landmarks;
+mod trunk_parts;
+mod radius_table;
+mod body_surface;
 mod segment_table;
 mod point_masses;
 mod character_body;
@@ -22,10 +26,12 @@ mod mobility;
 mod range_of_motion;
 
 pub use body_part::BodyPart;
+pub(crate) use body_surface::{BodySurface, FOREARM_POINTS};
 pub use capsules::{Capsule, capsules};
 pub use character_body::CharacterBody;
 pub(crate) use hand_targets::HandTargets;
 pub(crate) use height::COMMON_HEIGHT;
+pub(crate) use landmarks::{BodyLengths, LandmarkPose, Landmarks};
 pub(crate) use mobility::MobilityOverride;
 pub use point_masses::PointMass;
 pub(crate) use range_of_motion::{MotionRange, range_of_motion};
@@ -33,6 +39,7 @@ pub(crate) use range_of_motion::{MotionRange, range_of_motion};
 pub(crate) use segment_table::{body_mass, segment_of};
 pub(crate) use self_contact::{Overlap, SelfContact};
 pub(crate) use support_points::SupportPoints;
+pub(crate) use trunk_parts::{AroundSegment, PartSegment, TOUCHED_PARTS, TouchedPart};
 
 #[cfg(test)]
 mod tests;

@@ -1,9 +1,17 @@
-//! Hand placement: distances of hands from the body are kept, and arms are pushed out of the body.
+//! Arms on a body: hands keep their place on the skin, and arms stay out of it, over the whole clip.
 
-mod arm_ik;
-mod move_palms;
-mod hand_placement;
+mod block_chain;
+mod copied_arm;
+mod elbow_axis;
+mod arm_pair;
+mod goals;
+mod equations;
+mod write_arms;
+mod arm_placement;
 mod push_out;
 
-pub use hand_placement::HandPlacement;
+pub use arm_placement::ArmPlacement;
 pub use push_out::PushOut;
+
+#[cfg(test)]
+mod tests;

@@ -5,7 +5,7 @@ use crate::body::CharacterBody;
 use crate::kinematics::cuts;
 use crate::legs::Timeline;
 use crate::model::{Character, Motion};
-use crate::placement::HandPlacement;
+use crate::placement::ArmPlacement;
 use crate::report::{Mapping, Report, Warnings, io_reason};
 use crate::retarget::{FileFault, JointMap, PART, Retarget, RootScale, gaps, map, warnings};
 use schemars::JsonSchema;
@@ -23,8 +23,9 @@ pub struct RetargetConfig {
     /// Scale of the root's path: `legs` scales it by the ratio of leg lengths, so that strides fit; a number scales it by
     /// that factor (1.0 keeps the path). Heights are always scaled by the ratio of leg lengths.
     pub scale: PathScale,
-    /// Whether hands near the body, or near each other, keep their distance to the body surface on bodies of other
-    /// proportions: a hand on the hip stays on the hip. Hands away from the body are not changed.
+    /// Whether hands near the body, or near each other, keep their distance from the skin on bodies of other
+    /// proportions (a hand on the hip stays on the hip), and arms go no deeper into the body than on the source. Arms away
+    /// from the body are not changed; `false` leaves all arms as copied.
     pub hands: bool,
 }
 
@@ -124,7 +125,7 @@ impl StageConfig for RetargetConfig {
         let retarget = Retarget::between(&from, &body, &map, travel);
         let sure = map.pairs.iter().map(|p| p.confidence).fold(1.0, f64::min);
         let left_out = warnings(&gaps(&map, (source, &s_rig), (&target, &t_rig)));
-        let placement = self.hands.then(|| HandPlacement::new(&from, &body)).flatten();
+        let placement = self.hands.then(|| ArmPlacement::new(&from, &body)).flatten();
         Ok(Box::new(RetargetStage {
             retarget,
             mapping: map.mapping(source, &target),
@@ -143,7 +144,7 @@ struct RetargetStage {
     /// Warnings on what the map leaves out.
     left_out: Warnings,
     sure: f64,
-    placement: Option<HandPlacement>,
+    placement: Option<ArmPlacement>,
 }
 
 impl Stage for RetargetStage {
@@ -174,17 +175,17 @@ impl Stage for RetargetStage {
         }
         let performance = self.retarget.prepare(&motion, &Timeline::cut(&motion, &cuts));
         let none = performance.part(&motion.part(0..0), 0).clip;
+        let mut arms = self.placement.as_ref().map(|placement| placement.prepare(&motion));
         let Motion { character: source, clip, .. } = motion;
         let frames = clip.frames();
-        let mut offsets = Vec::with_capacity(frames);
         let mut first = 0;
         // Each part of the source is freed once it is transferred: a long take and its result are never in memory together.
         let mut parts = clip.into_parts(PART).map(|part| {
             let part = Motion::new(Arc::clone(&source), part);
             let performed = performance.part(&part, first);
             first += part.clip.frames();
-            if let Some(placement) = &self.placement {
-                offsets.extend(placement.offsets(&part, &performed));
+            if let Some(arms) = &mut arms {
+                arms.record(&part);
             }
             performed.clip
         });
@@ -193,8 +194,8 @@ impl Stage for RetargetStage {
             None => none,
         };
         let performed = performance.finished(Motion::new(Arc::clone(self.retarget.target()), whole));
-        let Some(placement) = &self.placement else { return Ok(performed) };
-        let (performed, placed) = placement.place(performed, &offsets);
+        let (Some(placement), Some(arms)) = (&self.placement, arms) else { return Ok(performed) };
+        let (performed, placed) = placement.place(&arms, performed);
         report.measure("hands_placed_frames", placed.frames as f64, "frames");
         report.measure("hands_placed_largest", placed.largest, "m");
         report.measure("hands_placed_missed", placed.missed, "m");

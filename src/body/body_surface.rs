@@ -1,0 +1,344 @@
+//! The skin of a body as arms meet it: radii around its parts, and points of the arms with radii of their own.
+//!
+//! Both bodies of a retarget are measured alike, so that a distance on one means the same on the other. A body without skin gets
+//! the other's, scaled by its own bones: equal bones give an equal surface. Bodies that are nothing alike get a grown
+//! person's radii. Measured in the reference pose. Space: model space; points of hands in joint space. Units: metres.
+
+use super::landmarks::{BodyLengths, LandmarkPose, Landmarks};
+use super::radius_table::{RadiusSample, RadiusTable};
+use super::surface_samples::{SkinSample, samples};
+use super::trunk_parts::{PartSegment, TOUCHED_PARTS, TouchedPart};
+use crate::anatomy::Figure;
+use crate::math::{Mat3, Vec3, median, smoothstep};
+use crate::model::{Character, ModelPose, Rig, Role, Side};
+
+/// Distance of the samples of the skin, over the length of a leg: about half a cell of the table of the trunk.
+const SPACING: f64 = 0.03;
+/// The points of the forearm, from elbow to wrist, as shares of its length.
+pub const FOREARM_POINTS: [f64; 4] = [0.0, 1.0 / 3.0, 2.0 / 3.0, 1.0];
+/// The points of the hand: as far from the wrist as this, over the distance of the middle of the hand's skin.
+const HAND_POINTS: [f64; 2] = [0.7, 1.5];
+/// Skin of the hand is no farther from the wrist than this, over the forearm: what lies farther is held.
+const HELD: f64 = 0.8;
+/// The distance of the middle of a hand from its wrist over the forearm, where there is no skin (Winter 2009, table 4.1: half the
+/// hand's length).
+const HAND_OF_FOREARM: f64 = 0.37;
+/// The span of the forearm's skin around one of its points, over its length.
+const SPAN: f64 = 0.17;
+/// The radius of an arm without enough skin, over the forearm.
+const ARM_OF_FOREARM: f64 = 0.12;
+/// The extent of a hand from its middle over the standard deviation of its skin in that direction: that of a flat box is 1.7.
+const EXTENT: f64 = 2.0;
+/// The extent along the hand of each of its two points, over the distance of its middle from the wrist: together they cover it.
+const POINT_EXTENT: f64 = 0.5;
+/// The fewest samples that a radius of the arm is taken from.
+const FEW: usize = 6;
+
+/// Radii of a grown person over the length of a leg: low and high trunk, head, thigh, shin; ANSUR II (Gordon et al. 2014)
+/// circumferences over 2 pi, male medians.
+const ADULT: [f64; 5] = [0.17, 0.16, 0.12, 0.085, 0.06];
+/// The same of the forearm at its four points.
+const ADULT_ARM: [f64; 4] = [0.052, 0.047, 0.04, 0.035];
+/// Half the thickness of a grown person's hand over the length of a leg.
+const ADULT_HAND: f64 = 0.02;
+/// The standard deviation of the logarithms of bone ratios from which on the other body's girths are given up, and at which
+/// they are fully.
+const UNLIKE: [f64; 2] = [0.15, 0.5];
+
+/// The surface of a body.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BodySurface {
+    /// The lengths of its bones.
+    pub lengths: BodyLengths,
+    /// Radii around its parts, by [`TouchedPart::table`].
+    pub tables: [RadiusTable; 5],
+    /// The radii of the forearm at [`FOREARM_POINTS`], metres.
+    pub arm: [f64; 4],
+    /// The shape of the hands, left and right.
+    pub hands: [HandShape; 2],
+    /// Palm and fingers, left and right, in the space of the hand joint.
+    pub hand_points: [[Vec3; 2]; 2],
+}
+
+/// An ellipsoid about palm and fingers: thin through the palm, wide across it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HandShape {
+    /// The square of its extent in a direction `d` of the hand's joint space is `d' squares d`, square metres.
+    squares: Mat3<f64>,
+}
+
+impl HandShape {
+    fn round(radius: f64) -> HandShape {
+        HandShape { squares: Mat3::identity() * (radius * radius) }
+    }
+
+    /// The shape `factor` times as large.
+    fn scaled(&self, factor: f64) -> HandShape {
+        HandShape { squares: self.squares * (factor * factor) }
+    }
+
+    /// The extent in a direction of the hand's joint space, metres.
+    pub fn extent(&self, direction: &Vec3) -> f64 {
+        direction.dot(&(self.squares * direction)).max(0.0).sqrt()
+    }
+
+    /// At least the largest extent, metres.
+    pub fn largest(&self) -> f64 {
+        self.squares.trace().max(0.0).sqrt()
+    }
+}
+
+/// Where the skin of a joint may belong.
+const TRUNK: usize = 0;
+const NECK: usize = 1;
+const CLAVICLE: usize = 2;
+const HEAD: usize = 3;
+const THIGH: usize = 4;
+const SHIN: usize = 6;
+const UPPER_ARM: usize = 8;
+const FOREARM: usize = 10;
+const HAND: usize = 12;
+const GROUPS: usize = 14;
+
+fn group(role: Role) -> Option<usize> {
+    let side = |first: usize, side: Side| first + usize::from(side == Side::Right);
+    Some(match role {
+        Role::Hips | Role::Spine(_) => TRUNK,
+        Role::Neck(_) => NECK,
+        Role::Clavicle(_) => CLAVICLE,
+        Role::Head => HEAD,
+        Role::UpperLeg(s) => side(THIGH, s),
+        Role::LowerLeg(s) => side(SHIN, s),
+        Role::UpperArm(s) => side(UPPER_ARM, s),
+        Role::LowerArm(s) => side(FOREARM, s),
+        Role::Hand(s) | Role::Finger(s, ..) => side(HAND, s),
+        Role::Foot(_) | Role::Toes(_) | Role::Tail(_) => return None,
+    })
+}
+
+/// The group of every joint; joints without a role belong to the parent's.
+fn groups(rig: &Rig) -> Vec<Option<usize>> {
+    let skeleton = rig.skeleton();
+    let mut found: Vec<Option<usize>> = vec![None; skeleton.len()];
+    for id in skeleton.ids() {
+        found[id.index()] = match rig.role(id) {
+            Some(role) => group(role),
+            None => skeleton.parent(id).and_then(|parent| found[parent.index()]),
+        };
+    }
+    found
+}
+
+/// The groups whose skin may belong to a part.
+fn owners(part: TouchedPart) -> Vec<usize> {
+    match part {
+        TouchedPart::LowTrunk => vec![TRUNK],
+        TouchedPart::HighTrunk => vec![TRUNK, NECK, CLAVICLE],
+        TouchedPart::Head => vec![HEAD, NECK],
+        TouchedPart::Thigh(k) => vec![THIGH + k],
+        TouchedPart::Shin(k) => vec![SHIN + k],
+    }
+}
+
+/// The skin of a character in its reference pose, by group.
+struct Skin<'a> {
+    landmarks: &'a LandmarkPose,
+    lengths: BodyLengths,
+    groups: Vec<Vec<SkinSample>>,
+}
+
+impl BodySurface {
+    /// The surface of a character in its reference pose; `None` of one without skin around its trunk.
+    pub fn of(
+        character: &Character,
+        rig: &Rig,
+        rest: &ModelPose,
+        figure: &Figure,
+        landmarks: &Landmarks,
+    ) -> Option<BodySurface> {
+        let mut groups = samples(character, rest, SPACING * figure.leg, &groups(rig));
+        groups.resize(GROUPS, Vec::new());
+        // What hangs from the trunk below the knees is cloth.
+        let at = landmarks.at(rest);
+        let knees = 0.5 * (at.legs[0][1] + at.legs[1][1]).dot(&figure.up);
+        groups[TRUNK].retain(|s| s.at.dot(&figure.up) > knees);
+        let skin = Skin { lengths: at.lengths(), landmarks: &at, groups };
+        let tables = skin.tables();
+        let hand_points = [0, 1].map(|side| skin.hand_points(side, &at));
+        (tables[0].largest() > 0.0 || tables[1].largest() > 0.0).then(|| BodySurface {
+            arm: std::array::from_fn(|k| 0.5 * (skin.arm_radius(0, k) + skin.arm_radius(1, k))),
+            hands: [0, 1].map(|side| skin.hand_shape(side)),
+            lengths: skin.lengths,
+            tables,
+            hand_points,
+        })
+    }
+
+    /// The radius of the skin of a part in a direction from its segment.
+    pub fn radius(&self, part: TouchedPart, share: f64, components: &Vec3) -> f64 {
+        self.tables[part.table()].radius(share, components)
+    }
+
+    /// This surface on a skeleton of other lengths, every part scaled by its own bones; and how much unlike the two
+    /// skeletons are: the standard deviation of the logarithms of the ratios of their lengths.
+    pub fn onto(&self, lengths: &BodyLengths) -> (BodySurface, f64) {
+        let (to, from) = (lengths, &self.lengths);
+        let ratio = |of: fn(&BodyLengths) -> f64| of(to) / of(from).max(1e-9);
+        let across = |long: f64, wide: f64| (long * wide).sqrt();
+        let (low, high) = (ratio(|l| l.low_trunk), ratio(|l| l.high_trunk));
+        let (thigh, shin) = (ratio(|l| l.thigh), ratio(|l| l.shin));
+        let (hips, shoulders) = (ratio(|l| l.hips), ratio(|l| l.shoulders));
+        let scales = [
+            across(low, hips),
+            across(high, shoulders),
+            0.25 * (thigh + shin + low + high),
+            across(thigh, hips),
+            across(shin, hips),
+        ];
+        let logs: Vec<f64> =
+            to.all().iter().zip(from.all()).map(|(a, b)| libm::log(a.max(1e-9) / b.max(1e-9))).collect();
+        let mean = logs.iter().sum::<f64>() / logs.len() as f64;
+        let unlike = (logs.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / logs.len() as f64).sqrt();
+        let adult = smoothstep((unlike - UNLIKE[0]) / (UNLIKE[1] - UNLIKE[0]));
+        // In logarithms, so that a part twice as thick and one half as thick count alike; exactly one of both at the ends.
+        let blend = |own: f64, of_leg: f64| match adult {
+            0.0 => own,
+            _ => {
+                let grown = of_leg * to.leg();
+                libm::pow(own.max(1e-6 * to.leg()), 1.0 - adult) * libm::pow(grown, adult)
+            }
+        };
+        let table = |k: usize| match self.tables[k].largest() {
+            0.0 => RadiusTable::none(),
+            _ => self.tables[k].map(|r| blend(r * scales[k], ADULT[k])),
+        };
+        let arm = 0.5 * (ratio(|l| l.upper_arm) + ratio(|l| l.forearm));
+        let surface = BodySurface {
+            lengths: *lengths,
+            tables: std::array::from_fn(table),
+            arm: std::array::from_fn(|k| blend(self.arm[k] * arm, ADULT_ARM[k])),
+            hands: self.hands.map(|hand| hand.scaled(arm)),
+            hand_points: self.hand_points.map(|hand| hand.map(|p| p * arm)),
+        };
+        (surface, unlike)
+    }
+
+    /// A grown person's surface on a skeleton in its reference pose, with hands along the forearms.
+    pub fn adult(rest: &LandmarkPose) -> BodySurface {
+        let lengths = rest.lengths();
+        BodySurface {
+            lengths,
+            tables: ADULT.map(|r| RadiusTable::round(r * lengths.leg())),
+            arm: ADULT_ARM.map(|r| r * lengths.leg()),
+            hands: [HandShape::round(ADULT_HAND * lengths.leg()); 2],
+            hand_points: [0, 1].map(|side| towards(rest, side, &along_forearm(rest, side))),
+        }
+    }
+}
+
+/// The middle of a hand without skin, from its wrist.
+fn along_forearm(pose: &LandmarkPose, side: usize) -> Vec3 {
+    let [_, elbow, wrist] = pose.arms[side];
+    (wrist - elbow) * HAND_OF_FOREARM
+}
+
+/// Palm and fingers of a hand whose middle is here, from its wrist, in the space of its joint.
+fn towards(pose: &LandmarkPose, side: usize, middle: &Vec3) -> [Vec3; 2] {
+    HAND_POINTS.map(|share| pose.hands[side].inverse() * (middle * share))
+}
+
+impl Skin<'_> {
+    /// Every sample goes to the nearest of the segments that it may belong to.
+    fn tables(&self) -> [RadiusTable; 5] {
+        let segments = TOUCHED_PARTS.map(|part| PartSegment::of(part, self.landmarks, &self.lengths));
+        let owners = TOUCHED_PARTS.map(owners);
+        let mut found: [Vec<RadiusSample>; 7] = Default::default();
+        for (group, skin) in self.groups.iter().enumerate() {
+            let parts: Vec<usize> = (0..7).filter(|&k| owners[k].contains(&group)).collect();
+            for sample in skin {
+                let places = parts.iter().map(|&k| (k, segments[k].around(&sample.at)));
+                let Some((k, at)) = places.min_by(|a, b| a.1.distance.total_cmp(&b.1.distance)) else {
+                    break;
+                };
+                let direction = segments[k].components(&at.direction);
+                let around = [direction.x, direction.z];
+                let along = at.share + direction.y;
+                found[k].push(RadiusSample { along, around, radius: at.distance, area: sample.area });
+            }
+        }
+        let [low, high, head, thighs @ .., left, right] = &found.each_ref().map(|s| RadiusTable::of(s));
+        // Both legs alike.
+        let both = |a: &RadiusTable, b: &RadiusTable| a.mean(b).averaged_around();
+        [low.clone(), high.clone(), head.clone(), both(&thighs[0], &thighs[1]), both(left, right)]
+    }
+
+    /// The radius of one forearm at one of its points.
+    fn arm_radius(&self, side: usize, point: usize) -> f64 {
+        let [_, elbow, wrist] = self.landmarks.arms[side];
+        let bone = wrist - elbow;
+        let skin = [UPPER_ARM, FOREARM, HAND].map(|first| &self.groups[first + side]);
+        let near = skin.into_iter().flatten().filter_map(|s| {
+            let off = s.at - elbow;
+            let share = off.dot(&bone) / bone.norm_squared();
+            let near = (share - FOREARM_POINTS[point]).abs() < SPAN;
+            near.then(|| (off - bone * share.clamp(0.0, 1.0)).norm())
+        });
+        let near: Vec<f64> = near.collect();
+        if near.len() < FEW { ARM_OF_FOREARM * bone.norm() } else { median(near) }
+    }
+
+    /// The samples of one hand without what it holds.
+    fn hand(&self, side: usize) -> impl Iterator<Item = &SkinSample> {
+        let [_, elbow, wrist] = self.landmarks.arms[side];
+        let reach = HELD * (wrist - elbow).norm();
+        self.groups[HAND + side].iter().filter(move |s| (s.at - wrist).norm() < reach)
+    }
+
+    fn hand_shape(&self, side: usize) -> HandShape {
+        let skin: Vec<&SkinSample> = self.hand(side).collect();
+        if skin.len() < 2 * FEW {
+            return HandShape::round(self.arm_radius(side, 3));
+        }
+        let area: f64 = skin.iter().map(|s| s.area).sum();
+        let middle = skin.iter().map(|s| s.at * s.area).sum::<Vec3>() / area;
+        let off = |s: &&SkinSample| (s.at - middle, s.area / area);
+        let spread: Mat3<f64> = skin.iter().map(off).map(|(off, share)| off * off.transpose() * share).sum();
+        // Along the hand the two points share its length.
+        let ahead = middle - self.landmarks.arms[side][2];
+        let far = ahead.norm().max(1e-9);
+        let along = ahead / far;
+        let across = Mat3::identity() - along * along.transpose();
+        let long = POINT_EXTENT * far;
+        let squares =
+            across * spread * across * (EXTENT * EXTENT) + along * along.transpose() * (long * long);
+        let turn = self.landmarks.hands[side].inverse().to_rotation_matrix().into_inner();
+        HandShape { squares: turn * squares * turn.transpose() }
+    }
+
+    /// Palm and fingers of one hand in the space of its joint: towards the middle of its skin, or along the forearm.
+    fn hand_points(&self, side: usize, pose: &LandmarkPose) -> [Vec3; 2] {
+        let wrist = pose.arms[side][2];
+        let (mut sum, mut area) = (Vec3::zeros(), 0.0);
+        for s in self.hand(side) {
+            (sum, area) = (sum + (s.at - wrist) * s.area, area + s.area);
+        }
+        let middle = if area > 0.0 { sum / area } else { along_forearm(pose, side) };
+        towards(pose, side, &middle)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hand_is_as_wide_as_its_skin_in_every_direction() {
+        let shape = HandShape { squares: Mat3::from_diagonal(&Vec3::new(0.04, 0.01, 0.0001)) };
+        assert!(
+            (shape.extent(&Vec3::x()) - 0.2).abs() < 1e-12
+                && (shape.extent(&-Vec3::z()) - 0.01).abs() < 1e-12
+        );
+        assert!((shape.scaled(3.0).extent(&Vec3::y()) - 0.3).abs() < 1e-12);
+        assert!(shape.largest() >= 0.2 && HandShape::round(0.02).extent(&Vec3::y()) == 0.02);
+    }
+}

@@ -1,0 +1,120 @@
+//! The parts of a body that arms touch, as segments between its landmarks, and coordinates around them.
+//!
+//! Space: model space. Units: metres.
+
+use super::landmarks::{BodyLengths, LandmarkPose};
+use crate::math::Vec3;
+
+/// A part of the body that hands and arms are placed by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TouchedPart {
+    /// From the middle of the hip joints to the waist.
+    LowTrunk,
+    /// From the waist to the middle of the shoulders.
+    HighTrunk,
+    /// From the head joint upwards.
+    Head,
+    /// A thigh, left 0 and right 1.
+    Thigh(usize),
+    /// A shin, left 0 and right 1.
+    Shin(usize),
+}
+
+/// All parts.
+pub const TOUCHED_PARTS: [TouchedPart; 7] = {
+    use TouchedPart::{Head, HighTrunk, LowTrunk, Shin, Thigh};
+    [LowTrunk, HighTrunk, Head, Thigh(0), Thigh(1), Shin(0), Shin(1)]
+};
+
+/// The length of the head's segment over the distance of the head joint from the middle of the shoulders.
+const HEAD_SEGMENT: f64 = 0.6;
+
+impl TouchedPart {
+    /// The table of its skin: the same for the left and the right leg.
+    pub fn table(self) -> usize {
+        match self {
+            TouchedPart::LowTrunk => 0,
+            TouchedPart::HighTrunk => 1,
+            TouchedPart::Head => 2,
+            TouchedPart::Thigh(_) => 3,
+            TouchedPart::Shin(_) => 4,
+        }
+    }
+
+    /// Whether directions at it are kept in its own frame: trunks bend differently on two bodies, heads and legs have the
+    /// source's rotation.
+    pub fn turns(self) -> bool {
+        matches!(self, TouchedPart::LowTrunk | TouchedPart::HighTrunk)
+    }
+}
+
+/// The segment of a part in one frame, with axes around it.
+#[derive(Clone, Copy, Debug)]
+pub struct PartSegment {
+    /// Its start.
+    pub start: Vec3,
+    /// From its start to its end.
+    pub along: Vec3,
+    /// Left, along the part (up for the head) and front: unit vectors.
+    pub axes: [Vec3; 3],
+    inverse_square: f64,
+}
+
+/// A point in the coordinates of a segment.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct AroundSegment {
+    /// The nearest point of the segment, 0 at its start to 1 at its end.
+    pub share: f64,
+    /// The unit vector from there to the point.
+    pub direction: Vec3,
+    /// The distance from there, metres.
+    pub distance: f64,
+}
+
+impl PartSegment {
+    /// The segment of `part` of a body with these lengths.
+    pub fn of(part: TouchedPart, pose: &LandmarkPose, lengths: &BodyLengths) -> PartSegment {
+        let left = |limbs: &[[Vec3; 3]; 2]| limbs[0][0] - limbs[1][0];
+        match part {
+            TouchedPart::LowTrunk => Self::between(pose.pelvis(), pose.waist, &left(&pose.legs)),
+            TouchedPart::HighTrunk => Self::between(pose.waist, pose.shoulders(), &left(&pose.arms)),
+            TouchedPart::Head => {
+                let axes = [Vec3::x(), Vec3::y(), Vec3::z()].map(|axis| pose.head_axes * axis);
+                Self::new(pose.head, axes[1] * (HEAD_SEGMENT * lengths.neck), axes)
+            }
+            TouchedPart::Thigh(k) => Self::between(pose.legs[k][0], pose.legs[k][1], &left(&pose.legs)),
+            TouchedPart::Shin(k) => Self::between(pose.legs[k][1], pose.legs[k][2], &left(&pose.legs)),
+        }
+    }
+
+    fn between(start: Vec3, end: Vec3, left: &Vec3) -> PartSegment {
+        let along = end - start;
+        let y = along / along.norm().max(1e-12);
+        let x = left - y * y.dot(left);
+        let x = x / x.norm().max(1e-12);
+        Self::new(start, along, [x, y, x.cross(&y)])
+    }
+
+    fn new(start: Vec3, along: Vec3, axes: [Vec3; 3]) -> PartSegment {
+        PartSegment { start, along, axes, inverse_square: 1.0 / along.norm_squared().max(1e-18) }
+    }
+
+    /// A point in its coordinates.
+    pub fn around(&self, point: &Vec3) -> AroundSegment {
+        let off = point - self.start;
+        let share = (off.dot(&self.along) * self.inverse_square).clamp(0.0, 1.0);
+        let off = off - self.along * share;
+        let distance = off.norm();
+        AroundSegment { share, direction: off / distance.max(1e-12), distance }
+    }
+
+    /// The components of a direction along its axes.
+    pub fn components(&self, direction: &Vec3) -> Vec3 {
+        Vec3::from(self.axes.map(|axis| axis.dot(direction)))
+    }
+
+    /// The direction with these components.
+    pub fn direction(&self, components: &Vec3) -> Vec3 {
+        self.axes[0] * components.x + self.axes[1] * components.y + self.axes[2] * components.z
+    }
+}

@@ -1,0 +1,312 @@
+//! Places the arms of a retargeted motion on the target's body as they are on the source's, for the whole clip at once.
+//!
+//! The arms are those of the direct transfer but where a hand is near the body or an arm would be in it: there small
+//! rotations, found for all frames together, keep the hand's distance from the skin and its place on it. Takes are
+//! solved in windows of frames that overlap by [`MARGIN`], beyond which frames do not influence each other; cuts end a
+//! window, and in a cycle windows go on over the seam. The same bytes for any number of threads.
+//! Space: model space. Units: metres.
+
+use super::arm_pair::{BodyFrame, SurfacePair};
+use super::copied_arm::{CopiedArm, PALM};
+use super::elbow_axis::elbow_axes;
+use super::equations::{SolvedFrame, Window};
+use super::goals::{FrameGoals, goals};
+use super::write_arms::{MovedHands, write_arms};
+use crate::body::{BodySurface, CharacterBody, LandmarkPose, Landmarks};
+use crate::kinematics::{Towards, is_cycle, map_frames_towards, shots};
+use crate::math::{Vec3, any_perpendicular};
+use crate::model::{ModelPose, Motion, Pose};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Frames solved at once: enough that margins are few, few enough that their equations fit into memory.
+const CORE: usize = 1024;
+/// The time on both sides of a window that is solved with it, seconds: a correction decays by e every 0.1 s (from its weights),
+/// so what lies beyond changes less than 1e-8 of it.
+const MARGIN: f64 = 2.0;
+/// The frames of a take that the girths of a body without skin are fitted to, at most.
+const FITTED: usize = 2048;
+
+/// The sine of the bend from which on the reference pose defines the axis of the elbow.
+const BENT: f64 = 0.05;
+
+/// The placement of arms, ready: a pure function of two motions in step.
+#[derive(Clone, Debug)]
+pub struct ArmPlacement {
+    pair: SurfacePair,
+    from: Landmarks,
+    to: TargetArms,
+}
+
+/// The arms of the target.
+#[derive(Clone, Debug)]
+struct TargetArms {
+    landmarks: Landmarks,
+    /// The axes of the elbows in the reference pose, in the space of the upper arms.
+    rest_axes: [Vec3; 2],
+}
+
+/// What the placement needs of a take, recorded part by part.
+#[derive(Debug)]
+pub struct SourceArms {
+    pair: SurfacePair,
+    from: Landmarks,
+    poses: Vec<LandmarkPose>,
+}
+
+impl ArmPlacement {
+    /// The placement for motions that came from `source` to `target`; `None` where one of them has no arms or walks on
+    /// them, or neither has skin.
+    pub fn new(source: &CharacterBody, target: &CharacterBody) -> Option<ArmPlacement> {
+        let (from, to) = (source.landmarks()?, target.landmarks()?);
+        let lengths = |body: &CharacterBody, marks: &Landmarks| marks.at(body.pose()).lengths();
+        let (source_lengths, target_lengths) = (lengths(source, from), lengths(target, to));
+        let pair =
+            SurfacePair::between((source.surface(), &source_lengths), (target.surface(), &target_lengths))?;
+        Some(ArmPlacement { pair, from: from.clone(), to: TargetArms::of(target, to) })
+    }
+
+    /// The placement of arms outside of the body's own skin, or a grown person's; `None` without arms.
+    pub(super) fn alone(body: &CharacterBody) -> Option<ArmPlacement> {
+        let marks = body.landmarks()?;
+        let adult = || BodySurface::adult(&marks.at(body.pose()));
+        let surface = body.surface().cloned().unwrap_or_else(adult);
+        let pair = SurfacePair::of(surface.clone(), surface, false, 0.0);
+        Some(ArmPlacement { pair, from: marks.clone(), to: TargetArms::of(body, marks) })
+    }
+
+    /// Starts recording a take.
+    pub fn prepare(&self, take: &Motion) -> SourceArms {
+        let mut pair = self.pair.clone();
+        if pair.is_guessed() {
+            let step = take.clip.frames().div_ceil(FITTED).max(1);
+            pair.fit_girths(&landmark_poses(take, &self.from, step));
+        }
+        SourceArms { pair, from: self.from.clone(), poses: Vec::with_capacity(take.clip.frames()) }
+    }
+
+    /// `motion` with its arms placed on the body as those of `source` are, frame for frame.
+    ///
+    /// # Panics
+    /// Where the two have different numbers of frames or other skeletons than this was made for.
+    pub fn apply(&self, source: &Motion, motion: Motion) -> (Motion, MovedHands) {
+        let mut arms = self.prepare(source);
+        arms.record(source);
+        self.place(&arms, motion)
+    }
+
+    /// `motion` with its arms placed as those of the take that was recorded.
+    ///
+    /// # Panics
+    /// Where the two have different numbers of frames.
+    pub fn place(&self, source: &SourceArms, motion: Motion) -> (Motion, MovedHands) {
+        assert_eq!(source.poses.len(), motion.clip.frames(), "the motions are in step");
+        let states = self.to.states(&source.pair, Some(&source.poses), &motion);
+        write_arms(motion, self.to.landmarks.arms(), &states)
+    }
+
+    /// `motion` with its arms outside of its own body.
+    pub(super) fn push_out(&self, motion: Motion) -> (Motion, MovedHands) {
+        let states = self.to.states(&self.pair, None, &motion);
+        write_arms(motion, self.to.landmarks.arms(), &states)
+    }
+}
+
+impl SourceArms {
+    /// Records the next frames of the take.
+    pub fn record(&mut self, part: &Motion) {
+        self.poses.extend(landmark_poses(part, &self.from, 1));
+    }
+}
+
+/// The landmarks in every `step`-th frame.
+fn landmark_poses(motion: &Motion, landmarks: &Landmarks, step: usize) -> Vec<LandmarkPose> {
+    let (skeleton, clip) = (motion.character.skeleton(), &motion.clip);
+    if step == 1 {
+        return map_frames_towards(skeleton, clip, landmarks.joints(), |pose| landmarks.at(pose));
+    }
+    (0..clip.frames()).step_by(step).map(|f| landmarks.at(&motion.model_pose(f))).collect()
+}
+
+/// One frame of the target: its landmarks, and the axes of its elbows.
+type TargetFrame = (BodyFrame, [CopiedArm; 2]);
+
+/// What moves the arms in one frame: zero where the copy stays, and the axes of the elbows in the space of the upper arms.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ArmTurn {
+    pub solved: SolvedFrame,
+    pub axes: [Vec3; 2],
+}
+
+impl TargetArms {
+    fn of(body: &CharacterBody, landmarks: &Landmarks) -> TargetArms {
+        let pose = body.pose();
+        let front = body.figure().map_or(Vec3::z(), |figure| figure.left.cross(&figure.up));
+        let rest_axes = landmarks.arms().map(|[upper, lower, hand]| {
+            let [a, b, c] = [upper, lower, hand].map(|id| pose.position(id));
+            let [along, lower] = [b - a, c - b].map(|v| v.normalize());
+            // Elbows bend forwards.
+            let axis = along.cross(&lower);
+            let axis = if axis.norm() > BENT { axis } else { along.cross(&front) };
+            let axis = axis.try_normalize(1e-9).unwrap_or_else(|| any_perpendicular(&along));
+            pose.joint(upper).rotation.inverse() * axis
+        });
+        TargetArms { landmarks: landmarks.clone(), rest_axes }
+    }
+
+    /// The states of all frames of a motion.
+    fn states(&self, pair: &SurfacePair, source: Option<&[LandmarkPose]>, motion: &Motion) -> Vec<ArmTurn> {
+        let frames = motion.clip.frames();
+        let rate = motion.clip.sample_rate;
+        let shots = shots(motion);
+        let cycle = shots.len() == 1 && is_cycle(motion);
+        let axes = self.axes(motion, &shots, cycle);
+        let zero = |f: usize| ArmTurn { solved: SolvedFrame::default(), axes: [axes[0][f], axes[1][f]] };
+        let mut turns: Vec<ArmTurn> = (0..frames).map(zero).collect();
+        let windows = windows(&shots, cycle, (MARGIN * rate).ceil() as usize);
+        // A few windows at a time bound the memory.
+        for windows in windows.chunks(rayon::current_num_threads()) {
+            let solve = |window: &FrameWindow| self.solve(window, pair, source, motion, &turns);
+            let solved: Vec<Option<Vec<SolvedFrame>>> = windows.par_iter().map(solve).collect();
+            for (window, states) in windows.iter().zip(solved) {
+                let Some(states) = states else { continue };
+                for k in window.core.clone() {
+                    turns[window.frame(k)].solved = states[k];
+                }
+            }
+        }
+        if cycle {
+            turns[frames - 1].solved = turns[0].solved;
+        }
+        turns
+    }
+
+    /// The axes of both elbows in every frame.
+    fn axes(&self, motion: &Motion, shots: &[Range<usize>], cycle: bool) -> [Vec<Vec3>; 2] {
+        let arms = self.landmarks.arms();
+        let cross = |pose: &ModelPose| {
+            arms.map(|[upper, lower, hand]| {
+                let [a, b, c] = [upper, lower, hand].map(|id| pose.position(id));
+                let [x, y] = [b - a, c - b].map(|v| v / v.norm().max(1e-12));
+                pose.joint(upper).rotation.inverse() * x.cross(&y)
+            })
+        };
+        let joints = arms.iter().flatten().copied();
+        let crosses = map_frames_towards(motion.character.skeleton(), &motion.clip, joints, cross);
+        let rate = motion.clip.sample_rate;
+        [0, 1].map(|side| {
+            let own: Vec<Vec3> = crosses.iter().map(|both| both[side]).collect();
+            elbow_axes(&own, &self.rest_axes[side], rate, shots, cycle)
+        })
+    }
+
+    /// The states of the frames of one window; `None` where nothing acts on its arms.
+    fn solve(
+        &self,
+        window: &FrameWindow,
+        pair: &SurfacePair,
+        source: Option<&[LandmarkPose]>,
+        motion: &Motion,
+        turns: &[ArmTurn],
+    ) -> Option<Vec<SolvedFrame>> {
+        let (target, arms): (Vec<BodyFrame>, Vec<[CopiedArm; 2]>) =
+            self.frames(window, pair, motion, turns).into_iter().unzip();
+        let source = source.map(|poses| {
+            let frame = |(k, target): (usize, &BodyFrame)| pair.source_frame(&poses[window.frame(k)], target);
+            target.iter().enumerate().map(frame).collect::<Vec<_>>()
+        });
+        let rate = motion.clip.sample_rate;
+        let goals = match &source {
+            Some(source) => goals(pair, source, &target, rate),
+            None => vec![FrameGoals::default(); target.len()],
+        };
+        let window =
+            Window { pair, source: source.as_deref(), target: &target, arms: &arms, goals: &goals, rate };
+        let active = (0..target.len()).into_par_iter().with_min_len(64).any(|f| window.is_active(f));
+        active.then(|| window.solve())
+    }
+
+    /// The target in the frames of a window.
+    fn frames(
+        &self,
+        window: &FrameWindow,
+        pair: &SurfacePair,
+        motion: &Motion,
+        turns: &[ArmTurn],
+    ) -> Vec<TargetFrame> {
+        let (skeleton, clip) = (motion.character.skeleton(), &motion.clip);
+        let towards = Towards::new(skeleton, self.landmarks.joints());
+        let start = || (skeleton.rest_pose(), skeleton.rest_model_pose());
+        let arms = self.landmarks.arms();
+        let frame = |(local, model): &mut (Pose, ModelPose), k: usize| {
+            let f = window.frame(k);
+            clip.read_pose(f, local);
+            towards.set(local, model);
+            let body = pair.target_frame(&self.landmarks.at(model));
+            let arm = |side: usize| {
+                let [shoulder, elbow, wrist] = body.pose.arms[side];
+                let upper = elbow - shoulder;
+                let axis = model.joint(arms[side][0]).rotation * turns[f].axes[side];
+                let along = upper / upper.norm().max(1e-12);
+                let axis = axis - along * along.dot(&axis);
+                CopiedArm {
+                    shoulder,
+                    upper,
+                    lower: wrist - elbow,
+                    hand: [PALM, PALM + 1].map(|point| body.points[side][point] - wrist),
+                    axis: axis / axis.norm().max(1e-12),
+                }
+            };
+            (body, [arm(0), arm(1)])
+        };
+        (0..window.frames).into_par_iter().with_min_len(64).map_init(start, frame).collect()
+    }
+}
+
+/// Frames that are solved at once.
+#[derive(Clone, Debug, PartialEq)]
+struct FrameWindow {
+    /// The clip's frame before any wrapping, which may be negative in a cycle.
+    first: isize,
+    /// The frames of the window, with its margins.
+    frames: usize,
+    /// Those whose states are kept, counted from the first.
+    core: Range<usize>,
+    /// The period of a cycle.
+    period: Option<usize>,
+}
+
+impl FrameWindow {
+    /// The clip's frame of one of its frames.
+    fn frame(&self, k: usize) -> usize {
+        let at = self.first + k as isize;
+        match self.period {
+            Some(period) => at.rem_euclid(period as isize) as usize,
+            None => at as usize,
+        }
+    }
+}
+
+/// The windows of a clip with these shots.
+fn windows(shots: &[Range<usize>], cycle: bool, margin: usize) -> Vec<FrameWindow> {
+    let mut found = Vec::new();
+    for shot in shots {
+        // The last frame of a cycle is its first once more.
+        let end = shot.end - usize::from(cycle);
+        let whole = end - shot.start <= CORE + 2 * margin;
+        for start in (shot.start..end).step_by(if whole { (end - shot.start).max(1) } else { CORE }) {
+            let stop = if whole { end } else { (start + CORE).min(end) };
+            let (before, after) = match cycle {
+                true => (margin, margin),
+                false => (margin.min(start - shot.start), margin.min(end - stop)),
+            };
+            found.push(FrameWindow {
+                first: start as isize - before as isize,
+                frames: before + (stop - start) + after,
+                core: before..before + (stop - start),
+                period: cycle.then_some(end),
+            });
+        }
+    }
+    found
+}

@@ -1,0 +1,276 @@
+//! The least-squares problem of both arms over one window of frames, solved by Gauss-Newton steps from the direct transfer.
+//!
+//! ```text
+//! sum |u|^2 / TURN^2 + b^2 / BEND^2                          the copy's shape
+//!   + sum (arm / NEAR)^2 / (2 pi CUTOFF)^4 |D D (u, b / 2)|^2   smooth over time
+//!   + sum SHARE w |x - goal|^2 / NEAR^2                         hands keep their place on the skin (slack along it)
+//!   + sum SHARE a (gap - bound)^2 / NEAR^2                      no point goes deeper into the body than on the source
+//!   + sum over the other arm as over the body; both arms move
+//! ```
+//!
+//! Space: model space. Units: metres, radians.
+
+use super::arm_pair::{BodyFrame, SurfacePair, largest_extent, point_extent};
+use super::block_chain::{FrameBlock, Smoothness};
+use super::copied_arm::{ArmPoint, ArmState, CopiedArm, ELBOW, PALM, POINTS, WRIST};
+use super::goals::{ArmSegment, BodyGoal, FrameGoals};
+use crate::body::{PartSegment, TOUCHED_PARTS};
+use crate::math::{Vec3, smoothstep};
+use rayon::prelude::*;
+
+/// The distance by which a touch may be missed, over the length of the arm: with 0.02 arms turn half as much again for four
+/// touches in a hundred.
+const NEAR: f64 = 0.03;
+/// The rotation of the whole arm and the bend of the elbow that cost as much as that, radians: with a rotation of 0.15 arms
+/// turn half as much again for two touches in a hundred.
+const TURN: f64 = 0.10;
+const BEND: f64 = 0.15;
+/// Corrections faster than this are damped, Hz: as slow as a hand that is moved to a place.
+const CUTOFF: f64 = 4.0;
+/// The weight of each of the five points that may pull at an arm, doubled since two seldom do at once.
+const SHARE: f64 = 0.4;
+/// The weight along the skin over that across it.
+const ALONG: f64 = 0.3;
+/// Over this depth, by the length of the arm, the push out of the body grows to its full weight.
+const PUSH_RAMP: f64 = 0.01;
+/// Near the axis of a part there is no way out: see `goals::SURE`.
+const SURE: [f64; 2] = [0.1, 0.3];
+/// The weight that keeps the elbow within its range.
+const RANGE: f64 = 400.0;
+/// The least and the largest bend of an elbow, radians; the copy may be beyond.
+const LEAST_BEND: f64 = 3.0 * std::f64::consts::PI / 180.0;
+const LARGEST_BEND: f64 = 150.0 * std::f64::consts::PI / 180.0;
+/// Goals of at least this weight are touches.
+const TOUCHING: f64 = 0.5;
+/// Steps of the iteration: with four, arms move by a fiftieth more, and very wide bodies may oscillate.
+const STEPS: usize = 2;
+
+/// The unknowns of both arms in one frame.
+pub type State = [f64; 8];
+
+fn of_arm(state: &State, side: usize) -> ArmState {
+    std::array::from_fn(|k| state[4 * side + k])
+}
+
+/// The frames of one window.
+pub struct Window<'a> {
+    /// Both surfaces.
+    pub pair: &'a SurfacePair,
+    /// The source; `None`: no point may be deeper than the skin.
+    pub source: Option<&'a [BodyFrame]>,
+    /// The direct transfer.
+    pub target: &'a [BodyFrame],
+    /// The arms of the direct transfer.
+    pub arms: &'a [[CopiedArm; 2]],
+    /// What the hands keep.
+    pub goals: &'a [FrameGoals],
+    /// Frames per second.
+    pub rate: f64,
+}
+
+/// A solved frame.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SolvedFrame {
+    /// The unknowns of both arms.
+    pub state: State,
+    /// The largest distance across the skin of a touching point from its goal, metres.
+    pub missed: f64,
+}
+
+impl Window<'_> {
+    /// The states of all frames.
+    pub fn solve(&self) -> Vec<SolvedFrame> {
+        let arm = self.pair.target.lengths.arm();
+        let omega = std::f64::consts::TAU * CUTOFF / self.rate;
+        let smooth = 1.0 / (NEAR * NEAR) / omega.powi(4);
+        let of_arm = [smooth, smooth, smooth, 0.25 * smooth];
+        let smoothness = Smoothness(std::array::from_fn(|k| of_arm[k % 4]));
+        let mut states = vec![[0.0; 8]; self.target.len()];
+        for _ in 0..STEPS {
+            let frame = |(f, state): (usize, &State)| self.equations(f, state, arm);
+            let mut blocks: Vec<FrameBlock<8>> =
+                states.par_iter().enumerate().with_min_len(32).map(frame).collect();
+            smoothness.subtract_gradient(&states, &mut blocks);
+            let steps = smoothness.solve(blocks);
+            for (x, step) in states.iter_mut().flatten().zip(steps.iter().flatten()) {
+                *x += step;
+            }
+        }
+        for (state, arms) in states.iter_mut().zip(self.arms) {
+            for (side, arm) in arms.iter().enumerate() {
+                let bend = arm.bend();
+                state[4 * side + 3] = state[4 * side + 3].max(bend.min(LEAST_BEND) - bend);
+            }
+        }
+        let solved = |(f, state): (usize, State)| SolvedFrame { state, missed: self.missed(f, &state) };
+        states.into_iter().enumerate().map(solved).collect()
+    }
+
+    /// How far touching points stay from their goals in a frame.
+    fn missed(&self, f: usize, state: &State) -> f64 {
+        let goals = self.goals[f].body.iter().filter(|goal| goal.weight > TOUCHING);
+        let far = |goal: &BodyGoal| {
+            let (side, k) = goal.point;
+            let point = self.arms[f][side].points(&of_arm(state, side))[k].at;
+            (goal.at - point).dot(&goal.direction).abs()
+        };
+        goals.map(far).fold(0.0, f64::max)
+    }
+
+    /// Whether anything acts on the copy in a frame.
+    pub fn is_active(&self, f: usize) -> bool {
+        let goals = &self.goals[f];
+        if !goals.body.is_empty() || !goals.arms.is_empty() {
+            return true;
+        }
+        let mut sum = Equations::new([[ArmPoint::default(); POINTS]; 2], 1.0);
+        for (side, points) in self.target[f].points.iter().enumerate() {
+            sum.points[side] = points.map(|at| ArmPoint { at, ..ArmPoint::default() });
+        }
+        self.push_out(f, &mut sum)
+    }
+
+    /// The equations of one frame at a state.
+    fn equations(&self, f: usize, state: &State, arm: f64) -> FrameBlock<8> {
+        let arms = &self.arms[f];
+        let points = [0, 1].map(|side| arms[side].points(&of_arm(state, side)));
+        let mut sum = Equations::new(points, SHARE / (NEAR * arm).powi(2));
+        for goal in &self.goals[f].body {
+            sum.keep(goal.point, &goal.at, &goal.direction, goal.weight);
+        }
+        for goal in &self.goals[f].arms {
+            let other = 1 - goal.point.0;
+            let points = &sum.points[other];
+            let fixed = ArmPoint { at: arms[other].shoulder, ..ArmPoint::default() };
+            let [start, end] = match goal.segment {
+                ArmSegment::Upper => [fixed, points[ELBOW]],
+                ArmSegment::Forearm => [points[ELBOW], points[WRIST]],
+                ArmSegment::Hand => [points[WRIST], points[PALM]],
+            };
+            let mix = |a: &Vec3, b: &Vec3| a * (1.0 - goal.share) + b * goal.share;
+            let on = ArmPoint {
+                at: mix(&start.at, &end.at) + goal.offset,
+                columns: std::array::from_fn(|k| mix(&start.columns[k], &end.columns[k])),
+            };
+            sum.keep_on_arm(goal.point, &on, &goal.direction, goal.weight);
+        }
+        self.push_out(f, &mut sum);
+        for (k, x) in state.iter().enumerate() {
+            let weight = if k % 4 == 3 { 1.0 / (BEND * BEND) } else { 1.0 / (TURN * TURN) };
+            sum.block.matrix[k][k] += weight;
+            sum.block.side[k] -= weight * x;
+        }
+        for (side, arm) in arms.iter().enumerate() {
+            let (copied, k) = (arm.bend(), 4 * side + 3);
+            let bend = copied + state[k];
+            let excess =
+                (bend - copied.min(LEAST_BEND)).min(0.0) + (bend - copied.max(LARGEST_BEND)).max(0.0);
+            if excess != 0.0 {
+                sum.block.matrix[k][k] += RANGE;
+                sum.block.side[k] -= RANGE * excess;
+            }
+        }
+        sum.block
+    }
+
+    /// Adds that no point goes deeper into the body than on the source; whether any does.
+    fn push_out(&self, f: usize, sum: &mut Equations) -> bool {
+        let (pair, body) = (self.pair, &self.target[f]);
+        let ramp = PUSH_RAMP * pair.target.lengths.arm();
+        // Without a source the surfaces shall just not touch.
+        let outermost = if self.source.is_some() { 0.0 } else { ramp };
+        let mut any = false;
+        for part in TOUCHED_PARTS {
+            let largest = pair.target.tables[part.table()].largest();
+            if largest <= 0.0 {
+                continue;
+            }
+            let segment = PartSegment::of(part, &body.pose, &pair.target.lengths);
+            for side in 0..2 {
+                for k in 0..POINTS {
+                    let around = segment.around(&sum.points[side][k].at);
+                    let most = largest + largest_extent(&pair.target, (side, k)) + outermost;
+                    if around.distance >= most {
+                        continue;
+                    }
+                    let own = point_extent(&pair.target, &body.pose, (side, k), &around.direction);
+                    let radius = pair.target_radius(part, &segment, &around);
+                    let gap = around.distance - radius - own;
+                    if gap >= outermost {
+                        continue;
+                    }
+                    let bound = self.source.map_or(outermost, |source| {
+                        let there = PartSegment::of(part, &source[f].pose, &pair.source.lengths);
+                        let around = there.around(&source[f].points[side][k]);
+                        let radius = pair.source_radius(part, &there, &around);
+                        let own = point_extent(&pair.source, &source[f].pose, (side, k), &around.direction);
+                        pair.wanted_gap(&around, radius, own).min(0.0)
+                    });
+                    let sure = smoothstep((around.distance / radius.max(1e-9) - SURE[0]) / SURE[1]);
+                    let active = smoothstep((bound - gap) / ramp) * sure;
+                    if active > 0.0 {
+                        any = true;
+                        sum.push((side, k), &around.direction, bound - gap, active);
+                    }
+                }
+            }
+        }
+        any
+    }
+}
+
+/// The normal equations of one frame.
+struct Equations {
+    points: [[ArmPoint; POINTS]; 2],
+    /// The weight of a goal of weight 1, per square metre.
+    scale: f64,
+    block: FrameBlock<8>,
+}
+
+impl Equations {
+    fn new(points: [[ArmPoint; POINTS]; 2], scale: f64) -> Equations {
+        Equations { points, scale, block: FrameBlock { matrix: [[0.0; 8]; 8], side: [0.0; 8] } }
+    }
+
+    /// A point shall be somewhere, mostly along `direction`.
+    fn keep(&mut self, (side, k): (usize, usize), at: &Vec3, direction: &Vec3, weight: f64) {
+        let point = self.points[side][k];
+        let error = at - point.at;
+        let weight = weight * self.scale;
+        let columns: [(usize, Vec3); 4] = std::array::from_fn(|i| (4 * side + i, point.columns[i]));
+        self.add(&columns, &error, direction, weight, ALONG);
+    }
+
+    /// A point shall be where a point of the other arm is.
+    fn keep_on_arm(&mut self, (side, k): (usize, usize), on: &ArmPoint, direction: &Vec3, weight: f64) {
+        let point = self.points[side][k];
+        let error = on.at - point.at;
+        let columns: [(usize, Vec3); 8] = std::array::from_fn(|i| match i {
+            0..4 => (4 * side + i, point.columns[i]),
+            _ => (4 * (1 - side) + i - 4, -on.columns[i - 4]),
+        });
+        self.add(&columns, &error, direction, weight * self.scale, ALONG);
+    }
+
+    /// A point shall move along `direction` by `far`.
+    fn push(&mut self, (side, k): (usize, usize), direction: &Vec3, far: f64, weight: f64) {
+        let point = self.points[side][k];
+        let columns: [(usize, Vec3); 4] = std::array::from_fn(|i| (4 * side + i, point.columns[i]));
+        self.add(&columns, &(direction * far), direction, weight * self.scale, 0.0);
+    }
+
+    /// Adds `weight |J x - error|^2`, of which the part across `direction` counts by `across`; `columns` are those of `J` with
+    /// the unknowns they belong to.
+    fn add(&mut self, columns: &[(usize, Vec3)], error: &Vec3, direction: &Vec3, weight: f64, across: f64) {
+        let weighted =
+            |v: &Vec3| v * (weight * across) + direction * (weight * (1.0 - across) * v.dot(direction));
+        let FrameBlock { matrix, side } = &mut self.block;
+        for (i, column) in columns {
+            let column = weighted(column);
+            side[*i] += column.dot(error);
+            for (j, other) in columns {
+                matrix[*i][*j] += column.dot(other);
+            }
+        }
+    }
+}

@@ -68,7 +68,7 @@ fn tilt(groups: &[Vec<Vec3>], leg: f64) -> Option<[f64; 2]> {
         percentile(&all, 0.9) - percentile(&all, 0.1)
     };
     let (before, after) = (spread(&|p| p.y), spread(&|p| p.y - rise(p)));
-    let slight = slope[0].hypot(slope[1]) < STEEPEST && spread(&rise) > LEAST * leg;
+    let slight = libm::hypot(slope[0], slope[1]) < STEEPEST && spread(&rise) > LEAST * leg;
     (slight && after < REMAINING * before && after < UNEVEN * leg).then_some(slope)
 }
 

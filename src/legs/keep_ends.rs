@@ -7,8 +7,8 @@ use super::settings::Settings;
 use super::soft_knee::{MAX_BEND, knee_offset, knee_sides, solve_limbs};
 use super::write_clip::{SolvedFrames, write};
 use crate::body::CharacterBody;
-use crate::math::Quat;
-use crate::model::{JointId, Motion, Side};
+use crate::math::{Quat, Vec3};
+use crate::model::{JointId, Motion, Role, Side};
 
 /// The motion `after` with its ankles and wrists where `before` has them, by IK of legs and arms. A foot or hand keeps the
 /// world rotation that it had, changed only as it was itself rotated in its parent. A knee that is bent backwards, as far as it
@@ -26,7 +26,7 @@ pub(crate) fn keep_ends(before: &Motion, after: Motion, left: impl Fn(JointId) -
     }
     let old = limb_poses(before, &limbs);
     let mut poses = limb_poses(&after, &limbs);
-    let sides = knee_sides(&poses);
+    let sides = anatomical(knee_sides(&poses), &limbs, &body);
     for ((limb, poses), old) in limbs.iter().zip(&mut poses).zip(&old) {
         for (f, (pose, old)) in poses.iter_mut().zip(old).enumerate().filter(|(f, _)| !still[*f]) {
             let [from, to] = [before, &after].map(|motion| motion.clip.rotations(f)[limb.foot.index()]);
@@ -43,4 +43,19 @@ pub(crate) fn keep_ends(before: &Motion, after: Motion, left: impl Fn(JointId) -
     };
     solve_limbs(&limbs, &mut poses, &sides, MAX_BEND, &Settings::default(), ends);
     write(after, &SolvedFrames { legs: &limbs, poses: &poses, body: &[], still: |f| still[f] })
+}
+
+/// The sides of knees and elbows, turned round where they are not those of the body: knees bend forwards, elbows backwards. A
+/// clip that is bent the wrong way throughout says nothing about the side.
+fn anatomical(mut sides: Vec<Vec3>, limbs: &[&LimbChain], body: &CharacterBody) -> Vec<Vec3> {
+    let Some(figure) = body.figure() else { return sides };
+    let front = figure.left.cross(&figure.up);
+    for (side, limb) in sides.iter_mut().zip(limbs) {
+        let is_leg = body.rig().role(limb.foot) == Some(Role::Foot(limb.side));
+        let bulge = body.pose().joint(limb.upper).rotation * *side;
+        if bulge.dot(&front) * if is_leg { 1.0 } else { -1.0 } < 0.0 {
+            *side = -*side;
+        }
+    }
+    sides
 }

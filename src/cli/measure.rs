@@ -180,7 +180,7 @@ fn of_file(
                 // Trying stages takes as long as the stages do: for one result that somebody looks at.
                 let alone = arguments.results.len() == 1 && !arguments.json;
                 let judge = |motion: &Motion| source.assess(&context, motion);
-                let tried = alone.then(|| hints(&motion, &made, &[], &judge)).unwrap_or_default();
+                let tried = if alone { hints(&motion, &made, &[], &judge) } else { Default::default() };
                 ("source", made, tried)
             }
             None => ("result", assess_alone(&context, &motion, arguments.ground), Vec::new()),

@@ -73,7 +73,7 @@ impl ReferenceMotion {
 
 /// What the stages that made a character's file recorded as not judged.
 fn recorded(character: &Character) -> NotJudged {
-    let record = character.document.as_ref().and_then(|document| made_by(document));
+    let record = character.document.as_ref().and_then(made_by);
     let record =
         record.and_then(|mut record| serde_json::from_value(record.get_mut("not_judged")?.take()).ok());
     record.unwrap_or_default()

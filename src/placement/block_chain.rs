@@ -33,8 +33,8 @@ impl<const N: usize> Smoothness<N> {
     /// Subtracts the gradient of the penalty at `x` from the right-hand sides.
     pub fn subtract_gradient(&self, x: &[[f64; N]], blocks: &mut [FrameBlock<N>]) {
         for k in 0..x.len().saturating_sub(2) {
-            for i in 0..N {
-                let bend = self.0[i] * (x[k][i] - 2.0 * x[k + 1][i] + x[k + 2][i]);
+            for (i, weight) in self.0.iter().enumerate() {
+                let bend = weight * (x[k][i] - 2.0 * x[k + 1][i] + x[k + 2][i]);
                 blocks[k].side[i] -= bend;
                 blocks[k + 1].side[i] += 2.0 * bend;
                 blocks[k + 2].side[i] -= bend;
@@ -70,9 +70,9 @@ impl<const N: usize> Smoothness<N> {
         let mut to_next: Matrix<N> = [[0.0; N]; N];
         for f in 0..n {
             let [own, next, second] = second_differences(n, f);
-            for i in 0..N {
-                blocks[f].matrix[i][i] += own * self.0[i];
-                to_next[i][i] += next * self.0[i];
+            for (i, weight) in self.0.iter().enumerate() {
+                blocks[f].matrix[i][i] += own * weight;
+                to_next[i][i] += next * weight;
             }
             let inverse = inverse(&blocks[f].matrix);
             let first = product(&inverse, &to_next);
@@ -100,9 +100,7 @@ impl<const N: usize> Smoothness<N> {
                 let block = &mut blocks[f + 2];
                 for i in 0..N {
                     let share = second * self.0[i];
-                    for j in 0..N {
-                        block.matrix[i][j] -= share * two[i][j];
-                    }
+                    block.matrix[i].iter_mut().zip(&two[i]).for_each(|(x, y)| *x -= share * y);
                     block.side[i] -= share * side[i];
                 }
             }

@@ -70,9 +70,10 @@ mod tests {
             _ => 0.7 * (f as f64 - 120.0) / 60.0,
         };
         let crosses: Vec<Vec3> = (0..180).map(|f| Vec3::z() * libm::sin(bend(f))).collect();
-        let axes = elbow_axes(&crosses, &Vec3::x(), 60.0, &[0..180], false);
+        let axes = elbow_axes(&crosses, &Vec3::x(), 60.0, std::slice::from_ref(&(0..180)), false);
         assert!(axes.iter().all(|axis| (axis - Vec3::z()).norm() < 1e-3));
-        let never = elbow_axes(&vec![Vec3::zeros(); 9], &Vec3::x(), 60.0, &[0..9], false);
+        let never =
+            elbow_axes(&vec![Vec3::zeros(); 9], &Vec3::x(), 60.0, std::slice::from_ref(&(0..9)), false);
         assert!(never.iter().all(|axis| *axis == Vec3::x()));
     }
 
@@ -88,8 +89,8 @@ mod tests {
         let cycle: Vec<Vec3> = (0..=20).map(turning).collect();
         let later: Vec<Vec3> = (0..=20).map(|f| turning(f + 7)).collect();
         let (a, b) = (
-            elbow_axes(&cycle, &Vec3::x(), 30.0, &[0..21], true),
-            elbow_axes(&later, &Vec3::x(), 30.0, &[0..21], true),
+            elbow_axes(&cycle, &Vec3::x(), 30.0, std::slice::from_ref(&(0..21)), true),
+            elbow_axes(&later, &Vec3::x(), 30.0, std::slice::from_ref(&(0..21)), true),
         );
         assert_eq!(a[0], a[20]);
         assert!((0..14).all(|f| (a[f + 7] - b[f]).norm() < 1e-6));

@@ -271,7 +271,8 @@ fn a_result_as_bvh_comes_back_onto_its_character() {
         let (take, hero) = (read(take).motion(0).unwrap(), read(hero).character);
         let [_, result] = placed(&take, &hero);
         let (files, _) =
-            export::save(&[result.clone()], Format::BVH, &export::ExportOptions::default()).unwrap();
+            export::save(std::slice::from_ref(&result), Format::BVH, &export::ExportOptions::default())
+                .unwrap();
         let back = import::from_bytes(&files[0].bytes, "back", Some("bvh"), None, &ImportOptions::default())
             .unwrap();
         let [_, again] = placed(&back.motion(0).unwrap(), &hero);

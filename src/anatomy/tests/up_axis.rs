@@ -130,7 +130,7 @@ fn z_up_over_y_up_offsets_is_set_upright_for_any_heading() {
 fn real_files_with_another_up_axis_are_set_upright() {
     let Some(data) = data() else { return };
     for name in ["bvh/fair1/dab.bvh", "bvh/fair1/zombie.bvh", "bvh/makehuman/walk1.bvh"] {
-        let asset = import::load(&data.join(name), &ImportOptions::default()).unwrap();
+        let asset = import::load(data.join(name), &ImportOptions::default()).unwrap();
         let motion = asset.motion(0).unwrap();
         let rig = &motion.character.rig;
         let [foot, head] = [Role::Foot(Side::Left), Role::Head].map(|role| rig.joint(role).unwrap());

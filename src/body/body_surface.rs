@@ -88,16 +88,26 @@ impl HandShape {
     }
 }
 
-/// Where the skin of a joint may belong.
+// The groups of joints by the parts that their skin may belong to: indices. Those of limbs are two, left and right.
+/// Hips and spine.
 const TRUNK: usize = 0;
+/// The neck: trunk or head.
 const NECK: usize = 1;
+/// Clavicles: trunk.
 const CLAVICLE: usize = 2;
+/// The head.
 const HEAD: usize = 3;
+/// The left thigh.
 const THIGH: usize = 4;
+/// The left shin.
 const SHIN: usize = 6;
+/// The left upper arm.
 const UPPER_ARM: usize = 8;
+/// The left forearm.
 const FOREARM: usize = 10;
+/// The left hand, with its fingers.
 const HAND: usize = 12;
+/// The number of groups.
 const GROUPS: usize = 14;
 
 fn group(role: Role) -> Option<usize> {

@@ -130,6 +130,7 @@ fn shaking_head(motion: &Motion) -> Motion {
     })
 }
 
+/// A degree, in radians.
 const DEGREE: f64 = std::f64::consts::PI / 180.0;
 
 #[test]

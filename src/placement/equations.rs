@@ -21,9 +21,10 @@ use rayon::prelude::*;
 /// The distance by which a touch may be missed, over the length of the arm: with 0.02 arms turn half as much again for four
 /// touches in a hundred.
 const NEAR: f64 = 0.03;
-/// The rotation of the whole arm and the bend of the elbow that cost as much as that, radians: with a rotation of 0.15 arms
-/// turn half as much again for two touches in a hundred.
+/// The rotation of the whole arm that costs as much as that, radians: with 0.15 arms rotate half as much again for two touches
+/// in a hundred.
 const TURN: f64 = 0.10;
+/// The bend of an elbow that costs as much, radians: elbows bend more readily than shoulders rotate.
 const BEND: f64 = 0.15;
 /// Corrections faster than this are damped, Hz: as slow as a hand that is moved to a place.
 const CUTOFF: f64 = 4.0;
@@ -37,8 +38,9 @@ const PUSH_RAMP: f64 = 0.01;
 const SURE: [f64; 2] = [0.1, 0.3];
 /// The weight that keeps the elbow within its range.
 const RANGE: f64 = 400.0;
-/// The least and the largest bend of an elbow, radians; the copy may be beyond.
+/// The least bend of an elbow, radians; the copy may be beyond.
 const LEAST_BEND: f64 = 3.0 * std::f64::consts::PI / 180.0;
+/// The largest bend of an elbow, radians; the copy may be beyond.
 const LARGEST_BEND: f64 = 150.0 * std::f64::consts::PI / 180.0;
 /// Goals of at least this weight are touches.
 const TOUCHING: f64 = 0.5;

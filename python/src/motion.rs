@@ -9,7 +9,7 @@ use posemill::math::{Quat, RawQuat, Vec3, same_hemisphere};
 use posemill::measure::{Assessment, MEASURES, MetricContext, Reading, Verdict};
 use posemill::model::{self, Asset, JointId};
 use posemill::pipeline::{PipelineConfig, ReferenceMotion, assess_alone, find_clip};
-use posemill::report::{NotJudged, Metric, Warnings};
+use posemill::report::{Metric, NotJudged, Warnings};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rayon::prelude::*;
@@ -42,7 +42,14 @@ impl Motion {
     pub fn new(inner: model::Motion, warnings: &Warnings) -> Self {
         let (positions, translations) = (OnceLock::new(), OnceLock::new());
         let said = words(warnings);
-        Self { inner: Arc::new(inner), said, measured: Vec::new(), not_judged: NotJudged::new(), positions, translations }
+        Self {
+            inner: Arc::new(inner),
+            said,
+            measured: Vec::new(),
+            not_judged: NotJudged::new(),
+            positions,
+            translations,
+        }
     }
 
     fn frames(&self) -> usize {

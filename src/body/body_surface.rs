@@ -34,8 +34,8 @@ const POINT_EXTENT: f64 = 0.5;
 /// The fewest samples that a radius of the arm is taken from.
 const FEW: usize = 6;
 
-/// Radii of a grown person over the length of a leg: low and high trunk, head, thigh, shin; ANSUR II (Gordon et al. 2014)
-/// circumferences over 2 pi, male medians.
+/// Radii of a grown person over the length of a leg: low and high trunk, head, thigh, shin. Round values, not taken from a
+/// published table.
 const ADULT: [f64; 5] = [0.17, 0.16, 0.12, 0.085, 0.06];
 /// The same of the forearm at its four points.
 const ADULT_ARM: [f64; 4] = [0.052, 0.047, 0.04, 0.035];

@@ -18,7 +18,7 @@ const LIES: [f64; 2] = [45.0 * std::f64::consts::PI / 180.0, 100.0 * std::f64::c
 /// Lengths of the source's forefoot relative to the target's below which a foot tilts less in full, and from which it keeps
 /// its tilt. Feet up to a third longer can afford it: the largest knee errors are 3.5 degrees instead of 3.3 (median). Feet
 /// twice as long that take back their tilt in the air, or before they leave the ground, cost knees: of 18 takes on two
-/// long-footed characters the largest knee errors are 9.3 to 10.6 degrees instead of 7.0 (mean), the jerk of their feet 1.6
+/// long-footed characters the largest knee errors are 8.0 to 10.6 degrees instead of 7.0 (mean), the jerk of their feet 1.5
 /// to 1.8 times the take's instead of 1.4.
 const LONG: [f64; 2] = [0.5, 0.75];
 

@@ -24,7 +24,7 @@ const NEAR: f64 = 0.03;
 /// The rotation of the whole arm that costs as much as that, radians: with 0.15 arms rotate half as much again for two touches
 /// in a hundred.
 const TURN: f64 = 0.10;
-/// The bend of an elbow that costs as much, radians: elbows bend more readily than shoulders rotate.
+/// The bend of an elbow that costs as much, radians: chosen, other values were not tried.
 const BEND: f64 = 0.15;
 /// Corrections faster than this are damped, Hz: as slow as a hand that is moved to a place.
 const CUTOFF: f64 = 4.0;
@@ -44,11 +44,11 @@ const LEAST_BEND: f64 = 3.0 * std::f64::consts::PI / 180.0;
 const LARGEST_BEND: f64 = 150.0 * std::f64::consts::PI / 180.0;
 /// Goals of at least this weight are touches.
 const TOUCHING: f64 = 0.5;
-/// Steps of the iteration: with two, arms of very wide bodies still change from frame to frame (pops twice as large, half as
-/// much more of the arm in the body); more than three change nothing that is seen.
+/// Steps of the iteration: with two, arms of very wide bodies still change from frame to frame (of 14 pairs: pops of 2.2
+/// instead of 1.3 degrees in the mean, 14.5 instead of 9.5 % of the arm in the body); with five it is 1.25 and 9.4.
 const STEPS: usize = 3;
-/// Weight of a step's own size, over that of the copy's shape (Levenberg 1944): without it, pops are a third larger where
-/// points leave and enter the body between two steps.
+/// Weight of a step's own size, over that of the copy's shape (Levenberg 1944): with four steps and without it the largest pop of
+/// those pairs is 8.0 instead of 6.2 degrees, where points leave and enter the body between two steps.
 const STEP_WEIGHT: f64 = 1.0;
 
 /// The unknowns of both arms in one frame.

@@ -16,7 +16,7 @@ const LEAST: f64 = 150.0;
 /// Least multiple of the largest step of the joint around, which is taken as at least [`QUIET`] degrees: a joint that
 /// moves by a third of a flip in a frame may have moved by all of it.
 const TIMES: f64 = 3.0;
-/// The least step that is compared with, degrees: what a resting joint trembles.
+/// The least step around that counts, degrees: a resting joint has none, and any step is a multiple of it.
 const QUIET: f64 = 1.0;
 /// Steps on either side with which a flip is compared: the next flip is at least three steps away.
 const AROUND: usize = 2;

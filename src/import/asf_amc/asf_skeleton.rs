@@ -367,12 +367,12 @@ mod tests {
         let message = |from: &str, to: &str| {
             read(&ARM.replace(from, to), "arm.asf", &mut Warnings::new()).unwrap_err().to_string()
         };
-        assert!(message("length 4.5", "length x").starts_with("arm.asf, line 13: `length` needs 1 number"));
+        assert!(message("length 4.5", "length x").starts_with("arm.asf, line 13: `length` needs 1 number\n"));
         assert!(message("dof rz", "dof rq").contains("line 15: `rq` is not the name of a channel"));
         assert!(message("upper lower", "upper upper").contains("has two parents"));
         assert!(message("upper lower", "upper hand").contains("there is no bone `hand`"));
         assert!(message(":hierarchy", ":other").contains("no bone below the root"));
-        assert!(message("length 4.5", "length 1e300").contains("needs 1 number"));
+        assert!(message("length 4.5", "length 1e300").contains("needs 1 number\n"));
         let loop_ = ARM.replace("root upper", "lower upper");
         let bones = read(&loop_, "arm.asf", &mut Warnings::new());
         assert!(matches!(bones, Err(AsfError::Bones { .. })));

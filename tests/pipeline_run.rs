@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use tempfile::TempDir;
 
 /// Fails in the way that the name of the clip says.
@@ -48,12 +48,8 @@ impl Stage for Stumbling {
 const TAKE: &str = "HIERARCHY\nROOT a\n{\nOFFSET 0 0 0\nCHANNELS 3 Zrotation Xrotation Yrotation\n\
     End Site\n{\nOFFSET 0 1 0\n}\n}\nMOTION\nFrames: 2\nFrame Time: 0.05\n0 0 0\n10 0 0\n";
 
-fn outcomes(
-    folder: &TempDir,
-    names: &[&str],
-    out: &str,
-    done: &(dyn Fn(&JobOutcome) + Sync),
-) -> Vec<JobOutcome> {
+/// The outcomes of takes of these names; `found` is called when the takes have been found and before any is read.
+fn outcomes(folder: &TempDir, names: &[&str], out: &str, found: &dyn Fn()) -> Vec<JobOutcome> {
     for name in names {
         fs::write(folder.path().join(name).with_extension("bvh"), TAKE).unwrap();
     }
@@ -69,22 +65,19 @@ fn outcomes(
     let options = BatchOptions::default();
     let batch =
         Batch { pipeline: &pipeline, jobs: &jobs, manifest: None, owners: &owners, options, stop: &stop };
-    let found = Mutex::new(BTreeMap::new());
+    found();
+    let ended = Mutex::new(BTreeMap::new());
     run_all(&batch, &|number, outcome| {
-        done(&outcome);
-        found.lock().unwrap().insert(number, outcome);
+        let before = ended.lock().unwrap().insert(number, outcome);
+        assert!(before.is_none(), "job {number} ended twice");
     });
-    found.into_inner().unwrap().into_values().collect()
+    ended.into_inner().unwrap().into_values().collect()
 }
 
 #[test]
 fn a_panic_an_error_and_a_broken_promise_fail_their_own_take_only() {
     let folder = tempfile::tempdir().unwrap();
-    let heard = AtomicUsize::new(0);
-    let done = |_: &JobOutcome| {
-        heard.fetch_add(1, Ordering::Relaxed);
-    };
-    let found = outcomes(&folder, &["walks", "panics", "fails", "breaks", "runs"], "out", &done);
+    let found = outcomes(&folder, &["walks", "panics", "fails", "breaks", "runs"], "out", &|| ());
     let seen: Vec<(String, JobStatus, Option<&str>)> = found
         .iter()
         .map(|o| {
@@ -106,7 +99,6 @@ fn a_panic_an_error_and_a_broken_promise_fail_their_own_take_only() {
         expected[0] = row("breaks", seen[0].1, seen[0].2);
     }
     assert_eq!(seen, expected);
-    assert_eq!(heard.into_inner(), 5);
     assert_eq!(found[3].metrics[0]["name"], "runs stumbles");
     let there = |name: &str| folder.path().join("out").join(name).exists();
     assert!(there("runs.glb") && there("walks.glb") && !there("panics.glb") && !there("fails.glb"));
@@ -116,13 +108,7 @@ fn a_panic_an_error_and_a_broken_promise_fail_their_own_take_only() {
 fn a_take_that_vanishes_after_it_was_found_fails_alone() {
     let folder = tempfile::tempdir().unwrap();
     let vanishing = folder.path().join("c.bvh");
-    let done = |outcome: &JobOutcome| {
-        if outcome.inputs[0].ends_with("a.bvh") {
-            fs::remove_file(&vanishing).unwrap();
-        }
-    };
-    let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-    let found = one.install(|| outcomes(&folder, &["a", "b", "c", "d"], "out", &done));
+    let found = outcomes(&folder, &["a", "b", "c", "d"], "out", &|| fs::remove_file(&vanishing).unwrap());
     let seen: Vec<_> = found.iter().map(|outcome| (outcome.status, outcome.error.as_deref())).collect();
     let gone = format!("`{}` cannot be read: no such file or directory", vanishing.display());
     let written = (JobStatus::Written, None);
@@ -133,12 +119,12 @@ fn a_take_that_vanishes_after_it_was_found_fails_alone() {
 #[test]
 fn takes_that_are_merged_are_named_after_their_files_and_fail_together() {
     let folder = tempfile::tempdir().unwrap();
-    let merged = outcomes(&folder, &["walks", "runs"], "all.glb", &|_| ());
+    let merged = outcomes(&folder, &["walks", "runs"], "all.glb", &|| ());
     let names = merged[0].metrics.as_array().unwrap().iter().map(|m| m["name"].as_str().unwrap());
     let names: Vec<_> = names.filter(|name| name.ends_with(" stumbles")).collect();
     assert_eq!((merged.len(), names), (1, vec!["runs stumbles", "walks stumbles"]));
     let before = fs::read(folder.path().join("all.glb")).unwrap();
-    let failed = outcomes(&folder, &["fails"], "all.glb", &|_| ());
+    let failed = outcomes(&folder, &["fails"], "all.glb", &|| ());
     assert_eq!(failed[0].status, JobStatus::Failed);
     assert_eq!(fs::read(folder.path().join("all.glb")).unwrap(), before);
 }

@@ -603,3 +603,33 @@ fn milliseconds_written_for_seconds_are_noticed() {
     assert_eq!(rate("1"), (1.0, false));
     assert_eq!(rate("120"), (1.0 / 120.0, false));
 }
+
+/// Feet below a root bone move through the world: where they happen to be nearer to zero than to their OFFSETs says nothing about
+/// what the channels mean.
+#[test]
+fn feet_that_walk_away_do_not_decide_what_position_channels_mean() {
+    let joint = |name: &str, offset: &str| {
+        format!(
+            "JOINT {name}\n{{\nOFFSET {offset}\nCHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation Yrotation\n\
+             End Site\n{{\nOFFSET 0 10 0\n}}\n}}\n"
+        )
+    };
+    let text = |rows: &[[f64; 3]]| {
+        let row = |[body, foot, other]: &[f64; 3]| {
+            format!("0 0 0 0 0 0 0 {body} 0 0 0 0 {foot} 5 0 0 0 0 {other} 5 0 0 0 0\n")
+        };
+        format!(
+            "HIERARCHY\nROOT Root\n{{\nOFFSET 0 0 0\nCHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation Yrotation\n\
+             {}{}{}}}\nMOTION\nFrames: {}\nFrame Time: 0.033333\n{}",
+            joint("Body", "0 100 0"),
+            joint("FootL", "30 5 0"),
+            joint("FootR", "-30 5 0"),
+            rows.len(),
+            rows.iter().map(row).collect::<String>()
+        )
+    };
+    let positions =
+        |rows: &[[f64; 3]]| read(text(rows).as_bytes(), &BvhReadOptions::default()).unwrap().positions;
+    assert_eq!(positions(&[[98.0, -40.0, 60.0], [101.0, -90.0, 20.0]]), Positions::Replace);
+    assert_eq!(positions(&[[2.0, 1.0, 3.0], [-1.0, -2.0, 0.5]]), Positions::Add);
+}

@@ -261,32 +261,79 @@ fn arms_go_no_deeper_into_a_stout_body() {
     assert!(before > 10.0 && after < 0.25 * before, "{before} {after}");
 }
 
+/// The largest rotation between two motions of one character, over joints with a role, degrees.
+fn turned(a: &Motion, b: &Motion) -> f64 {
+    let rig = &a.character.rig;
+    let mut worst = 0.0_f64;
+    for f in 0..a.clip.frames() {
+        let [a, b] = [a, b].map(|m| m.model_pose(f));
+        for (_, assigned) in rig.assignments() {
+            let [a, b] = [&a, &b].map(|pose| pose.joint(assigned.joint).rotation);
+            worst = worst.max(a.angle_to(&b).to_degrees());
+        }
+    }
+    worst
+}
+
+/// The motion written as BVH and read again.
+fn through_bvh(motion: &Motion) -> Motion {
+    let options = export::ExportOptions::default();
+    let (files, _) = export::save(std::slice::from_ref(motion), Format::BVH, &options).unwrap();
+    let options = ImportOptions::default();
+    import::from_bytes(&files[0].bytes, "back", Some("bvh"), None, &options).unwrap().motion(0).unwrap()
+}
+
+/// The character in a file that was saved in a frame of some clip: its rest pose is not its bind pose.
+fn saved_in_a_pose(hero: &Character) -> Character {
+    let mut joints = hero.skeleton().joints().to_vec();
+    for (k, joint) in joints.iter_mut().enumerate().skip(1) {
+        let axis = Vec3::new(libm::sin(k as f64), 0.3, libm::cos(k as f64));
+        joint.rest.rotation *= exp(&(axis * 0.5));
+    }
+    let roles: Vec<_> = hero.rig.assignments().map(|(role, a)| (role, a.clone())).collect();
+    let bind = Some(hero.calibration_pose());
+    Character { rig: Rig::new(Skeleton::new(joints).unwrap(), roles), bind, ..hero.clone() }
+}
+
 #[test]
 fn a_result_as_bvh_comes_back_onto_its_character() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let read = |file: &str| import::load(root.join("data").join(file), &ImportOptions::default()).unwrap();
-    for (take, hero) in
-        [("wave.bvh", "mannequin.glb"), ("squat.bvh", "mannequin.glb"), ("walk.bvh", "robot.glb")]
-    {
+    for (take, hero) in [
+        ("wave.bvh", "mannequin.glb"),
+        ("squat.bvh", "mannequin.glb"),
+        ("walk.bvh", "robot.glb"),
+        ("jump.bvh", "robot.glb"),
+    ] {
         let (take, hero) = (read(take).motion(0).unwrap(), read(hero).character);
-        let [_, result] = placed(&take, &hero);
-        let (files, _) =
-            export::save(std::slice::from_ref(&result), Format::BVH, &export::ExportOptions::default())
-                .unwrap();
-        let back = import::from_bytes(&files[0].bytes, "back", Some("bvh"), None, &ImportOptions::default())
-            .unwrap();
-        let [_, again] = placed(&back.motion(0).unwrap(), &hero);
-        let mut worst = 0.0_f64;
-        for f in 0..result.clip.frames() {
-            let [a, b] = [&result, &again].map(|m| m.model_pose(f));
-            for side in Side::BOTH {
-                for role in [Role::UpperArm(side), Role::LowerArm(side), Role::Hand(side)] {
-                    let id = hero.rig.joint(role).unwrap();
-                    worst = worst.max(a.joint(id).rotation.angle_to(&b.joint(id).rotation).to_degrees());
-                }
-            }
+        for hero in [Arc::clone(&hero), Arc::new(saved_in_a_pose(&hero))] {
+            let [_, result] = placed(&take, &hero);
+            let back = through_bvh(&result);
+            let found = map(&back.character, &hero).unwrap();
+            let rigs = (&back.character.rig, &hero.rig);
+            let retarget = Retarget::new(&back.character, Arc::clone(&hero), &found, rigs, RootScale::Legs);
+            assert!(retarget.is_copy());
+            let worst = turned(&result, &retarget.apply(&back));
+            assert!(worst < 0.001, "{worst} degrees");
+            // The path is that of the result: no floor is looked for.
+            let hips = hero.rig.joint(Role::Hips).unwrap();
+            let far = |f: usize, m: &Motion| m.model_pose(f).position(hips);
+            let again = retarget.apply(&back);
+            let moved = (0..result.clip.frames()).map(|f| (far(f, &result) - far(f, &again)).norm());
+            assert!(moved.fold(0.0, f64::max) < 1e-4);
         }
-        println!("{worst:.3} degrees");
-        assert!(worst < 0.1, "{worst} degrees");
     }
+}
+
+#[test]
+fn other_bodies_are_no_copies() {
+    let source = Arc::new(bones(&ADULT));
+    let is_copy = |target: Character| {
+        let target = Arc::new(target);
+        let found = map(&source, &target).unwrap();
+        let rigs = (&source.rig, &target.rig);
+        Retarget::new(&source, Arc::clone(&target), &found, rigs, RootScale::Legs).is_copy()
+    };
+    assert!(is_copy(body(&ADULT)) && is_copy(body(&STOUT)));
+    assert!(!is_copy(body(&Build { arms: 1.02, ..ADULT })));
 }

@@ -13,6 +13,7 @@ mod map_file;
 mod map_text;
 mod toml_string;
 mod rest_alignment;
+mod same_bones;
 mod joint_drive;
 mod position_source;
 mod stretch;

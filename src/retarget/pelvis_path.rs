@@ -34,8 +34,8 @@ impl PelvisPath {
         [across, up]: [f64; 2],
     ) -> PelvisPath {
         // A character onto itself, and one without a file to stand in, keep their floor.
-        let stands =
-            target.body.character().document.is_some() && source.rig.skeleton() != target.rig.skeleton();
+        let own = source.twin || source.rig.skeleton() == target.rig.skeleton();
+        let stands = target.body.character().document.is_some() && !own;
         let ratio = || {
             let (from, to) = (soles(source)?, soles(target)?);
             Some((to.0, to.1 / from.1))
@@ -43,8 +43,8 @@ impl PelvisPath {
         PelvisPath {
             hips: pair.source,
             at: pelvis_point(source, pair.role, pair.source),
-            source_ground: ground(source),
-            target_ground: ground(target),
+            source_ground: if source.twin { 0.0 } else { ground(source) },
+            target_ground: if source.twin { 0.0 } else { ground(target) },
             across,
             up,
             soles: stands.then(ratio).flatten(),

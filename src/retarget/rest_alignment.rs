@@ -32,12 +32,21 @@ pub struct CalibratedBody<'a> {
     pub pose: &'a ModelPose,
     /// Its measures; `None` without legs.
     pub figure: Option<Figure>,
+    /// Whether the other body has the same bones in the same pose: nothing is aligned then.
+    pub twin: bool,
 }
 
 impl<'a> CalibratedBody<'a> {
     /// `body` in its calibration pose and in the one in which segment directions are compared.
     pub fn of(body: &'a CharacterBody, pose: &'a ModelPose) -> Self {
-        Self { body, rig: body.rig(), calibration: body.pose(), pose, figure: body.figure().copied() }
+        let figure = body.figure().copied();
+        Self { body, rig: body.rig(), calibration: body.pose(), pose, figure, twin: false }
+    }
+
+    /// `body` in a pose in which the other body's joints are at the same places.
+    pub fn twin(body: &'a CharacterBody, pose: &'a ModelPose) -> Self {
+        let figure = Figure::of(body.rig(), pose);
+        Self { body, rig: body.rig(), calibration: pose, pose, figure, twin: true }
     }
 
     fn position(&self, role: Role) -> Option<Vec3> {
@@ -112,6 +121,10 @@ pub fn align(map: &JointMap, source: &CalibratedBody, target: &CalibratedBody) -
         _ => Quat::identity(),
     };
     let mut aligned: Vec<Option<Quat>> = vec![None; skeleton.len()];
+    if source.twin {
+        map.pairs.iter().for_each(|pair| aligned[pair.target.index()] = Some(Quat::identity()));
+        return aligned;
+    }
     // By role, from the hips outwards: in a rig in pieces the order of body parts is not that of the tree.
     let mut ordered: Vec<usize> = (0..map.pairs.len()).collect();
     ordered.sort_by_key(|&k| {

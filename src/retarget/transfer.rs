@@ -6,6 +6,7 @@ use super::joint_transfer::JointTransfer;
 use super::performance::Performance;
 use super::rest_alignment::CalibratedBody;
 use super::rotation_copy::RotationCopy;
+use super::same_bones::same_bones;
 use super::skinned_roots::SkinnedRoots;
 use crate::anatomy::parent_joint;
 use crate::body::{CharacterBody, SupportPoints};
@@ -27,6 +28,8 @@ pub enum RootScale {
 #[derive(Clone, Debug)]
 pub struct Retarget {
     joints: JointTransfer,
+    /// Whether both have the same bones.
+    same: bool,
     /// The legs that both bodies have; empty between a character and itself, whose legs need no correction.
     legs: Vec<LegPair>,
     /// The support points of the target that may be in the floor.
@@ -58,10 +61,14 @@ impl Retarget {
         map: &JointMap,
         travel: RootScale,
     ) -> Retarget {
-        let s_pose = compared(source, |_| true);
-        let t_pose = compared(target, |id| map.driving(id).is_some());
-        let (s, t) = (CalibratedBody::of(source, &s_pose), CalibratedBody::of(target, &t_pose));
-        let same = s.rig.skeleton() == t.rig.skeleton();
+        let itself = source.rig().skeleton() == target.rig().skeleton();
+        let twins = if itself { None } else { same_bones(source, target, map) };
+        let same = itself || twins.is_some();
+        let [s_pose, t_pose] = twins.clone().unwrap_or_else(|| {
+            [compared(source, |_| true), compared(target, |id| map.driving(id).is_some())]
+        });
+        let calibrated = if twins.is_some() { CalibratedBody::twin } else { CalibratedBody::of };
+        let (s, t) = (calibrated(source, &s_pose), calibrated(target, &t_pose));
         let legs = if same { Vec::new() } else { LegPair::of(source, target) };
         let skin = if same { SupportPoints::default() } else { target.support_points().clone() };
         let scale = leg_ratio(&legs).unwrap_or_else(|| match (s.figure, t.figure) {
@@ -73,9 +80,16 @@ impl Retarget {
             RootScale::Factor(factor) => factor,
         };
         let joints = JointTransfer::new(map, &s, &t, [across, scale]);
-        let hips = map.pairs.iter().find(|p| p.role == Some(Role::Hips)).filter(|_| !same);
+        let above = |hips: JointId| t.rig.skeleton().path_to_root(hips).skip(1);
+        let hips = map.pairs.iter().find(|p| p.role == Some(Role::Hips)).filter(|_| !itself);
+        let hips = hips.filter(|p| !(same && above(p.target).all(|id| map.driving(id).is_some())));
         let roots = hips.and_then(|pair| SkinnedRoots::of(&t, pair.target));
-        Retarget { joints, legs, skin, across, roots }
+        Retarget { joints, legs, skin, across, roots, same }
+    }
+
+    /// Whether both bodies have the same bones, so that neither legs nor arms need a correction.
+    pub(crate) fn is_copy(&self) -> bool {
+        self.same
     }
 
     /// The character of the results.

@@ -125,7 +125,8 @@ impl StageConfig for RetargetConfig {
         let retarget = Retarget::between(&from, &body, &map, travel);
         let sure = map.pairs.iter().map(|p| p.confidence).fold(1.0, f64::min);
         let left_out = warnings(&gaps(&map, (source, &s_rig), (&target, &t_rig)));
-        let placement = self.hands.then(|| ArmPlacement::new(&from, &body)).flatten();
+        let placed = self.hands && !retarget.is_copy();
+        let placement = placed.then(|| ArmPlacement::new(&from, &body)).flatten();
         Ok(Box::new(RetargetStage {
             retarget,
             mapping: map.mapping(source, &target),

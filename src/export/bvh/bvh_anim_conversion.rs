@@ -44,7 +44,7 @@ impl TryFrom<&Motion> for bvh_anim::Bvh {
         });
         let skeleton = Skeleton::new(renamed.collect()).expect("names of the file may be anything");
         let options = BvhWriteOptions::default();
-        let writer = BvhWriter::new(&skeleton, &motion.clip, &options);
+        let writer = BvhWriter::new(&skeleton, motion.character.bind.as_ref(), &motion.clip, &options);
         let roots = writer.order.iter().filter(|(_, depth)| *depth == 0).count();
         if roots > 1 {
             return Err(BvhAnimError::SeveralRoots { roots });

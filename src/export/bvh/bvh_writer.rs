@@ -1,9 +1,9 @@
 //! Writes a motion as BVH text that reads back as the same motion.
 //!
-//! The rest pose of BVH has no rotations: joints rotate from axes aligned with the model's. With `Q` the rest rotation of a
-//! joint in model space and `r`, `t` its local rotation and translation in a frame, the file gets `Q_parent r Q^-1` and
-//! `Q_parent t`, and as OFFSET `Q_parent` times the rest translation. If all rest rotations are the identity, these are the
-//! local values themselves.
+//! The rest pose of BVH has no rotations: joints rotate from axes aligned with the model's. It is the bind pose of a character with
+//! skin, whose own rest pose may be a frame of some clip. With `Q` the rotation of a joint there in model space and `r`, `t`
+//! its local rotation and translation in a frame, the file gets `Q_parent r Q^-1` and `Q_parent t`, and as OFFSET `Q_parent`
+//! times the rest translation. If all `Q` are the identity, these are the local values themselves.
 //!
 //! Space: model space, Y up. Units: metres are converted to the file's unit (default centimetres), radians to degrees.
 //! Position channels replace the OFFSET.
@@ -13,7 +13,7 @@ use crate::export::decimal_text::{self, Decimals};
 use crate::export::euler_angles::{self, BLOCK, RotationOrder};
 use crate::export::synthetic_root::has_synthetic_root;
 use crate::math::{Quat, Vec3};
-use crate::model::{Clip, Joint, JointId, Motion, NO_TIP, Skeleton};
+use crate::model::{Clip, Joint, JointId, ModelPose, Motion, NO_TIP, Skeleton};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -45,7 +45,7 @@ impl Default for BvhWriteOptions {
 pub fn write(motion: &Motion, options: &BvhWriteOptions) -> Vec<u8> {
     let skeleton = motion.character.skeleton();
     assert_eq!(motion.clip.joints(), skeleton.len(), "a clip belongs to its skeleton");
-    let writer = BvhWriter::new(skeleton, &motion.clip, options);
+    let writer = BvhWriter::new(skeleton, motion.character.bind.as_ref(), &motion.clip, options);
     let mut out = Vec::with_capacity(256 * skeleton.len() + writer.row_bytes() * motion.clip.frames());
     writer.hierarchy(&mut out);
     writer.rows(&mut out);
@@ -54,21 +54,29 @@ pub fn write(motion: &Motion, options: &BvhWriteOptions) -> Vec<u8> {
 
 pub(super) struct BvhWriter<'a> {
     skeleton: &'a Skeleton,
+    bind: Option<&'a ModelPose>,
     clip: &'a Clip,
     options: &'a BvhWriteOptions,
     /// The joints and their depths in the order of the hierarchy: depth first, children in joint order.
     pub(super) order: Vec<(JointId, usize)>,
     /// For each joint, the index of its translation in a frame of the clip.
     translated: Vec<Option<usize>>,
-    /// The rest rotations in model space, of the joints and of their parents.
+    /// The rotations of the file's rest pose in model space, of the joints and of their parents.
     rest: Vec<Quat>,
     parent_rest: Vec<Quat>,
     units_per_metre: f64,
 }
 
 impl<'a> BvhWriter<'a> {
-    pub(super) fn new(skeleton: &'a Skeleton, clip: &'a Clip, options: &'a BvhWriteOptions) -> Self {
-        let rest: Vec<Quat> = skeleton.rest_model_pose().joints().iter().map(|t| t.rotation).collect();
+    /// The writer of a clip of `skeleton`, whose character has this bind pose.
+    pub(super) fn new(
+        skeleton: &'a Skeleton,
+        bind: Option<&'a ModelPose>,
+        clip: &'a Clip,
+        options: &'a BvhWriteOptions,
+    ) -> Self {
+        let rest = bind.cloned().unwrap_or_else(|| skeleton.rest_model_pose());
+        let rest: Vec<Quat> = rest.joints().iter().map(|t| t.rotation).collect();
         let parent_rest: Vec<Quat> =
             skeleton.parents().iter().map(|p| p.map_or(Quat::identity(), |p| rest[p.index()])).collect();
         let mut translated = vec![None; skeleton.len()];
@@ -87,7 +95,7 @@ impl<'a> BvhWriter<'a> {
             stack.extend(skeleton.children(joint).iter().rev().map(|&c| (c, depth + 1)));
         }
         let units_per_metre = 1.0 / options.metres_per_unit;
-        Self { skeleton, clip, options, order, translated, rest, parent_rest, units_per_metre }
+        Self { skeleton, bind, clip, options, order, translated, rest, parent_rest, units_per_metre }
     }
 
     /// Whether a joint has position channels: the roots of the file and the joints that the clip translates.
@@ -111,9 +119,16 @@ impl<'a> BvhWriter<'a> {
             let keyword: &[u8] = if depth == 0 { b"ROOT " } else { b"JOINT " };
             self.line(out, depth, &[keyword, name(joint).as_bytes()]);
             self.line(out, depth, &[b"{"]);
-            let offset = self.parent_rest[id.index()] * joint.rest.translation;
-            self.offset(out, depth + 1, &offset);
             let positions = self.has_positions(id, depth);
+            // Position channels replace the offset, which is free to be that of the bind pose.
+            let offset = match self.bind.filter(|_| positions) {
+                Some(bind) => {
+                    bind.position(id)
+                        - self.skeleton.parent(id).map_or_else(Vec3::zeros, |p| bind.position(p))
+                }
+                None => self.parent_rest[id.index()] * joint.rest.translation,
+            };
+            self.offset(out, depth + 1, &offset);
             let start: &[u8] =
                 if positions { b"CHANNELS 6 Xposition Yposition Zposition" } else { b"CHANNELS 3" };
             let letters = self.options.order.axes().map(|a| [b' ', b'X' + a as u8]);

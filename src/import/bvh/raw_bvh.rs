@@ -187,12 +187,17 @@ fn offsets_of_rows(skeleton: &Skeleton, translated: &[JointId], rows: &DecodedRo
     any.then_some(joints)
 }
 
+/// The mean distance from zero or from its OFFSET, over the length of the OFFSET, up to which a joint stays there: half of the
+/// distance of the two.
+const STAYS: f64 = 0.5;
+
 /// Number of rows from which the length of a bone is taken: it does not change.
 const MOST_ROWS: usize = 256;
 
 /// Replace or add, by the joints that have position channels and an OFFSET: each votes for what its channels lie
 /// nearer to over all frames, the OFFSET (they replace it) or zero (they are added to it).
 ///
+/// Joints that move through the world (feet below a root bone) lie near neither and do not vote.
 /// A root moves about and its OFFSET is often noise, so it votes only where it stays within a thousandth of
 /// its OFFSET from zero: then the OFFSET is a rest height, and replacing it would drop the figure.
 fn decide(
@@ -212,8 +217,12 @@ fn decide(
             add += usize::from(channels.all(|v| v.norm() <= 1e-3 * offset.norm()));
             continue;
         }
-        let nearer: f64 = channels.map(|v| (v - offset).norm_squared() - v.norm_squared()).sum();
-        if nearer > 0.0 { add += 1 } else { replace += 1 }
+        let far = channels.map(|v| [(v - offset).norm(), v.norm()]);
+        let [replaced, added] = far.fold([0.0; 2], |sum, far| [sum[0] + far[0], sum[1] + far[1]]);
+        if replaced.min(added) > STAYS * offset.norm() * rows.frames as f64 {
+            continue;
+        }
+        if added < replaced { add += 1 } else { replace += 1 }
     }
     let decision = if add > replace { Positions::Add } else { Positions::Replace };
     if add > 0 {

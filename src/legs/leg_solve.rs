@@ -7,7 +7,7 @@
 use super::body_height::{hover, rise};
 use super::equations::{Equations, FrameSolution, LegTerms, SolePoint, stiff};
 use super::floor_tilt::level_floor;
-use super::foot_tilt::foot_deltas;
+use super::foot_tilt::{LongFoot, foot_deltas};
 use super::hip_tilt::hip_tilt;
 use super::leg_pair::{LegPair, leg_ratio, mean_length};
 use super::leg_trajectories::{LegTrajectories, across, rotate_foot, tilt_hips, translate};
@@ -44,7 +44,7 @@ pub fn solve_legs(
     // The position of the pelvis before the solve: the scaled path over the ground, at the height given by the soles.
     let sources: Vec<&LimbChain> = pairs.iter().map(|p| &p.source).collect();
     let feet = SourceFeet::of(time, &scaled, &sources, leg, settings);
-    let foot_deltas = foot_deltas(&feet, &copied, pairs, ratio);
+    let mut foot_deltas = foot_deltas(&feet, &copied, pairs, ratio);
     copied.iter_mut().zip(&foot_deltas).for_each(|(poses, deltas)| rotate_foot(poses, deltas));
     let mut soles: Vec<Vec<SoleHeights>> =
         pairs.iter().zip(&copied).map(|(p, poses)| SoleHeights::of(p, poses)).collect();
@@ -53,23 +53,24 @@ pub fn solve_legs(
     let (mut base, aside) = base_offsets(time, &scaled, &copied, across / ratio - 1.0, rise);
     copied.iter_mut().for_each(|poses| translate(poses, &base));
 
-    let (mut goals, mut sides, mut planted) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut goals, mut sides, mut planted, mut long) = <(Vec<_>, Vec<_>, Vec<_>, Vec<_>)>::default();
     let terms: Vec<LegTerms> = (0..pairs.len())
         .map(|k| {
             // The legs of a long take are large: each is freed when its terms are known.
             let (scaled, copied) = (std::mem::take(&mut scaled[k]), std::mem::take(&mut copied[k]));
             let LegPair { source, target, .. } = &pairs[k];
             let ends = ((&scaled[..], source), (&copied[..], target));
-            let (mut points, on_ground) = feet.points(k, time, ends.0, ends.1, (ratio, leg), settings);
-            for point in &mut points {
-                point.misfit.iter_mut().zip(&aside).for_each(|(q, aside)| *q += aside);
-            }
+            let (mut points, contact) = feet.points(k, time, ends.0, ends.1, (ratio, leg), settings);
+            let misfits = points.iter_mut().flat_map(|point| point.misfit.iter_mut().zip(&aside));
+            misfits.for_each(|(misfit, aside)| *misfit += aside);
             let goal = |(s, aside): (&LimbPositions, &Vec3)| s.ankle + aside + Vec3::y() * rise;
             let own: Vec<Vec3> = scaled.par_iter().zip(&aside).with_min_len(TOGETHER).map(goal).collect();
             let terms = leg_terms(points, &scaled, &copied, &own, source.length() * ratio, settings);
             goals.push(own);
-            planted.push(on_ground);
+            planted.push(contact.planted);
             sides.push(knee_side(&copied));
+            let foot = LongFoot { pair: &pairs[k], poses: copied, touching: contact.touching, leg };
+            long.push((!foot_deltas[k].is_empty() && foot.pair.paw == 0.0).then_some(foot));
             terms
         })
         .collect();
@@ -78,22 +79,21 @@ pub fn solve_legs(
     drop((feet, aside));
     let equations = Equations::new(time, &terms, leg, settings);
     let solution = equations.solve(None);
-    let lowest = seat.iter().zip(&solution).map(|(low, s)| low + s[0].y).fold(f64::INFINITY, f64::min);
-    let at = |k: usize, f: usize| goals[k][f].y + solution[f][k + 1].y;
-    let hover = hover(pairs, &planted, &soles, &level, at, lowest, leg);
+    let low = seat.iter().zip(&solution).map(|(low, s)| low + s[0].y).fold(f64::INFINITY, f64::min);
+    let ankle = |k: usize, f: usize| goals[k][f].y + solution[f][k + 1].y;
+    let hover = hover(pairs, &planted, &soles, &level, ankle, low, leg);
     seat.iter_mut().for_each(|low| *low -= hover);
     base.iter_mut().chain(goals.iter_mut().flatten()).for_each(|at: &mut Vec3| at.y -= hover);
     let ankle = |k: usize, f: usize| goals[k][f].y + solution[f][k + 1].y;
-    let toes = all_toe_rotations(time, pairs, &mut soles, &level, ankle, leg, settings);
+    let mut toes = all_toe_rotations(time, pairs, &mut soles, &level, ankle, leg, settings);
     let lowest: Vec<Vec<f64>> =
-        soles.iter().map(|s| s.iter().map(SoleHeights::lowest_with_shin).collect()).collect();
-    drop(soles);
+        soles.into_iter().map(|s| s.iter().map(SoleHeights::lowest_with_shin).collect()).collect();
     let (solution, raised) =
         out_of_floor((&equations, solution), time, &goals, &lowest, &seat, leg, settings);
     drop(equations);
     drop((terms, lowest));
-
-    let further = solution.iter().map(|frame| frame[0]).collect();
+    let ankles = solved_ankles(goals, &solution, &raised);
+    give_tilts_back(time, long, &ankles, &level, &mut foot_deltas, &mut toes, settings);
     Some(LegTrajectories {
         settings: *settings,
         sides,
@@ -101,8 +101,8 @@ pub fn solve_legs(
         tilts,
         feet: foot_deltas,
         toes,
-        further,
-        ankles: solved_ankles(goals, &solution, &raised),
+        further: solution.iter().map(|frame| frame[0]).collect(),
+        ankles,
     })
 }
 
@@ -132,6 +132,22 @@ fn all_toe_rotations(
         toes[k] = toe_rotations(time, &pairs[k], &mut soles[k], &level, |f| ankle(k, f), leg, settings);
     }
     toes
+}
+
+/// Gives long feet their tilt back where they are clear of the floor; `ankles` are the positions of all ankles, `level` is the
+/// up direction in the space of the toes, by leg.
+fn give_tilts_back(
+    time: &Timeline,
+    long: Vec<Option<LongFoot>>,
+    ankles: &[Vec<Vec3>],
+    level: &[Option<Vec3>],
+    deltas: &mut [Vec<Quat>],
+    toes: &mut [Vec<Quat>],
+    settings: &Settings,
+) {
+    for (k, foot) in long.into_iter().enumerate().filter_map(|(k, foot)| Some((k, foot?))) {
+        toes[k] = foot.give_back(&mut deltas[k], time, &ankles[k], level[k], settings);
+    }
 }
 
 /// The trajectories of the ankles: their goals, displaced by the solution and raised out of the floor.

@@ -17,6 +17,20 @@ const LOW: f64 = 0.03;
 /// Speed below which a point is planted, leg lengths per second.
 const RESTING: f64 = 0.15;
 
+/// Speed (leg lengths per second) and height (leg lengths) of the sole below which a foot may touch the ground: those of the
+/// loosest contact labels. With the limits of a planted foot, feet that are labelled as contacts get their tilt back, and when
+/// their sliding is removed their jerk is up to 2.1 times the source's instead of 1.9 (raylib's walk, 8Walk on KayKit's manny).
+const TOUCHING: [f64; 2] = [0.4, 0.06];
+
+/// When a foot is in contact with the ground, by frame.
+#[derive(Debug)]
+pub struct FootContact {
+    /// Whether it is planted on the ground on which it is flat.
+    pub planted: Vec<bool>,
+    /// Whether it may touch the ground, or any surface below.
+    pub touching: Vec<bool>,
+}
+
 /// The trajectory of a point of the scaled source's sole, and the deviation of the target's while its ankle is at the goal.
 struct SoleTrajectory {
     at: Vec<Vec3>,
@@ -96,8 +110,9 @@ impl SourceFeet {
         speeds
     }
 
-    /// The points of the sole of leg `k`, and whether it is planted on the ground on which it is flat, by frame. `source` has the positions of the scaled source's leg, `copy` the transforms of the
-    /// rotation copy's; `ratio` is the scale between the bodies, `leg` the length of the target's leg.
+    /// The points of the sole of leg `k`, and when it is in contact with the ground. `source` has the positions of the scaled
+    /// source's leg, `copy` the transforms of the rotation copy's; `ratio` is the scale between the bodies, `leg` the length of
+    /// the target's leg.
     pub fn points<S: HasPositions>(
         &self,
         k: usize,
@@ -106,14 +121,17 @@ impl SourceFeet {
         copy: (&[LimbPose], &LimbChain),
         (ratio, leg): (f64, f64),
         settings: &Settings,
-    ) -> (Vec<SolePoint>, Vec<bool>) {
+    ) -> (Vec<SolePoint>, FootContact) {
         let mut sole = self.sole(k, source, copy, ratio);
         let heights = self.heights(k, &sole);
         let speeds: Vec<Vec<f64>> = sole.iter().map(|t| self.speed(time, &t.at, leg, settings)).collect();
         // Frees memory that is large for a long take.
         sole.iter_mut().for_each(|track| track.at = Vec::new());
-        let planted = |f: usize| rests(&speeds, f) && lowest(&heights, f).abs() < LOW * leg;
-        let planted = (0..time.frames).into_par_iter().with_min_len(TOGETHER).map(planted).collect();
+        let touch = |f: usize| slower(&speeds, f, TOUCHING[0]) && lowest(&heights, f) < TOUCHING[1] * leg;
+        let plant = |f: usize| slower(&speeds, f, RESTING) && lowest(&heights, f).abs() < LOW * leg;
+        let frames = (0..time.frames).into_par_iter().with_min_len(TOGETHER);
+        let (planted, touching) = frames.map(|f| (plant(f), touch(f))).unzip();
+        let contact = FootContact { planted, touching };
         let ground = levels(time, &heights, &speeds);
         let point = |((track, own), speed): ((&SoleTrajectory, &Vec<f64>), Vec<f64>)| {
             let misfit = &track.misfit;
@@ -127,7 +145,7 @@ impl SourceFeet {
             let frames = (0..time.frames).into_par_iter().with_min_len(64);
             SolePoint { misfit, speed, nearness: frames.map(nearness).collect() }
         };
-        (sole.iter().zip(&heights).zip(speeds).map(point).collect(), planted)
+        (sole.iter().zip(&heights).zip(speeds).map(point).collect(), contact)
     }
 
     /// The trajectories of heel and ball of leg `k`, as far as they are known.
@@ -190,10 +208,10 @@ impl SourceFeet {
     }
 }
 
-/// Whether one of several points rests before and after a frame, by its speed over every edge.
-fn rests(speeds: &[Vec<f64>], f: usize) -> bool {
+/// Whether one of several points is slower than this before and after a frame, by its speed over every edge.
+fn slower(speeds: &[Vec<f64>], f: usize, limit: f64) -> bool {
     let edges = [f.checked_sub(1), Some(f)].into_iter().flatten();
-    let slow = |p: &Vec<f64>| edges.clone().filter_map(|e| p.get(e)).all(|v| *v < RESTING);
+    let slow = |p: &Vec<f64>| edges.clone().filter_map(|e| p.get(e)).all(|v| *v < limit);
     speeds.iter().any(slow)
 }
 
@@ -206,7 +224,8 @@ fn lowest(heights: &[Vec<f64>], f: usize) -> f64 {
 /// is planted, in between the lower one of before and after, not across a cut; 0 for a foot that is never planted.
 fn levels(time: &Timeline, heights: &[Vec<f64>], speeds: &[Vec<f64>]) -> Vec<f64> {
     let frames = (0..time.frames).into_par_iter().with_min_len(TOGETHER);
-    let resting: Vec<Option<f64>> = frames.map(|f| rests(speeds, f).then(|| lowest(heights, f))).collect();
+    let resting: Vec<Option<f64>> =
+        frames.map(|f| slower(speeds, f, RESTING).then(|| lowest(heights, f))).collect();
     let mut levels = vec![f64::INFINITY; time.frames];
     let mut last = None;
     for f in 0..time.frames {

@@ -584,6 +584,19 @@ fn a_foot_that_is_a_third_longer_keeps_its_heel_off() {
 }
 
 #[test]
+fn a_long_foot_gets_its_tilt_back_while_it_is_clear_of_the_floor() {
+    let take = heel_off(&character(&PERSON), 1.2);
+    let result = onto(&take, &character(&Build { foot: 2.0 * PERSON.foot, prefix: "b_", ..PERSON }));
+    let apart = |frames: std::ops::Range<usize>| feet_apart(&take, &result, frames);
+    assert!(apart(28..32) > 20.0, "{} degrees on the ball", apart(28..32));
+    assert!(apart(50..70) < 0.1, "{} degrees in the air", apart(50..70));
+    // Not at once: what it tilts less changes by no more than 8 degrees in a sixtieth of a second.
+    let steps = (1..120).map(|f| (apart(f..f + 1) - apart(f - 1..f)).abs());
+    let most = steps.fold(0.0, f64::max);
+    assert!(most < 8.0, "{most} degrees from frame to frame");
+}
+
+#[test]
 fn a_clip_that_floats_evenly_is_placed_on_the_ground_by_a_constant() {
     let person = character(&PERSON);
     // Two centimetres above the ground, more or less, on straight legs.

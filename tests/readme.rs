@@ -41,7 +41,7 @@ const PAGES: [(&str, usize); 6] = [
     ("measures.md", 5),
     ("physics.md", 7),
     ("pipelines.md", 7),
-    ("retargeting.md", 8),
+    ("retargeting.md", 9),
 ];
 
 #[test]

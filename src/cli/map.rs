@@ -6,14 +6,15 @@ use super::exit::{Exit, Failure};
 use super::load_file::load;
 use crate::model::Asset;
 use crate::pipeline::{is_bare_take, is_skinned, write_whole};
-use crate::retarget::{self, MapDraft, MapError};
+use crate::retarget::{self, Gap, MapDraft, MapError};
 use clap::Args;
 use std::path::PathBuf;
 
 /// Print which joint of a take drives which joint of a character, and why
 ///
-/// Roles without a joint come first, with the best candidates as lines to be uncommented. If the map is not sufficient for
-/// retargeting, the file is written nevertheless, and the exit code is 1.
+/// Roles without a joint, doubtful roles and roles that a joint name contradicts come first, with the best candidates as lines
+/// to be uncommented. Sides that are exchanged are swapped with `swap_target_sides = true` or `swap_source_sides = true`. If
+/// the map is not sufficient for retargeting, the file is written nevertheless, and the exit code is 1.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     posemill map take.bvh hero.glb\n  \
@@ -44,6 +45,9 @@ pub fn run(arguments: &MapArguments, console: &Console) -> Result<Exit, Failure>
     if let Some(guess) = guess_swapped(&take, &onto, arguments) {
         console.warning(guess);
     }
+    for told in about_roles(&take).chain(about_roles(&onto)) {
+        console.warning(told);
+    }
     let (source, target) = (&take.character, &onto.character);
     let draft = retarget::draft(source, target);
     let text = draft.to_toml(source, target);
@@ -61,15 +65,35 @@ pub fn run(arguments: &MapArguments, console: &Console) -> Result<Exit, Failure>
         }
         None => {
             for gap in &draft.gaps {
-                console.warning(&gap.message);
+                console.warning(with_lines(gap, arguments));
             }
             Ok(Exit::Good)
         }
     }
 }
 
+/// What a gap means, and the lines of the map file that settle it.
+fn with_lines(gap: &Gap, arguments: &MapArguments) -> String {
+    match (&gap.fix, &arguments.output) {
+        (None, _) => gap.message.clone(),
+        (Some(fix), None) => format!("{}\nhint: remove the # of this line\n{fix}", gap.message),
+        (Some(fix), Some(path)) => {
+            format!("{}\nhint: remove the # of this line of `{}`\n{fix}", gap.message, path.display())
+        }
+    }
+}
+
+/// Warnings of reading a file that concern its roles, for example that no side could be found.
+fn about_roles(asset: &Asset) -> impl Iterator<Item = String> {
+    let told = asset.warnings.iter().filter(|w| w.code.starts_with("sides-") || w.code.starts_with("roles-"));
+    told.map(|w| format!("`{}`: {}", asset.character.name, w.message))
+}
+
 /// Why the map is not sufficient, and what has to be added.
 fn to_do(refused: &MapError, draft: &MapDraft, arguments: &MapArguments) -> String {
+    if let MapError::NoSkeleton { .. } = refused {
+        return refused.to_string();
+    }
     let file = match &arguments.output {
         Some(path) => format!("`{}`", path.display()),
         None => "what was printed".to_owned(),

@@ -22,6 +22,11 @@ impl Assignment {
     /// against is then equal.
     pub const SURE: f64 = 0.5;
 
+    /// Below this confidence an assignment is used and reported as doubtful, with its runner-up and the line that changes it.
+    /// The lowest confidence of a role read from an unambiguous name or shape; at 0.5 a wrong role passes in silence, at
+    /// 0.9 every role of a rig without names is reported.
+    pub const DOUBTFUL: f64 = 0.7;
+
     /// An assignment without another candidate.
     pub fn new(joint: JointId, confidence: f64, reason: impl Into<String>) -> Self {
         Self { joint, confidence, reason: reason.into(), runner_up: None }
@@ -36,6 +41,11 @@ impl Assignment {
     /// Whether the joint can be used without confirmation.
     pub fn is_sure(&self) -> bool {
         self.confidence >= Self::SURE
+    }
+
+    /// Whether a user should check the joint.
+    pub fn is_doubtful(&self) -> bool {
+        self.confidence < Self::DOUBTFUL
     }
 }
 

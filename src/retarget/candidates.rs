@@ -54,6 +54,10 @@ impl<'a> CandidateBody<'a> {
         Self { character, rig: rig.clone(), pose, low, height, subtree }
     }
 
+    pub(super) fn pose(&self) -> &ModelPose {
+        &self.pose
+    }
+
     pub(super) fn name(&self, joint: JointId) -> &str {
         &self.rig.skeleton().joint(joint).name
     }
@@ -199,9 +203,19 @@ impl<'a> CandidateBody<'a> {
     }
 }
 
+/// A role's name without side and number.
+fn plain(word: &str) -> String {
+    word.replace("left_", "").replace("right_", "").replace(['_', '0'], "")
+}
+
+/// Whether a name means the part `role` of the body, apart from its side.
+pub(super) fn names_the_part(label: &JointLabel, role: Role) -> bool {
+    let part = plain(&role.to_string());
+    label.words.concat() == part || label.words.contains(&part)
+}
+
 /// Whether a name means another part of the body than `role`: a neck is not a head, a thumb is not a hand.
-fn names_another_part(label: &JointLabel, role: Role) -> bool {
-    let plain = |word: &str| word.replace("left_", "").replace("right_", "").replace(['_', '0'], "");
+pub(super) fn names_another_part(label: &JointLabel, role: Role) -> bool {
     let own = plain(&role.to_string());
     let said = |word: &str| label.words.concat() == word || label.words.iter().any(|w| w == word);
     Role::WORDS

@@ -62,7 +62,9 @@ fn find(source: &Character, target: &Character) -> (JointMap, Option<MapError>) 
         return (JointMap::of(pairs, s, t), refused);
     }
     let rests = [source.calibration_pose(), target.calibration_pose()];
+    let unrigged = || no_skeleton(MapEnd::Source, source).or_else(|| no_skeleton(MapEnd::Target, target));
     let refused = match required(source, target) {
+        missing if !missing.is_empty() && unrigged().is_some() => unrigged(),
         missing if !missing.is_empty() => {
             Some(MapError::Missing(missing.iter().map(|gap| wanted(gap, source, target)).collect()))
         }
@@ -81,6 +83,15 @@ fn find(source: &Character, target: &Character) -> (JointMap, Option<MapError>) 
     let named = by_name(s, t, &pairs);
     pairs.extend(named);
     (JointMap::of(pairs, s, t), refused)
+}
+
+/// The error for a file of meshes that are bound to no skeleton.
+fn no_skeleton(end: MapEnd, character: &Character) -> Option<MapError> {
+    let nodes = character.skeleton().joints().iter().filter(|j| j.file_name.is_some()).count();
+    let bare = character.document.is_some()
+        && character.meshes.is_empty()
+        && character.rig.assignments().next().is_none();
+    bare.then(|| MapError::NoSkeleton { end, name: one_line(&character.name), nodes })
 }
 
 fn wanted(gap: &Gap, source: &Character, target: &Character) -> WantedRole {

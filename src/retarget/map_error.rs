@@ -16,6 +16,18 @@ pub enum MapError {
         .0.iter().map(|w| format!("\n  {}", w.line)).collect::<String>()
     )]
     Missing(Vec<WantedRole>),
+    /// A file with meshes and nodes, none of which is a joint of a skin or a part of a body.
+    #[error(
+        "the {end} `{name}` has no skeleton: no mesh is bound to its {nodes} nodes, and none was recognised as a part of a body\n  hint: export the mesh with a skin, bound to a skeleton (for example with automatic weights); if its nodes are a skeleton, assign them with `--map`"
+    )]
+    NoSkeleton {
+        /// The body that has none.
+        end: MapEnd,
+        /// The character.
+        name: String,
+        /// Number of nodes of the file.
+        nodes: usize,
+    },
     /// One character goes on four legs, the other on two.
     #[error(
         "`{quadruped}` goes on four legs and `{biped}` on two\n  hint: pass a map with `--map` that pairs the joints"

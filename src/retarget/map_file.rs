@@ -1,7 +1,8 @@
 //! Reads joint map files, as `posemill map` writes them for editing and `--map` takes them.
 //!
 //! ```toml
-//! source_roles.left_upper_leg = "LeftHip"     # only for roles that are not detected
+//! swap_target_sides = true                     # exchanges left and right of all detected roles and pairs of the target
+//! source_roles.left_upper_leg = "LeftHip"     # only for roles that are not detected, or detected on another joint
 //!
 //! [[pair]]
 //! role = "left_upper_arm"
@@ -33,6 +34,10 @@ type NamedAngles = BTreeMap<Spanned<String>, Spanned<f64>>;
 #[serde(deny_unknown_fields)]
 struct MapFile {
     #[serde(default)]
+    swap_source_sides: bool,
+    #[serde(default)]
+    swap_target_sides: bool,
+    #[serde(default)]
     source_roles: NamedRoles,
     #[serde(default)]
     target_roles: NamedRoles,
@@ -51,8 +56,8 @@ struct PairEntry {
     target: Spanned<String>,
     blend: Option<Spanned<String>>,
     blend_share: Option<Spanned<f64>>,
+    /// Written by `posemill map`: such a pair yields to a role that the user assigns.
     #[serde(default)]
-    #[allow(dead_code, reason = "written for people, ignored on reading")]
     confidence: Option<f64>,
     #[serde(default)]
     #[allow(dead_code, reason = "written for people, ignored on reading")]
@@ -95,13 +100,19 @@ impl MapReader<'_> {
     }
 
     /// The character's rig with the assigned roles, and the assignments.
-    fn assigned(&mut self, character: &Character, roles: &NamedRoles) -> (Rig, Vec<(Role, JointId)>) {
+    fn assigned(
+        &mut self,
+        character: &Character,
+        roles: &NamedRoles,
+        swap: bool,
+    ) -> (Rig, Vec<(Role, JointId)>) {
         let mut assigned = Vec::new();
         for (role, name) in roles {
             let (role, joint) = (self.role(role), self.joint(character, name));
             assigned.extend(role.zip(joint));
         }
-        (with_assigned(&character.rig, &assigned), assigned)
+        let rig = if swap { with_sides_swapped(&character.rig) } else { character.rig.clone() };
+        (with_assigned(&rig, &assigned), assigned)
     }
 
     fn limits(&mut self, limits: &BTreeMap<Spanned<String>, NamedAngles>, mut rig: Rig) -> Rig {
@@ -139,22 +150,30 @@ impl MapReader<'_> {
         Some(JointPair { role, source: from?, blend, target: target?, confidence: 1.0, reason })
     }
 
-    /// The pairs as written. Checks that each target joint occurs once and that no pair contradicts an assigned role.
+    /// The pairs as written, after the exchange of sides. Pairs that `posemill map` wrote yield to assigned roles; of others it
+    /// is checked that none contradicts one. Checks that each target joint occurs once.
     fn pairs(
         &mut self,
-        entries: &[PairEntry],
-        (source, assigned_source): (&Character, &[(Role, JointId)]),
-        (target, assigned_target): (&Character, &[(Role, JointId)]),
+        written: &MapFile,
+        source: AssignedRoles<'_>,
+        target: AssignedRoles<'_>,
     ) -> Vec<JointPair> {
-        let mut pairs: Vec<JointPair> = Vec::with_capacity(entries.len());
-        for entry in entries {
-            let Some(pair) = self.pair(entry, source, target) else { continue };
+        let entries = written.pair.as_deref().unwrap_or_default();
+        let read = entries.iter().map(|e| Some((e, self.pair(e, source.character, target.character)?)));
+        let mut read: Vec<(&PairEntry, JointPair)> = read.collect::<Vec<_>>().into_iter().flatten().collect();
+        swap_sides(&mut read, written.swap_source_sides, |pair| &mut pair.source);
+        swap_sides(&mut read, written.swap_target_sides, |pair| &mut pair.target);
+        let mut pairs: Vec<JointPair> = Vec::with_capacity(read.len());
+        for (entry, mut pair) in read {
+            if entry.confidence.is_some() && !yields(&mut pair, source.assigned, target.assigned) {
+                continue;
+            }
             if pairs.iter().any(|p| p.target == pair.target) {
                 let message = format!("target joint `{}` is driven twice", one_line(entry.target.get_ref()));
                 self.fault(entry.target.span(), message);
             }
             for (assigned, joint, name) in
-                [(assigned_source, pair.source, &entry.source), (assigned_target, pair.target, &entry.target)]
+                [(source.assigned, pair.source, &entry.source), (target.assigned, pair.target, &entry.target)]
             {
                 let against = assigned.iter().any(|(role, id)| Some(*role) == pair.role && *id != joint);
                 if let Some(role) = pair.role.filter(|_| against) {
@@ -187,6 +206,45 @@ impl MapReader<'_> {
     }
 }
 
+/// A character and the roles that the user assigned to its joints.
+#[derive(Clone, Copy)]
+struct AssignedRoles<'a> {
+    character: &'a Character,
+    assigned: &'a [(Role, JointId)],
+}
+
+/// Exchanges the joints of the left and right pairs; a pair without its counterpart on the other side keeps its joint.
+fn swap_sides(pairs: &mut [(&PairEntry, JointPair)], swap: bool, joint: fn(&mut JointPair) -> &mut JointId) {
+    if !swap {
+        return;
+    }
+    let before: Vec<(Option<Role>, JointId)> = pairs.iter_mut().map(|(_, p)| (p.role, *joint(p))).collect();
+    for (_, pair) in pairs {
+        let mirrored = pair.role.map(Role::mirrored);
+        if let Some((_, other)) = before.iter().find(|(role, _)| role.is_some() && *role == mirrored) {
+            *joint(pair) = *other;
+        }
+    }
+}
+
+/// Moves a pair to the joints that the user assigned to its role. Returns whether the pair is still wanted: not if one of its
+/// joints was assigned another role.
+fn yields(pair: &mut JointPair, source: &[(Role, JointId)], target: &[(Role, JointId)]) -> bool {
+    for (assigned, joint) in [(source, &mut pair.source), (target, &mut pair.target)] {
+        match assigned.iter().find(|(role, _)| Some(*role) == pair.role) {
+            Some((_, id)) => *joint = *id,
+            None if assigned.iter().any(|(_, id)| id == joint) => return false,
+            None => {}
+        }
+    }
+    true
+}
+
+/// The rig with left and right exchanged.
+fn with_sides_swapped(rig: &Rig) -> Rig {
+    rig.with_roles(rig.assignments().map(|(role, a)| (role.mirrored(), a.clone())).collect::<Vec<_>>())
+}
+
 /// The reason of roles and pairs from a file.
 const FROM_FILE: &str = "assigned in the map file";
 
@@ -216,11 +274,16 @@ impl JointMap {
     ) -> Result<(JointMap, Rig, Rig), MapError> {
         let mut reader = MapReader { text, file, faults: Vec::new() };
         let written = reader.written();
-        let (source_rig, assigned_source) = reader.assigned(source, &written.source_roles);
-        let (target_rig, assigned_target) = reader.assigned(target, &written.target_roles);
+        let (source_rig, assigned_source) =
+            reader.assigned(source, &written.source_roles, written.swap_source_sides);
+        let (target_rig, assigned_target) =
+            reader.assigned(target, &written.target_roles, written.swap_target_sides);
         let target_rig = reader.limits(&written.limits, target_rig);
-        let entries = written.pair.as_deref().unwrap_or_default();
-        let pairs = reader.pairs(entries, (source, &assigned_source), (target, &assigned_target));
+        let pairs = reader.pairs(
+            &written,
+            AssignedRoles { character: source, assigned: &assigned_source },
+            AssignedRoles { character: target, assigned: &assigned_target },
+        );
         reader.done().map_err(MapError::File)?;
         if written.pair.is_none() {
             let with = |character: &Character, rig: &Rig| Character { rig: rig.clone(), ..character.clone() };
@@ -252,7 +315,7 @@ impl JointMap {
     pub fn check(text: &str, file: &str, target: &Character) -> Result<(), Vec<FileFault>> {
         let mut reader = MapReader { text, file, faults: Vec::new() };
         let written = reader.written();
-        reader.assigned(target, &written.target_roles);
+        reader.assigned(target, &written.target_roles, false);
         for role in written.source_roles.keys() {
             reader.role(role);
         }

@@ -1,13 +1,14 @@
-//! Finds what a joint map leaves out: body parts that only one of two bodies has, guesses, and unrecognised joints of hands
-//! and feet, each with the lines of a map file that fix it.
+//! Finds what a joint map leaves out: body parts that only one of two bodies has, doubtful and contradicted roles, and
+//! unrecognised joints of hands and feet, each with the lines of a map file that fix it.
 //!
 //! Reported are undriven parts of the target and limbs of the take whose motion is lost. A neck, a collar bone or toes that a
 //! body simply does not have are harmless and not reported.
 
 use super::candidates::CandidateBody;
 use super::joint_map::{JointMap, REQUIRED};
+use super::map_doubts::swap_key;
 use super::toml_string::quoted;
-use crate::model::{Assignment, Character, Finger, JointId, Rig, Role, Side};
+use crate::model::{Assignment, Character, JointId, Rig, Role, Side};
 use crate::report::{Warning, Warnings, one_line};
 use std::fmt;
 
@@ -33,7 +34,7 @@ pub struct Gap {
     pub role: Role,
     /// The body that lacks it.
     pub end: MapEnd,
-    /// The joint that was found, if it is only a guess.
+    /// The joint that was found, if it is doubtful or contradicted.
     pub guess: Option<Assignment>,
     /// The joints that may play it, best first.
     pub candidates: Vec<JointId>,
@@ -42,9 +43,6 @@ pub struct Gap {
     /// The lines of a map file that fix it, if lines can.
     pub fix: Option<String>,
 }
-
-/// Number of joints below a hand or foot from which they are fingers or toes; fewer are ends of bones.
-const DIGITS: usize = 3;
 
 /// The reported roles: limbs before the roles that may be between them and the hips, so that the latter can be recognised by
 /// the joints on both sides.
@@ -70,8 +68,8 @@ pub(super) fn line(end: MapEnd, role: Role, joint: &str) -> String {
 }
 
 /// Source and target, in the order of [`MapEnd`].
-struct Pairing<'a> {
-    bodies: [CandidateBody<'a>; 2],
+pub(super) struct Pairing<'a> {
+    pub(super) bodies: [CandidateBody<'a>; 2],
     map: &'a JointMap,
 }
 
@@ -84,11 +82,12 @@ pub fn gaps(map: &JointMap, source: (&Character, &Rig), target: (&Character, &Ri
     let mut pairing = Pairing { bodies, map };
     // Fingers are checked before hands are assumed: they are reported below known hands only.
     let digits = [MapEnd::Source, MapEnd::Target].map(|end| pairing.digits(end));
-    let mut found = Vec::new();
+    let mut found: Vec<Gap> =
+        [MapEnd::Source, MapEnd::Target].into_iter().filter_map(|end| pairing.exchanged_sides(end)).collect();
     for role in reported_roles() {
         let has = pairing.bodies.each_ref().map(|b| b.rig.joint(role).is_some());
         match has {
-            [true, true] => found.extend(pairing.guesses(role)),
+            [true, true] => found.extend(pairing.doubts(role)),
             [false, true] if pairing.driven(MapEnd::Target, role) => {}
             [true, false] if pairing.driven(MapEnd::Source, role) => {}
             [true, false] => pairing.lacks(role, MapEnd::Target, &mut found),
@@ -96,6 +95,7 @@ pub fn gaps(map: &JointMap, source: (&Character, &Rig), target: (&Character, &Ri
             [false, false] => pairing.both_lack(role, &mut found),
         }
     }
+    found.extend(pairing.other_doubts(&reported_roles()));
     found.extend(digits.into_iter().flatten());
     found
 }
@@ -117,7 +117,7 @@ pub(super) fn required(source: &Character, target: &Character) -> Vec<Gap> {
             let (own, _) = pairing.of(end);
             let gap = match own.rig.assignment(role) {
                 Some(a) if a.is_sure() => continue,
-                Some(a) => pairing.guess(role, end, a),
+                Some(a) => pairing.doubt(role, end, a),
                 None => {
                     let candidates = pairing.candidates(role, end);
                     let (own, _) = pairing.of(end);
@@ -135,7 +135,7 @@ pub(super) fn required(source: &Character, target: &Character) -> Vec<Gap> {
 }
 
 impl Pairing<'_> {
-    fn of(&self, end: MapEnd) -> (&CandidateBody<'_>, &CandidateBody<'_>) {
+    pub(super) fn of(&self, end: MapEnd) -> (&CandidateBody<'_>, &CandidateBody<'_>) {
         let [source, target] = &self.bodies;
         if end == MapEnd::Source { (source, target) } else { (target, source) }
     }
@@ -146,14 +146,14 @@ impl Pairing<'_> {
         self.moves(end, joint)
     }
 
-    fn moves(&self, end: MapEnd, joint: JointId) -> bool {
+    pub(super) fn moves(&self, end: MapEnd, joint: JointId) -> bool {
         match end {
             MapEnd::Source => self.map.pairs.iter().any(|p| p.source == joint),
             MapEnd::Target => self.map.driving(joint).is_some(),
         }
     }
 
-    fn candidates(&self, role: Role, end: MapEnd) -> Vec<JointId> {
+    pub(super) fn candidates(&self, role: Role, end: MapEnd) -> Vec<JointId> {
         let (own, other) = self.of(end);
         // A target joint that is already driven, by its name, is no candidate.
         own.candidates(role, Some(other), &|id| end == MapEnd::Source || !self.moves(end, id))
@@ -229,83 +229,6 @@ impl Pairing<'_> {
         let [_, candidates] = candidates;
         found.push(Gap { role, end: MapEnd::Target, guess: None, candidates, message, fix });
     }
-
-    /// The joints of `role` that are guesses, with alternatives.
-    fn guesses(&self, role: Role) -> Vec<Gap> {
-        let of = |end: MapEnd| {
-            let (own, _) = self.of(end);
-            let guess = own.rig.assignment(role).filter(|a| !a.is_sure())?;
-            Some(self.guess(role, end, guess))
-        };
-        [MapEnd::Source, MapEnd::Target].into_iter().filter_map(of).collect()
-    }
-
-    fn guess(&self, role: Role, end: MapEnd, guess: &Assignment) -> Gap {
-        let (own, _) = self.of(end);
-        let second = guess.runner_up.map(|r| r.0);
-        let candidates = second.map_or_else(|| self.candidates(role, end), |id| vec![id]);
-        let alternative = match (candidates.first(), guess.runner_up) {
-            (Some(&id), Some((_, c))) => format!("; the second-best is `{}` with {c:.2}", own.name(id)),
-            (Some(&id), None) => format!("; the second-best is `{}`", own.name(id)),
-            (None, _) => String::new(),
-        };
-        let message = format!(
-            "`{}` is only a guess for `{role}` of `{}`, confidence {:.2} of at least {:.2}: {}{alternative}",
-            own.name(guess.joint),
-            one_line(&own.character.name),
-            guess.confidence,
-            Assignment::SURE,
-            guess.reason
-        );
-        let fix = Some(line(end, role, own.name(*candidates.first().unwrap_or(&guess.joint))));
-        Gap { role, end, guess: Some(guess.clone()), candidates, message, fix }
-    }
-
-    /// One gap for the fingers and toes that `end` lacks although it has joints for them.
-    fn digits(&self, end: MapEnd) -> Option<Gap> {
-        let (own, other) = self.of(end);
-        let skeleton = own.rig.skeleton();
-        let fingers = |body: &CandidateBody<'_>, s: Side| {
-            body.rig.assignments().filter(|(r, _)| matches!(r, Role::Finger(side, ..) if *side == s)).count()
-        };
-        let toes = |body: &CandidateBody<'_>, s: Side| usize::from(body.rig.joint(Role::Toes(s)).is_some());
-        let mut parts = Vec::new();
-        for side in Side::BOTH {
-            for (role, what, counts) in [
-                (Role::Finger(side, Finger::Index, 0), "fingers", [own, other].map(|b| fingers(b, side))),
-                (Role::Toes(side), "toes", [own, other].map(|b| toes(b, side))),
-            ] {
-                let holder = if what == "fingers" { Role::Hand(side) } else { Role::Foot(side) };
-                let Some(joint) = own.rig.joint(holder).filter(|_| counts[0] < counts[1]) else { continue };
-                let free = |id: &JointId| own.rig.role(*id).is_none() && !self.moves(end, *id);
-                let below: Vec<JointId> =
-                    skeleton.ids().filter(|&id| skeleton.is_ancestor(joint, id)).filter(free).collect();
-                if below.len() >= DIGITS {
-                    parts.push((role, what, below));
-                }
-            }
-        }
-        let (role, ..) = *parts.first()?;
-        let joints: usize = parts.iter().map(|p| p.2.len()).sum();
-        let mut words: Vec<&str> = parts.iter().map(|p| p.1).collect();
-        words.dedup();
-        words.sort_unstable();
-        words.dedup();
-        let message = format!(
-            "`{}` has {joints} joints below its {} that were not recognised as {}, which `{}` has",
-            one_line(&own.character.name),
-            if words == ["toes"] {
-                "feet"
-            } else if words == ["fingers"] {
-                "hands"
-            } else {
-                "hands and feet"
-            },
-            words.join(" and "),
-            one_line(&other.character.name),
-        );
-        Some(Gap { role, end, guess: None, candidates: Vec::new(), message, fix: None })
-    }
 }
 
 /// The best alternative for a role of a character: the runner-up of its detection, with its confidence, else the best of the
@@ -322,7 +245,12 @@ pub fn second_best(character: &Character, role: Role) -> Option<(JointId, Option
 pub fn warnings(gaps: &[Gap]) -> Warnings {
     let mut all = Warnings::new();
     for gap in gaps {
-        let code = if gap.guess.is_some() { "retarget-guess" } else { "retarget-missing" };
+        let swap = gap.fix.as_deref().is_some_and(|f| f.starts_with(&swap_key(gap.end)));
+        let code = match &gap.guess {
+            _ if swap => "retarget-sides",
+            Some(_) => "retarget-guess",
+            None => "retarget-missing",
+        };
         all.push(Warning {
             code,
             message: one_line(&gap.message),

@@ -24,7 +24,8 @@ impl MapDraft {
         let (roles, pairs): (Vec<&Gap>, Vec<&Gap>) =
             self.gaps.iter().partition(|g| g.fix.as_ref().is_none_or(|m| !m.starts_with("[[")));
         if !roles.is_empty() {
-            out += "\n# Missing roles and guesses. Remove the # of a line that is correct, or put in another joint.\n";
+            out += "\n# Missing and doubtful roles. Remove the # of a line that is correct, or put in another joint: it replaces the joint of \
+                the pair with this role below.\n";
         }
         for gap in roles {
             out += &gap_text(gap, source, target);
@@ -87,7 +88,7 @@ fn gap_text(gap: &Gap, source: &Character, target: &Character) -> String {
         let _ = writeln!(out, "# {written}");
     }
     let character = if gap.end == MapEnd::Source { source } else { target };
-    for &id in &gap.candidates {
+    for id in gap.guess.iter().map(|a| a.joint).chain(gap.candidates.iter().copied()) {
         let other = line(gap.end, gap.role, &character.skeleton().joint(id).name);
         if gap.fix.iter().flat_map(|m| m.lines()).all(|l| l != other) {
             let _ = writeln!(out, "# {other}");
@@ -108,7 +109,11 @@ fn block(pair: &JointPair, source: &Character, target: &Character, mark: &str) -
         write(format!("blend_share = {share:?}"));
     }
     write(format!("target = {}", name(target, pair.target)));
-    let unsure = if pair.confidence < Assignment::SURE { "    # only a guess" } else { "" };
+    let unsure = match pair.confidence {
+        c if c < Assignment::SURE => "    # only a guess",
+        c if c < Assignment::DOUBTFUL => "    # doubtful",
+        _ => "",
+    };
     write(format!("confidence = {:.2}{unsure}", pair.confidence));
     write(format!("reason = {}", quoted(&pair.reason)));
     out

@@ -203,7 +203,9 @@ fn a_guess_is_reported_with_the_second_best() {
         Character { rig: robot.rig.with_roles(roles.collect::<Vec<_>>()), ..robot.clone() }
     };
     let head = Role::Head;
-    assert_eq!(found(&walk, &unsure(head, Assignment::SURE)), []);
+    assert_eq!(found(&walk, &unsure(head, Assignment::DOUBTFUL)), []);
+    let doubtful = found(&walk, &unsure(head, Assignment::SURE));
+    assert!(doubtful[0].message.contains("confidence 0.50 of at least 0.70"), "{}", doubtful[0].message);
     let reported = found(&walk, &unsure(head, 0.4));
     assert_eq!(
         reported[0].message,

@@ -4,4 +4,5 @@ mod floor;
 mod laws;
 mod missing;
 mod real;
+mod repaired;
 mod skinned_roots;

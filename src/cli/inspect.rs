@@ -1,23 +1,27 @@
 //! `posemill inspect`: the content of a file, how it was interpreted, and capture errors of its clips.
 
 use super::console::Console;
+use super::direct_request::not_an_input;
 use super::exit::{Exit, Failure};
 use super::load_file::{load_and_name, only};
 use crate::export;
 use crate::model::{Asset, Assignment, Character, Clip, Container, JointId, Motion};
+use crate::pipeline::write_whole;
+use crate::render::{Format, RolePicture};
 use crate::repair::{Faults, repair_motion};
 use crate::report::{Finding, one_line, printable};
 use crate::retarget::second_best;
 use clap::Args;
 use serde_json::{Value, json};
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Print the content of a file: skeleton, roles, clips, meshes, warnings, capture errors
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     posemill inspect hero.glb\n  \
+    posemill inspect hero.glb -o roles.png\n  \
     posemill inspect take.bvh --json")]
 pub struct InspectArguments {
     /// A motion file or a character; `-` is standard input
@@ -29,6 +33,9 @@ pub struct InspectArguments {
     /// Print one JSON document
     #[arg(long)]
     json: bool,
+    /// Draw the skeleton with its roles in colours, front and side, to this `.png` or `.jpg`, which is replaced
+    #[arg(long, short, value_name = "PICTURE")]
+    output: Option<PathBuf>,
     /// Override how the file is read, e.g. `input.units=cm`
     #[arg(long = "set", value_name = "PATH=VALUE")]
     sets: Vec<String>,
@@ -42,6 +49,10 @@ const DEEPEST: usize = 64;
 /// # Errors
 /// A [`Failure`] if the file cannot be read.
 pub fn run(arguments: &InspectArguments, console: &Console) -> Result<Exit, Failure> {
+    let picture = match arguments.output.as_deref() {
+        Some(path) => Some((path, picture_format(path, &arguments.file)?)),
+        None => None,
+    };
     let (asset, read_as) = load_and_name(&arguments.file, &arguments.sets)?;
     let asset = only(asset, arguments.clip.as_deref())?;
     let file = arguments.file.display().to_string();
@@ -52,7 +63,26 @@ pub fn run(arguments: &InspectArguments, console: &Console) -> Result<Exit, Fail
     } else {
         console.data(&(page(&asset, &file, format) + &told(&asset, &faults)));
     }
+    if let Some((path, format)) = picture {
+        let name = arguments.file.file_name().unwrap_or_default().to_string_lossy();
+        let drawn = RolePicture::of(&asset.character, &name);
+        let bytes = drawn.and_then(|p| if format == Format::Png { p.to_png() } else { p.to_jpeg() });
+        write_whole(path, &bytes.map_err(|e| Failure::Argument(e.to_string()))?)?;
+        console.note(format!("wrote {}", path.display()));
+    }
     Ok(Exit::Good)
+}
+
+/// The format of the picture of roles, by the extension of its file.
+fn picture_format(path: &Path, input: &Path) -> Result<Format, Failure> {
+    not_an_input(path, std::iter::once(input))?;
+    let extension = path.extension().unwrap_or_default().to_string_lossy();
+    extension.parse().ok().filter(|f| [Format::Png, Format::Jpeg].contains(f)).ok_or_else(|| {
+        Failure::Argument(format!(
+            "`{}` is no picture of roles\nend it with `.png` or `.jpg`",
+            path.display()
+        ))
+    })
 }
 
 fn format(asset: &Asset, read_as: &'static str) -> &'static str {
@@ -134,7 +164,7 @@ fn document(asset: &Asset, file: &str, format: &str, faults: &[Vec<Finding>]) ->
             "role": role.map(|r| r.to_string()),
             "confidence": assignment.map(|a| a.confidence),
             "reason": assignment.map(|a| a.reason.clone()),
-            "second_best": assignment.filter(|a| !a.is_sure()).and_then(|_| second_best(character, role?)).map(
+            "second_best": assignment.filter(|a| a.is_doubtful()).and_then(|_| second_best(character, role?)).map(
                 |(id, confidence)| json!({ "name": skeleton.joint(id).name, "confidence": confidence })
             ),
         })
@@ -220,7 +250,7 @@ fn page(asset: &Asset, file: &str, format: &str) -> String {
         text += &made_by_line(&told);
     }
 
-    let _ = writeln!(text, "\nskeleton (role, confidence; below {:.2} a guess)", Assignment::SURE);
+    let _ = writeln!(text, "\nskeleton (role, confidence; below {:.2} a guess)", Assignment::DOUBTFUL);
     let mut depths: Vec<usize> = Vec::with_capacity(skeleton.len());
     for parent in skeleton.parents() {
         depths.push(parent.map_or(1, |p| depths[p.index()] + 1));
@@ -234,7 +264,7 @@ fn page(asset: &Asset, file: &str, format: &str) -> String {
         open.extend(skeleton.children(id).iter().rev());
         let label = format!("{:indent$}{}", "", skeleton.joint(id).name, indent = 2 * depth(id));
         let line = match character.rig.role(id).and_then(|r| Some((r, character.rig.assignment(r)?))) {
-            Some((role, a)) if a.is_sure() => format!("{label:widest$}  {role} ({:.2})", a.confidence),
+            Some((role, a)) if !a.is_doubtful() => format!("{label:widest$}  {role} ({:.2})", a.confidence),
             Some((role, a)) => {
                 let second = second_best(character, role).map_or_else(String::new, |(id, confidence)| {
                     let sure = confidence.map_or_else(String::new, |c| format!(" ({c:.2})"));

@@ -2,7 +2,8 @@
 //!
 //! Every part is bound rigidly to one joint and extends to a child or to the joint's tip. Trunk and head are light, the
 //! figure's left side is blue and its right side orange. Proportions are those of an adult whose thigh and shin measure
-//! 0.86 m together, scaled with the legs. Space: model space of the rest pose with the first frame's joint distances.
+//! 0.86 m together, scaled with the legs. Space: model space of the calibration pose with the first frame's joint distances:
+//! the rest pose of a capture may be degenerate, with feet and head in any direction.
 
 use super::texture::linear;
 use crate::math::{Transform, Vec3};
@@ -15,6 +16,9 @@ const CAP: usize = 5;
 /// Length of thigh and shin of the adult whose measures are given below, metres.
 const LEG: f64 = 0.86;
 
+/// Share of a foot's length above which its end rises too steeply, in the calibration pose in which feet are flat: sin 30°.
+const RISING: f64 = 0.5;
+
 /// sRGB colour of trunk and head.
 const TRUNK: [u8; 3] = [222, 216, 206];
 /// sRGB colour of the figure's left side.
@@ -23,10 +27,10 @@ const LEFT: [u8; 3] = [84, 146, 196];
 const RIGHT: [u8; 3] = [232, 146, 84];
 
 /// A rounded part from one point to another.
-struct FigurePart {
-    joint: JointId,
-    from: Vec3,
-    to: Vec3,
+pub(super) struct FigurePart {
+    pub(super) joint: JointId,
+    pub(super) from: Vec3,
+    pub(super) to: Vec3,
     /// Half widths at both ends, metres.
     radii: [f64; 2],
     /// Depth over width, across the figure's left.
@@ -47,10 +51,10 @@ pub fn figure(motion: &Motion) -> Mesh {
     mesh
 }
 
-/// The rest pose with the joint distances of the clip's first frame: some files animate joints away from their offsets.
-fn lengths_of(motion: &Motion) -> ModelPose {
+/// The calibration pose with the joint distances of the clip's first frame: some files animate joints away from their offsets.
+pub(super) fn lengths_of(motion: &Motion) -> ModelPose {
     let skeleton = motion.character.skeleton();
-    let mut pose = skeleton.rest_pose();
+    let mut pose = motion.character.calibration_pose().to_local(skeleton);
     if motion.clip.frames() > 0 {
         for (id, v) in motion.clip.translated().iter().zip(motion.clip.translations(0)) {
             if skeleton.parent(*id).is_some() {
@@ -61,7 +65,8 @@ fn lengths_of(motion: &Motion) -> ModelPose {
     ModelPose::of(skeleton, &pose)
 }
 
-fn parts(motion: &Motion, rest: &ModelPose) -> Vec<FigurePart> {
+/// The parts of the body in the pose `rest`.
+pub(super) fn parts(motion: &Motion, rest: &ModelPose) -> Vec<FigurePart> {
     let rig = &motion.character.rig;
     let skeleton = rig.skeleton();
     let at = |id: JointId| rest.position(id);
@@ -92,13 +97,22 @@ fn parts(motion: &Motion, rest: &ModelPose) -> Vec<FigurePart> {
             continue;
         }
         let here = role(id);
+        let leaf = skeleton.children(id).is_empty();
+        let tip = skeleton.joint(id).tip.map(|t| rest.joint(id).point(&t));
+        // Ends of bones, eyes and jaws have no role: they are no further head, hand or foot.
+        if rig.role(id).is_none() && (here == Some(Role::Head) || here.is_some() && leaf && tip.is_none()) {
+            continue;
+        }
         // The pelvis is a separate part.
         let shown = |c: &&JointId| !(pelvis && here == Some(Role::Hips) && leads_to_leg(**c));
         let mut ends: Vec<Vec3> = skeleton.children(id).iter().filter(shown).map(|&c| at(c)).collect();
-        let tip = skeleton.joint(id).tip.map(|t| rest.joint(id).point(&t));
-        if skeleton.children(id).is_empty() || here == Some(Role::Head) {
+        if leaf || here == Some(Role::Head) {
             let parent = skeleton.parent(id).map(at);
-            ends = vec![end_of(here, rest.joint(id), parent, tip, size)];
+            let crown = ends.iter().copied().max_by(|a, b| a.y.total_cmp(&b.y));
+            ends = vec![end_of(here, rest.joint(id), parent, tip.or(crown), size)];
+        }
+        if matches!(here, Some(Role::Foot(_) | Role::Toes(_))) {
+            ends.iter_mut().for_each(|end| *end = level_foot(at(id), *end));
         }
         for to in ends {
             let from = at(id);
@@ -148,6 +162,12 @@ fn trunk_parts(motion: &Motion, rest: &ModelPose, size: f64) -> Vec<FigurePart> 
     let radii = [0.86 * width * size, width * size];
     parts.push(FigurePart { joint: chest, from, to, radii, flat: 0.70, color: TRUNK });
     parts
+}
+
+/// The end of a part of the foot, which leads forwards where the file's end points up: exporters invent ends along an axis.
+fn level_foot(from: Vec3, end: Vec3) -> Vec3 {
+    let v = end - from;
+    if v.y > RISING * v.norm() { from + Vec3::z() * v.norm() } else { end }
 }
 
 /// The skull sits on the upper part of the head's line.

@@ -16,6 +16,7 @@ mod palette;
 mod picture;
 mod preview;
 mod raster;
+mod role_picture;
 mod shade;
 mod shadow;
 mod sheet;
@@ -30,6 +31,7 @@ pub use camera::View;
 pub(crate) use figure::figure;
 pub use options::{PreviewOptions, RenderError, Size, Subject};
 pub use preview::{Format, preview};
+pub(crate) use role_picture::RolePicture;
 pub(crate) use texture::small_jpeg;
 
 #[cfg(test)]

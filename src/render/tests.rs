@@ -1,5 +1,8 @@
 //! Laws of drawing: projection, rasterisation, ground, patches, palettes and timing, on random scenes with fixed seeds.
 
+mod figure;
+mod role_picture;
+
 use super::camera::{Camera, CameraAxes, View, single, slopes};
 use super::ground::{Ground, grid_for};
 use super::palette::{Palette, UNCHANGED};

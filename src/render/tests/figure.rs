@@ -1,0 +1,83 @@
+//! The figure that stands for a skeleton without skin: one head, level feet, any rest pose.
+
+use crate::made_bodies::{ADULT, bones};
+use crate::math::{Quat, Transform, Vec3};
+use crate::model::{
+    Calibration, CalibrationSource, Character, Clip, Joint, JointId, Motion, Rig, Role, Side, Skeleton,
+};
+use crate::render::figure::{FigurePart, lengths_of, parts};
+use std::sync::Arc;
+
+/// The made body with eyes, a crown and ends of toes, as some exporters write them, standing.
+fn motion(change: &dyn Fn(Character) -> Character) -> Motion {
+    let made = bones(&ADULT);
+    let mut joints = made.skeleton().joints().to_vec();
+    let head = made.rig.joint(Role::Head).unwrap();
+    let ends = [
+        ("eye_l", head, [0.03, 0.08, 0.1]),
+        ("eye_r", head, [-0.03, 0.08, 0.1]),
+        ("crown", head, [0.0, 0.2, 0.0]),
+    ];
+    let toes = Side::BOTH.map(|s| {
+        (
+            if s == Side::Left { "toe_end_l" } else { "toe_end_r" },
+            made.rig.joint(Role::Toes(s)).unwrap(),
+            [0.0, 0.07, 0.0],
+        )
+    });
+    for (name, parent, at) in ends.into_iter().chain(toes) {
+        joints.push(Joint::new(name, Some(parent), Transform::from_translation(Vec3::from(at))));
+    }
+    let roles: Vec<_> = made.rig.assignments().map(|(r, a)| (r, a.clone())).collect();
+    let character = change(Character { rig: Rig::new(Skeleton::new(joints).unwrap(), roles), ..made });
+    let skeleton = character.skeleton();
+    let pose = character.calibration_pose().to_local(skeleton);
+    let clip = Clip::from_poses("stand", 30.0, skeleton, &[pose]);
+    Motion::new(Arc::new(character), clip)
+}
+
+fn drawn(motion: &Motion) -> Vec<FigurePart> {
+    parts(motion, &lengths_of(motion))
+}
+
+#[test]
+fn a_head_with_eyes_and_ends_is_one_upright_head_and_toes_are_level() {
+    let motion = motion(&|c| c);
+    let rig = &motion.character.rig;
+    let below = |id: JointId, role: Role| {
+        let top = rig.joint(role).unwrap();
+        id == top || rig.skeleton().is_ancestor(top, id)
+    };
+    let all = drawn(&motion);
+    let heads: Vec<&FigurePart> = all.iter().filter(|p| below(p.joint, Role::Head)).collect();
+    assert_eq!(heads.len(), 1);
+    let up = (heads[0].to - heads[0].from).normalize();
+    assert!(up.y > 0.999, "{up:?}");
+    for side in Side::BOTH {
+        let toes: Vec<&FigurePart> = all.iter().filter(|p| below(p.joint, Role::Toes(side))).collect();
+        assert_eq!(toes.len(), 1);
+        assert!((toes[0].to - toes[0].from).normalize().z > 0.5);
+    }
+}
+
+#[test]
+fn the_figure_of_a_degenerate_rest_pose_is_that_of_its_calibration_pose() {
+    let good = motion(&|c| c);
+    // The same body, whose joints rest turned by a quarter about an axis; the calibration pose knows better.
+    let turned = motion(&|c| {
+        let upright = c.skeleton().rest_model_pose();
+        let quarter = Quat::from_axis_angle(&Vec3::z_axis(), std::f64::consts::FRAC_PI_2);
+        let joints = c.skeleton().joints().iter().map(|j| Joint {
+            rest: Transform::new(quarter * j.rest.rotation, j.rest.translation),
+            ..j.clone()
+        });
+        let roles: Vec<_> = c.rig.assignments().map(|(r, a)| (r, a.clone())).collect();
+        let rig = Rig::new(Skeleton::new(joints.collect()).unwrap(), roles);
+        let calibration = Calibration { pose: upright, from: CalibrationSource::Motion, joints: Vec::new() };
+        Character { rig, calibration: Some(calibration), ..c }
+    });
+    for (a, b) in drawn(&good).iter().zip(&drawn(&turned)) {
+        assert_eq!(a.joint, b.joint);
+        assert!((a.from - b.from).norm() + (a.to - b.to).norm() < 1e-9);
+    }
+}

@@ -18,6 +18,7 @@ mod asf_amc;
 mod npz;
 mod known_axes;
 mod rig_detection;
+mod second_body;
 mod reference_pose;
 mod length_unit;
 mod unique_names;
@@ -34,3 +35,6 @@ pub use load::{format_name, from_bytes, from_file, load};
 pub(crate) use load::{from_shared, read};
 #[cfg(feature = "formats")]
 pub use npz::{BodyModelError, NpzError};
+
+#[cfg(test)]
+mod tests;

@@ -6,6 +6,7 @@
 //! Space: any, Y up. Units: those of the skeleton.
 
 use super::reference_pose::fault;
+use super::second_body::warn_of_second_bodies;
 use crate::anatomy::{
     DetectedRig, HumanoidMap, JointNames, ShapeEvidence, Vocabulary, detect_roles_from, rest_from_motion,
 };
@@ -27,8 +28,14 @@ pub(super) struct RigClues<'a> {
     pub(super) vocabulary: &'a Vocabulary,
 }
 
-/// The rig of a file, with warnings for what was guessed.
+/// The rig of a file, with warnings for what was guessed and for bodies that are not used.
 pub(super) fn detect_rig(file: &RigClues<'_>) -> DetectedRig {
+    let mut found = detect_one(file);
+    warn_of_second_bodies(&found.rig, file.rest, &mut found.warnings);
+    found
+}
+
+fn detect_one(file: &RigClues<'_>) -> DetectedRig {
     // Names are parsed once for all poses.
     let names = JointNames::of(file.skeleton, file.vocabulary);
     let by = |pose: &ModelPose, evidence: Option<&ShapeEvidence>| {

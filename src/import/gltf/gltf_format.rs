@@ -3,7 +3,7 @@
 //! The format defines its units and axes (metres, +Y up, +Z front): a figure is only rotated to face +Z if it does not.
 
 use super::gltf_file::GltfFile;
-use crate::anatomy::skin_mass;
+use crate::anatomy::{Figure, guess_unit, skin_mass};
 use crate::import::format::ReadFormat;
 use crate::import::import_error::ImportError;
 use crate::import::import_options::ImportOptions;
@@ -11,6 +11,7 @@ use crate::import::reference_pose::{self, UncalibratedBody};
 use crate::import::rig_detection::{RigClues, detect_rig};
 use crate::math::Vec3;
 use crate::model::{Asset, Character, Clip};
+use crate::report::Warnings;
 use std::sync::Arc;
 
 /// glTF 2.0 and what is built on it.
@@ -50,6 +51,11 @@ pub(crate) fn asset(mut file: GltfFile, name: &str, options: &ImportOptions) -> 
     let rig = detected.rig;
     // A VRM and a VRM animation rest in a T-pose by their specification.
     let bound = file.bind.is_some() || file.humanoid.is_some();
+    if options.units.is_some() {
+        let said = "`input.units` applies to formats that state no unit; this one is in metres or states its unit, so it was read \
+                    as it says (scale the file where it was made)";
+        warnings.add("units-stated", said, "the file");
+    }
     let body = UncalibratedBody {
         rig: &rig,
         rest: &rest,
@@ -68,5 +74,23 @@ pub(crate) fn asset(mut file: GltfFile, name: &str, options: &ImportOptions) -> 
     if calibration.is_some() {
         asset.character = Arc::new(Character { calibration, ..(*asset.character).clone() });
     }
+    warn_of_size(&asset.character, &mut asset.warnings);
     Ok(asset)
+}
+
+/// Plausible leg lengths of characters, metres, from a toy to a giant. A file in centimetres that states metres, or the other way
+/// round, is off by 100 and outside for every build.
+const LEGS: std::ops::RangeInclusive<f64> = 0.05..=10.0;
+
+/// Warns of a figure whose stated unit makes it a giant or a mite.
+fn warn_of_size(character: &Character, warnings: &mut Warnings) {
+    let figure = Figure::of(&character.rig, &character.calibration_pose());
+    let Some(leg) = figure.map(|f| f.leg).filter(|leg| !LEGS.contains(leg)) else { return };
+    let unit = guess_unit(leg);
+    let message = format!(
+        "the legs are {leg:.4} m long: the file is probably in {}, and states another unit (export it in metres, or with its scale \
+         applied)",
+        unit.name
+    );
+    warnings.add("size-odd", message, "the file");
 }

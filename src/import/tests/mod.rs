@@ -1,0 +1,3 @@
+//! Tests of reading that need bodies made elsewhere.
+
+mod second_body;

@@ -1,0 +1,45 @@
+//! Further bodies of a file are reported.
+
+use crate::import::second_body::warn_of_second_bodies;
+use crate::made_bodies::{ADULT, bones};
+use crate::math::{Transform, Vec3};
+use crate::model::{Joint, JointId, Rig, Skeleton};
+use crate::report::Warnings;
+
+/// A root with made bodies below it, the later ones without roles, each two metres aside.
+fn bodies(count: usize) -> Rig {
+    let made = bones(&ADULT);
+    let mut joints = vec![Joint::new("root", None, Transform::identity())];
+    let mut roles = Vec::new();
+    for body in 0..count {
+        let first = joints.len();
+        for (id, joint) in made.skeleton().ids().zip(made.skeleton().joints()) {
+            let parent = joint.parent.map_or(0, |p| first + p.index());
+            let aside = Vec3::x() * if joint.parent.is_none() { 2.0 * body as f64 } else { 0.0 };
+            let rest = Transform::new(joint.rest.rotation, joint.rest.translation + aside);
+            let name = if body == 0 { joint.name.clone() } else { format!("{}.{body:03}", joint.name) };
+            if body == 0 {
+                roles.push((
+                    made.rig.role(id).unwrap(),
+                    crate::model::Assignment::new(JointId::new(joints.len()), 1.0, ""),
+                ));
+            }
+            joints.push(Joint { rest, ..Joint::new(name, Some(JointId::new(parent)), rest) });
+        }
+    }
+    Rig::new(Skeleton::new(joints).unwrap(), roles)
+}
+
+#[test]
+fn every_further_body_is_named_with_its_hips() {
+    for count in 1..4 {
+        let rig = bodies(count);
+        let mut warnings = Warnings::new();
+        warn_of_second_bodies(&rig, &rig.skeleton().rest_model_pose(), &mut warnings);
+        let told: usize = warnings.iter().filter(|w| w.code == "second-body").map(|w| w.count as usize).sum();
+        assert_eq!(told, count - 1);
+        if count > 1 {
+            assert!(warnings.iter().any(|w| w.message.contains("hips = \"hips.001\"")), "{warnings:?}");
+        }
+    }
+}

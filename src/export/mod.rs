@@ -21,6 +21,10 @@ mod decimal_text;
 mod nominal_rate;
 mod synthetic_root;
 #[cfg(feature = "formats")]
+mod texture_file;
+#[cfg(feature = "formats")]
+mod whole_mesh;
+#[cfg(feature = "formats")]
 mod zip_archive;
 
 #[cfg(feature = "formats")]

@@ -1,4 +1,4 @@
-//! Skinned triangle meshes, as far as rendering, contacts and body measurements need them.
+//! Skinned triangle meshes with their materials, as far as rendering, body measurements and new files of other formats need them.
 
 use super::JointId;
 use crate::math::Mat4;
@@ -20,21 +20,81 @@ pub struct Texture {
     pub bytes: std::sync::Arc<[u8]>,
 }
 
-/// Surface appearance, as far as previews draw it.
+/// A texture, and the texture coordinates that place it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TextureMap {
+    /// The image.
+    pub texture: Texture,
+    /// The set of texture coordinates: 0 is `Mesh::texcoords`, others count `Mesh::further_texcoords` from 1.
+    pub set: usize,
+}
+
+/// Surface appearance: the metallic-roughness model of glTF 2.0 (section 3.9), of which previews draw the base colour.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Material {
+    /// The name in the file; empty if it has none.
+    pub name: String,
     /// Linear red, green, blue and alpha, 0 to 1.
     pub base_color: [f32; 4],
-    /// The base-colour texture.
+    /// The base-colour texture, placed by `Mesh::texcoords`.
     pub texture: Option<Texture>,
+    /// Metalness, 0 to 1; a factor of the blue channel of `metallic_roughness_map` if there is one.
+    pub metallic: f32,
+    /// Roughness, 0 to 1; a factor of the green channel of `metallic_roughness_map` if there is one.
+    pub roughness: f32,
+    /// Linear emitted colour; a factor of `emissive_map` if there is one.
+    pub emissive: [f32; 3],
+    /// Metalness in blue, roughness in green, linear.
+    pub metallic_roughness_map: Option<TextureMap>,
+    /// Normals in tangent space, linear.
+    pub normal_map: Option<TextureMap>,
+    /// The emitted colour, sRGB.
+    pub emissive_map: Option<TextureMap>,
+    /// Share of indirect light that arrives, in red, linear.
+    pub occlusion_map: Option<TextureMap>,
     /// Whether the back of a triangle is drawn.
     pub double_sided: bool,
 }
 
 impl Default for Material {
+    /// Light grey paint: the base colour and roughness with which other programs show a mesh without material.
     fn default() -> Self {
-        Self { base_color: [0.8, 0.8, 0.8, 1.0], texture: None, double_sided: false }
+        Self {
+            name: String::new(),
+            base_color: [0.8, 0.8, 0.8, 1.0],
+            texture: None,
+            metallic: 0.0,
+            roughness: 0.7,
+            emissive: [0.0; 3],
+            metallic_roughness_map: None,
+            normal_map: None,
+            emissive_map: None,
+            occlusion_map: None,
+            double_sided: false,
+        }
     }
+}
+
+/// A morph target (shape key, blend shape) of a mesh.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MorphTarget {
+    /// The name, unique in its mesh.
+    pub name: String,
+    /// The weight without animation.
+    pub weight: f32,
+    /// The displacement of every vertex at weight 1, mesh space.
+    pub offsets: Vec<[f32; 3]>,
+}
+
+/// The influence of a joint beyond the four strongest of a vertex.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FurtherInfluence {
+    /// The vertex.
+    pub vertex: u32,
+    /// An index into `Mesh::bindings`.
+    pub binding: u16,
+    /// The share of all weights of the vertex, above 0.
+    pub weight: f32,
 }
 
 /// One primitive of a skinned mesh. Vertex data is `f32` and in mesh space; every list has one entry per vertex.
@@ -42,22 +102,53 @@ impl Default for Material {
 pub struct Mesh {
     /// The name of the mesh or of its node.
     pub name: String,
+    /// The name of the node that draws it, by which weights of morph targets are addressed; empty if it has none.
+    pub node: String,
+    /// The number of the node. Meshes with the same number are primitives of one mesh, which differ in their material; `None`
+    /// for a mesh that is not from a file.
+    pub primitive_of: Option<usize>,
     /// Positions in mesh space.
     pub positions: Vec<[f32; 3]>,
     /// Unit normals in mesh space; empty where the file has none.
     pub normals: Vec<[f32; 3]>,
-    /// Texture coordinates, (0, 0) at the upper left; empty if the file has none.
+    /// Texture coordinates of the base colour, (0, 0) at the upper left; empty if the file has none.
     pub texcoords: Vec<[f32; 2]>,
+    /// The other sets of texture coordinates, in the order of the file.
+    pub further_texcoords: Vec<Vec<[f32; 2]>>,
     /// Linear vertex colours; empty where the file has none.
     pub colors: Vec<[f32; 4]>,
     /// Per vertex, up to four indices into `bindings`.
     pub joints: Vec<[u16; 4]>,
     /// Per vertex, the weights of `joints`, each at least 0, their sum 1.
     pub weights: Vec<[f32; 4]>,
+    /// Weights beyond four, ordered by vertex; the program itself skins with the four strongest.
+    pub further_influences: Vec<FurtherInfluence>,
     /// Corner indices, counter-clockwise seen from outside.
     pub triangles: Vec<[u32; 3]>,
     /// The joints that move this mesh.
     pub bindings: Vec<Binding>,
+    /// The morph targets.
+    pub morphs: Vec<MorphTarget>,
     /// The material.
     pub material: Material,
+}
+
+impl Mesh {
+    /// All influences of a vertex, further ones included: indices into `bindings` and weights, which sum to 1.
+    pub fn influences(&self, vertex: usize) -> Vec<(u16, f64)> {
+        let first = self.further_influences.partition_point(|f| (f.vertex as usize) < vertex);
+        let further = self.further_influences[first..].iter().take_while(|f| f.vertex as usize == vertex);
+        let share = 1.0 - further.clone().map(|f| f64::from(f.weight)).sum::<f64>();
+        let four = std::iter::zip(self.joints[vertex], self.weights[vertex]).filter(|(_, weight)| *weight > 0.0);
+        let four = four.map(|(binding, weight)| (binding, f64::from(weight) * share));
+        four.chain(further.map(|f| (f.binding, f64::from(f.weight)))).collect()
+    }
+
+    /// The set of texture coordinates that a [`TextureMap`] names; empty if the mesh has none.
+    pub fn texture_set(&self, set: usize) -> &[[f32; 2]] {
+        match set.checked_sub(1) {
+            None => &self.texcoords,
+            Some(k) => self.further_texcoords.get(k).map_or(&[], Vec::as_slice),
+        }
+    }
 }

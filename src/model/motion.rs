@@ -198,14 +198,20 @@ impl Character {
             let fault = |reason| Err(Fault::Mesh { mesh: mesh.name.clone(), reason });
             let n = mesh.positions.len();
             let optional = [mesh.normals.len(), mesh.texcoords.len(), mesh.colors.len()];
-            if mesh.joints.len() != n || mesh.weights.len() != n || optional.iter().any(|&k| k != 0 && k != n)
-            {
+            let whole = mesh.further_texcoords.iter().map(Vec::len).chain(mesh.morphs.iter().map(|m| m.offsets.len()));
+            let whole = whole.chain([mesh.joints.len(), mesh.weights.len()]).all(|k| k == n);
+            if !whole || optional.iter().any(|&k| k != 0 && k != n) {
                 return fault("its vertex lists differ in length");
             }
             if mesh.triangles.iter().flatten().any(|&i| i as usize >= n) {
                 return fault("a triangle names a vertex that is not there");
             }
-            if mesh.joints.iter().flatten().any(|&i| usize::from(i) >= mesh.bindings.len()) {
+            let further = mesh.further_influences.iter();
+            if further.clone().any(|f| f.vertex as usize >= n) {
+                return fault("a weight names a vertex that is not there");
+            }
+            let mut named = mesh.joints.iter().flatten().copied().chain(further.map(|f| f.binding));
+            if named.any(|i| usize::from(i) >= mesh.bindings.len()) {
                 return fault("a vertex names a binding that is not there");
             }
             if mesh.bindings.iter().any(|b| b.joint.index() >= expected) {
@@ -227,7 +233,9 @@ impl Character {
 mod tests {
     use super::*;
     use crate::math::{Transform, Vec3};
-    use crate::model::{AnimatedProperty, Binding, ContactPart, Hold, Joint, Mesh, Rig, Skeleton};
+    use crate::model::{
+        AnimatedProperty, Binding, ContactPart, FurtherInfluence, Hold, Joint, Mesh, MorphTarget, Rig, Skeleton,
+    };
 
     /// Two joints and two frames, in the normal form.
     fn motion() -> Motion {
@@ -310,7 +318,12 @@ mod tests {
             changed(&|c| c.meshes.push(mesh.clone()))
         };
         type Damage<'a> = &'a dyn Fn(&mut Mesh);
-        let faults: [(Damage, &str); 6] = [
+        let further = |vertex, binding| vec![FurtherInfluence { vertex, binding, weight: 0.1 }];
+        let faults: [(Damage, &str); 10] = [
+            (&|m| m.further_texcoords.push(vec![[0.0; 2]]), "its vertex lists differ in length"),
+            (&|m| m.morphs.push(MorphTarget::default()), "its vertex lists differ in length"),
+            (&|m| m.further_influences = further(3, 0), "a weight names a vertex that is not there"),
+            (&|m| m.further_influences = further(0, 1), "a vertex names a binding that is not there"),
             (&|m| m.weights.truncate(2), "its vertex lists differ in length"),
             (&|m| m.triangles[0][1] = 3, "a triangle names a vertex that is not there"),
             (&|m| m.joints[2][3] = 1, "a vertex names a binding that is not there"),

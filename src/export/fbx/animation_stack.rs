@@ -14,6 +14,8 @@ use crate::math::Quat;
 const STEADY: f64 = 2e-5;
 /// Translations that differ by less count as constant, metres.
 pub(super) const STEADY_METRES: f64 = 1e-7;
+/// Weights of morph targets that differ by less count as constant, percent: less than a 16-bit weight tells apart.
+const STEADY_PERCENT: f64 = 1e-3;
 /// Key attribute flag: linear interpolation.
 const LINEAR: i32 = 4;
 
@@ -27,6 +29,16 @@ pub(super) struct AnimationStack {
     pub(super) ticks: Vec<i64>,
     /// The animation of each joint.
     pub(super) tracks: Vec<JointCurves>,
+    /// The animation of morph targets.
+    pub(super) morphs: Vec<MorphCurve>,
+}
+
+/// The animation of one morph target.
+pub(super) struct MorphCurve {
+    /// The object id of its channel.
+    pub(super) channel: i64,
+    /// The weight in every frame, percent.
+    pub(super) percent: Vec<f64>,
 }
 
 /// The animation of one joint.
@@ -130,6 +142,11 @@ pub(super) fn write(
         }
         writer.curves(new, layer, track.model, ("R", "Lcl Rotation"), &track.degrees, STEADY);
     }
+    for morph in &stack.morphs {
+        let values: Vec<[f64; 1]> = morph.percent.iter().map(|percent| [*percent]).collect();
+        let names = ("DeformPercent", "DeformPercent");
+        writer.curves(new, layer, morph.channel, names, &values, STEADY_PERCENT);
+    }
     writer.out.take = FbxRecord::new("Take")
         .string(&stack.name)
         .add(FbxRecord::new("FileName").string(&format!("{}.tak", stack.name.replace(' ', "_"))))
@@ -146,21 +163,23 @@ struct CurveWriter {
 }
 
 impl CurveWriter {
-    /// The curves of one property of a joint.
-    fn curves(
+    /// The curves of one property of an object: of a vector, or of a number that has the property's name.
+    fn curves<const N: usize>(
         &mut self,
         new: &mut impl FnMut() -> i64,
         layer: i64,
         model: i64,
         (short, property): (&str, &str),
-        values: &[[f64; 3]],
+        values: &[[f64; N]],
         steady: f64,
     ) {
-        /// Names of the components in a curve node.
-        const AXES: [&str; 3] = ["d|X", "d|Y", "d|Z"];
+        let axes: [String; N] = std::array::from_fn(|k| match N {
+            1 => format!("d|{property}"),
+            _ => format!("d|{}", ["X", "Y", "Z"][k]),
+        });
         let Some(first) = values.first() else { return };
         let node = new();
-        let rows = AXES.iter().zip(first).map(|(axis, value)| row(axis, "Number", "", "A").double(*value));
+        let rows = axes.iter().zip(first).map(|(axis, value)| row(axis, "Number", "", "A").double(*value));
         self.out.objects.push(
             FbxRecord::new("AnimationCurveNode")
                 .long(node)
@@ -170,7 +189,7 @@ impl CurveWriter {
         );
         self.out.connections.push(connection(node, layer));
         self.out.connections.push(property_connection(node, model, property));
-        for (k, axis) in AXES.iter().enumerate() {
+        for (k, axis) in axes.iter().enumerate() {
             let constant = values.iter().all(|v| (v[k] - first[k]).abs() <= steady);
             let kept = if constant { &values[..1] } else { values };
             let keys: Vec<f32> = kept.iter().map(|v| v[k] as f32).collect();
@@ -219,7 +238,7 @@ mod tests {
     fn a_steady_curve_keeps_one_key() {
         let track =
             JointCurves { model: 5, degrees: vec![[0.0, 1.0, 2.0], [0.0, 1.0, 3.0]], translations: None };
-        let stack = AnimationStack { name: "a".into(), rate: 30.0, ticks: vec![0, 10], tracks: vec![track] };
+        let stack = AnimationStack { name: "a".into(), rate: 30.0, ticks: vec![0, 10], tracks: vec![track], morphs: vec![] };
         let mut id = 10;
         let written = write(
             &stack,

@@ -30,10 +30,13 @@ const CREATOR: &str = "posemill";
 const FIRST_ID: i64 = 1_000_000;
 /// Id of the scene, to which top-level objects are connected.
 pub(super) const SCENE: i64 = 0;
-/// Name of the set of texture coordinates.
-pub(super) const UV_SET: &str = "UVMap";
 /// Metres in one unit of a new file.
 pub(super) const METRES_PER_UNIT: f64 = 0.01;
+
+/// The name of a set of texture coordinates.
+pub(super) fn uv_set(set: usize) -> String {
+    if set == 0 { "UVMap".to_owned() } else { format!("UVMap_{}", set + 1) }
+}
 
 /// A new file under construction.
 #[derive(Default)]

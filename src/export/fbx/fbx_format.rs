@@ -10,6 +10,7 @@ use super::{append_clips, original_nodes};
 use crate::export::format::Format;
 use crate::export::save::{ExportError, ExportOptions, OutputFile, Written};
 use crate::export::synthetic_root::has_synthetic_root;
+use crate::export::whole_mesh::whole_meshes;
 use crate::math::Transform;
 use crate::model::{Clip, Document, Motion};
 use crate::report::Warnings;
@@ -20,7 +21,7 @@ use serde::{Deserialize, Serialize};
 pub const FORMAT: Format = Format {
     name: "fbx",
     about: "binary FBX: a new file, or the FBX character's own file with clips added",
-    loses: "for characters not from FBX: everything except skin, base colours with textures, and the written clips",
+    loses: "for characters not from FBX: cameras, lights, occlusion maps, and animation of nodes that are no joints",
     several: true,
     write: save,
 };
@@ -55,7 +56,7 @@ fn save(motions: &[Motion], options: &ExportOptions) -> Result<Written, ExportEr
         Err(why) => {
             let (files, mut warnings) = new_file(motions, options)?;
             let message = format!(
-                "the clips could not be added to the character's own file: {why}; a new file has its skin, base colours and textures"
+                "the clips could not be added to the character's own file: {why}; a new file has its skin, morph targets and materials"
             );
             warnings.add("fbx-rebuilt", message, "the character");
             Ok((files, warnings))
@@ -111,18 +112,18 @@ fn new_file(motions: &[Motion], options: &ExportOptions) -> Result<Written, Expo
     let character = &first.character;
     let name = options.file(FORMAT.name);
     let clips: Vec<&Clip> = motions.iter().map(|m| &m.clip).filter(|c| c.frames() > 0).collect();
-    let meshes = if options.fbx.skin { character.meshes.as_slice() } else { &[] };
+    let meshes = whole_meshes(if options.fbx.skin { &character.meshes } else { &[] });
     let at_rest = character.bind.as_ref().is_none_or(|bind| bind.joints()[0] == Transform::identity());
     let synthetic_root = |clip: &&Clip| has_synthetic_root(character.skeleton(), clip);
     let omit_root = at_rest && !clips.is_empty() && clips.iter().all(synthetic_root);
     let mut document = FbxBuilder::default();
     let bones = limb_nodes::write(&mut document, character, omit_root);
     let mut materials = FbxMaterials::default();
-    mesh::write(&mut document, meshes, &bones, &mut materials);
+    let morphs = mesh::write(&mut document, &meshes, &bones, &mut materials);
     let mut names = Vec::new();
     for clip in clips {
         let free = animation_stack::free_name(&clip.name, &names);
-        document.add_stack(&bones.stack(clip, free.clone()));
+        document.add_stack(&bones.stack(clip, free.clone(), &morphs));
         names.push(free);
     }
     let bytes = document.into_bytes(&name).map_err(|e| ExportError::Fbx { reason: e.to_string() })?;

@@ -10,6 +10,7 @@
 
 use super::animation_stack::{self, AnimationStack, JointCurves, STEADY_METRES};
 use super::fbx_builder::{FbxBuilder, METRES_PER_UNIT, SCENE};
+use super::morph_channels::MorphChannels;
 use super::record_properties::{int_row, local_row, properties, row, vector_row};
 use super::records::FbxRecord;
 use super::ticks;
@@ -104,8 +105,8 @@ impl LimbNodes<'_> {
         (BALL * length).max(SMALLEST_BALL) * UNITS_PER_METRE
     }
 
-    /// The animation of the nodes in a clip of this skeleton with at least one frame.
-    pub(super) fn stack(&self, clip: &Clip, name: String) -> AnimationStack {
+    /// The animation of the nodes and morph targets in a clip of this skeleton with at least one frame.
+    pub(super) fn stack(&self, clip: &Clip, name: String, morphs: &[MorphChannels]) -> AnimationStack {
         let nodes = self.skeleton.ids().filter_map(|id| Some((id, self.models[id.index()]?)));
         let tracks = nodes.map(|(id, model)| self.track(clip, id, model)).collect();
         AnimationStack {
@@ -113,6 +114,7 @@ impl LimbNodes<'_> {
             rate: ticks::nominal(clip.sample_rate),
             ticks: ticks::frame_ticks(clip),
             tracks,
+            morphs: morphs.iter().flat_map(|mesh| mesh.curves(clip)).collect(),
         }
     }
 

@@ -1,94 +1,122 @@
-//! Writes materials with embedded textures.
+//! Writes materials with embedded textures: a Phong surface, whose shininess and reflection hold roughness and metalness.
 //!
 //! Meshes with equal materials share one, and materials with the same image share its texture. Colours are linear, as in the
-//! source. PNG and JPEG are embedded unchanged; WebP, which FBX programs cannot open, is converted to PNG.
+//! source. Roughness and metalness of one glTF image become two grey images; occlusion has no place in the format.
+//! Source of the names, and of shininess from roughness: the files that Blender's exporter writes.
 
-use super::fbx_builder::{FbxBuilder, UV_SET};
+use super::fbx_builder::{FbxBuilder, uv_set};
 use super::record_properties::{object, properties, row, triple_row};
 use super::records::FbxRecord;
-use crate::model::{Material, Texture};
+use crate::export::texture_file::{grey_channel, texture_file};
+use crate::model::{Material, Texture, TextureMap};
 use crate::report::Warnings;
-use image::ImageFormat;
 use std::borrow::Cow;
-use std::io::Cursor;
 
 /// The materials of a new file.
 #[derive(Default)]
 pub(super) struct FbxMaterials<'a> {
     materials: Vec<(&'a Material, i64)>,
-    /// Images and the object ids of their textures; `None` for unsupported images.
-    textures: Vec<(&'a Texture, Option<i64>)>,
+    /// What is written already, with the object id of its texture; `None` for unsupported images.
+    textures: Vec<(PlacedImage<'a>, Option<i64>)>,
     pub(super) warnings: Warnings,
 }
 
+/// An image as a map of a material.
+#[derive(Clone, Copy, PartialEq)]
+struct PlacedImage<'a> {
+    texture: &'a Texture,
+    /// The only channel that is written (1 green, 2 blue); `None` for all.
+    channel: Option<usize>,
+    /// The set of its texture coordinates.
+    set: usize,
+}
+
 impl<'a> FbxMaterials<'a> {
-    /// The object id of a material, which is named after the first mesh that uses it.
+    /// The object id of a material; one without name is named after the first mesh that uses it.
     pub(super) fn material(&mut self, document: &mut FbxBuilder, source: &'a Material, mesh: &str) -> i64 {
         if let Some((_, known)) = self.materials.iter().find(|(m, _)| *m == source) {
             return *known;
         }
         let id = document.id();
-        let [r, g, b, alpha] = source.base_color.map(f64::from);
-        let color = |name, v| triple_row(name, "Color", "", "A", v);
-        let number = |name, value| row(name, "Number", "", "A").double(value);
-        let rows = [
-            color("DiffuseColor", [r, g, b]),
-            number("DiffuseFactor", 1.0),
-            color("TransparentColor", [1.0; 3]),
-            number("TransparencyFactor", 1.0 - alpha),
-            number("SpecularFactor", 0.0),
-            number("ShininessExponent", 6.0),
-            row("Opacity", "double", "Number", "").double(alpha),
-        ];
+        let name = if source.name.is_empty() { mesh } else { &source.name };
         document.add(
-            FbxBuilder::object("Material", id, mesh, "Material", "")
+            FbxBuilder::object("Material", id, name, "Material", "")
                 .add(FbxRecord::new("Version").int(102))
                 .add(FbxRecord::new("ShadingModel").string("phong"))
                 .add(FbxRecord::new("MultiLayer").int(0))
-                .add(properties(rows)),
+                .add(properties(surface(source))),
         );
-        if let Some(texture) = source.texture.as_ref().and_then(|t| self.texture(document, t, mesh)) {
-            document.connect_property(texture, id, "DiffuseColor");
+        for (property, image) in images(source) {
+            if let Some(texture) = self.texture(document, image, mesh) {
+                document.connect_property(texture, id, property);
+            }
+        }
+        if source.occlusion_map.is_some() {
+            let message = "occlusion maps have no place in FBX and were left out";
+            self.warnings.add("fbx-occlusion", message, format!("material `{name}`"));
         }
         self.materials.push((source, id));
         id
     }
 
-    fn texture(&mut self, document: &mut FbxBuilder, texture: &'a Texture, mesh: &str) -> Option<i64> {
-        if let Some((_, known)) = self.textures.iter().find(|(t, _)| *t == texture) {
+    fn texture(&mut self, document: &mut FbxBuilder, image: PlacedImage<'a>, mesh: &str) -> Option<i64> {
+        if let Some((_, known)) = self.textures.iter().find(|(known, _)| *known == image) {
             return *known;
         }
-        let id = match encoded_image(&texture.bytes) {
-            Some((bytes, suffix)) => Some(write(document, &bytes, mesh, suffix)),
-            None => {
-                let message = "a texture that is not PNG, JPEG or WebP was omitted";
-                self.warnings.add("fbx-texture", message, format!("mesh `{mesh}`"));
-                None
-            }
+        let file: Option<(Cow<[u8]>, &str)> = match image.channel {
+            None => texture_file(image.texture).map(|file| (file.bytes, file.extension)),
+            Some(channel) => grey_channel(image.texture, channel).map(|png| (png.into(), "png")),
         };
-        self.textures.push((texture, id));
+        let id = file.map(|(bytes, extension)| write(document, &bytes, mesh, extension, image.set));
+        if id.is_none() {
+            let message = "a texture that is not PNG, JPEG or WebP was omitted";
+            self.warnings.add("fbx-texture", message, format!("mesh `{mesh}`"));
+        }
+        self.textures.push((image, id));
         id
     }
 }
 
-/// An image in a format that FBX programs open, and its file extension.
-fn encoded_image(bytes: &[u8]) -> Option<(Cow<'_, [u8]>, &'static str)> {
-    match image::guess_format(bytes).ok()? {
-        ImageFormat::Png => Some((bytes.into(), "png")),
-        ImageFormat::Jpeg => Some((bytes.into(), "jpg")),
-        ImageFormat::WebP => {
-            let mut reader = image::ImageReader::with_format(Cursor::new(bytes), ImageFormat::WebP);
-            // The default limits of the crate: at most half a GiB.
-            reader.limits(image::Limits::default());
-            let mut png = Cursor::new(Vec::new());
-            reader.decode().ok()?.write_to(&mut png, ImageFormat::Png).ok()?;
-            Some((png.into_inner().into(), "png"))
-        }
-        _ => None,
+/// The images of a material, with the properties that they are connected to.
+fn images(source: &Material) -> Vec<(&'static str, PlacedImage<'_>)> {
+    fn placed(map: &TextureMap, channel: Option<usize>) -> PlacedImage<'_> {
+        PlacedImage { texture: &map.texture, channel, set: map.set }
     }
+    let base = source.texture.as_ref().map(|texture| PlacedImage { texture, channel: None, set: 0 });
+    let mut found: Vec<(&'static str, PlacedImage<'_>)> = base.map(|b| ("DiffuseColor", b)).into_iter().collect();
+    for (property, map, channel) in [
+        ("NormalMap", &source.normal_map, None),
+        ("EmissiveColor", &source.emissive_map, None),
+        ("ShininessExponent", &source.metallic_roughness_map, Some(1)),
+        ("ReflectionFactor", &source.metallic_roughness_map, Some(2)),
+    ] {
+        found.extend(map.as_ref().map(|map| (property, placed(map, channel))));
+    }
+    found
 }
 
-fn write(document: &mut FbxBuilder, bytes: &[u8], name: &str, suffix: &str) -> i64 {
+/// The properties of a surface.
+fn surface(source: &Material) -> Vec<FbxRecord<'static>> {
+    let [r, g, b, alpha] = source.base_color.map(f64::from);
+    let color = |name, v| triple_row(name, "Color", "", "A", v);
+    let number = |name, value| row(name, "Number", "", "A").double(value);
+    // Readers take roughness as 1 - sqrt(shininess) / 10.
+    let gloss = 10.0 * (1.0 - f64::from(source.roughness));
+    vec![
+        color("DiffuseColor", [r, g, b]),
+        number("DiffuseFactor", 1.0),
+        color("TransparentColor", [1.0; 3]),
+        number("TransparencyFactor", 1.0 - alpha),
+        color("EmissiveColor", source.emissive.map(f64::from)),
+        number("EmissiveFactor", 1.0),
+        number("SpecularFactor", 0.0),
+        number("ShininessExponent", gloss * gloss),
+        number("ReflectionFactor", source.metallic.into()),
+        row("Opacity", "double", "Number", "").double(alpha),
+    ]
+}
+
+fn write(document: &mut FbxBuilder, bytes: &[u8], name: &str, suffix: &str, set: usize) -> i64 {
     let (video, texture) = (document.id(), document.id());
     // The id distinguishes names that differ only in characters that a file name cannot contain.
     let letter = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '_' };
@@ -108,7 +136,7 @@ fn write(document: &mut FbxBuilder, bytes: &[u8], name: &str, suffix: &str) -> i
             .add(FbxRecord::new("Version").int(202))
             .add(FbxRecord::new("TextureName").string(&object(name, "Texture")))
             .add(properties([
-                row("UVSet", "KString", "", "").string(UV_SET),
+                row("UVSet", "KString", "", "").string(&uv_set(set)),
                 row("UseMaterial", "bool", "", "").int(1),
             ]))
             .add(FbxRecord::new("Media").string(&object(name, "Video")))
@@ -121,27 +149,4 @@ fn write(document: &mut FbxBuilder, bytes: &[u8], name: &str, suffix: &str) -> i
     );
     document.connect(video, texture);
     texture
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn webp_is_converted_to_png_and_others_are_unchanged() {
-        let pixels =
-            image::RgbaImage::from_fn(3, 2, |x, y| image::Rgba([x as u8 * 80, y as u8 * 90, 7, 255]));
-        let coded = |format| {
-            let mut bytes = Cursor::new(Vec::new());
-            image::DynamicImage::from(pixels.clone()).write_to(&mut bytes, format).unwrap();
-            bytes.into_inner()
-        };
-        let (webp, png) = (coded(ImageFormat::WebP), coded(ImageFormat::Png));
-        let (found, suffix) = encoded_image(&webp).unwrap();
-        assert_eq!(suffix, "png");
-        assert_eq!(image::load_from_memory(&found).unwrap().to_rgba8(), pixels);
-        assert_eq!(encoded_image(&png), Some((Cow::Borrowed(&png[..]), "png")));
-        assert_eq!(encoded_image(b"GIF89a"), None);
-        assert_eq!(encoded_image(&webp[..webp.len() / 2]), None);
-    }
 }

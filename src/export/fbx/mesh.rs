@@ -4,17 +4,20 @@
 //! most weight was bound, and `B` the matrix from mesh space to a joint, vertices are written as `P v`, `TransformLink = P B^-1`
 //! (where the joint was when this mesh was bound) and `Transform = B P^-1`: in every pose a vertex is at `model_from_joint B v`.
 //!
-//! Vertices that differ only in normal or texture coordinates are welded to one point, so that texture seams do not split;
-//! normals and texture coordinates are stored per face corner.
+//! Vertices that differ only in normal, colour or texture coordinates are welded to one point, so that texture seams do not
+//! split; these are stored per face corner. Morph targets are shapes of a blend shape deformer.
 //!
 //! Space: model space. Units: metres are converted to centimetres; matrices are in column-major order.
 
-use super::fbx_builder::{FbxBuilder, METRES_PER_UNIT, SCENE, UV_SET};
+use super::fbx_builder::{FbxBuilder, METRES_PER_UNIT, SCENE};
+use super::geometry;
 use super::limb_nodes::{LimbNodes, name};
 use super::material::FbxMaterials;
-use super::record_properties::int_row;
+use super::morph_channels::MorphChannels;
+use super::record_properties::{int_row, properties, row};
 use super::records::FbxRecord;
-use crate::math::{Mat4, Transform, Vec3, nearest_rotation};
+use crate::export::whole_mesh::WholeMesh;
+use crate::math::{Mat4, Transform, nearest_rotation};
 use crate::model::Mesh;
 use std::collections::{HashMap, HashSet};
 
@@ -26,20 +29,26 @@ const NOISE: f64 = 1e-4;
 /// Adds the meshes, and the pose in which they were bound.
 pub(super) fn write<'a>(
     document: &mut FbxBuilder,
-    meshes: &'a [Mesh],
+    meshes: &'a [WholeMesh<'a>],
     bones: &LimbNodes,
     materials: &mut FbxMaterials<'a>,
-) {
+) -> Vec<MorphChannels> {
     let mut nodes: Vec<(i64, [f64; 16])> = Vec::new();
+    let mut morphs = Vec::new();
     let mut names_in_use: HashSet<String> = HashSet::new();
-    for mesh in meshes.iter().filter(|m| !m.triangles.is_empty() && !m.bindings.is_empty()) {
-        let numbered = (1..).map(|n| format!("{}_{n}", mesh.name));
-        let mut names = std::iter::once(mesh.name.clone()).chain(numbered);
+    for whole in meshes.iter().filter(|w| !w.mesh.triangles.is_empty() && !w.mesh.bindings.is_empty()) {
+        let mesh = &*whole.mesh;
+        // Weights of morph targets are addressed by the name of the node.
+        let own = if mesh.node.is_empty() { &mesh.name } else { &mesh.node };
+        let numbered = (1..).map(|n| format!("{own}_{n}"));
+        let mut names = std::iter::once(own.clone()).chain(numbered);
         let free = names.find(|name| !name.is_empty() && names_in_use.insert(name.clone()));
         let name = free.unwrap_or_default();
-        match BoundMesh::of(mesh, bones) {
+        match BoundMesh::of(whole, bones) {
             Some(placed) => {
-                nodes.push((placed.write(document, &name, bones, materials), column(&Mat4::identity())))
+                let (model, channels) = placed.write(document, &name, bones, materials);
+                nodes.push((model, column(&Mat4::identity())));
+                morphs.extend(channels);
             }
             None => {
                 let message = "a mesh with singular bind matrices was omitted";
@@ -48,7 +57,7 @@ pub(super) fn write<'a>(
         }
     }
     if nodes.is_empty() {
-        return;
+        return morphs;
     }
     for (model, at) in bones.models.iter().zip(bones.bind.joints()) {
         nodes.extend(model.map(|model| (model, column(&at.to_matrix()))));
@@ -65,6 +74,7 @@ pub(super) fn write<'a>(
             .add(FbxRecord::new("Matrix").doubles(&matrix))
     });
     document.add(pose.all(nodes));
+    morphs
 }
 
 /// A matrix with its translation converted to the unit of the file, in column-major order.
@@ -98,20 +108,22 @@ fn orthonormalised(matrix: &Mat4<f64>) -> Mat4<f64> {
 }
 
 /// A mesh in its bind pose.
-struct BoundMesh<'a> {
-    mesh: &'a Mesh,
-    model_from_mesh: Mat4<f64>,
-    mesh_from_model: Mat4<f64>,
+pub(super) struct BoundMesh<'a> {
+    pub(super) whole: &'a WholeMesh<'a>,
+    pub(super) mesh: &'a Mesh,
+    pub(super) model_from_mesh: Mat4<f64>,
+    pub(super) mesh_from_model: Mat4<f64>,
     /// The point of each vertex.
-    points: Vec<u32>,
+    pub(super) points: Vec<u32>,
     /// The first vertex of each point.
-    firsts: Vec<usize>,
-    triangles: Vec<[u32; 3]>,
+    pub(super) firsts: Vec<usize>,
+    pub(super) triangles: Vec<[u32; 3]>,
 }
 
 impl<'a> BoundMesh<'a> {
     /// `None` if the bind matrix is singular.
-    fn of(mesh: &'a Mesh, bones: &LimbNodes) -> Option<Self> {
+    fn of(whole: &'a WholeMesh<'a>, bones: &LimbNodes) -> Option<Self> {
+        let mesh: &Mesh = &whole.mesh;
         let mut loads = vec![0.0; mesh.bindings.len()];
         for (joint, weight) in mesh.joints.iter().flatten().zip(mesh.weights.iter().flatten()) {
             if let Some(load) = loads.get_mut(usize::from(*joint)) {
@@ -126,7 +138,7 @@ impl<'a> BoundMesh<'a> {
         let oriented = |t: &[u32; 3]| if mirrored { [t[0], t[2], t[1]] } else { *t };
         let triangles = mesh.triangles.iter().map(oriented).collect();
         let (points, firsts) = weld(mesh);
-        Some(Self { mesh, model_from_mesh, mesh_from_model, points, firsts, triangles })
+        Some(Self { whole, mesh, model_from_mesh, mesh_from_model, points, firsts, triangles })
     }
 
     fn write(
@@ -135,16 +147,18 @@ impl<'a> BoundMesh<'a> {
         mesh_name: &str,
         bones: &LimbNodes,
         materials: &mut FbxMaterials<'a>,
-    ) -> i64 {
+    ) -> (i64, Option<MorphChannels>) {
         let (geometry, model, skin) = (document.id(), document.id(), document.id());
-        document.add(self.geometry(geometry, mesh_name));
+        document.add(geometry::mesh(self, geometry, mesh_name));
         let rows =
             [int_row("InheritType", "enum", "", 1), int_row("DefaultAttributeIndex", "int", "Integer", 0)];
         document.add_model(model, mesh_name, "Mesh", rows);
         document.connect(geometry, model);
         document.connect(model, SCENE);
-        let material = materials.material(document, &self.mesh.material, mesh_name);
-        document.connect(material, model);
+        for (material, _) in self.whole.materials() {
+            let material = materials.material(document, material, mesh_name);
+            document.connect(material, model);
+        }
         document.add(
             FbxBuilder::object("Deformer", skin, mesh_name, "Deformer", "Skin")
                 .add(FbxRecord::new("Version").int(101))
@@ -174,92 +188,63 @@ impl<'a> BoundMesh<'a> {
             document.connect(cluster, skin);
             document.connect(joint, cluster);
         }
-        model
+        (model, self.morphs(document, geometry, mesh_name))
+    }
+
+    /// Adds the morph targets to a geometry.
+    fn morphs(&self, document: &mut FbxBuilder, geometry: i64, mesh_name: &str) -> Option<MorphChannels> {
+        if self.mesh.morphs.is_empty() {
+            return None;
+        }
+        let deformer = document.id();
+        document.add(
+            FbxBuilder::object("Deformer", deformer, mesh_name, "Deformer", "BlendShape")
+                .add(FbxRecord::new("Version").int(100)),
+        );
+        document.connect(deformer, geometry);
+        let mut channels = Vec::with_capacity(self.mesh.morphs.len());
+        for morph in &self.mesh.morphs {
+            let (channel, shape) = (document.id(), document.id());
+            let percent = 100.0 * f64::from(morph.weight);
+            document.add(
+                FbxBuilder::object("Deformer", channel, &morph.name, "SubDeformer", "BlendShapeChannel")
+                    .add(FbxRecord::new("Version").int(100))
+                    .add(properties([row("DeformPercent", "Number", "", "A").double(percent)]))
+                    .add(FbxRecord::new("DeformPercent").double(percent))
+                    .add(FbxRecord::new("FullWeights").doubles(&[100.0])),
+            );
+            document.add(geometry::shape(self, shape, morph));
+            document.connect(channel, deformer);
+            document.connect(shape, channel);
+            channels.push(channel);
+        }
+        Some(MorphChannels { node: self.mesh.node.clone(), channels })
     }
 
     /// For each binding, the points that it influences and their weights.
     fn influences(&self) -> Vec<(Vec<i32>, Vec<f64>)> {
         let mut all = vec![(Vec::new(), Vec::new()); self.mesh.bindings.len()];
         for (point, &vertex) in self.firsts.iter().enumerate() {
-            let slots = self.mesh.joints[vertex].into_iter().zip(self.mesh.weights[vertex]);
-            for (joint, weight) in slots.filter(|(_, weight)| *weight > 0.0) {
+            for (joint, weight) in self.mesh.influences(vertex) {
                 let Some((indices, weights)) = all.get_mut(usize::from(joint)) else { continue };
                 match indices.last() {
                     // A vertex may list a joint twice.
                     Some(&last) if last == point as i32 => {
-                        *weights.last_mut().unwrap_or(&mut 0.0) += f64::from(weight)
+                        *weights.last_mut().unwrap_or(&mut 0.0) += weight
                     }
                     _ => {
                         indices.push(point as i32);
-                        weights.push(f64::from(weight));
+                        weights.push(weight);
                     }
                 }
             }
         }
         all
     }
-
-    fn geometry(&self, id: i64, name: &str) -> FbxRecord<'static> {
-        let mesh = self.mesh;
-        let vector = |v: &[f32; 3]| Vec3::from(v.map(f64::from));
-        let bound = |&vertex: &usize| -> [f64; 3] {
-            let position = self.model_from_mesh.transform_point(&vector(&mesh.positions[vertex]).into());
-            (position.coords / METRES_PER_UNIT).into()
-        };
-        let vertices: Vec<f64> = self.firsts.iter().flat_map(bound).collect();
-        let polygon = |t: &[u32; 3]| {
-            let [a, b, c] = t.map(|vertex| self.points[vertex as usize] as i32);
-            [a, b, -1 - c]
-        };
-        let polygons: Vec<i32> = self.triangles.iter().flat_map(polygon).collect();
-        let corners = || self.triangles.iter().flatten().map(|vertex| *vertex as usize);
-        let mut geometry = FbxBuilder::object("Geometry", id, name, "Geometry", "Mesh")
-            .add(FbxRecord::new("Vertices").doubles(&vertices))
-            .add(FbxRecord::new("PolygonVertexIndex").ints(&polygons))
-            .add(FbxRecord::new("GeometryVersion").int(124));
-        let mut layer = FbxRecord::new("Layer").int(0).add(FbxRecord::new("Version").int(100));
-        let mut element =
-            |kind: &'static str, name: &str, mapping, reference, lists: Vec<FbxRecord<'static>>| {
-                let record = FbxRecord::new(kind)
-                    .int(0)
-                    .add(FbxRecord::new("Version").int(101))
-                    .add(FbxRecord::new("Name").string(name))
-                    .add(FbxRecord::new("MappingInformationType").string(mapping))
-                    .add(FbxRecord::new("ReferenceInformationType").string(reference))
-                    .all(lists);
-                let entry = FbxRecord::new("LayerElement")
-                    .add(FbxRecord::new("Type").string(kind))
-                    .add(FbxRecord::new("TypedIndex").int(0));
-                layer.children.push(entry);
-                geometry.children.push(record);
-            };
-        if !mesh.normals.is_empty() {
-            // Normals are transformed by the inverse transpose.
-            let normal_matrix = self.mesh_from_model.fixed_view::<3, 3>(0, 0).transpose();
-            let normal = |vertex: usize| -> [f64; 3] {
-                let transformed = normal_matrix * vector(&mesh.normals[vertex]);
-                transformed.try_normalize(1e-12).unwrap_or(Vec3::y()).into()
-            };
-            let normals: Vec<f64> = corners().flat_map(normal).collect();
-            let list = vec![FbxRecord::new("Normals").doubles(&normals)];
-            element("LayerElementNormal", "", "ByPolygonVertex", "Direct", list);
-        }
-        if !mesh.texcoords.is_empty() {
-            let coordinates: Vec<f64> =
-                mesh.texcoords.iter().flat_map(|[u, v]| [f64::from(*u), 1.0 - f64::from(*v)]).collect();
-            let indices: Vec<i32> = corners().map(|vertex| vertex as i32).collect();
-            let lists =
-                vec![FbxRecord::new("UV").doubles(&coordinates), FbxRecord::new("UVIndex").ints(&indices)];
-            element("LayerElementUV", UV_SET, "ByPolygonVertex", "IndexToDirect", lists);
-        }
-        let first = vec![FbxRecord::new("Materials").ints(&[0])];
-        element("LayerElementMaterial", "", "AllSame", "IndexToDirect", first);
-        geometry.add(layer)
-    }
 }
 
-/// Vertices with equal keys are one point: position, joints and weights, compared bitwise.
-type WeldKey = ([u32; 3], [u16; 4], [u32; 4]);
+/// Vertices with equal keys are one point: position, joints, weights, further weights and morph targets, compared bitwise.
+type WeldKey = ([u32; 3], [u16; 4], [u32; 4], Vec<u32>);
 
 /// The point of each vertex and the first vertex of each point. Nothing is welded if a face would degenerate or two faces would
 /// become identical.
@@ -268,8 +253,12 @@ fn weld(mesh: &Mesh) -> (Vec<u32>, Vec<usize>) {
     let mut firsts = Vec::new();
     let points: Vec<u32> = (0..mesh.positions.len())
         .map(|v| {
-            let bits =
-                (mesh.positions[v].map(f32::to_bits), mesh.joints[v], mesh.weights[v].map(f32::to_bits));
+            let further = mesh.influences(v).into_iter().skip(4);
+            let further = further.flat_map(|(b, w)| [u32::from(b), (w as f32).to_bits()]);
+            let moved = mesh.morphs.iter().flat_map(|m| m.offsets[v].map(f32::to_bits));
+            let more = further.chain(moved).collect();
+            let (position, weights) = (mesh.positions[v].map(f32::to_bits), mesh.weights[v].map(f32::to_bits));
+            let bits = (position, mesh.joints[v], weights, more);
             *known.entry(bits).or_insert_with(|| {
                 firsts.push(v);
                 firsts.len() as u32 - 1
@@ -292,6 +281,7 @@ fn weld(mesh: &Mesh) -> (Vec<u32>, Vec<usize>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::math::Vec3;
 
     fn quad(second: [f32; 3]) -> Mesh {
         let positions =

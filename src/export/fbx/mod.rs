@@ -10,6 +10,8 @@ mod fbx_format;
 mod fbx_builder;
 mod limb_nodes;
 mod mesh;
+mod geometry;
+mod morph_channels;
 mod material;
 mod animation_stack;
 mod templates;

@@ -11,6 +11,7 @@
 //! three modes of scale inheritance.
 
 use super::animation_stack::{self, AnimationStack, JointCurves, STEADY_METRES};
+use super::morph_channels::{MorphChannels, object_id};
 use super::ticks;
 use crate::export::euler_angles::RotationOrder;
 use crate::fbx_document::{FbxView, open_fbx};
@@ -30,6 +31,7 @@ const POSITION_TOLERANCE: f64 = 1e-4;
 /// The FBX file of a character, with its node hierarchy.
 pub(super) struct OriginalFile {
     nodes: Vec<OriginalNode>,
+    morphs: Vec<MorphChannels>,
     /// Metres in one unit of the file.
     pub(super) metres_per_unit: f64,
     /// Frames per second.
@@ -101,7 +103,7 @@ fn index(node: &Node) -> usize {
 
 /// The object id of the node in the file.
 fn id(node: &Node) -> Option<i64> {
-    node.element.dom_node.as_ref()?.values.first().map(|value| value.value_int)
+    object_id(&node.element)
 }
 
 fn property(node: &Node, name: &str) -> Vec3 {
@@ -163,7 +165,8 @@ impl OriginalFile {
         let settings = &own.settings;
         let stated = settings.original_unit_meters;
         let metres_per_unit = if stated > 0.0 { stated } else { CENTIMETRE };
-        Ok(Self { nodes, metres_per_unit, rate: settings.frames_per_second, size })
+        let morphs = own.nodes.iter().filter_map(|node| MorphChannels::of_node(node)).collect();
+        Ok(Self { nodes, morphs, metres_per_unit, rate: settings.frames_per_second, size })
     }
 
     /// The animation of the nodes in a clip of the character, which has at least one frame.
@@ -222,6 +225,7 @@ impl OriginalFile {
             rate: ticks::nominal(clip.sample_rate),
             ticks: ticks::frame_ticks(clip),
             tracks,
+            morphs: self.morphs.iter().flat_map(|mesh| mesh.curves(clip)).collect(),
         })
     }
 

@@ -3,6 +3,7 @@
 //! `POSEMILL_KEEP=FOLDER` keeps the files written here, for other programs to look at.
 
 use crate::development_data::data;
+use super::moved_skin::moved;
 use crate::fbx_reader::{at, corners, open, place};
 use posemill::export::{self, FbxOptions, Format};
 use posemill::import;
@@ -10,7 +11,6 @@ use posemill::kinematics::figure_size;
 use posemill::math::{Vec3, exp};
 use posemill::model::{Asset, Character, Clip, ModelPose, Motion};
 use posemill::report::Warnings;
-use posemill::skinning::{Skin, linear_blend};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -82,18 +82,21 @@ fn distances(bytes: &[u8], stack: usize, motion: &Motion) -> (f64, f64) {
     for frame in judged(motion.clip.frames()) {
         let there = at(&scene, stack, begin + frame as f64 / rate);
         let pose = ModelPose::of(skeleton, &motion.clip.pose(skeleton, frame));
-        let shown = character.meshes.iter().filter(|m| !m.triangles.is_empty());
-        for (index, mesh) in shown.enumerate().filter(|_| !there.meshes.is_empty()) {
-            let mut skin = Skin::default();
-            linear_blend(mesh, &pose, &mut skin);
-            for (corner, found) in mesh.triangles.iter().zip(corners(&there, index)) {
+        let shown = character.meshes.iter().filter(|m| !m.triangles.is_empty() && !there.meshes.is_empty());
+        // Primitives of a mesh are one mesh there, whose faces keep their order.
+        let mut faces = (0..there.meshes.len()).flat_map(|index| corners(&there, index));
+        for mesh in shown {
+            let skin = moved(mesh, motion, frame);
+            for corner in &mesh.triangles {
+                let found = faces.next().expect("as many faces");
                 for vertex in corner {
-                    let wanted = Vec3::from(skin.positions[*vertex as usize].map(f64::from));
+                    let wanted = skin[*vertex as usize];
                     let off = found.iter().map(|p| (p - wanted).norm()).fold(f64::INFINITY, f64::min);
                     points = points.max(off / size);
                 }
             }
         }
+        assert!(faces.next().is_none());
         // The order of the file, not that of the reader, which goes by depth.
         let mut nodes: Vec<_> = there.nodes.iter().filter(|n| n.bone.is_some()).collect();
         nodes.sort_by_key(|n| n.element.element_id);

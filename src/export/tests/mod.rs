@@ -6,5 +6,7 @@ mod fbx;
 mod fbx_splice;
 mod gltf;
 mod laws;
+mod moved_skin;
+mod surfaces;
 mod usd;
 mod vrma;

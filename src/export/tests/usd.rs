@@ -1,5 +1,6 @@
 //! USD export: the text holds what the program knows, and moves the skin as the program does.
 
+use super::moved_skin::moved;
 use crate::development_data::data;
 use crate::made_walk::{carried, shipped, take};
 use crate::zip_entries::entries;
@@ -8,7 +9,6 @@ use posemill::import;
 use posemill::kinematics::figure_size;
 use posemill::math::{Mat4, Quat, RawQuat, Transform, Vec3, exp, same_hemisphere};
 use posemill::model::{Character, Clip, ModelPose, Motion};
-use posemill::skinning::{Skin, linear_blend};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -77,11 +77,25 @@ fn points(stage: &BTreeMap<String, BTreeMap<String, String>>, clip: &str, time: 
         model.push(above.map_or(local, |k| model[k] * local));
     }
     assert_eq!(model.len(), joints.len());
+    let words = |text: &str| text.split('"').skip(1).step_by(2).map(str::to_owned).collect::<Vec<String>>();
+    let shapes = animation.get("blendShapes").map_or(Vec::new(), |text| words(text));
+    let amounts = if shapes.is_empty() { Vec::new() } else { sample("blendShapeWeights") };
+    assert_eq!(shapes.len(), amounts.len());
     let mesh = |prim: &BTreeMap<String, String>| {
         let skeleton = prim["skel:skeleton"].trim_matches(['<', '>']);
         let bind = matrices(&stage[skeleton]["bindTransforms"]);
         assert_eq!(matrices(&stage[skeleton]["restTransforms"]).len(), joints.len());
-        let points = numbers(&prim["points"]);
+        let mut points = numbers(&prim["points"]);
+        let names = prim.get("skel:blendShapes").map_or(Vec::new(), |text| words(text));
+        let targets = prim.get("skel:blendShapeTargets").map_or("", |text| text.trim_matches(['[', ']']));
+        for (name, target) in names.iter().zip(targets.split(", ")) {
+            let amount = amounts[shapes.iter().position(|s| s == name).unwrap()];
+            let shape = &stage[target.trim_matches(['<', '>'])];
+            let places = numbers(&shape["pointIndices"]);
+            for (place, by) in places.iter().zip(numbers(&shape["offsets"]).chunks_exact(3)) {
+                (0..3).for_each(|k| points[3 * *place as usize + k] += amount * by[k]);
+            }
+        }
         let indices = numbers(&prim["primvars:skel:jointIndices"]);
         let weights = numbers(&prim["primvars:skel:jointWeights"]);
         let width = indices.len() / (points.len() / 3);
@@ -133,20 +147,19 @@ fn off(motion: &Motion) -> f64 {
     let mut worst: f64 = 0.0;
     for frame in [0, last / 3, last / 2, last] {
         let found = points(&stage, clip, &frame.to_string());
-        let mut skin = Skin::default();
-        // Prims stand in the order of their names here, so that sets of points are compared by their sum as well.
-        let mut ours = Vec::new();
+        // Prims stand in the order of their names here, and have several primitives: each is where some of ours begin.
+        let (mut ours, mut begins) = (Vec::new(), Vec::new());
         for mesh in &motion.character.meshes {
-            linear_blend(mesh, &motion.model_pose(frame), &mut skin);
-            ours.push(skin.positions.iter().map(|p| Vec3::from(p.map(f64::from))).collect::<Vec<_>>());
+            begins.push(ours.len());
+            ours.extend(moved(mesh, motion, frame));
         }
-        assert_eq!(found.len(), ours.len());
+        assert_eq!(found.iter().map(Vec::len).sum::<usize>(), ours.len());
         for mesh in &found {
-            let fits = |other: &&Vec<Vec3>| other.len() == mesh.len();
-            let apart = |other: &Vec<Vec3>| {
-                mesh.iter().zip(other).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max) / size
+            let apart = |begin: &usize| {
+                let other = ours.get(*begin..*begin + mesh.len())?;
+                Some(mesh.iter().zip(other).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max) / size)
             };
-            worst = worst.max(ours.iter().filter(fits).map(apart).fold(f64::INFINITY, f64::min));
+            worst = worst.max(begins.iter().filter_map(apart).fold(f64::INFINITY, f64::min));
             for p in mesh {
                 assert!((0..3).all(|k| p[k] > low[k] - 1e-4 * size && p[k] < high[k] + 1e-4 * size));
             }

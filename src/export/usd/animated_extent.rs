@@ -60,11 +60,17 @@ fn parts(character: &Character) -> BTreeMap<JointId, JointBox> {
     for mesh in &character.meshes {
         for (v, position) in mesh.positions.iter().enumerate() {
             let position = Vec3::from(position.map(f64::from));
-            for (b, _) in std::iter::zip(mesh.joints[v], mesh.weights[v]).filter(|(_, weight)| *weight > 0.0)
-            {
+            // Morph targets move a vertex at most this far down and up each axis, with weights of 0 to 1.
+            let (mut down, mut up) = (position, position);
+            for by in mesh.morphs.iter().map(|morph| Vec3::from(morph.offsets[v].map(f64::from))) {
+                (down, up) = (down + by.inf(&Vec3::zeros()), up + by.sup(&Vec3::zeros()));
+            }
+            let moved = JointBox { low: down, high: up };
+            for (b, _) in mesh.influences(v) {
                 let Some(binding) = mesh.bindings.get(usize::from(b)) else { continue };
                 let part = parts.entry(binding.joint).or_insert(JointBox::EMPTY);
-                part.include(&point(&binding.joint_from_mesh, &position));
+                let corners = if mesh.morphs.is_empty() { &moved.corners()[..1] } else { &moved.corners()[..] };
+                corners.iter().for_each(|corner| part.include(&point(&binding.joint_from_mesh, corner)));
             }
         }
     }

@@ -6,7 +6,10 @@
 //! points are `M p`. That is exact too, but shows as another armature.
 //! Space: model space of the bind pose. Units: metres.
 
-use super::usda_text::{SingleNumber, UsdaText, list, matrix, tuples};
+use super::blend_shapes;
+use super::preview_materials::texcoord_name;
+use super::usda_text::{PrimNames, SingleNumber, UsdaText, list, matrix, tuples};
+use crate::export::whole_mesh::WholeMesh;
 use crate::kinematics::figure_size;
 use crate::math::{Mat4, Vec3};
 use crate::model::{Binding, Character, Mesh, ModelPose};
@@ -21,7 +24,7 @@ const SAME: f64 = 5e-6;
 pub(super) struct BoundMeshes {
     /// The bind transforms of each skeleton; the first is that of the character.
     pub(super) skeletons: Vec<Vec<Mat4<f64>>>,
-    /// The meshes, in the order of the character.
+    /// The meshes, in their order.
     pub(super) meshes: Vec<PlacedMesh>,
 }
 
@@ -37,14 +40,14 @@ pub(super) struct PlacedMesh {
 
 impl BoundMeshes {
     /// The skeletons and meshes of a character.
-    pub(super) fn of(character: &Character, warnings: &mut Warnings) -> Self {
+    pub(super) fn of(character: &Character, meshes: &[WholeMesh], warnings: &mut Warnings) -> Self {
         let skeleton = character.skeleton();
         let bind = character.bind.clone().unwrap_or_else(|| skeleton.rest_model_pose());
         let common: Vec<Mat4<f64>> = bind.joints().iter().map(|t| t.to_matrix()).collect();
         let tolerance = SAME * figure_size(skeleton);
         let mut bound = Self { skeletons: vec![common.clone()], meshes: Vec::new() };
         let mut known: Vec<&[Binding]> = Vec::new();
-        for mesh in &character.meshes {
+        for mesh in meshes.iter().map(|whole| &*whole.mesh) {
             let used = used(mesh);
             let first = used.first().copied().unwrap_or_default();
             let matrix = mesh.bindings.get(first).map_or_else(Mat4::identity, |b| model_from_mesh(&bind, b));
@@ -75,7 +78,8 @@ impl BoundMeshes {
 /// The indices of the bindings that vertices use.
 fn used(mesh: &Mesh) -> Vec<usize> {
     let influences = mesh.joints.as_flattened().iter().zip(mesh.weights.as_flattened());
-    let used: BTreeSet<u16> = influences.filter(|(_, w)| **w > 0.0).map(|(j, _)| *j).collect();
+    let further = mesh.further_influences.iter().map(|f| f.binding);
+    let used: BTreeSet<u16> = influences.filter(|(_, w)| **w > 0.0).map(|(j, _)| *j).chain(further).collect();
     used.into_iter().map(usize::from).collect()
 }
 
@@ -90,8 +94,9 @@ fn blended(mesh: &Mesh, bind: &ModelPose) -> (Vec<Vec3>, f64) {
     let mut disagreement: f64 = 0.0;
     let blend = |(v, p): (usize, &[f32; 3])| {
         let p = double(p);
-        let parts = std::iter::zip(mesh.joints[v], mesh.weights[v])
-            .filter_map(|(b, w)| Some((point(matrices.get(usize::from(b))?, &p), f64::from(w))));
+        let influences = mesh.influences(v);
+        let parts =
+            influences.iter().filter_map(|(b, w)| Some((point(matrices.get(usize::from(*b))?, &p), *w)));
         let total: f64 = parts.clone().map(|(_, w)| w).sum();
         let position = parts.clone().map(|(at, w)| at * w).sum::<Vec3>() / total;
         disagreement = disagreement.max(parts.map(|(at, w)| (at - position).norm() * w).sum::<f64>() / total);
@@ -115,7 +120,7 @@ pub(super) fn point(matrix: &Mat4<f64>, p: &Vec3) -> Vec3 {
     matrix.transform_point(&(*p).into()).coords
 }
 
-fn double(v: &[f32; 3]) -> Vec3 {
+pub(super) fn double(v: &[f32; 3]) -> Vec3 {
     Vec3::from(v.map(f64::from))
 }
 
@@ -127,18 +132,61 @@ fn extent(points: &[[f32; 3]]) -> [[f32; 3]; 2] {
     [bound(f32::min), bound(f32::max)]
 }
 
-/// Writes the prim `name` of a mesh with the `material` at this path.
-pub(super) fn write(text: &mut UsdaText, mesh: &Mesh, placed: &PlacedMesh, name: &str, material: &str) {
-    let single = |v: Vec3| <[f64; 3]>::from(v).map(|x| x as f32);
+/// What the prim of a mesh refers to.
+pub(super) struct MeshReferences {
+    /// The name of the prim.
+    pub(super) name: String,
+    /// The paths of the materials, in the order of the mesh.
+    pub(super) materials: Vec<String>,
+    /// The names of the morph targets in animations.
+    pub(super) morphs: Vec<String>,
+}
+
+fn single(v: Vec3) -> [f32; 3] {
+    <[f64; 3]>::from(v).map(|x| x as f32)
+}
+
+/// Writes the prim of a mesh.
+pub(super) fn write(text: &mut UsdaText, whole: &WholeMesh, placed: &PlacedMesh, references: &MeshReferences) {
+    let mesh = &*whole.mesh;
+    let schemas = r#"prepend apiSchemas = ["SkelBindingAPI", "MaterialBindingAPI"]"#;
+    text.open(&format!("def Mesh \"{}\"", references.name), &[schemas]);
+    write_surface(text, whole, placed);
+    text.line(&format!("matrix4d primvars:skel:geomBindTransform = {}", matrix(&Mat4::identity())));
+    let influences: Vec<Vec<(usize, f64)>> = (0..mesh.positions.len()).map(|v| influences(mesh, v)).collect();
+    let width = influences.iter().map(Vec::len).max().unwrap_or(0).max(1);
+    let padded = || influences.iter().flat_map(|i| (0..width).map(|k| i.get(k).copied().unwrap_or_default()));
+    let indices = list(padded().map(|(joint, _)| joint));
+    text.per_vertex(&format!("int[] primvars:skel:jointIndices = {indices}"), Some(width));
+    let weights = list(padded().map(|(_, weight)| SingleNumber(weight as f32)));
+    text.per_vertex(&format!("float[] primvars:skel:jointWeights = {weights}"), Some(width));
+    if let [material] = &references.materials[..] {
+        text.line(&format!("rel material:binding = <{material}>"));
+    }
+    let skeleton = match placed.skeleton {
+        0 => "Skeleton".to_owned(),
+        n => format!("Skeleton_{}", n + 1),
+    };
+    text.line(&format!("rel skel:skeleton = <{}/{skeleton}>", super::skeleton_prims::ROOT));
+    text.line(r#"uniform token subdivisionScheme = "none""#);
+    let mut names = PrimNames::default();
+    if references.materials.len() > 1 {
+        write_subsets(text, whole, &references.materials, &mut names);
+    }
+    blend_shapes::write(text, mesh, &placed.matrix, references, &mut names);
+    text.close();
+}
+
+/// Writes faces, points, normals, colours and texture coordinates.
+fn write_surface(text: &mut UsdaText, whole: &WholeMesh, placed: &PlacedMesh) {
+    let mesh = &*whole.mesh;
     let points: Vec<[f32; 3]> = placed.points.iter().map(|p| single(*p)).collect();
     let linear = placed.matrix.fixed_view::<3, 3>(0, 0).into_owned();
     // Normals are transformed by the inverse transpose; the winding of mirrored triangles is reversed.
     let normal_matrix = linear.try_inverse().unwrap_or_else(crate::math::Mat3::identity).transpose();
     let mirrored = linear.determinant() < 0.0;
-
-    let schemas = r#"prepend apiSchemas = ["SkelBindingAPI", "MaterialBindingAPI"]"#;
-    text.open(&format!("def Mesh \"{name}\""), &[schemas]);
-    text.line(&format!("uniform bool doubleSided = {}", u8::from(mesh.material.double_sided)));
+    let both_sides = whole.parts.iter().any(|(_, part)| part.material.double_sided);
+    text.line(&format!("uniform bool doubleSided = {}", u8::from(both_sides)));
     text.line(&format!("float3[] extent = {}", tuples(extent(&points))));
     text.line(&format!("int[] faceVertexCounts = {}", list(mesh.triangles.iter().map(|_| 3))));
     let corners = mesh.triangles.iter().flat_map(|&[a, b, c]| if mirrored { [a, c, b] } else { [a, b, c] });
@@ -151,38 +199,55 @@ pub(super) fn write(text: &mut UsdaText, mesh: &Mesh, placed: &PlacedMesh, name:
     }
     text.line(&format!("point3f[] points = {}", tuples(points)));
     if !mesh.colors.is_empty() {
-        let [r, g, b, _] = mesh.material.base_color;
-        let colors = mesh.colors.iter().map(|c| [c[0] * r, c[1] * g, c[2] * b]);
+        let bases = base_colors(whole);
+        let colors =
+            mesh.colors.iter().zip(&bases).map(|(c, [r, g, b, _])| [c[0] * r, c[1] * g, c[2] * b]);
         text.per_vertex(&format!("color3f[] primvars:displayColor = {}", tuples(colors)), None);
     }
-    if !mesh.texcoords.is_empty() {
+    let sets = std::iter::once(&mesh.texcoords).chain(&mesh.further_texcoords);
+    for (set, texcoords) in sets.enumerate().filter(|(_, list)| !list.is_empty()) {
         // The origin of texture coordinates is the upper left here and the lower left in USD.
-        let st = mesh.texcoords.iter().map(|[u, v]| [*u, 1.0 - v]);
-        text.per_vertex(&format!("texCoord2f[] primvars:st = {}", tuples(st)), None);
+        let st = texcoords.iter().map(|[u, v]| [*u, 1.0 - v]);
+        let name = texcoord_name(set);
+        text.per_vertex(&format!("texCoord2f[] primvars:{name} = {}", tuples(st)), None);
     }
-    text.line(&format!("matrix4d primvars:skel:geomBindTransform = {}", matrix(&Mat4::identity())));
-    let influences: Vec<Vec<(usize, f64)>> = (0..mesh.positions.len()).map(|v| influences(mesh, v)).collect();
-    let width = influences.iter().map(Vec::len).max().unwrap_or(0).max(1);
-    let padded = || influences.iter().flat_map(|i| (0..width).map(|k| i.get(k).copied().unwrap_or_default()));
-    let indices = list(padded().map(|(joint, _)| joint));
-    text.per_vertex(&format!("int[] primvars:skel:jointIndices = {indices}"), Some(width));
-    let weights = list(padded().map(|(_, weight)| SingleNumber(weight as f32)));
-    text.per_vertex(&format!("float[] primvars:skel:jointWeights = {weights}"), Some(width));
-    text.line(&format!("rel material:binding = <{material}>"));
-    let skeleton = match placed.skeleton {
-        0 => "Skeleton".to_owned(),
-        n => format!("Skeleton_{}", n + 1),
-    };
-    text.line(&format!("rel skel:skeleton = <{}/{skeleton}>", super::skeleton_prims::ROOT));
-    text.line(r#"uniform token subdivisionScheme = "none""#);
-    text.close();
+}
+
+/// The base colour of the material of each vertex.
+fn base_colors(whole: &WholeMesh) -> Vec<[f32; 4]> {
+    let mut colors = vec![[1.0; 4]; whole.mesh.positions.len()];
+    for (range, part) in &whole.parts {
+        for &vertex in whole.mesh.triangles[range.clone()].as_flattened() {
+            colors[vertex as usize] = part.material.base_color;
+        }
+    }
+    colors
+}
+
+/// Writes the faces of each material as a subset.
+fn write_subsets(text: &mut UsdaText, whole: &WholeMesh, materials: &[String], names: &mut PrimNames) {
+    text.line(r#"uniform token subsetFamily:materialBind:familyType = "partition""#);
+    let of_triangles = whole.material_of_triangles();
+    for (k, material) in materials.iter().enumerate() {
+        let name = names.fresh(material.rsplit('/').next().unwrap_or_default());
+        text.open(
+            &format!("def GeomSubset \"{name}\""),
+            &[r#"prepend apiSchemas = ["MaterialBindingAPI"]"#],
+        );
+        text.line(r#"uniform token elementType = "face""#);
+        text.line(r#"uniform token familyName = "materialBind""#);
+        let faces = of_triangles.iter().enumerate().filter(|(_, m)| **m == k).map(|(face, _)| face);
+        text.line(&format!("int[] indices = {}", list(faces)));
+        text.line(&format!("rel material:binding = <{material}>"));
+        text.close();
+    }
 }
 
 /// The joints of a vertex and their normalised weights, in descending order.
 fn influences(mesh: &Mesh, vertex: usize) -> Vec<(usize, f64)> {
-    let mut found: Vec<(usize, f64)> = std::iter::zip(mesh.joints[vertex], mesh.weights[vertex])
-        .filter(|(_, weight)| *weight > 0.0)
-        .filter_map(|(b, weight)| Some((mesh.bindings.get(usize::from(b))?.joint.index(), f64::from(weight))))
+    let all = mesh.influences(vertex).into_iter();
+    let mut found: Vec<(usize, f64)> = all
+        .filter_map(|(b, weight)| Some((mesh.bindings.get(usize::from(b))?.joint.index(), weight)))
         .collect();
     let total: f64 = found.iter().map(|(_, weight)| weight).sum();
     found.iter_mut().for_each(|(_, weight)| *weight /= total);

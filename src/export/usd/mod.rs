@@ -11,13 +11,15 @@
 //! /Root/Character                  SkelRoot
 //! /Root/Character/Skeleton         Skeleton
 //! /Root/Character/Skeleton/CLIP    SkelAnimation
-//! /Root/Character/MESH             Mesh
+//! /Root/Character/MESH             Mesh, with a GeomSubset for each of several materials
+//! /Root/Character/MESH/TARGET      BlendShape
 //! /Root/Materials/Material         Material
 //! ```
 
 mod usd_format;
 mod skeleton_prims;
 mod mesh_prims;
+mod blend_shapes;
 mod preview_materials;
 mod animated_extent;
 mod usda_text;

@@ -1,18 +1,16 @@
 //! Writes materials as UsdPreviewSurface shaders, and their textures as files.
 //!
-//! Colours are linear; textures are sRGB and multiplied by the base colour. USD reads PNG and JPEG: WebP is converted to PNG.
+//! Colours are linear; textures of colours are sRGB, the others raw. USD reads PNG and JPEG: WebP is converted to PNG.
+//! Source: the UsdPreviewSurface specification 2.6 of Pixar's USD.
 
 use super::usda_text::{PrimNames, SingleNumber, UsdaText, tuple};
 use crate::export::OutputFile;
+use crate::export::texture_file::texture_file;
 use crate::model::{Material, Mesh, Texture};
 use crate::report::Warnings;
-use image::ImageFormat;
-use std::io::Cursor;
 
 /// The prim that holds the materials.
 const ROOT: &str = "/Root/Materials";
-/// Roughness of every surface: materials here have none.
-const ROUGHNESS: f32 = 0.7;
 
 /// The materials of a layer, without duplicates.
 pub(super) struct PreviewMaterials<'a> {
@@ -29,8 +27,63 @@ struct PreviewMaterial<'a> {
     /// Whether vertex colours are used; the mesh has multiplied them by the base colour.
     vertex_colors: bool,
     name: String,
-    /// The index of its texture file.
-    texture: Option<usize>,
+    maps: Vec<SurfaceMap>,
+}
+
+/// A texture of a material.
+#[derive(Clone, Copy, PartialEq)]
+struct SurfaceMap {
+    kind: MapKind,
+    /// The index of its file.
+    file: usize,
+    /// The set of its texture coordinates.
+    set: usize,
+}
+
+/// What a texture is for.
+#[derive(Clone, Copy, PartialEq)]
+enum MapKind {
+    Color,
+    MetallicRoughness,
+    Normal,
+    Emission,
+    Occlusion,
+}
+
+impl MapKind {
+    /// The name of the shader, and the inputs of the surface with the outputs that they take.
+    fn inputs(self) -> (&'static str, &'static [(&'static str, &'static str)]) {
+        match self {
+            MapKind::Color => ("Color", &[("color3f inputs:diffuseColor", "rgb")]),
+            MapKind::MetallicRoughness => {
+                ("MetallicRoughness", &[("float inputs:metallic", "b"), ("float inputs:roughness", "g")])
+            }
+            MapKind::Normal => ("Normal", &[("normal3f inputs:normal", "rgb")]),
+            MapKind::Emission => ("Emission", &[("color3f inputs:emissiveColor", "rgb")]),
+            MapKind::Occlusion => ("Occlusion", &[("float inputs:occlusion", "r")]),
+        }
+    }
+
+    /// The factor and the offset of the values of the image, and its colour space.
+    fn values(self, material: &Material) -> ([f32; 4], [f32; 4], &'static str) {
+        let [r, g, b, _] = material.base_color;
+        match self {
+            MapKind::Color => ([r, g, b, 1.0], [0.0; 4], "sRGB"),
+            MapKind::MetallicRoughness => ([1.0, material.roughness, material.metallic, 1.0], [0.0; 4], "raw"),
+            // An image has -1 to 1 as 0 to 1.
+            MapKind::Normal => ([2.0, 2.0, 2.0, 1.0], [-1.0, -1.0, -1.0, 0.0], "raw"),
+            MapKind::Emission => {
+                let [r, g, b] = material.emissive;
+                ([r, g, b, 1.0], [0.0; 4], "sRGB")
+            }
+            MapKind::Occlusion => ([1.0; 4], [0.0; 4], "raw"),
+        }
+    }
+}
+
+/// The name of the primvar of a set of texture coordinates.
+pub(super) fn texcoord_name(set: usize) -> String {
+    if set == 0 { "st".to_owned() } else { format!("st{set}") }
 }
 
 impl<'a> PreviewMaterials<'a> {
@@ -48,25 +101,47 @@ impl<'a> PreviewMaterials<'a> {
     /// The path of the material of a mesh.
     pub(super) fn of(&mut self, mesh: &'a Mesh, warnings: &mut Warnings) -> String {
         let material = &mesh.material;
-        let texture = material.texture.as_ref().filter(|_| !mesh.texcoords.is_empty());
-        let texture = texture.and_then(|texture| self.file(texture, &mesh.name, warnings));
-        let vertex_colors = !mesh.colors.is_empty() && texture.is_none();
-        if !mesh.colors.is_empty() && !vertex_colors {
+        let maps = self.maps(mesh, warnings);
+        let textured = maps.iter().any(|map| map.kind == MapKind::Color);
+        let vertex_colors = !mesh.colors.is_empty() && !textured;
+        if !mesh.colors.is_empty() && textured {
             let message = "vertex colours are written, but a textured material does not show them";
             warnings.add("usd-colours", message, mesh.name.clone());
         }
         let equal = |l: &&PreviewMaterial| {
-            l.material == material && l.vertex_colors == vertex_colors && l.texture == texture
+            l.material == material && l.vertex_colors == vertex_colors && l.maps == maps
         };
         let name = match self.materials.iter().find(equal) {
             Some(known) => known.name.clone(),
             None => {
-                let name = self.names.fresh("Material");
-                self.materials.push(PreviewMaterial { material, vertex_colors, name: name.clone(), texture });
+                let own = if material.name.is_empty() { "Material" } else { &material.name };
+                let name = self.names.fresh(own);
+                self.materials.push(PreviewMaterial { material, vertex_colors, name: name.clone(), maps });
                 name
             }
         };
         format!("{ROOT}/{name}")
+    }
+
+    /// The textures of the material of a mesh, as far as the mesh has texture coordinates for them.
+    fn maps(&mut self, mesh: &'a Mesh, warnings: &mut Warnings) -> Vec<SurfaceMap> {
+        let material = &mesh.material;
+        let placed = |map: &'a Option<crate::model::TextureMap>| map.as_ref().map(|m| (&m.texture, m.set));
+        let all = [
+            (MapKind::Color, material.texture.as_ref().map(|t| (t, 0))),
+            (MapKind::MetallicRoughness, placed(&material.metallic_roughness_map)),
+            (MapKind::Normal, placed(&material.normal_map)),
+            (MapKind::Emission, placed(&material.emissive_map)),
+            (MapKind::Occlusion, placed(&material.occlusion_map)),
+        ];
+        let mut maps = Vec::new();
+        for (kind, map) in all {
+            let Some((texture, set)) = map.filter(|(_, set)| !mesh.texture_set(*set).is_empty()) else { continue };
+            if let Some(file) = self.file(texture, &mesh.name, warnings) {
+                maps.push(SurfaceMap { kind, file, set });
+            }
+        }
+        maps
     }
 
     /// The index of the file of a texture; `None` for an unsupported image.
@@ -74,19 +149,13 @@ impl<'a> PreviewMaterials<'a> {
         if let Some((_, known)) = self.textures.iter().find(|(t, _)| *t == texture) {
             return *known;
         }
-        let encoded = match image::guess_format(&texture.bytes) {
-            Ok(ImageFormat::Png) => Some(("png", texture.bytes.to_vec())),
-            Ok(ImageFormat::Jpeg) => Some(("jpg", texture.bytes.to_vec())),
-            Ok(ImageFormat::WebP) => png(&texture.bytes).map(|bytes| {
+        let number = texture_file(texture).map(|file| {
+            if file.converted {
                 warnings.add("usd-webp", "WebP textures were converted to PNG", mesh);
-                ("png", bytes)
-            }),
-            _ => None,
-        };
-        let number = encoded.map(|(extension, bytes)| {
-            let number = self.files.len() + 1;
-            self.files.push(OutputFile { name: format!("texture_{number}.{extension}"), bytes });
-            number - 1
+            }
+            let name = format!("texture_{}.{}", self.files.len() + 1, file.extension);
+            self.files.push(OutputFile { name, bytes: file.bytes.into_owned() });
+            self.files.len() - 1
         });
         if number.is_none() {
             warnings.add("usd-texture", "a texture that is not PNG, JPEG or WebP was omitted", mesh);
@@ -109,45 +178,50 @@ impl<'a> PreviewMaterials<'a> {
 
     fn write_material(&self, text: &mut UsdaText, preview: &PreviewMaterial) {
         let path = format!("{ROOT}/{}", preview.name);
-        let [r, g, b, alpha] = preview.material.base_color;
         text.open(&format!("def Material \"{}\"", preview.name), &[]);
         text.line(&format!("token outputs:surface.connect = <{path}/Surface.outputs:surface>"));
-        text.open(r#"def Shader "Surface""#, &[]);
-        text.line(r#"uniform token info:id = "UsdPreviewSurface""#);
-        if preview.texture.is_some() {
-            text.line(&format!("color3f inputs:diffuseColor.connect = <{path}/Color.outputs:rgb>"));
-        } else if preview.vertex_colors {
-            text.line(&format!("color3f inputs:diffuseColor.connect = <{path}/Color.outputs:result>"));
-        } else {
-            text.line(&format!("color3f inputs:diffuseColor = {}", tuple([r, g, b])));
-        }
-        text.line("float inputs:metallic = 0");
-        text.line(&format!("float inputs:opacity = {}", SingleNumber(alpha)));
-        text.line(&format!("float inputs:roughness = {}", SingleNumber(ROUGHNESS)));
-        text.line("token outputs:surface");
-        text.close();
-        if let Some(file) = preview.texture.and_then(|t| self.files.get(t)) {
-            text.open(r#"def Shader "Coordinates""#, &[]);
+        write_surface(text, preview, &path);
+        let mut sets: Vec<usize> = preview.maps.iter().map(|map| map.set).collect();
+        sets.sort_unstable();
+        sets.dedup();
+        for set in sets {
+            text.open(&format!("def Shader \"{}\"", coordinates(set)), &[]);
             text.line(r#"uniform token info:id = "UsdPrimvarReader_float2""#);
-            text.line(r#"string inputs:varname = "st""#);
+            text.line(&format!("string inputs:varname = \"{}\"", texcoord_name(set)));
             text.line("float2 outputs:result");
             text.close();
-            text.open(r#"def Shader "Color""#, &[]);
-            text.line(r#"uniform token info:id = "UsdUVTexture""#);
-            text.line(&format!("asset inputs:file = {}", asset(&format!("{}/{}", self.folder, file.name))));
-            text.line(&format!("float4 inputs:scale = {}", tuple([r, g, b, 1.0])));
-            text.line(r#"token inputs:sourceColorSpace = "sRGB""#);
-            text.line(&format!("float2 inputs:st.connect = <{path}/Coordinates.outputs:result>"));
-            text.line(r#"token inputs:wrapS = "repeat""#);
-            text.line(r#"token inputs:wrapT = "repeat""#);
-            text.line("float3 outputs:rgb");
-            text.close();
-        } else if preview.vertex_colors {
+        }
+        for map in &preview.maps {
+            self.write_map(text, preview.material, map, &path);
+        }
+        if preview.vertex_colors {
             text.open(r#"def Shader "Color""#, &[]);
             text.line(r#"uniform token info:id = "UsdPrimvarReader_float3""#);
             text.line(r#"string inputs:varname = "displayColor""#);
             text.line("float3 outputs:result");
             text.close();
+        }
+        text.close();
+    }
+
+    /// Writes the shader of a texture.
+    fn write_map(&self, text: &mut UsdaText, material: &Material, map: &SurfaceMap, path: &str) {
+        let Some(file) = self.files.get(map.file) else { return };
+        let (scale, bias, space) = map.kind.values(material);
+        let (name, inputs) = map.kind.inputs();
+        text.open(&format!("def Shader \"{name}\""), &[]);
+        text.line(r#"uniform token info:id = "UsdUVTexture""#);
+        text.line(&format!("asset inputs:file = {}", asset(&format!("{}/{}", self.folder, file.name))));
+        text.line(&format!("float4 inputs:scale = {}", tuple(scale)));
+        if bias != [0.0; 4] {
+            text.line(&format!("float4 inputs:bias = {}", tuple(bias)));
+        }
+        text.line(&format!("token inputs:sourceColorSpace = \"{space}\""));
+        text.line(&format!("float2 inputs:st.connect = <{path}/{}.outputs:result>", coordinates(map.set)));
+        text.line(r#"token inputs:wrapS = "repeat""#);
+        text.line(r#"token inputs:wrapT = "repeat""#);
+        for (_, output) in inputs {
+            text.line(&format!("{} outputs:{output}", if *output == "rgb" { "float3" } else { "float" }));
         }
         text.close();
     }
@@ -158,18 +232,44 @@ impl<'a> PreviewMaterials<'a> {
     }
 }
 
+/// The name of the shader that reads a set of texture coordinates.
+fn coordinates(set: usize) -> String {
+    if set == 0 { "Coordinates".to_owned() } else { format!("Coordinates_{set}") }
+}
+
+/// Writes the shader of the surface: the inputs that textures or vertex colours do not give.
+fn write_surface(text: &mut UsdaText, preview: &PreviewMaterial, path: &str) {
+    let Material { base_color: [r, g, b, alpha], metallic, roughness, emissive, .. } = preview.material;
+    text.open(r#"def Shader "Surface""#, &[]);
+    text.line(r#"uniform token info:id = "UsdPreviewSurface""#);
+    let has = |kind| preview.maps.iter().any(|map| map.kind == kind);
+    for map in &preview.maps {
+        let (name, inputs) = map.kind.inputs();
+        for (input, output) in inputs {
+            text.line(&format!("{input}.connect = <{path}/{name}.outputs:{output}>"));
+        }
+    }
+    if preview.vertex_colors {
+        text.line(&format!("color3f inputs:diffuseColor.connect = <{path}/Color.outputs:result>"));
+    } else if !has(MapKind::Color) {
+        text.line(&format!("color3f inputs:diffuseColor = {}", tuple([*r, *g, *b])));
+    }
+    if !has(MapKind::MetallicRoughness) {
+        text.line(&format!("float inputs:metallic = {}", SingleNumber(*metallic)));
+        text.line(&format!("float inputs:roughness = {}", SingleNumber(*roughness)));
+    }
+    if !has(MapKind::Emission) && *emissive != [0.0; 3] {
+        text.line(&format!("color3f inputs:emissiveColor = {}", tuple(*emissive)));
+    }
+    text.line(&format!("float inputs:opacity = {}", SingleNumber(*alpha)));
+    text.line("token outputs:surface");
+    text.close();
+}
+
 /// A path as an asset literal.
 fn asset(path: &str) -> String {
     match path.contains('@') {
         true => format!("@@@{}@@@", path.replace("@@@", "\\@@@")),
         false => format!("@{path}@"),
     }
-}
-
-/// A WebP image as PNG; `None` if it cannot be decoded.
-fn png(webp: &[u8]) -> Option<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let image = image::load_from_memory_with_format(webp, ImageFormat::WebP).ok()?;
-    image.write_to(&mut Cursor::new(&mut bytes), ImageFormat::Png).ok()?;
-    Some(bytes)
 }

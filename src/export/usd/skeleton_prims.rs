@@ -3,6 +3,7 @@
 //! Joints are paths of prim names, parents first; `jointNames` are the names in the skeleton. Bind transforms are in model
 //! space, rest transforms and animations local. Units: metres, time codes (frames of the first clip).
 
+use super::blend_shapes::MorphNames;
 use super::usda_text::{PrimNames, UsdaText, list, matrix, tokens, tuples};
 use crate::export::nominal_rate::nominal;
 use crate::math::Mat4;
@@ -11,16 +12,25 @@ use crate::model::{Clip, Motion, Skeleton};
 /// The prim that holds skeletons and meshes.
 pub(super) const ROOT: &str = "/Root/Character";
 
-/// Writes the prim `name` of a skeleton with the bind transforms `bind` and the clips of `contained`. Its animation is the first
-/// of `motions`, whose clips are in the prim `Skeleton`.
+/// The clips of a skeleton.
+pub(super) struct ClipsInSkeleton<'a> {
+    /// All motions of the file, whose clips are in the prim `Skeleton`; the first is the animation of every skeleton.
+    pub(super) motions: &'a [Motion],
+    /// The motions whose clips are written into the prim.
+    pub(super) contained: &'a [Motion],
+    /// The morph targets of all meshes.
+    pub(super) morphs: &'a MorphNames<'a>,
+    /// Time codes per second.
+    pub(super) rate: f64,
+}
+
+/// Writes the prim `name` of a skeleton with the bind transforms `bind`.
 pub(super) fn write(
     text: &mut UsdaText,
     skeleton: &Skeleton,
     name: &str,
     bind: &[Mat4<f64>],
-    motions: &[Motion],
-    contained: &[Motion],
-    rate: f64,
+    clips: &ClipsInSkeleton,
 ) {
     let joints = tokens(paths(skeleton));
     text.open(&format!("def Skeleton \"{name}\""), &[r#"prepend apiSchemas = ["SkelBindingAPI"]"#]);
@@ -37,21 +47,28 @@ pub(super) fn write(
         let name = if m.clip.name.is_empty() { "clip" } else { m.clip.name.as_str() };
         (m.clip.frames() > 0).then(|| names.fresh(name))
     };
-    let names: Vec<Option<String>> = motions.iter().map(named).collect();
+    let names: Vec<Option<String>> = clips.motions.iter().map(named).collect();
     if let Some(first) = names.iter().flatten().next() {
         text.line(&format!("rel skel:animationSource = <{ROOT}/Skeleton/{first}>"));
     }
-    for (motion, name) in contained.iter().zip(&names) {
+    for (motion, name) in clips.contained.iter().zip(&names) {
         if let Some(name) = name {
-            animation(text, skeleton, &motion.clip, name, &joints, rate);
+            animation(text, skeleton, &motion.clip, name, &joints, clips);
         }
     }
     text.close();
 }
 
-/// Writes a clip in time codes of `rate`: translations, rotations and scales, which are ignored unless all three are present.
-fn animation(text: &mut UsdaText, skeleton: &Skeleton, clip: &Clip, name: &str, joints: &str, rate: f64) {
-    let step = rate / nominal(clip.sample_rate);
+/// Writes a clip in time codes: translations, rotations and scales, which are ignored unless all three are present.
+fn animation(
+    text: &mut UsdaText,
+    skeleton: &Skeleton,
+    clip: &Clip,
+    name: &str,
+    joints: &str,
+    clips: &ClipsInSkeleton,
+) {
+    let step = clips.rate / nominal(clip.sample_rate);
     let time = |frame: usize| frame as f64 * step;
     let translations = |frame: usize| {
         let pose = clip.pose(skeleton, frame);
@@ -69,6 +86,7 @@ fn animation(text: &mut UsdaText, skeleton: &Skeleton, clip: &Clip, name: &str, 
     }
     text.samples("quatf[] rotations", (0..clip.frames()).map(|f| (time(f), rotations(f))));
     text.line(&format!("half3[] scales = {}", tuples(skeleton.ids().map(|_| [1.0; 3]))));
+    clips.morphs.write(text, clip, &time);
     text.close();
 }
 

@@ -2,13 +2,15 @@
 //!
 //! Space: model space, Y up. Units: metres, frames of the first clip.
 
-use super::mesh_prims::BoundMeshes;
+use super::mesh_prims::{BoundMeshes, MeshReferences};
 use super::preview_materials::PreviewMaterials;
 use super::usda_text::{self, PrimNames, UsdaText};
-use super::{animated_extent, mesh_prims, skeleton_prims};
+use super::skeleton_prims::ClipsInSkeleton;
+use super::{animated_extent, blend_shapes, mesh_prims, skeleton_prims};
 use crate::export::format::Format;
 use crate::export::nominal_rate::nominal;
 use crate::export::save::{ExportError, ExportOptions, OutputFile, Written};
+use crate::export::whole_mesh::whole_meshes;
 use crate::export::zip_archive::{Packing, archive};
 use crate::model::Motion;
 use crate::report::Warnings;
@@ -17,7 +19,7 @@ use crate::report::Warnings;
 pub const USDA: Format = Format {
     name: "usda",
     about: "USD as text with separate textures; Blender plays it at 24 frames per second: set its rate",
-    loses: "morphs, cameras, lights, metallic and roughness; four joints per vertex",
+    loses: "cameras and lights",
     several: true,
     write: |motions, options| {
         let folder = format!("{}_textures", options.stem);
@@ -66,7 +68,9 @@ fn layer(motions: &[Motion], folder: &str) -> Result<UsdLayer, ExportError> {
     let character = &first.character;
     let mut warnings = Warnings::new();
     let rate = nominal(first.clip.sample_rate);
-    let bound = BoundMeshes::of(character, &mut warnings);
+    let meshes = whole_meshes(&character.meshes);
+    let bound = BoundMeshes::of(character, &meshes, &mut warnings);
+    let (morph_names, morphs_of_meshes) = blend_shapes::names(&meshes, motions);
     let mut materials = PreviewMaterials::new(folder);
 
     let mut text = UsdaText::new(&[
@@ -87,11 +91,14 @@ fn layer(motions: &[Motion], folder: &str) -> Result<UsdLayer, ExportError> {
     for (number, bind) in bound.skeletons.iter().enumerate() {
         let name = names.fresh("Skeleton");
         let animated = if number == 0 { motions } else { &[] };
-        skeleton_prims::write(&mut text, character.skeleton(), &name, bind, motions, animated, rate);
+        let clips = ClipsInSkeleton { motions, contained: animated, morphs: &morph_names, rate };
+        skeleton_prims::write(&mut text, character.skeleton(), &name, bind, &clips);
     }
-    for (mesh, placed) in character.meshes.iter().zip(&bound.meshes) {
-        let material = materials.of(mesh, &mut warnings);
-        mesh_prims::write(&mut text, mesh, placed, &names.fresh(&mesh.name), &material);
+    for ((whole, placed), morphs) in meshes.iter().zip(&bound.meshes).zip(morphs_of_meshes) {
+        let paths = whole.materials().into_iter().map(|(_, part)| materials.of(part, &mut warnings));
+        let paths = paths.collect();
+        let references = MeshReferences { name: names.fresh(&whole.first.name), materials: paths, morphs };
+        mesh_prims::write(&mut text, whole, placed, &references);
     }
     text.close();
     materials.write(&mut text);

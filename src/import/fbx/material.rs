@@ -1,4 +1,5 @@
-//! Converts the materials of a scene to glTF materials: base colour, its texture, metalness and roughness.
+//! Converts the materials of a scene to glTF materials: base colour, emission and normals with their textures, metalness and
+//! roughness as numbers.
 //!
 //! A texture is embedded in the file or is loaded from the file's folder: by the relative path in the file, by its bare name,
 //! or from the `NAME.fbm` or `textures` folder; nothing outside the file's folder is opened.
@@ -8,7 +9,7 @@ use crate::report::{Warnings, one_line};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
-use ufbx::{Material, Scene, Texture};
+use ufbx::{Material, MaterialMap, Scene, Texture};
 
 /// Roughness of surfaces whose shader does not define it: painted, not polished.
 const ROUGH: f64 = 0.8;
@@ -30,31 +31,76 @@ pub(super) fn looks(
     binary: &mut GlbBuilder,
     warnings: &mut Warnings,
 ) -> GlbMaterials {
-    let mut looks = GlbMaterials::default();
-    let mut known: BTreeMap<u32, Option<usize>> = BTreeMap::new();
+    let mut textures = SceneTextures { looks: GlbMaterials::default(), known: BTreeMap::new(), folder };
     for material in &scene.materials {
-        let texture =
-            material.pbr.base_color.texture.as_ref().filter(|_| material.pbr.base_color.texture_enabled);
-        let image = texture.and_then(|texture| {
-            *known.entry(texture.element.element_id).or_insert_with(|| {
-                let bytes = image(texture, folder, warnings)?;
-                let kind = if bytes.starts_with(b"\x89PNG") { "image/png" } else { "image/jpeg" };
-                looks.images.push(json!({ "bufferView": binary.view(&bytes, None), "mimeType": kind }));
-                looks.textures.push(json!({ "source": looks.images.len() - 1 }));
-                Some(looks.textures.len() - 1)
-            })
-        });
-        looks.materials.push(look(material, image));
+        let sets = texture_sets(scene, material);
+        let mut map = |map: &MaterialMap| {
+            let texture = map.texture.as_ref().filter(|_| map.texture_enabled)?;
+            let index = textures.index(texture, binary, warnings)?;
+            let set = sets.iter().position(|name| **name == *texture.uv_set).unwrap_or(0);
+            Some(json!({ "index": index, "texCoord": set }))
+        };
+        let pbr = &material.pbr;
+        let maps = GlbMaps {
+            base_color: map(&pbr.base_color),
+            normal: map(&pbr.normal_map),
+            emission: map(&pbr.emission_color),
+        };
+        let left_out = [&pbr.metalness, &pbr.roughness].iter().any(|m| m.texture.is_some() && m.texture_enabled);
+        if left_out {
+            let message = "textures of metalness and roughness were left out; their numbers are used";
+            warnings.add("fbx-surface-texture", message, one_line(&material.element.name));
+        }
+        textures.looks.materials.push(look(material, maps));
     }
-    looks
+    textures.looks
 }
 
-fn look(material: &Material, texture: Option<usize>) -> Value {
+/// The names of the sets of texture coordinates of the first mesh with the material, in order.
+fn texture_sets(scene: &Scene, material: &Material) -> Vec<String> {
+    let own = |m: &&ufbx::Ref<ufbx::Mesh>| {
+        m.materials.iter().any(|m| m.element.element_id == material.element.element_id)
+    };
+    let mesh = scene.meshes.iter().find(own);
+    mesh.map_or(Vec::new(), |mesh| mesh.uv_sets.iter().map(|set| set.name.to_string()).collect())
+}
+
+/// The textures of a scene as those of a GLB, each once.
+struct SceneTextures<'a> {
+    looks: GlbMaterials,
+    /// The index of each texture by its element; `None` for one that is missing.
+    known: BTreeMap<u32, Option<usize>>,
+    folder: Option<&'a Path>,
+}
+
+impl SceneTextures<'_> {
+    fn index(&mut self, texture: &Texture, binary: &mut GlbBuilder, warnings: &mut Warnings) -> Option<usize> {
+        let looks = &mut self.looks;
+        *self.known.entry(texture.element.element_id).or_insert_with(|| {
+            let bytes = image(texture, self.folder, warnings)?;
+            let kind = if bytes.starts_with(b"\x89PNG") { "image/png" } else { "image/jpeg" };
+            looks.images.push(json!({ "bufferView": binary.view(&bytes, None), "mimeType": kind }));
+            looks.textures.push(json!({ "source": looks.images.len() - 1 }));
+            Some(looks.textures.len() - 1)
+        })
+    }
+}
+
+/// The textures of a material, as glTF names them.
+struct GlbMaps {
+    base_color: Option<Value>,
+    normal: Option<Value>,
+    emission: Option<Value>,
+}
+
+fn look(material: &Material, maps: GlbMaps) -> Value {
     let pbr = &material.pbr;
-    let factor = if pbr.base_factor.has_value { pbr.base_factor.value_vec4.x } else { 1.0 };
-    let c = pbr.base_color.value_vec4;
-    let color = [c.x, c.y, c.z].map(|x| if x.is_finite() { (x * factor).clamp(0.0, 1.0) } else { 1.0 });
-    let said = |map: &ufbx::MaterialMap, usual: f64| match map.value_vec4.x {
+    let color = |color: &MaterialMap, factor: &MaterialMap, usual: f64| {
+        let factor = if factor.has_value { factor.value_vec4.x } else { 1.0 };
+        let c = color.value_vec4;
+        [c.x, c.y, c.z].map(|x| if x.is_finite() { (x * factor).clamp(0.0, 1.0) } else { usual })
+    };
+    let said = |map: &MaterialMap, usual: f64| match map.value_vec4.x {
         x if map.has_value && x.is_finite() => x.clamp(0.0, 1.0),
         _ => usual,
     };
@@ -63,12 +109,29 @@ fn look(material: &Material, texture: Option<usize>) -> Value {
         "metallicFactor": if physical && material.features.metalness.enabled { said(&pbr.metalness, 0.0) } else { 0.0 },
         "roughnessFactor": if physical { said(&pbr.roughness, ROUGH) } else { ROUGH },
     });
-    match texture {
-        Some(texture) => surface["baseColorTexture"] = json!({ "index": texture }),
-        None => surface["baseColorFactor"] = json!([color[0], color[1], color[2], 1.0]),
+    match maps.base_color {
+        Some(texture) => surface["baseColorTexture"] = texture,
+        None => {
+            let [r, g, b] = color(&pbr.base_color, &pbr.base_factor, 1.0);
+            surface["baseColorFactor"] = json!([r, g, b, 1.0]);
+        }
     }
     let name: &str = material.element.name.as_ref();
-    json!({ "name": name, "pbrMetallicRoughness": surface, "doubleSided": true })
+    let mut look = json!({ "name": name, "pbrMetallicRoughness": surface, "doubleSided": true });
+    if let Some(normal) = maps.normal {
+        look["normalTexture"] = normal;
+    }
+    let emission = color(&pbr.emission_color, &pbr.emission_factor, 0.0);
+    match maps.emission {
+        // A texture takes the place of the colour.
+        Some(texture) => {
+            look["emissiveTexture"] = texture;
+            look["emissiveFactor"] = json!([1.0, 1.0, 1.0]);
+        }
+        None if pbr.emission_color.has_value && emission != [0.0; 3] => look["emissiveFactor"] = json!(emission),
+        None => {}
+    }
+    look
 }
 
 /// The bytes of a texture, PNG or JPEG.

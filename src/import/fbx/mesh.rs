@@ -14,6 +14,8 @@ use ufbx::{Mesh, Node, Scene, Vec3, matrix_for_normals, transform_direction, tra
 
 /// Memory of a corner until it is written: itself, its key in the map of known corners, its numbers and its bytes.
 const CORNER: u64 = 256;
+/// Memory of a corner for each set of texture coordinates: in the corner, in its key and as bytes, with the lists' own.
+const TEXTURE_SET: u64 = 64;
 /// Memory of a vertex of a skin: its list of weights.
 const WEIGHTS: u64 = 96;
 /// Buffer view target of vertex attributes: glTF's ARRAY_BUFFER.
@@ -45,12 +47,12 @@ impl GlbMeshes {
     }
 }
 
-/// A position, a normal, a texture coordinate and a colour.
-#[derive(Clone, Copy)]
+/// A position, a normal, texture coordinates of every set, and a colour.
+#[derive(Clone)]
 struct MeshCorner {
     place: [f32; 3],
     normal: [f32; 3],
-    uv: [f32; 2],
+    uvs: Vec<[f32; 2]>,
     color: [f32; 4],
 }
 
@@ -88,7 +90,8 @@ pub(super) fn bodies(
         }
         let what = || format!("the mesh `{}`", one_line(name(mesh)));
         let corners = (mesh.num_triangles as u64).saturating_mul(3);
-        budget.reserve(corners.saturating_mul(CORNER), what)?;
+        let corner = CORNER + TEXTURE_SET * mesh.uv_sets.len() as u64;
+        budget.reserve(corners.saturating_mul(corner), what)?;
         budget.reserve((mesh.num_vertices as u64).saturating_mul(WEIGHTS), what)?;
         let skin = skin(mesh, warnings);
         let morphs = morphs(mesh, skin.as_ref(), budget, warnings)?;
@@ -169,7 +172,7 @@ fn primitive(mesh: &Mesh, faces: &[u32], skin: Option<&FbxSkin>) -> WeldedPrimit
     let place = skin.and_then(|s| s.place);
     let normal_matrix = place.map(|m| matrix_for_normals(&m));
     let mut made = WeldedPrimitive::default();
-    let mut known: HashMap<([u32; 12], u32), u32> = HashMap::new();
+    let mut known: HashMap<([u32; 10], Vec<u32>, u32), u32> = HashMap::new();
     let mut triangles = Vec::new();
     for face in faces.iter().filter_map(|f| mesh.faces.get(*f as usize)) {
         let cut = ufbx::triangulate_face_vec(&mut triangles, mesh, *face) as usize;
@@ -183,21 +186,22 @@ fn primitive(mesh: &Mesh, faces: &[u32], skin: Option<&FbxSkin>) -> WeldedPrimit
                 Vec3 { x: 0.0, y: 1.0, z: 0.0 }
             };
             let normal = normal_matrix.map_or(normal, |m| transform_direction(&m, normal));
-            let uv = if mesh.vertex_uv.exists { mesh.vertex_uv[corner] } else { ufbx::Vec2::default() };
+            let uvs = mesh.uv_sets.iter().map(|set| set.vertex_uv[corner]);
             let color =
                 if mesh.vertex_color.exists { mesh.vertex_color[corner] } else { ufbx::Vec4::default() };
             let made_corner = MeshCorner {
                 place: single(place.map_or(v, |m| transform_position(&m, v))),
                 normal: unit(single(normal)),
-                uv: [uv.x as f32, 1.0 - uv.y as f32],
+                uvs: uvs.map(|uv| [uv.x as f32, 1.0 - uv.y as f32]).collect(),
                 color: [color.x, color.y, color.z, color.w].map(|c| c.clamp(0.0, 1.0) as f32),
             };
-            let MeshCorner { place, normal, uv, color } = made_corner;
-            let mut bits = [0u32; 12];
-            let numbers = place.iter().chain(&normal).chain(&uv).chain(&color);
+            let MeshCorner { place, normal, uvs, color } = &made_corner;
+            let mut bits = [0u32; 10];
+            let numbers = place.iter().chain(normal).chain(color);
             bits.iter_mut().zip(numbers).for_each(|(bits, x)| *bits = x.to_bits());
+            let uvs = uvs.as_flattened().iter().map(|x| x.to_bits()).collect();
             let next = made.corners.len() as u32;
-            let id = *known.entry((bits, vertex)).or_insert(next);
+            let id = *known.entry((bits, uvs, vertex)).or_insert(next);
             if id == next {
                 made.corners.push(made_corner);
                 made.source.push(vertex);
@@ -230,9 +234,9 @@ fn written(
         "POSITION": binary.push(&floats(&places), VERTICES, bounded(list("VEC3", FLOAT), &places)),
         "NORMAL": binary.push(&floats(&normals), VERTICES, list("VEC3", FLOAT)),
     });
-    if mesh.vertex_uv.exists {
-        let uvs: Vec<[f32; 2]> = made.corners.iter().map(|c| c.uv).collect();
-        attributes["TEXCOORD_0"] = binary.push(&floats(&uvs), VERTICES, list("VEC2", FLOAT)).into();
+    for set in 0..mesh.uv_sets.len() {
+        let uvs: Vec<[f32; 2]> = made.corners.iter().map(|c| c.uvs[set]).collect();
+        attributes[format!("TEXCOORD_{set}")] = binary.push(&floats(&uvs), VERTICES, list("VEC2", FLOAT)).into();
     }
     if mesh.vertex_color.exists {
         let colors: Vec<[f32; 4]> = made.corners.iter().map(|c| c.color).collect();

@@ -122,9 +122,17 @@ fn meshes(json: &Json, root: &Root, warnings: &mut Warnings) -> Vec<Mesh> {
     for (m, mesh) in meshes.iter_mut().enumerate() {
         for (p, primitive) in mesh.primitives.iter_mut().enumerate() {
             let path = || format!("meshes[{m}].primitives[{p}]");
-            // Application-specific attributes and morph targets are not read.
+            // Application-specific attributes are not read, nor what morph targets do to normals and tangents.
             primitive.attributes.retain(|semantic, _| *semantic != Checked::Invalid);
-            primitive.targets = None;
+            let known = |i: &Index<Accessor>| i.value() < root.accessors.len();
+            for (t, target) in primitive.targets.iter_mut().flatten().enumerate() {
+                (target.normals, target.tangents) = (None, None);
+                if target.positions.is_some_and(|i| !known(&i)) {
+                    let said = "a morph target names an accessor that is not there; it moves nothing";
+                    warnings.add("gltf-morph", said, format!("{}.targets[{t}]", path()));
+                    target.positions = None;
+                }
+            }
             primitive.material = primitive.material.filter(|m| m.value() < root.materials.len());
             let named = primitive.attributes.values().chain(&primitive.indices);
             let fault =
@@ -173,13 +181,16 @@ mod tests {
             modes.push((primitive.mode(), primitive.material().index(), indices.1, indices.2));
         }
         use ::gltf::mesh::Mode::{Points, Triangles};
-        assert_eq!(modes[0], (Triangles, None, 1, 0));
+        assert_eq!(modes[0], (Triangles, None, 1, 1));
+        let target = document.meshes().next().unwrap().primitives().next().unwrap().morph_targets().next();
+        assert!(target.unwrap().positions().is_none());
         assert!(modes[1..].iter().all(|m| m.0 == Points), "{modes:?}");
         for channel in document.animations().flat_map(|a| a.channels()) {
             assert_eq!(channel.target().node().index(), 1);
             assert_eq!((channel.sampler().input().index(), channel.sampler().output().index()), (0, 0));
         }
-        assert!(warnings.has("gltf-mesh-unreadable") && warnings.has("gltf-foreign-channel"));
+        let expected = ["gltf-mesh-unreadable", "gltf-foreign-channel", "gltf-morph"];
+        assert!(expected.iter().all(|code| warnings.has(code)));
     }
 
     #[test]

@@ -10,7 +10,7 @@
 use super::accessors::Accessors;
 use super::node_joints::{Joints, VrmHumanoid};
 use super::resources::Resources;
-use super::{animations, checked_document, primitives, skin_bind};
+use super::{animations, checked_document, materials, primitives, skin_bind};
 use crate::gltf_document::{Chunks, GltfError, GltfNode, Json, NodeTree};
 use crate::math::{Quat, Transform};
 use crate::memory_budget::MemoryBudget;
@@ -75,7 +75,7 @@ impl GltfFile {
         let skins = skin_bind::skins(&skins, skin_joints, &accessors, &mut warnings)?;
         let bind = skin_bind::bind(&skins, &tree, &worlds, &joints, budget, &mut warnings)?;
         let view = checked_document::view(&json, tree.nodes().len(), accessors.list(), &mut warnings)?;
-        let images = primitives::images(&json, &accessors, &mut resources, &mut warnings)?;
+        let images = materials::images(&json, &accessors, &mut resources, &mut warnings)?;
         let source = primitives::MeshContext {
             json: &json,
             view: &view,

@@ -6,16 +6,16 @@
 
 use super::accessor_elements::Numbers;
 use super::accessors::Accessors;
+use super::influences::{VertexInfluences, influences};
+use super::materials::materials;
+use super::morph_targets;
 use super::node_joints::Joints;
-use super::resources::Resources;
 use super::skin_bind::GltfSkin;
 use crate::gltf_document::{Affine, GltfError, Json, NodeTree, WorldTransform};
-use crate::model::{Binding, JointId, Material, Mesh, Texture};
+use crate::model::{Binding, JointId, Mesh};
 use crate::report::Warnings;
 use ::gltf::json::accessor::Type;
 use ::gltf::mesh::{Mode, Primitive, Semantic};
-use serde_json::Value;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 const DRACO: &str = "KHR_draco_mesh_compression";
@@ -30,49 +30,6 @@ pub(super) struct MeshContext<'a> {
     pub(super) joints: &'a Joints,
     pub(super) accessors: &'a Accessors<'a>,
     pub(super) images: &'a [Option<Arc<[u8]>>],
-}
-
-/// The encoded images of the document; `None` for missing ones.
-pub(super) fn images(
-    json: &Json,
-    accessors: &Accessors,
-    resources: &mut Resources,
-    warnings: &mut Warnings,
-) -> Result<Vec<Option<Arc<[u8]>>>, GltfError> {
-    let items = json.items("images").unwrap_or_default();
-    // Several images may name one view: its bytes are shared.
-    let mut of_view: BTreeMap<usize, Arc<[u8]>> = BTreeMap::new();
-    let mut view = |index: usize, path: &str| -> Result<Arc<[u8]>, GltfError> {
-        if let Some(known) = of_view.get(&index) {
-            return Ok(Arc::clone(known));
-        }
-        let bytes = accessors.view(index, path)?;
-        accessors.budget().reserve(bytes.len() as u64, || format!("`{path}`"))?;
-        let bytes: Arc<[u8]> = Arc::from(bytes);
-        of_view.insert(index, Arc::clone(&bytes));
-        Ok(bytes)
-    };
-    let mut load = |(i, raw): (usize, &str)| {
-        let path = format!("images[{i}]");
-        let image: Value = serde_json::from_str(raw).unwrap_or_default();
-        let bytes = match (image.get("uri").and_then(Value::as_str), image.get("bufferView")) {
-            (Some(uri), _) => resources.load(uri, &path),
-            (None, Some(index)) => {
-                let index = index.as_u64().and_then(|v| usize::try_from(v).ok()).unwrap_or(usize::MAX);
-                view(index, &path)
-            }
-            (None, None) => Err(GltfError::value(path.clone(), "neither `uri` nor `bufferView`")),
-        };
-        match bytes {
-            Ok(bytes) => Ok(Some(bytes)),
-            Err(error) => {
-                let error = error.unless_memory()?;
-                warnings.add("gltf-missing-image", format!("an image is missing: {error}"), path);
-                Ok(None)
-            }
-        }
-    };
-    items.into_iter().enumerate().map(&mut load).collect()
 }
 
 /// The meshes that joints move, in node order.
@@ -102,13 +59,19 @@ pub(super) fn meshes(source: &MeshContext, warnings: &mut Warnings) -> Result<Ve
             budget.reserve_list::<Mesh>(2, || format!("`{path}`"))?;
             match read(source.accessors, &primitive, &path, &bindings, node.skin.is_some()) {
                 Ok(Some(mut read)) => {
+                    let n_vertices = read.positions.len();
+                    read.node = node.name.clone().unwrap_or_default();
                     read.name =
                         mesh.name().map(str::to_owned).or_else(|| node.name.clone()).unwrap_or_default();
+                    read.primitive_of = Some(n);
                     let material = primitive.material().index().and_then(|m| materials.get(m));
-                    let (material, set) = material.cloned().unwrap_or_default();
-                    read.material = material;
-                    read.texcoords =
-                        texcoords(source.accessors, &primitive, &path, set, read.positions.len())?;
+                    let material = material.cloned().unwrap_or_default();
+                    read.material = material.material;
+                    (read.texcoords, read.further_texcoords) =
+                        all_texcoords(source.accessors, &primitive, &path, material.set, n_vertices)?;
+                    let weights = morph_targets::usual_weights(source.json, n, &mesh);
+                    let target = morph_targets::MorphSource { mesh: &mesh, primitive: &primitive, weights };
+                    read.morphs = target.read(source.accessors, n_vertices, &path, warnings)?;
                     meshes.push(read);
                 }
                 Ok(None) => {}
@@ -154,11 +117,11 @@ fn bindings(
     Ok(source.joints.of_node[holder].map(|joint| vec![Binding { joint, joint_from_mesh }]))
 }
 
-fn attribute(primitive: &Primitive, semantic: Semantic) -> Option<usize> {
+pub(super) fn attribute(primitive: &Primitive, semantic: Semantic) -> Option<usize> {
     primitive.get(&semantic).map(|a| a.index())
 }
 
-/// One primitive without name, material and texture coordinates; `None` for points and lines.
+/// One primitive without name, material, texture coordinates and morph targets; `None` for points and lines.
 fn read(
     accessors: &Accessors,
     primitive: &Primitive,
@@ -193,22 +156,22 @@ fn read(
     if let Some(item) = corners.iter().position(|&c| c as usize >= n) {
         return Err(GltfError::value(path, format!("corner {item} names a vertex that is not there")));
     }
-    let (joints, weights) = if skinned {
+    let found = if skinned {
         influences(accessors, primitive, path, n, bindings.len())?
     } else {
-        (vec![[0; 4]; n], vec![[1.0, 0.0, 0.0, 0.0]; n])
+        let (joints, weights) = (vec![[0; 4]; n], vec![[1.0, 0.0, 0.0, 0.0]; n]);
+        VertexInfluences { joints, weights, further: Vec::new() }
     };
     let mesh = Mesh {
-        name: String::new(),
         normals: if normals.len() == n { normals } else { Vec::new() },
-        texcoords: Vec::new(),
         colors: colors(accessors, primitive, path, n)?,
         positions,
-        joints,
-        weights,
+        joints: found.joints,
+        weights: found.weights,
+        further_influences: found.further,
         triangles: triangles(&corners, mode),
         bindings: bindings.to_vec(),
-        material: Material::default(),
+        ..Mesh::default()
     };
     Ok(Some(mesh))
 }
@@ -230,67 +193,6 @@ fn triangles(corners: &[u32], mode: Mode) -> Vec<[u32; 3]> {
     }
 }
 
-type Influences = (Vec<[u16; 4]>, Vec<[f32; 4]>);
-
-/// The four strongest influences of every vertex, their weights summing to one.
-fn influences(
-    accessors: &Accessors,
-    primitive: &Primitive,
-    path: &str,
-    n: usize,
-    bindings: usize,
-) -> Result<Influences, GltfError> {
-    let mut sets = Vec::new();
-    for set in 0..2 {
-        let pair =
-            (attribute(primitive, Semantic::Joints(set)), attribute(primitive, Semantic::Weights(set)));
-        let (Some(joints), Some(weights)) = pair else { break };
-        let joints = accessors.unsigned(joints, path, Type::Vec4)?;
-        let weights = accessors.floats(weights, path, Type::Vec4, Numbers::Unit)?;
-        if joints.len() != 4 * n || weights.len() != 4 * n {
-            return Err(GltfError::value(path, "its vertex attributes differ in length"));
-        }
-        sets.push((joints, weights));
-    }
-    if sets.is_empty() {
-        return Err(GltfError::value(path, "it is skinned but has no JOINTS_0 and WEIGHTS_0"));
-    }
-    let mut joints = Vec::with_capacity(n);
-    let mut weights = Vec::with_capacity(n);
-    for v in 0..n {
-        let mut all: Vec<(u32, f32)> = Vec::with_capacity(8);
-        for (j, w) in &sets {
-            all.extend(j[4 * v..][..4].iter().copied().zip(w[4 * v..][..4].iter().copied()));
-        }
-        all.retain(|(_, w)| *w > 0.0);
-        if let Some((joint, _)) = all.iter().find(|(j, _)| *j as usize >= bindings) {
-            return Err(GltfError::value(path, format!("vertex {v} names joint {joint} of {bindings}")));
-        }
-        let (js, ws) = strongest(all);
-        joints.push(js);
-        weights.push(ws);
-    }
-    if bindings == 0 || bindings > usize::from(u16::MAX) {
-        return Err(GltfError::value(path, format!("its skin has {bindings} joints")));
-    }
-    Ok((joints, weights))
-}
-
-/// The four strongest of some influences, their weights summing to one.
-fn strongest(mut all: Vec<(u32, f32)>) -> ([u16; 4], [f32; 4]) {
-    // A stable sort: equal weights stay in file order.
-    all.sort_by(|a, b| b.1.total_cmp(&a.1));
-    all.truncate(4);
-    // In 32 bits the largest floats sum to infinity, and the smallest lose their digits in the division.
-    let sum: f64 = all.iter().map(|(_, w)| f64::from(*w)).sum();
-    let (mut joints, mut weights) = ([0u16; 4], [1.0, 0.0, 0.0, 0.0]);
-    for (k, (joint, weight)) in all.iter().enumerate() {
-        joints[k] = u16::try_from(*joint).unwrap_or(0);
-        weights[k] = (f64::from(*weight) / sum) as f32;
-    }
-    (joints, weights)
-}
-
 fn colors(
     accessors: &Accessors,
     primitive: &Primitive,
@@ -308,6 +210,27 @@ fn colors(
         }
     };
     Ok(if colors.len() == n { colors } else { Vec::new() })
+}
+
+/// The texture coordinates of set `base`, and the other sets in their order.
+fn all_texcoords(
+    accessors: &Accessors,
+    primitive: &Primitive,
+    path: &str,
+    base: u32,
+    n: usize,
+) -> Result<(Vec<[f32; 2]>, Vec<Vec<[f32; 2]>>), GltfError> {
+    let first = texcoords(accessors, primitive, path, base, n)?;
+    let mut others = Vec::new();
+    for set in (0..).filter(|set| *set != base) {
+        if attribute(primitive, Semantic::TexCoords(set)).is_none() {
+            break;
+        }
+        let found = texcoords(accessors, primitive, path, set, n)?;
+        // An invalid set counts, so that those behind it keep their numbers.
+        others.push(if found.is_empty() { vec![[0.0; 2]; n] } else { found });
+    }
+    Ok((first, others))
 }
 
 fn texcoords(
@@ -331,65 +254,9 @@ fn optional(read: Result<Vec<f32>, GltfError>) -> Result<Option<Vec<f32>>, GltfE
     }
 }
 
-/// The properties of materials that previews draw, with the texture coordinate set of the base colour.
-fn materials(source: &MeshContext) -> Vec<(Material, u32)> {
-    let raw = source.json.items("materials").unwrap_or_default();
-    let textures: BTreeMap<usize, usize> = source
-        .json
-        .items("textures")
-        .unwrap_or_default()
-        .iter()
-        .enumerate()
-        .filter_map(|(i, raw)| Some((i, image_of(&serde_json::from_str(raw).ok()?)?)))
-        .collect();
-    let index = |v: Option<&Value>| v.and_then(Value::as_u64).and_then(|v| usize::try_from(v).ok());
-    let material = |raw: &str| {
-        let value: Value = serde_json::from_str(raw).unwrap_or_default();
-        let pbr = value.get("pbrMetallicRoughness").cloned().unwrap_or_default();
-        let mut base_color = [1.0f32; 4];
-        if let Some(factor) = pbr.get("baseColorFactor").and_then(Value::as_array) {
-            for (c, v) in base_color.iter_mut().zip(factor) {
-                *c = v.as_f64().unwrap_or(1.0) as f32;
-            }
-        }
-        // Alpha is used only if the material is blended.
-        if value.get("alphaMode").and_then(Value::as_str) != Some("BLEND") {
-            base_color[3] = 1.0;
-        }
-        let info = pbr.get("baseColorTexture");
-        let image = index(info.and_then(|t| t.get("index"))).and_then(|t| textures.get(&t));
-        let bytes = image.and_then(|i| source.images.get(*i)?.clone());
-        let set = info.and_then(|t| t.get("texCoord")).and_then(Value::as_u64).unwrap_or(0);
-        let double_sided = value.get("doubleSided").and_then(Value::as_bool).unwrap_or(false);
-        let texture = bytes.map(|bytes| Texture { bytes });
-        (Material { base_color, texture, double_sided }, u32::try_from(set).unwrap_or(0))
-    };
-    raw.into_iter().map(material).collect()
-}
-
-/// The image of a texture: its own, or the WebP one of `EXT_texture_webp`.
-fn image_of(texture: &Value) -> Option<usize> {
-    let webp =
-        texture.get("extensions").and_then(|e| e.get("EXT_texture_webp")).and_then(|w| w.get("source"));
-    let index = texture.get("source").or(webp)?.as_u64()?;
-    usize::try_from(index).ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn weights_of_any_size_sum_to_one() {
-        for weight in [f32::MAX, 1.0, f32::MIN_POSITIVE, 1e-45] {
-            for count in 1..8 {
-                let (joints, weights) = strongest((0..count).map(|j| (j, weight)).collect());
-                let sum: f32 = weights.iter().sum();
-                assert!((sum - 1.0).abs() < 1e-6, "{count} times {weight:e}: {weights:?}");
-                assert_eq!(joints[0], 0);
-            }
-        }
-    }
 
     #[test]
     fn strips_and_fans_keep_their_front_side() {

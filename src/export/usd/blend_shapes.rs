@@ -1,0 +1,119 @@
+//! Writes morph targets as BlendShape prims, and their weights in animations.
+//!
+//! A weight in an animation is addressed by a name that all meshes of the skeleton share. Meshes whose weights always agree
+//! share a name; otherwise it gets a number.
+//! Space: model space of the bind pose. Units: metres. Source: UsdSkel, "Blend Shapes", of Pixar's USD.
+
+use super::mesh_prims::{MeshReferences, double};
+use super::usda_text::{PrimNames, SingleNumber, UsdaText, list, tokens, tuples};
+use crate::export::whole_mesh::WholeMesh;
+use crate::math::Mat4;
+use crate::model::{AnimatedProperty, Clip, Mesh, Motion, PropertyTrack};
+
+/// The names of all morph targets in animations, with where their weights are from.
+#[derive(Default)]
+pub(super) struct MorphNames<'a> {
+    names: Vec<String>,
+    sources: Vec<MorphWeights<'a>>,
+}
+
+/// The weights of a morph target.
+#[derive(Clone, Copy)]
+struct MorphWeights<'a> {
+    mesh: &'a Mesh,
+    target: usize,
+}
+
+impl MorphWeights<'_> {
+    /// The weight in each frame of a clip; one if it is constant.
+    fn of(&self, clip: &Clip) -> Vec<f32> {
+        let own = |t: &&PropertyTrack| t.property == AnimatedProperty::Weights && t.node == self.mesh.node;
+        let still = || vec![self.mesh.morphs.get(self.target).map_or(0.0, |m| m.weight)];
+        let Some(track) = clip.property_tracks.iter().find(own) else { return still() };
+        let weight = |frame| track.frame(frame).get(self.target).copied().unwrap_or(0.0);
+        (0..clip.frames()).map(weight).collect()
+    }
+}
+
+impl<'a> MorphNames<'a> {
+    /// The names of the morph targets of a mesh in the animations of these motions.
+    pub(super) fn add(&mut self, mesh: &'a Mesh, motions: &[Motion]) -> Vec<String> {
+        let mut names = Vec::with_capacity(mesh.morphs.len());
+        for (target, morph) in mesh.morphs.iter().enumerate() {
+            let weights = MorphWeights { mesh, target };
+            let agrees = |known: usize| {
+                let known = self.sources[known];
+                motions.iter().all(|m| known.of(&m.clip) == weights.of(&m.clip))
+            };
+            let numbered = (2..).map(|n| format!("{}_{n}", morph.name));
+            // A mesh has every name once.
+            let free = |name: &String| {
+                let known = self.names.iter().position(|n| n == name);
+                !names.contains(name) && known.is_none_or(agrees)
+            };
+            let name = std::iter::once(morph.name.clone()).chain(numbered).find(free).unwrap_or_default();
+            if !self.names.contains(&name) {
+                self.names.push(name.clone());
+                self.sources.push(weights);
+            }
+            names.push(name);
+        }
+        names
+    }
+
+    /// Writes the weights of a clip into its animation; `time` is the time code of a frame.
+    pub(super) fn write(&self, text: &mut UsdaText, clip: &Clip, time: &dyn Fn(usize) -> f64) {
+        if self.names.is_empty() {
+            return;
+        }
+        text.line(&format!("uniform token[] blendShapes = {}", tokens(&self.names)));
+        let weights: Vec<Vec<f32>> = self.sources.iter().map(|source| source.of(clip)).collect();
+        let of_frame = |frame: usize| {
+            list(weights.iter().map(|w| SingleNumber(w.get(frame).or(w.first()).copied().unwrap_or(0.0))))
+        };
+        match weights.iter().all(|w| w.len() == 1) {
+            true => text.line(&format!("float[] blendShapeWeights = {}", of_frame(0))),
+            false => {
+                let samples = (0..clip.frames()).map(|frame| (time(frame), of_frame(frame)));
+                text.samples("float[] blendShapeWeights", samples);
+            }
+        }
+    }
+}
+
+/// Writes the morph targets of a mesh into its prim.
+pub(super) fn write(
+    text: &mut UsdaText,
+    mesh: &Mesh,
+    model_from_mesh: &Mat4<f64>,
+    references: &MeshReferences,
+    names: &mut PrimNames,
+) {
+    if mesh.morphs.is_empty() {
+        return;
+    }
+    let prims: Vec<String> = mesh.morphs.iter().map(|morph| names.fresh(&morph.name)).collect();
+    text.line(&format!("uniform token[] skel:blendShapes = {}", tokens(&references.morphs)));
+    let path = |prim: &String| format!("<{}/{}/{prim}>", super::skeleton_prims::ROOT, references.name);
+    text.line(&format!("rel skel:blendShapeTargets = {}", list(prims.iter().map(path))));
+    let linear = model_from_mesh.fixed_view::<3, 3>(0, 0).into_owned();
+    for (prim, morph) in prims.iter().zip(&mesh.morphs) {
+        let moved = morph.offsets.iter().enumerate().filter(|(_, by)| **by != [0.0; 3]);
+        let (indices, offsets): (Vec<usize>, Vec<[f32; 3]>) =
+            moved.map(|(v, by)| (v, <[f64; 3]>::from(linear * double(by)).map(|x| x as f32))).unzip();
+        text.open(&format!("def BlendShape \"{prim}\""), &[]);
+        text.line(&format!("uniform vector3f[] offsets = {}", tuples(offsets)));
+        text.line(&format!("uniform int[] pointIndices = {}", list(indices)));
+        text.close();
+    }
+}
+
+/// The names of the morph targets of all meshes, mesh by mesh.
+pub(super) fn names<'a>(
+    meshes: &'a [WholeMesh],
+    motions: &[Motion],
+) -> (MorphNames<'a>, Vec<Vec<String>>) {
+    let mut all = MorphNames::default();
+    let of_meshes = meshes.iter().map(|whole| all.add(&whole.mesh, motions)).collect();
+    (all, of_meshes)
+}

@@ -17,6 +17,7 @@ pub const FORMAT: Format = Format {
     name: "csv",
     about: "table of positions and rotations of joints in model space, metres",
     loses: "skeleton, skin, materials; one clip a file",
+    morphs: false,
     several: false,
     write: |motions, options| {
         let file = |motion| OutputFile {

@@ -18,6 +18,8 @@ pub struct Format {
     pub about: &'static str,
     /// Short list of what a file does not store of a motion and its character.
     pub loses: &'static str,
+    /// Whether a new file has morph targets and their weights.
+    pub morphs: bool,
     /// Whether a file can hold several clips.
     pub several: bool,
     /// Writes motions that share one character: at least one, and only one if a file cannot hold several.

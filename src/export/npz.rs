@@ -33,6 +33,7 @@ pub const FORMAT: Format = Format {
     name: "npz",
     about: "NumPy arrays: positions, rotations, rest, names, contacts; metres",
     loses: "skin, materials; one clip a file",
+    morphs: false,
     several: false,
     write: |motions, options| {
         let file = |motion| -> Result<OutputFile, ExportError> {

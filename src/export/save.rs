@@ -9,7 +9,7 @@ use super::gltf::DROPPED;
 use super::npz::NpzOptions;
 use super::vrma::VrmaOptions;
 use crate::gltf_document::GltfError;
-use crate::model::Motion;
+use crate::model::{AnimatedProperty, Mesh, Motion, PropertyTrack};
 use crate::report::{Warnings, one_line};
 
 /// Options of [`save`].
@@ -121,11 +121,21 @@ pub fn save(motions: &[Motion], format: Format, options: &ExportOptions) -> Resu
     let fbx = |m: &Motion| m.character.document.as_ref().is_some_and(|d| d.fbx.is_some());
     let unchanged = format.name == "fbx" && options.clips_inside && motions.iter().all(fbx);
     let preserved = unchanged || [Format::GLB, Format::GLTF, Format::VRM].contains(&format);
-    let track = motions.iter().flat_map(|m| &m.clip.property_tracks).next();
-    if let Some(track) = track.filter(|_| !preserved) {
-        let message =
-            format!("morph weights and nodes that are not joints are not written to {}", format.name);
-        warnings.add(DROPPED, message, format!("the node {}", track.node));
+    let dropped = |m: &&Motion| m.clip.property_tracks.iter().any(|t| !keeps(format, m, t));
+    if let Some(motion) = motions.iter().find(dropped).filter(|_| !preserved) {
+        let track = motion.clip.property_tracks.iter().find(|t| !keeps(format, motion, t));
+        let what = match format.morphs {
+            true => "animation of nodes that are not joints is",
+            false => "morph weights and animation of nodes that are not joints are",
+        };
+        let node = track.map_or("", |t| &t.node);
+        warnings.add(DROPPED, format!("{what} not written to {}", format.name), format!("the node {node}"));
     }
     Ok((files, warnings))
+}
+
+/// Whether a new file has a property track.
+fn keeps(format: Format, motion: &Motion, track: &PropertyTrack) -> bool {
+    let has_targets = |m: &Mesh| m.node == track.node && !m.morphs.is_empty();
+    format.morphs && track.property == AnimatedProperty::Weights && motion.character.meshes.iter().any(has_targets)
 }

@@ -27,6 +27,7 @@ pub const FORMAT: Format = Format {
     name: "vrma",
     about: "VRM animation, playable by any VRM",
     loses: "joints that are not human bones, translations of all joints except the hips; one clip a file",
+    morphs: false,
     several: false,
     write: |motions, options: &ExportOptions| {
         let file = |motion| -> Result<OutputFile, ExportError> {

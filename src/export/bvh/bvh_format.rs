@@ -10,6 +10,7 @@ pub const FORMAT: Format = Format {
     name: "bvh",
     about: "Biovision hierarchy, centimetres",
     loses: "skin, materials, axes of joints at rest; one clip a file",
+    morphs: false,
     several: false,
     write: |motions, options| {
         let file = |motion| OutputFile {

@@ -22,6 +22,7 @@ pub const FORMAT: Format = Format {
     name: "fbx",
     about: "binary FBX: a new file, or the FBX character's own file with clips added",
     loses: "for characters not from FBX: cameras, lights, occlusion maps, and animation of nodes that are no joints",
+    morphs: true,
     several: true,
     write: save,
 };

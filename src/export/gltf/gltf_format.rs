@@ -12,6 +12,7 @@ pub const GLB: Format = Format {
     name: "glb",
     about: "binary glTF: one file",
     loses: "nothing of a glTF character",
+    morphs: true,
     several: true,
     write: |motions, options| save(motions, Container::Glb, "glb", options),
 };
@@ -21,6 +22,7 @@ pub const GLTF: Format = Format {
     name: "gltf",
     about: "glTF: JSON with separate resource files",
     loses: "nothing of a glTF character",
+    morphs: true,
     several: true,
     write: |motions, options| save(motions, Container::Gltf, "gltf", options),
 };
@@ -30,6 +32,7 @@ pub const VRM: Format = Format {
     name: "vrm",
     about: "VRM, for VRM characters only: their own file with clips added",
     loses: "nothing",
+    morphs: true,
     several: true,
     write: |motions, options| {
         let document = motions.first().and_then(|m| m.character.document.as_ref());

@@ -79,7 +79,10 @@ fn rich() -> Motion {
 
 fn write(motion: &Motion, format: &str) -> Vec<u8> {
     let options = ExportOptions { stem: "rich".into(), ..ExportOptions::default() };
-    save(std::slice::from_ref(motion), Format::of(format).unwrap(), &options).unwrap().0.swap_remove(0).bytes
+    let (mut files, warnings) =
+        save(std::slice::from_ref(motion), Format::of(format).unwrap(), &options).unwrap();
+    assert!(!warnings.has("carried-dropped"), "{warnings:?}");
+    files.swap_remove(0).bytes
 }
 
 /// The vertices of all meshes in a frame, in order of their coordinates.

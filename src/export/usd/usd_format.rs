@@ -20,6 +20,7 @@ pub const USDA: Format = Format {
     name: "usda",
     about: "USD as text with separate textures; Blender plays it at 24 frames per second: set its rate",
     loses: "cameras and lights",
+    morphs: true,
     several: true,
     write: |motions, options| {
         let folder = format!("{}_textures", options.stem);
@@ -36,6 +37,7 @@ pub const USDZ: Format = Format {
     name: "usdz",
     about: "USD with textures in one file; Blender plays it at 24 frames per second: set its rate",
     loses: USDA.loses,
+    morphs: true,
     several: true,
     write: packed,
 };

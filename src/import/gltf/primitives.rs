@@ -8,7 +8,7 @@ use super::accessor_elements::Numbers;
 use super::accessors::Accessors;
 use super::influences::{VertexInfluences, influences};
 use super::materials::materials;
-use super::morph_targets;
+use super::morph_targets::MorphSource;
 use super::node_joints::Joints;
 use super::skin_bind::GltfSkin;
 use crate::gltf_document::{Affine, GltfError, Json, NodeTree, WorldTransform};
@@ -40,6 +40,7 @@ pub(super) fn meshes(source: &MeshContext, warnings: &mut Warnings) -> Result<Ve
     let materials = materials(source);
     let budget = source.accessors.budget();
     let rigid_from_node = rigid_from_node(source);
+    let raw_nodes = source.json.items("nodes").unwrap_or_default();
     let mut meshes = Vec::new();
     for (n, node) in source.tree.nodes().iter().enumerate() {
         let Some(index) = node.mesh else { continue };
@@ -49,6 +50,7 @@ pub(super) fn meshes(source: &MeshContext, warnings: &mut Warnings) -> Result<Ve
             continue;
         };
         let Some(bindings) = bindings(source, n, &rigid_from_node)? else { continue };
+        let mut morph_source = None;
         for primitive in mesh.primitives() {
             let path = format!("meshes[{index}].primitives[{}]", primitive.index());
             if primitive.extension_value(DRACO).is_some() {
@@ -69,9 +71,12 @@ pub(super) fn meshes(source: &MeshContext, warnings: &mut Warnings) -> Result<Ve
                     read.material = material.material;
                     (read.texcoords, read.further_texcoords) =
                         all_texcoords(source.accessors, &primitive, &path, material.set, n_vertices)?;
-                    let weights = morph_targets::usual_weights(source.json, n, &mesh);
-                    let target = morph_targets::MorphSource { mesh: &mesh, primitive: &primitive, weights };
-                    read.morphs = target.read(source.accessors, n_vertices, &path, warnings)?;
+                    if primitive.morph_targets().next().is_some() {
+                        let node = raw_nodes.get(n).copied();
+                        let target = morph_source.get_or_insert_with(|| MorphSource::new(&mesh, node));
+                        read.morphs =
+                            target.read(source.accessors, &primitive, n_vertices, &path, warnings)?;
+                    }
                     meshes.push(read);
                 }
                 Ok(None) => {}

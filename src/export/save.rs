@@ -137,5 +137,7 @@ pub fn save(motions: &[Motion], format: Format, options: &ExportOptions) -> Resu
 /// Whether a new file has a property track.
 fn keeps(format: Format, motion: &Motion, track: &PropertyTrack) -> bool {
     let has_targets = |m: &Mesh| m.node == track.node && !m.morphs.is_empty();
-    format.morphs && track.property == AnimatedProperty::Weights && motion.character.meshes.iter().any(has_targets)
+    format.morphs
+        && track.property == AnimatedProperty::Weights
+        && motion.character.meshes.iter().any(has_targets)
 }

@@ -139,7 +139,8 @@ impl Mesh {
         let first = self.further_influences.partition_point(|f| (f.vertex as usize) < vertex);
         let further = self.further_influences[first..].iter().take_while(|f| f.vertex as usize == vertex);
         let share = 1.0 - further.clone().map(|f| f64::from(f.weight)).sum::<f64>();
-        let four = std::iter::zip(self.joints[vertex], self.weights[vertex]).filter(|(_, weight)| *weight > 0.0);
+        let four =
+            std::iter::zip(self.joints[vertex], self.weights[vertex]).filter(|(_, weight)| *weight > 0.0);
         let four = four.map(|(binding, weight)| (binding, f64::from(weight) * share));
         four.chain(further.map(|f| (f.binding, f64::from(f.weight)))).collect()
     }

@@ -198,7 +198,11 @@ impl Character {
             let fault = |reason| Err(Fault::Mesh { mesh: mesh.name.clone(), reason });
             let n = mesh.positions.len();
             let optional = [mesh.normals.len(), mesh.texcoords.len(), mesh.colors.len()];
-            let whole = mesh.further_texcoords.iter().map(Vec::len).chain(mesh.morphs.iter().map(|m| m.offsets.len()));
+            let whole = mesh
+                .further_texcoords
+                .iter()
+                .map(Vec::len)
+                .chain(mesh.morphs.iter().map(|m| m.offsets.len()));
             let whole = whole.chain([mesh.joints.len(), mesh.weights.len()]).all(|k| k == n);
             if !whole || optional.iter().any(|&k| k != 0 && k != n) {
                 return fault("its vertex lists differ in length");
@@ -234,7 +238,8 @@ mod tests {
     use super::*;
     use crate::math::{Transform, Vec3};
     use crate::model::{
-        AnimatedProperty, Binding, ContactPart, FurtherInfluence, Hold, Joint, Mesh, MorphTarget, Rig, Skeleton,
+        AnimatedProperty, Binding, ContactPart, FurtherInfluence, Hold, Joint, Mesh, MorphTarget, Rig,
+        Skeleton,
     };
 
     /// Two joints and two frames, in the normal form.

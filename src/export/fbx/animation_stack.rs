@@ -238,7 +238,13 @@ mod tests {
     fn a_steady_curve_keeps_one_key() {
         let track =
             JointCurves { model: 5, degrees: vec![[0.0, 1.0, 2.0], [0.0, 1.0, 3.0]], translations: None };
-        let stack = AnimationStack { name: "a".into(), rate: 30.0, ticks: vec![0, 10], tracks: vec![track], morphs: vec![] };
+        let stack = AnimationStack {
+            name: "a".into(),
+            rate: 30.0,
+            ticks: vec![0, 10],
+            tracks: vec![track],
+            morphs: vec![],
+        };
         let mut id = 10;
         let written = write(
             &stack,

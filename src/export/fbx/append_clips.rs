@@ -202,7 +202,13 @@ mod tests {
     use crate::export::fbx::fbx_builder::FbxBuilder;
 
     fn stack(name: &str) -> AnimationStack {
-        AnimationStack { name: name.into(), rate: 30.0, ticks: vec![0, 1000], tracks: Vec::new(), morphs: Vec::new() }
+        AnimationStack {
+            name: name.into(),
+            rate: 30.0,
+            ticks: vec![0, 1000],
+            tracks: Vec::new(),
+            morphs: Vec::new(),
+        }
     }
 
     fn file(stacks: &[&str]) -> Vec<u8> {

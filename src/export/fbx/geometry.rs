@@ -88,10 +88,8 @@ pub(super) fn mesh(bound: &BoundMesh, id: i64, name: &str) -> FbxRecord<'static>
     }
     if !mesh.colors.is_empty() {
         let colors: Vec<f64> = mesh.colors.as_flattened().iter().map(|c| f64::from(*c)).collect();
-        let lists = vec![
-            FbxRecord::new("Colors").doubles(&colors),
-            FbxRecord::new("ColorIndex").ints(&indices),
-        ];
+        let lists =
+            vec![FbxRecord::new("Colors").doubles(&colors), FbxRecord::new("ColorIndex").ints(&indices)];
         layers.element("LayerElementColor", 0, "Color", (PER_CORNER, "IndexToDirect"), lists);
     }
     let sets = std::iter::once(&mesh.texcoords).chain(&mesh.further_texcoords);

@@ -83,7 +83,8 @@ fn images(source: &Material) -> Vec<(&'static str, PlacedImage<'_>)> {
         PlacedImage { texture: &map.texture, channel, set: map.set }
     }
     let base = source.texture.as_ref().map(|texture| PlacedImage { texture, channel: None, set: 0 });
-    let mut found: Vec<(&'static str, PlacedImage<'_>)> = base.map(|b| ("DiffuseColor", b)).into_iter().collect();
+    let mut found: Vec<(&'static str, PlacedImage<'_>)> =
+        base.map(|b| ("DiffuseColor", b)).into_iter().collect();
     for (property, map, channel) in [
         ("NormalMap", &source.normal_map, None),
         ("EmissiveColor", &source.emissive_map, None),

@@ -229,9 +229,7 @@ impl<'a> BoundMesh<'a> {
                 let Some((indices, weights)) = all.get_mut(usize::from(joint)) else { continue };
                 match indices.last() {
                     // A vertex may list a joint twice.
-                    Some(&last) if last == point as i32 => {
-                        *weights.last_mut().unwrap_or(&mut 0.0) += weight
-                    }
+                    Some(&last) if last == point as i32 => *weights.last_mut().unwrap_or(&mut 0.0) += weight,
                     _ => {
                         indices.push(point as i32);
                         weights.push(weight);
@@ -257,7 +255,8 @@ fn weld(mesh: &Mesh) -> (Vec<u32>, Vec<usize>) {
             let further = further.flat_map(|(b, w)| [u32::from(b), (w as f32).to_bits()]);
             let moved = mesh.morphs.iter().flat_map(|m| m.offsets[v].map(f32::to_bits));
             let more = further.chain(moved).collect();
-            let (position, weights) = (mesh.positions[v].map(f32::to_bits), mesh.weights[v].map(f32::to_bits));
+            let (position, weights) =
+                (mesh.positions[v].map(f32::to_bits), mesh.weights[v].map(f32::to_bits));
             let bits = (position, mesh.joints[v], weights, more);
             *known.entry(bits).or_insert_with(|| {
                 firsts.push(v);

@@ -2,8 +2,8 @@
 //!
 //! `POSEMILL_KEEP=FOLDER` keeps the files written here, for other programs to look at.
 
-use crate::development_data::data;
 use super::moved_skin::moved;
+use crate::development_data::data;
 use crate::fbx_reader::{at, corners, open, place};
 use posemill::export::{self, FbxOptions, Format};
 use posemill::import;

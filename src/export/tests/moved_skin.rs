@@ -20,9 +20,14 @@ pub fn moved(mesh: &Mesh, motion: &Motion, frame: usize) -> Vec<Vec3> {
             let joint = pose.joints()[binding.joint.index()].to_matrix();
             (joint * binding.joint_from_mesh).transform_point(&position.into()).coords
         };
-        let rest: f64 =
-            mesh.further_influences.iter().filter(|f| f.vertex as usize == v).map(|f| f64::from(f.weight)).sum();
-        let four = mesh.joints[v].iter().zip(mesh.weights[v]).map(|(b, w)| by(*b) * (f64::from(w) * (1.0 - rest)));
+        let rest: f64 = mesh
+            .further_influences
+            .iter()
+            .filter(|f| f.vertex as usize == v)
+            .map(|f| f64::from(f.weight))
+            .sum();
+        let four =
+            mesh.joints[v].iter().zip(mesh.weights[v]).map(|(b, w)| by(*b) * (f64::from(w) * (1.0 - rest)));
         let further = mesh.further_influences.iter().filter(|f| f.vertex as usize == v);
         four.sum::<Vec3>() + further.map(|f| by(f.binding) * f64::from(f.weight)).sum::<Vec3>()
     };

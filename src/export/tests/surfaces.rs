@@ -7,8 +7,8 @@ use posemill::export::{ExportOptions, Format, save};
 use posemill::import::{self, ImportOptions};
 use posemill::math::{Vec3, exp};
 use posemill::model::{
-    AnimatedProperty, Asset, Clip, FurtherInfluence, Material, Mesh, MorphTarget, Motion, PropertyTrack, Texture,
-    TextureMap,
+    AnimatedProperty, Asset, Clip, FurtherInfluence, Material, Mesh, MorphTarget, Motion, PropertyTrack,
+    Texture, TextureMap,
 };
 use std::sync::Arc;
 
@@ -39,7 +39,9 @@ fn rich() -> Motion {
         .map(|t| MorphTarget {
             name: format!("shape {t}"),
             weight: 0.0,
-            offsets: (0..n).map(|v| if v % TARGETS == t { [0.01, 0.002 * t as f32, -0.01] } else { [0.0; 3] }).collect(),
+            offsets: (0..n)
+                .map(|v| if v % TARGETS == t { [0.01, 0.002 * t as f32, -0.01] } else { [0.0; 3] })
+                .collect(),
         })
         .collect();
     mesh.further_influences = (0..n as u32)
@@ -60,8 +62,12 @@ fn rich() -> Motion {
     };
     let mut cloth = mesh;
     cloth.triangles.drain(..half);
-    cloth.material =
-        Material { name: "cloth".into(), base_color: [0.5, 0.25, 0.125, 1.0], metallic: 0.5, ..Material::default() };
+    cloth.material = Material {
+        name: "cloth".into(),
+        base_color: [0.5, 0.25, 0.125, 1.0],
+        metallic: 0.5,
+        ..Material::default()
+    };
     hero.meshes = vec![skin, cloth];
     let skeleton = hero.skeleton().clone();
     let nod = |frame: usize| {
@@ -71,7 +77,8 @@ fn rich() -> Motion {
     };
     let poses: Vec<_> = (0..FRAMES).map(nod).collect();
     let mut clip = Clip::from_poses("talk", 30.0, &skeleton, &poses);
-    let values = (0..FRAMES).flat_map(|f| (0..TARGETS).map(move |t| ((f + t) % FRAMES) as f32 / 4.0)).collect();
+    let values =
+        (0..FRAMES).flat_map(|f| (0..TARGETS).map(move |t| ((f + t) % FRAMES) as f32 / 4.0)).collect();
     let property = AnimatedProperty::Weights;
     clip.property_tracks = vec![PropertyTrack { node: "Face".into(), property, width: TARGETS, values }];
     Motion::new(Arc::new(hero), clip)

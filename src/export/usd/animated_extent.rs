@@ -69,7 +69,8 @@ fn parts(character: &Character) -> BTreeMap<JointId, JointBox> {
             for (b, _) in mesh.influences(v) {
                 let Some(binding) = mesh.bindings.get(usize::from(b)) else { continue };
                 let part = parts.entry(binding.joint).or_insert(JointBox::EMPTY);
-                let corners = if mesh.morphs.is_empty() { &moved.corners()[..1] } else { &moved.corners()[..] };
+                let corners =
+                    if mesh.morphs.is_empty() { &moved.corners()[..1] } else { &moved.corners()[..] };
                 corners.iter().for_each(|corner| part.include(&point(&binding.joint_from_mesh, corner)));
             }
         }

@@ -109,10 +109,7 @@ pub(super) fn write(
 }
 
 /// The names of the morph targets of all meshes, mesh by mesh.
-pub(super) fn names<'a>(
-    meshes: &'a [WholeMesh],
-    motions: &[Motion],
-) -> (MorphNames<'a>, Vec<Vec<String>>) {
+pub(super) fn names<'a>(meshes: &'a [WholeMesh], motions: &[Motion]) -> (MorphNames<'a>, Vec<Vec<String>>) {
     let mut all = MorphNames::default();
     let of_meshes = meshes.iter().map(|whole| all.add(&whole.mesh, motions)).collect();
     (all, of_meshes)

@@ -147,7 +147,12 @@ fn single(v: Vec3) -> [f32; 3] {
 }
 
 /// Writes the prim of a mesh.
-pub(super) fn write(text: &mut UsdaText, whole: &WholeMesh, placed: &PlacedMesh, references: &MeshReferences) {
+pub(super) fn write(
+    text: &mut UsdaText,
+    whole: &WholeMesh,
+    placed: &PlacedMesh,
+    references: &MeshReferences,
+) {
     let mesh = &*whole.mesh;
     let schemas = r#"prepend apiSchemas = ["SkelBindingAPI", "MaterialBindingAPI"]"#;
     text.open(&format!("def Mesh \"{}\"", references.name), &[schemas]);
@@ -200,8 +205,7 @@ fn write_surface(text: &mut UsdaText, whole: &WholeMesh, placed: &PlacedMesh) {
     text.line(&format!("point3f[] points = {}", tuples(points)));
     if !mesh.colors.is_empty() {
         let bases = base_colors(whole);
-        let colors =
-            mesh.colors.iter().zip(&bases).map(|(c, [r, g, b, _])| [c[0] * r, c[1] * g, c[2] * b]);
+        let colors = mesh.colors.iter().zip(&bases).map(|(c, [r, g, b, _])| [c[0] * r, c[1] * g, c[2] * b]);
         text.per_vertex(&format!("color3f[] primvars:displayColor = {}", tuples(colors)), None);
     }
     let sets = std::iter::once(&mesh.texcoords).chain(&mesh.further_texcoords);
@@ -230,10 +234,7 @@ fn write_subsets(text: &mut UsdaText, whole: &WholeMesh, materials: &[String], n
     let of_triangles = whole.material_of_triangles();
     for (k, material) in materials.iter().enumerate() {
         let name = names.fresh(material.rsplit('/').next().unwrap_or_default());
-        text.open(
-            &format!("def GeomSubset \"{name}\""),
-            &[r#"prepend apiSchemas = ["MaterialBindingAPI"]"#],
-        );
+        text.open(&format!("def GeomSubset \"{name}\""), &[r#"prepend apiSchemas = ["MaterialBindingAPI"]"#]);
         text.line(r#"uniform token elementType = "face""#);
         text.line(r#"uniform token familyName = "materialBind""#);
         let faces = of_triangles.iter().enumerate().filter(|(_, m)| **m == k).map(|(face, _)| face);

@@ -69,7 +69,9 @@ impl MapKind {
         let [r, g, b, _] = material.base_color;
         match self {
             MapKind::Color => ([r, g, b, 1.0], [0.0; 4], "sRGB"),
-            MapKind::MetallicRoughness => ([1.0, material.roughness, material.metallic, 1.0], [0.0; 4], "raw"),
+            MapKind::MetallicRoughness => {
+                ([1.0, material.roughness, material.metallic, 1.0], [0.0; 4], "raw")
+            }
             // An image has -1 to 1 as 0 to 1.
             MapKind::Normal => ([2.0, 2.0, 2.0, 1.0], [-1.0, -1.0, -1.0, 0.0], "raw"),
             MapKind::Emission => {
@@ -136,7 +138,9 @@ impl<'a> PreviewMaterials<'a> {
         ];
         let mut maps = Vec::new();
         for (kind, map) in all {
-            let Some((texture, set)) = map.filter(|(_, set)| !mesh.texture_set(*set).is_empty()) else { continue };
+            let Some((texture, set)) = map.filter(|(_, set)| !mesh.texture_set(*set).is_empty()) else {
+                continue;
+            };
             if let Some(file) = self.file(texture, &mesh.name, warnings) {
                 maps.push(SurfaceMap { kind, file, set });
             }

@@ -4,8 +4,8 @@
 
 use super::mesh_prims::{BoundMeshes, MeshReferences};
 use super::preview_materials::PreviewMaterials;
-use super::usda_text::{self, PrimNames, UsdaText};
 use super::skeleton_prims::ClipsInSkeleton;
+use super::usda_text::{self, PrimNames, UsdaText};
 use super::{animated_extent, blend_shapes, mesh_prims, skeleton_prims};
 use crate::export::format::Format;
 use crate::export::nominal_rate::nominal;

@@ -46,7 +46,8 @@ pub(super) fn looks(
             normal: map(&pbr.normal_map),
             emission: map(&pbr.emission_color),
         };
-        let left_out = [&pbr.metalness, &pbr.roughness].iter().any(|m| m.texture.is_some() && m.texture_enabled);
+        let left_out =
+            [&pbr.metalness, &pbr.roughness].iter().any(|m| m.texture.is_some() && m.texture_enabled);
         if left_out {
             let message = "textures of metalness and roughness were left out; their numbers are used";
             warnings.add("fbx-surface-texture", message, one_line(&material.element.name));
@@ -74,7 +75,12 @@ struct SceneTextures<'a> {
 }
 
 impl SceneTextures<'_> {
-    fn index(&mut self, texture: &Texture, binary: &mut GlbBuilder, warnings: &mut Warnings) -> Option<usize> {
+    fn index(
+        &mut self,
+        texture: &Texture,
+        binary: &mut GlbBuilder,
+        warnings: &mut Warnings,
+    ) -> Option<usize> {
         let looks = &mut self.looks;
         *self.known.entry(texture.element.element_id).or_insert_with(|| {
             let bytes = image(texture, self.folder, warnings)?;
@@ -128,7 +134,9 @@ fn look(material: &Material, maps: GlbMaps) -> Value {
             look["emissiveTexture"] = texture;
             look["emissiveFactor"] = json!([1.0, 1.0, 1.0]);
         }
-        None if pbr.emission_color.has_value && emission != [0.0; 3] => look["emissiveFactor"] = json!(emission),
+        None if pbr.emission_color.has_value && emission != [0.0; 3] => {
+            look["emissiveFactor"] = json!(emission)
+        }
         None => {}
     }
     look

@@ -236,7 +236,8 @@ fn written(
     });
     for set in 0..mesh.uv_sets.len() {
         let uvs: Vec<[f32; 2]> = made.corners.iter().map(|c| c.uvs[set]).collect();
-        attributes[format!("TEXCOORD_{set}")] = binary.push(&floats(&uvs), VERTICES, list("VEC2", FLOAT)).into();
+        attributes[format!("TEXCOORD_{set}")] =
+            binary.push(&floats(&uvs), VERTICES, list("VEC2", FLOAT)).into();
     }
     if mesh.vertex_color.exists {
         let colors: Vec<[f32; 4]> = made.corners.iter().map(|c| c.color).collect();

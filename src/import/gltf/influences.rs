@@ -18,7 +18,6 @@ pub(super) struct VertexInfluences {
     pub(super) further: Vec<FurtherInfluence>,
 }
 
-
 /// The four strongest influences of every vertex, their weights summing to one, and the others.
 pub(super) fn influences(
     accessors: &Accessors,
@@ -42,7 +41,11 @@ pub(super) fn influences(
     if sets.is_empty() {
         return Err(GltfError::value(path, "it is skinned but has no JOINTS_0 and WEIGHTS_0"));
     }
-    let mut found = VertexInfluences { joints: Vec::with_capacity(n), weights: Vec::with_capacity(n), further: Vec::new() };
+    let mut found = VertexInfluences {
+        joints: Vec::with_capacity(n),
+        weights: Vec::with_capacity(n),
+        further: Vec::new(),
+    };
     for v in 0..n {
         let mut all: Vec<(u32, f32)> = Vec::with_capacity(8);
         for (j, w) in &sets {

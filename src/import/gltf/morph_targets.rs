@@ -29,7 +29,8 @@ impl MorphSource {
             Some(weights) => weights.iter().map(|w| w.as_f64().unwrap_or(0.0) as f32).collect(),
             None => mesh.weights().unwrap_or_default().to_vec(),
         };
-        let extras: Option<Value> = mesh.extras().as_ref().and_then(|raw| serde_json::from_str(raw.get()).ok());
+        let extras: Option<Value> =
+            mesh.extras().as_ref().and_then(|raw| serde_json::from_str(raw.get()).ok());
         let names = extras.as_ref().and_then(|e| e.get("targetNames")).and_then(Value::as_array);
         let names = names.map(|names| names.iter().map(|n| n.as_str().unwrap_or_default().to_owned()));
         let names = names.into_iter().flatten().take_while(|n| !n.is_empty()).collect();

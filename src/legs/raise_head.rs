@@ -30,20 +30,57 @@ pub fn raise_head(
     if least.iter().all(|angle| *angle <= 0.0) {
         return motion;
     }
-    // The axis, and the rotation of the joint above the neck.
-    let of = |model: &ModelPose| -> (Vec3, Quat) {
+    // The axis, in the space of the joint above the neck.
+    let of = |model: &ModelPose| -> Vec3 {
         let rotation = above.map_or(Quat::identity(), |joint| model.joint(joint).rotation);
-        (head.axis(model).unwrap_or_default(), rotation)
+        rotation.inverse() * head.axis(model).unwrap_or_default()
     };
-    let frames = map_frames_towards(skeleton, &motion.clip, head.joints(), of);
-    let angles = envelope(least, &time.cut, time.cycle, time.reach(settings.body_raise_time));
-    for (f, (axis, above)) in frames.iter().enumerate() {
-        let angle = angles[time.unknown(f)];
-        if angle > 0.0 {
+    let axes = map_frames_towards(skeleton, &motion.clip, head.joints(), of);
+    let bends = bends(least, &axes, time, time.reach(settings.body_raise_time));
+    for f in 0..motion.clip.frames() {
+        let bend = bends[time.unknown(f)];
+        if bend != Vec3::zeros() {
             let own = &mut motion.clip.rotations_mut(f)[head.pivot.index()];
-            let bent = exp(&(above.inverse() * axis * angle)) * *own;
+            let bent = exp(&bend) * *own;
             *own = same_hemisphere(bent, own);
         }
     }
     motion
+}
+
+/// Smooth rotation vectors of the least angles about these axes. The axis of a frame is the mean of those around it in which the
+/// head is in the floor: its own would flip where the head passes over its neck, as in a roll.
+fn bends(least: &[f64], axes: &[Vec3], time: &Timeline, reach: usize) -> Vec<Vec3> {
+    let smooth = |needed: &[f64]| envelope(needed, &time.cut, time.cycle, reach);
+    let angles = smooth(least);
+    let [ahead, back] = [1.0, -1.0].map(|sign: f64| {
+        [0, 1, 2].map(|k| {
+            let part = |(angle, axis): (&f64, &Vec3)| (sign * angle * axis[k]).max(0.0);
+            smooth(&least.iter().zip(axes).map(part).collect::<Vec<f64>>())
+        })
+    });
+    let bend = |(f, angle): (usize, &f64)| {
+        let mean = Vec3::from([0, 1, 2].map(|k| ahead[k][f] - back[k][f]));
+        mean.try_normalize(1e-9).unwrap_or_default() * *angle
+    };
+    angles.iter().enumerate().map(bend).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_head_that_rolls_over_its_neck_turns_smoothly() {
+        let frames = 40;
+        let time = Timeline { frames, cycle: false, cut: vec![false; frames - 1], dt: 1.0 / 30.0 };
+        // The head is in the floor until it is straight above its neck, where its own axis flips.
+        let least: Vec<f64> = (0..frames).map(|f| if (10..20).contains(&f) { 0.6 } else { 0.0 }).collect();
+        let axes: Vec<Vec3> = (0..frames).map(|f| if f < 20 { Vec3::x() } else { -Vec3::x() }).collect();
+        let bends = bends(&least, &axes, &time, 3);
+        let step = bends.windows(2).map(|w| (w[1] - w[0]).norm()).fold(0.0, f64::max);
+        assert!(step < 0.25, "{step} radians in a frame");
+        assert!((10..20).all(|f| (bends[f] - Vec3::x() * 0.6).norm() < 1e-12));
+        assert!(bends[0] == Vec3::zeros() && bends[39] == Vec3::zeros());
+    }
 }

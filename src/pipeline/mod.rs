@@ -37,6 +37,7 @@ mod hints;
 mod section_values;
 mod stage_monitor;
 mod standard;
+mod take_clips;
 
 pub use atomic_write::WriteError;
 pub(crate) use atomic_write::whole as write_whole;

@@ -18,10 +18,12 @@ const TEXTS: &[&str] = &[
     include_str!("conventions/studios.txt"),
     include_str!("conventions/capture.txt"),
     include_str!("conventions/languages.txt"),
+    include_str!("conventions/games.txt"),
+    include_str!("conventions/tools.txt"),
 ];
 
 /// Conventions that are whole today: every role where it belongs and none elsewhere, from GLB and from BVH alike.
-const WHOLE: usize = 85;
+const WHOLE: usize = 138;
 
 /// How a convention was understood from one format.
 struct Verdict {

@@ -67,7 +67,12 @@ pub(super) fn middle(rig: &Rig, rest: &ModelPose, role: fn(Side) -> Role) -> Opt
     Some((a? + b?) * 0.5)
 }
 
-/// Whether a rig is a quadruped: its trunk does not continue the line of its hind legs in `rest`.
+/// Length of the arms, as a share of the legs, from which they are forelegs: those of dogs and horses are about as long as
+/// the hind legs, those of a Tyrannosaurus a quarter.
+const FORELEG: f64 = 0.5;
+
+/// Whether a rig is a quadruped: its trunk does not continue the line of its hind legs in `rest`, and its arms are long
+/// enough to stand on.
 pub fn on_four_legs(rig: &Rig, rest: &ModelPose) -> bool {
     let middle = |role| middle(rig, rest, role);
     let feet = middle(Role::Foot).or_else(|| middle(Role::LowerLeg));
@@ -76,7 +81,14 @@ pub fn on_four_legs(rig: &Rig, rest: &ModelPose) -> bool {
         return false;
     };
     let (trunk, legs) = (shoulders - hips, hips - feet);
-    trunk.dot(&legs) < IN_LINE * trunk.norm() * legs.norm()
+    // Where the forelegs end before a hand, the forearm is about as long as the upper arm.
+    let arm = match (middle(Role::Hand), middle(Role::LowerArm)) {
+        (Some(hands), _) => Some((shoulders - hands).norm()),
+        (None, Some(elbows)) => Some(2.0 * (shoulders - elbows).norm()),
+        _ => None,
+    };
+    let stands = arm.is_none_or(|arm| arm > FORELEG * legs.norm());
+    stands && trunk.dot(&legs) < IN_LINE * trunk.norm() * legs.norm()
 }
 
 /// The up axis of a body: +Y, or the line from feet to shoulders where legs and trunk are in line and both more than 40

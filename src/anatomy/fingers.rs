@@ -14,12 +14,14 @@ const BENDING: usize = 3;
 /// at more than 2, joints in the palm at about 0.5, and at up to 1 where the rig puts them in the middle of the palm.
 const NEAR_WRIST: f64 = 1.5;
 
-/// The finger chains below `hand`, thumb first. `rest` is the calibration pose in model space, any unit.
+/// The finger chains below `hand`, thumb first. `rest` is the calibration pose in model space, any unit; `seen` are the
+/// fingers by shape, empty if unknown.
 pub fn fingers(
     skeleton: &Skeleton,
     names: &JointNames,
     rest: &ModelPose,
     hand: JointId,
+    seen: &[(Finger, Vec<JointId>)],
 ) -> Vec<(Finger, Vec<JointId>)> {
     let mut named: Vec<(JointId, &FingerName)> = below(skeleton, hand)
         .into_iter()
@@ -29,9 +31,11 @@ pub fn fingers(
         named.retain(|(_, name)| matches!(name.which, WhichFinger::Named(_)));
     }
     let first = first_counted(&named);
+    let by_place = numbers_by_place(names, &named, seen);
     let mut chains: Vec<(Finger, Vec<JointId>)> = Vec::new();
     for (id, name) in named {
-        let Some(finger) = which(name.which, first) else { continue };
+        let by_place = by_place.iter().find(|p| WhichFinger::Counted(p.0) == name.which).map(|p| p.1);
+        let Some(finger) = by_place.or_else(|| which(name.which, first)) else { continue };
         // The thumb's first joint is its metacarpal and bends.
         if name.metacarpal && finger != Finger::Thumb {
             continue;
@@ -81,6 +85,24 @@ fn first_counted(named: &[(JointId, &FingerName)]) -> (u32, Finger) {
     let has = |which: WhichFinger| named.iter().any(|(_, name)| name.which == which);
     let thumb = if has(WhichFinger::Named(Finger::Thumb)) { Finger::Index } else { Finger::Thumb };
     (u32::from(!has(WhichFinger::Counted(0))), thumb)
+}
+
+/// The fingers of the numbers where the shape shows that the thumb has the highest number: UMA counts from the little
+/// finger, Smash Bros from the index finger. Empty where the thumb has the lowest one, or the shape does not tell.
+fn numbers_by_place(
+    names: &JointNames,
+    named: &[(JointId, &FingerName)],
+    seen: &[(Finger, Vec<JointId>)],
+) -> Vec<(u32, Finger)> {
+    let number = |id: JointId| match names.finger(id)?.which {
+        WhichFinger::Counted(n) => Some(n),
+        WhichFinger::Named(_) => None,
+    };
+    let highest = named.iter().filter_map(|(id, _)| number(*id)).max();
+    let found: Vec<(u32, Finger)> =
+        seen.iter().filter_map(|(f, chain)| Some((number(*chain.first()?)?, *f))).collect();
+    let thumb = found.iter().find(|f| f.1 == Finger::Thumb).map(|f| f.0);
+    if thumb.is_some() && thumb == highest && found.len() == Finger::ALL.len() { found } else { Vec::new() }
 }
 
 fn which(name: WhichFinger, (number, finger): (u32, Finger)) -> Option<Finger> {

@@ -37,6 +37,8 @@ impl JointLabel {
     /// Parses a joint name with the words of `vocabulary`.
     pub fn with(vocabulary: &Vocabulary, name: &str) -> JointLabel {
         let local = name.rsplit([':', '|']).next().unwrap_or(name);
+        // Bethesda's short names in brackets repeat the long ones: `NPC L Thigh [LThg]`.
+        let local = local.split_once('[').map(|l| l.0).filter(|l| !l.trim().is_empty()).unwrap_or(local);
         let runs = runs(&usual_width(local));
         let mut label = JointLabel::default();
         if name.starts_with("__") {
@@ -65,8 +67,12 @@ impl JointLabel {
                 if found.glued && only_tool && !tokens.is_empty() {
                     tool_numbers += 1;
                 }
+                // UMA's `Finger04_01` is finger 4, joint 1; `FingerL51` is finger 5, joint 1.
+                let more = runs[run + 1..].iter().any(|r| r.digits && !is_copy(r));
+                let of_run = tokens.iter().filter(|t| t.run + 1 == run);
+                let after_finger = found.glued && !(more && found.text.starts_with('0'));
                 let after_finger =
-                    found.glued && tokens.last().is_some_and(|t| is_any_finger(vocabulary, &t.word));
+                    after_finger && of_run.into_iter().any(|t| is_any_finger(vocabulary, &t.word));
                 label.numbers.extend(numbers(&found.text, after_finger));
             } else {
                 tokens.extend(words_of(vocabulary, found).into_iter().map(|word| Token { word, run }));
@@ -115,6 +121,11 @@ pub fn same_words(a: &str, b: &str) -> bool {
 
 fn is_any_finger(vocabulary: &Vocabulary, word: &str) -> bool {
     vocabulary.meanings(word).iter().any(|m| m.sense == Sense::AnyFinger)
+}
+
+/// Whether a number is Blender's mark of a copy: `.001`.
+fn is_copy(run: &CharRun) -> bool {
+    !run.glued && run.text.len() == 3
 }
 
 /// The number in `digits`; two numbers directly after the word `finger`: Biped's `Finger01` is finger 0, joint 1.

@@ -5,7 +5,7 @@
 //! of each subtree in a depth-first traversal, so the cost for ten thousand joints is that of reading their names.
 
 use super::joint_label::JointLabel;
-use super::vocabulary::{NamedPart, Sense, Vocabulary};
+use super::vocabulary::{NamedPart, Sense, Vocabulary, Word};
 use crate::model::{Finger, JointId, Side, Skeleton};
 use std::collections::BTreeMap;
 
@@ -25,6 +25,7 @@ struct ParsedName {
     finger: Option<FingerName>,
     leg: bool,
     helper: bool,
+    vague: bool,
 }
 
 /// The finger joint that a name denotes.
@@ -47,6 +48,12 @@ pub enum WhichFinger {
     Counted(u32),
 }
 
+/// Factor of a part's weight for each word of another part in the name: `arm_wrist` is a wrist rather than an arm only by
+/// its place in the tree. At 1 both would be equal to names of one part, at 0 such names would be lost.
+const OTHER_PART: f64 = 0.5;
+/// Factor for a name with unknown words: `hip_guard` is a hip less surely than `hip`, and any clear name outweighs it.
+const UNKNOWN_WORD: f64 = 0.5;
+
 /// In a skeleton with fewer joints a word shared by most of them may be a coincidence; nothing is dropped.
 const FEWEST_TO_SHARE: usize = 8;
 
@@ -56,6 +63,7 @@ impl JointNames {
         let mut labels: Vec<JointLabel> =
             skeleton.joints().iter().map(|j| JointLabel::with(vocabulary, &j.name)).collect();
         drop_shared(vocabulary, &mut labels);
+        remove_inner_tips(vocabulary, skeleton, &mut labels);
         let joints = labels.iter().map(|label| ParsedName::of(vocabulary, label)).collect();
         JointNames { joints, walk: walk(skeleton) }
     }
@@ -80,6 +88,12 @@ impl JointNames {
         self.joints[id.index()].finger.as_ref()
     }
 
+    /// The weight of a part of the trunk for a name that is no guess; 0 otherwise.
+    pub fn trunk_weight(&self, id: JointId, part: NamedPart) -> f64 {
+        let weight = self.weight(id, part);
+        if self.is_vague(id) || weight < OTHER_PART { 0.0 } else { weight }
+    }
+
     /// Whether the name ends in a plain `leg`, which may denote any part of a leg.
     pub fn is_leg(&self, id: JointId) -> bool {
         self.joints[id.index()].leg
@@ -88,6 +102,11 @@ impl JointNames {
     /// Whether the name marks a joint that is no part of the body: a tip, a twist joint, a prop.
     pub fn is_helper(&self, id: JointId) -> bool {
         self.joints[id.index()].helper
+    }
+
+    /// Whether the name has words that are unknown, so that it counts only where the shape agrees.
+    pub fn is_vague(&self, id: JointId) -> bool {
+        self.joints[id.index()].vague
     }
 
     /// Whether `id` is `ancestor` or a descendant of it.
@@ -127,6 +146,20 @@ fn walk(skeleton: &Skeleton) -> Vec<(usize, usize)> {
         free[i] = first + 1;
     }
     walk
+}
+
+/// Removes the words for a tip from joints that carry others: the `end` of mGear's limbs is a wrist or an ankle.
+fn remove_inner_tips(vocabulary: &Vocabulary, skeleton: &Skeleton, labels: &mut [JointLabel]) {
+    let mut carries = vec![false; labels.len()];
+    for id in skeleton.ids().rev() {
+        let is_tip = labels[id.index()].words.iter().any(|w| vocabulary.is_tip(w));
+        if let Some(parent) = skeleton.parent(id) {
+            carries[parent.index()] |= carries[id.index()] || !is_tip;
+        }
+        if carries[id.index()] {
+            labels[id.index()].words.retain(|w| !vocabulary.is_tip(w));
+        }
+    }
 }
 
 /// Removes unknown words that more than half of the labels share.
@@ -174,19 +207,25 @@ impl ParsedName {
         let counted = label.numbers.first().copied().map(WhichFinger::Counted);
         let by_number = || first(&|s| counted.filter(|_| s == Sense::AnyFinger));
         let used = usize::from(by_name.is_none() && by_ordinal().is_none());
-        if let Some(which) = by_name.or_else(by_ordinal).or_else(by_number) {
+        // The digits of a leg are toes.
+        let of_foot =
+            |s: Sense| matches!(s, Sense::Body(NamedPart::UpperLeg | NamedPart::LowerLeg | NamedPart::Foot));
+        let counts_toes = by_name.is_none() && label.words.iter().flat_map(senses).any(of_foot);
+        if let Some(which) = by_name.or_else(by_ordinal).or_else(by_number).filter(|_| !counts_toes) {
             let number = label.numbers.get(used..).and_then(|rest| rest.last().copied());
             let metacarpal = words().flat_map(senses).any(|s| s == Sense::Metacarpal);
             named.finger = Some(FingerName { which, number, metacarpal });
             return named;
         }
         named.readings = readings(vocabulary, label);
+        named.vague = label.words.iter().any(|w| !vocabulary.knows(w) && !is_counter(w));
         named.leg = label.words.last().is_some_and(|w| w == "leg");
         named
     }
 }
 
-/// The parts that all words of the label allow, each with the lowest of the words' weights.
+/// The parts that the words of the label denote, each with the highest of the words' weights, less for every word that
+/// denotes another part or is unknown.
 fn readings(vocabulary: &Vocabulary, label: &JointLabel) -> Vec<(NamedPart, f64)> {
     let mark = |sense: Sense| {
         let is = |w: &&String| vocabulary.meanings(w).iter().any(|m| m.sense == sense);
@@ -194,24 +233,34 @@ fn readings(vocabulary: &Vocabulary, label: &JointLabel) -> Vec<(NamedPart, f64)
     };
     let (front, hind) = (mark(Sense::Front), mark(Sense::Hind));
     let words = label.words.iter().filter(|w| Some(*w) != front && Some(*w) != hind);
-    let mut found: Option<Vec<(NamedPart, f64)>> = None;
-    for word in words {
-        let parts = vocabulary.meanings(word).iter().filter_map(|m| match m.sense {
-            Sense::Body(part) => Some((part, m.weight)),
-            _ => None,
-        });
-        let allowed = |part: NamedPart| match &found {
-            None => Some(1.0),
-            Some(before) => before.iter().find(|b| b.0 == part).map(|b| b.1),
-        };
-        found = Some(parts.filter_map(|(part, w)| Some((part, allowed(part)?.min(w)))).collect());
+    let body = |word: &String| -> Vec<(NamedPart, f64)> {
+        let of = |m: &Word| if let Sense::Body(part) = m.sense { Some((part, m.weight)) } else { None };
+        vocabulary.meanings(word).iter().filter_map(of).collect()
+    };
+    let words: Vec<Vec<(NamedPart, f64)>> = words.filter(|w| !is_counter(w)).map(body).collect();
+    let unknown = if words.iter().any(Vec::is_empty) { UNKNOWN_WORD } else { 1.0 };
+    let mut found: Vec<(NamedPart, f64)> = Vec::new();
+    for &(part, _) in words.iter().flatten() {
+        if found.iter().any(|f| f.0 == part) {
+            continue;
+        }
+        let weights =
+            words.iter().filter(|w| !w.is_empty()).map(|w| w.iter().find(|m| m.0 == part).map(|m| m.1));
+        let most = weights.clone().flatten().fold(0.0, f64::max);
+        let weight = weights.filter(Option::is_none).fold(most * unknown, |weight, _| weight * OTHER_PART);
+        found.push((part, weight));
     }
     let sided = |part: NamedPart| if part.is_trunk() { label.side.is_none() } else { label.side.is_some() };
     let on_front = |(part, weight): (NamedPart, f64)| match front {
         Some(_) => Some((part.of_front_leg()?, weight)),
         None => Some((part, weight)),
     };
-    found.unwrap_or_default().into_iter().filter(|r| sided(r.0)).filter_map(on_front).collect()
+    found.into_iter().filter(|r| sided(r.0)).filter_map(on_front).collect()
+}
+
+/// Whether a word counts joints, as a number does: `Thumb_A`, `asi_b`.
+fn is_counter(word: &str) -> bool {
+    matches!(word, "a" | "b" | "c" | "d" | "e")
 }
 
 #[cfg(test)]
@@ -265,9 +314,7 @@ mod tests {
             "socket_hand_L",
             "upperarm_twist_l",
             "lThighTwist",
-            "wrist_inner_l",
             "LHipJoint",
-            "lBigToe",
             "lCarpal1",
             "FF.L",
             "Armature",
@@ -275,6 +322,18 @@ mod tests {
         ] {
             assert_eq!(best(name), None, "{name}");
         }
+    }
+
+    #[test]
+    fn unknown_words_and_other_parts_weaken_a_name() {
+        let of = |name: &str, part| named(name).readings.iter().find(|r| r.0 == part).map_or(0.0, |r| r.1);
+        assert!(of("wrist_inner_l", NamedPart::Hand) < 0.5 && named("wrist_inner_l").vague);
+        assert!(of("lBigToe", NamedPart::Toes) <= 0.5 && named("lBigToe").vague);
+        assert_eq!(best("l_arm_wrist"), Some(NamedPart::Hand));
+        assert_eq!(best("arm left elbow"), Some(NamedPart::LowerArm));
+        assert!(of("leg left thigh", NamedPart::UpperLeg) > of("leg left thigh", NamedPart::LowerLeg));
+        assert!(of("j_asi_a_l", NamedPart::UpperLeg) > 0.0 && !named("j_asi_a_l").vague);
+        assert!(!named("l_arm_wrist").vague);
     }
 
     #[test]

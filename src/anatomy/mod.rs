@@ -14,6 +14,7 @@ mod named_limbs;
 mod orientation;
 mod joint_names;
 mod rest_pose;
+mod role_weights;
 mod roles;
 mod shape;
 mod spelling;

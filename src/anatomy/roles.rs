@@ -3,7 +3,7 @@
 use super::fingers::fingers;
 use super::humanoid::{self, HumanoidMap};
 use super::joint_names::JointNames;
-use super::named_limbs::{self, ARM, LEG, LimbSlot, limb_role};
+use super::named_limbs::{self, ARM, GAP_CONFIDENCE, LEG, LimbSlot, limb_role};
 use super::shape::{self, BodyShape, ShapeEvidence};
 use super::shape_gaps;
 use super::trunk_chains;
@@ -74,8 +74,7 @@ const BY_SHAPE: &str = "the shape of the joint tree";
 /// Reason for a role that the shape adds to those of the names.
 const GAP: &str = "not its name, but the shape of the joint tree";
 
-/// Roles from names first; the shape fills gaps, corrects exchanged sides, and is used alone where no name denotes a
-/// limb.
+/// Roles from names and shape together; from the shape alone where no name denotes a limb.
 fn guess(
     skeleton: &Skeleton,
     rest: &ModelPose,
@@ -84,25 +83,35 @@ fn guess(
     found: &mut FoundRoles,
     warnings: &mut Warnings,
 ) {
-    let mut legs = Side::BOTH.map(|s| named_limbs::limb_by_names(skeleton, names, s, &LEG));
-    for leg in &mut legs {
-        named_limbs::shift_hind_leg_inwards(skeleton, names, leg);
-        named_limbs::ball_of_foot(skeleton, names, rest, leg);
-    }
-    let mut arms = Side::BOTH.map(|s| named_limbs::limb_by_names(skeleton, names, s, &ARM));
-    named_limbs::match_collar_bones(names, &mut arms);
     let shape = evidence.and_then(|evidence| shape::find(skeleton, rest, evidence));
-    if legs.iter().chain(&arms).flatten().all(Option::is_none) {
-        if let Some(shape) = &shape {
-            by_shape(skeleton, shape, found, warnings);
+    let named = [LEG, ARM].iter().flatten().any(|&part| {
+        skeleton
+            .ids()
+            .any(|id| !names.is_vague(id) && names.side(id).is_some() && names.weight(id, part) > 0.0)
+    });
+    if !named {
+        if let Some(mut shape) = shape {
+            // Names of other things than limbs are witnesses too: no arm is a beak.
+            for limb in shape.legs.iter_mut().chain(&mut shape.arms) {
+                if limb.iter().flatten().any(|slot| names.is_helper(slot.0)) {
+                    *limb = [None; 4];
+                }
+            }
+            by_shape(skeleton, &shape, found, warnings);
         }
         return;
     }
-    let contradicted = match &shape {
-        Some(shape) => shape_gaps::sides_contradict(shape, &legs, &arms),
-        None => evidence.is_some_and(|e| shape::knees_bend_backwards(skeleton, &legs, e)),
+    let (same, other) = shape.as_ref().map_or((0, 0), |shape| shape_gaps::sides(shape, names));
+    let contradicts = shape.as_ref().is_some_and(|shape| shape.sides_proven && same == 0 && other >= 2);
+    let shape = shape.map(|shape| if other > same { shape.mirrored() } else { shape });
+    let [mut legs, mut arms] = limbs(skeleton, rest, names, shape.as_ref());
+    let knees = evidence.and_then(|e| shape::knees(skeleton, &legs, e));
+    let exchanged = match &shape {
+        // Knees where the names have them are surer than knees where the shape has them.
+        Some(_) => contradicts && !knees.is_some_and(shape::bend_forwards),
+        None => knees.is_some_and(shape::bend_backwards),
     };
-    if contradicted {
+    if exchanged {
         legs.reverse();
         arms.reverse();
         let thigh =
@@ -118,54 +127,71 @@ fn guess(
         warnings.add("sides-swapped", said, format!("joint {thigh}"));
     }
 
-    if let Some(shape) = &shape {
-        shape_gaps::confirm(shape, [&mut legs, &mut arms]);
-    }
     let first = |limb: &[LimbSlot; 4]| limb.iter().flatten().next().map(|s| s.0);
     let thighs: Vec<JointId> = legs.iter().filter_map(first).collect();
     let shoulders: Vec<JointId> = arms.iter().filter_map(first).collect();
-    let trunk = trunk_chains::find(skeleton, names, rest, &thighs, &shoulders);
+    let trunk =
+        trunk_chains::find(skeleton, names, rest, (&thighs, &shoulders), evidence.and_then(|e| e.clip));
     if let Some((hips, confidence, why)) = trunk.hips {
         found.add(Role::Hips, hips, confidence, why.into());
     }
-    add_limbs(found, &legs, &arms, "its name");
+    add_limbs(found, &legs, &arms, |joint| {
+        if names.side(joint).is_some() && !names.readings(joint).is_empty() { "its name" } else { GAP }
+    });
     found.chain(Role::Spine, &trunk.spine, 0.9, "it lies between the hips and the arms");
     found.chain(Role::Neck, &trunk.neck, 0.9, "it lies between the arms and the head");
     if let Some(head) = trunk.head {
         found.add(Role::Head, head, 0.9, "the trunk ends in it".into());
     }
     found.chain(Role::Tail, &trunk.tail, 0.9, "its name");
-    for (side, arm) in shape::SIDES.into_iter().zip(&arms) {
+    for (n, (side, arm)) in shape::SIDES.into_iter().zip(&arms).enumerate() {
         let Some((hand, _)) = arm[3] else { continue };
-        for (finger, chain) in fingers(skeleton, names, rest, hand) {
+        let seen = shape.as_ref().map_or(&[][..], |shape| &shape.fingers[if exchanged { 1 - n } else { n }]);
+        for (finger, chain) in fingers(skeleton, names, rest, hand, seen) {
             let role = |n| Role::Finger(side, finger, n);
             found.chain(role, &chain, 0.9, "its name, below the hand");
         }
     }
-    if let Some(shape) = &shape {
-        for (role, joint, sure) in shape_gaps::fill_gaps(shape, [&legs, &arms]) {
-            if !names.is_helper(joint) {
-                found.add(role, joint, sure, GAP.into());
-            }
+    let Some(shape) = shape.filter(|shape| shape_gaps::witnesses(shape, names).is_some()) else { return };
+    let sure = GAP_CONFIDENCE.min(shape.sure);
+    for (role, joint) in [(Role::Hips, Some(shape.hips)), (Role::Head, shape.head)] {
+        if let Some(joint) = joint.filter(|&joint| !names.is_helper(joint)) {
+            found.add(role, joint, sure, GAP.into());
         }
     }
+}
+
+/// Legs and arms by the sides of the names.
+fn limbs(
+    skeleton: &Skeleton,
+    rest: &ModelPose,
+    names: &JointNames,
+    shape: Option<&BodyShape>,
+) -> [[[LimbSlot; 4]; 2]; 2] {
+    let seen = shape.and_then(|shape| shape_gaps::witnesses(shape, names));
+    let of = |kind: usize, slots| {
+        [0, 1]
+            .map(|s| named_limbs::limb(skeleton, names, Side::BOTH[s], slots, seen.map(|seen| seen[kind][s])))
+    };
+    let (mut legs, mut arms) = (of(0, &LEG), of(1, &ARM));
+    for leg in &mut legs {
+        named_limbs::shift_hind_leg_inwards(skeleton, names, leg);
+        named_limbs::ball_of_foot(skeleton, names, rest, leg);
+    }
+    named_limbs::match_collar_bones(names, &mut arms);
+    [legs, arms]
 }
 
 /// All roles from the shape alone.
 fn by_shape(skeleton: &Skeleton, shape: &BodyShape, found: &mut FoundRoles, warnings: &mut Warnings) {
     found.add(Role::Hips, shape.hips, shape.sure, "legs and trunk branch from it".into());
-    add_limbs(found, &shape.legs, &shape.arms, BY_SHAPE);
+    add_limbs(found, &shape.legs, &shape.arms, |_| BY_SHAPE);
     found.chain(Role::Spine, &shape.spine, shape.trunk_sure, "it lies between the hips and the arms");
     found.chain(Role::Neck, &shape.neck, shape.trunk_sure, "it lies between the arms and the head");
     if let Some(head) = shape.head {
         found.add(Role::Head, head, shape.sure, "the trunk ends in it".into());
     }
-    found.chain(
-        Role::Tail,
-        &shape.tail,
-        shape.sure.min(shape_gaps::GAP_CONFIDENCE),
-        "it continues behind the hips",
-    );
+    found.chain(Role::Tail, &shape.tail, shape.sure.min(GAP_CONFIDENCE), "it continues behind the hips");
     for (side, hand) in shape::SIDES.into_iter().zip(&shape.fingers) {
         for (finger, chain) in hand {
             // Two branches may be a thumb and a mitten.
@@ -173,6 +199,14 @@ fn by_shape(skeleton: &Skeleton, shape: &BodyShape, found: &mut FoundRoles, warn
             let role = |n| Role::Finger(side, *finger, n);
             found.chain(role, chain, sure, "its position in the palm");
         }
+    }
+    if shape.sure < DOUBTFUL {
+        let hips = &skeleton.joint(shape.hips).name;
+        let said = format!(
+            "joint names say nothing, and the shape is no clear body (confidence {:.2}): check the roles",
+            shape.sure
+        );
+        warnings.add("roles-doubtful", said, format!("joint {hips}"));
     }
     if shape.sides_sure < 0.5 {
         let hips = &skeleton.joint(shape.hips).name;
@@ -184,16 +218,25 @@ fn by_shape(skeleton: &Skeleton, shape: &BodyShape, found: &mut FoundRoles, warn
     }
 }
 
+/// Confidence of a body without names below which a warning asks to check it: of those above, all development bodies are
+/// right.
+const DOUBTFUL: f64 = 0.7;
+
 /// Confidence of the fingers of a hand with two branches, which may be a mitten: below 0.5, so a guess.
 const MITTEN: f64 = 0.45;
 
 /// Adds the roles of all four limbs.
-fn add_limbs(found: &mut FoundRoles, legs: &[[LimbSlot; 4]; 2], arms: &[[LimbSlot; 4]; 2], reason: &str) {
+fn add_limbs(
+    found: &mut FoundRoles,
+    legs: &[[LimbSlot; 4]; 2],
+    arms: &[[LimbSlot; 4]; 2],
+    reason: impl Fn(JointId) -> &'static str,
+) {
     for (leg, limb_pair) in [(true, legs), (false, arms)] {
         for (side, limb) in shape::SIDES.into_iter().zip(limb_pair) {
             for (slot, filled) in limb.iter().enumerate() {
                 if let Some((joint, confidence)) = filled {
-                    found.add(limb_role(leg, slot, side), *joint, *confidence, reason.into());
+                    found.add(limb_role(leg, slot, side), *joint, *confidence, reason(*joint).into());
                 }
             }
         }

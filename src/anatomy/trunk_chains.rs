@@ -1,8 +1,9 @@
 //! Detects hips, spine, neck, head and tail by names, between limbs that are already known.
 
 use super::joint_names::JointNames;
+use super::shape::is_still;
 use super::vocabulary::NamedPart;
-use crate::model::{JointId, ModelPose, Skeleton};
+use crate::model::{Clip, JointId, ModelPose, Skeleton};
 
 /// The joints of the trunk, each chain from the hips outwards.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -30,7 +31,7 @@ pub fn common_ancestor(skeleton: &Skeleton, names: &JointNames, ids: &[JointId])
 fn named(skeleton: &Skeleton, names: &JointNames, part: NamedPart) -> Option<JointId> {
     let mut best: Option<(JointId, f64)> = None;
     for id in skeleton.ids() {
-        let weight = names.weight(id, part);
+        let weight = names.trunk_weight(id, part);
         if weight > best.map_or(0.0, |b| b.1) {
             best = Some((id, weight));
         }
@@ -38,13 +39,21 @@ fn named(skeleton: &Skeleton, names: &JointNames, part: NamedPart) -> Option<Joi
     best.map(|b| b.0)
 }
 
-/// Detects the trunk between legs and arms. `rest` is the calibration pose in model space, Y up.
+/// Weight of a word from which a joint beside the trunk is hips by its name: `pelvis`, but not `lower body`. A junction of
+/// legs and trunk with more keeps the role.
+const CLEAR_HIPS: f64 = 0.75;
+/// Distance of the first joint of the spine from the junction of legs and trunk, as a share of the distance from there to
+/// the end of the trunk, below which the two are one: no vertebra is a hundredth of the spine.
+const SAME_PLACE: f64 = 0.01;
+
+/// Detects the trunk between `thighs` and `shoulders`. `rest` is the calibration pose in model space, Y up; `clip` plays on
+/// the skeleton.
 pub fn find(
     skeleton: &Skeleton,
     names: &JointNames,
     rest: &ModelPose,
-    thighs: &[JointId],
-    shoulders: &[JointId],
+    (thighs, shoulders): (&[JointId], &[JointId]),
+    clip: Option<&Clip>,
 ) -> TrunkChains {
     let root_is_added = skeleton.joints()[0].file_name.is_none();
     let real = |id: JointId| !(root_is_added && id.index() == 0);
@@ -70,6 +79,15 @@ pub fn find(
         (Some(c), Some(n)) if names.is_below(c, n) && is_spine(names, c) => {
             Some((n, 0.9, "its name, and the spine where legs and trunk branch is its child"))
         }
+        // In many games pelvis and spine are children of a centre of mass.
+        (Some(c), Some(n)) if carries_only_legs(names, n, thighs, top) && names.is_below(n, c) => {
+            let [junction, own] = [c, n].map(|id| names.weight(id, NamedPart::Hips));
+            let clear = own >= CLEAR_HIPS && own > junction && junction <= CLEAR_HIPS;
+            // A pelvis that keeps still on a moving junction only holds the legs.
+            let clear = clear && !clip.is_some_and(|clip| is_still(clip, n, c));
+            let why = "its name, and the legs branch from it; the trunk is beside it";
+            Some(if clear { (n, 0.9, why) } else { (c, 0.9, "legs and trunk branch from it") })
+        }
         (Some(c), _) => Some((c, 0.9, "legs and trunk branch from it")),
         (None, Some(n)) => Some((n, 0.8, "its name")),
         (None, None) => nearest_spine(skeleton, names, rest, thighs)
@@ -77,9 +95,14 @@ pub fn find(
     };
     let Some((hips, ..)) = trunk.hips else { return trunk };
 
-    let line = trunk_line(skeleton, names, hips, trunk.head, chest);
+    let base = junction
+        .filter(|&c| names.is_below(hips, c) && trunk.hips.is_some_and(|h| h.1 >= 0.9))
+        .unwrap_or(hips);
+    let mut line = trunk_line(skeleton, names, base, trunk.head, chest);
+    drop_stub(names, rest, base, &mut line);
     if trunk.head.is_none() {
-        trunk.head = unnamed_head(names, rest, hips, &line, shoulders);
+        trunk.head =
+            unnamed_head(names, rest, hips, &line, shoulders).or_else(|| face(skeleton, names, &line));
     }
     let line: Vec<JointId> = line.into_iter().filter(|&id| Some(id) != trunk.head).collect();
     // In Biped rigs the collar bones are below the neck.
@@ -95,6 +118,25 @@ pub fn find(
     trunk.spine = line[..split].to_vec();
     trunk.tail = tail(skeleton, names, hips);
     trunk
+}
+
+/// Whether both legs hang on a joint and the rest of the body does not.
+fn carries_only_legs(names: &JointNames, id: JointId, thighs: &[JointId], top: Option<JointId>) -> bool {
+    thighs.len() == 2
+        && thighs.iter().all(|&thigh| thigh != id && names.is_below(thigh, id))
+        && top.is_some_and(|top| !names.is_below(top, id))
+}
+
+/// Drops a first joint of the spine that only carries the spine: at the place of the junction, with less of a name than
+/// the joint after it (`Spine_Root`, `Upper_Root`).
+fn drop_stub(names: &JointNames, rest: &ModelPose, base: JointId, line: &mut Vec<JointId>) {
+    let [first, second, ..] = line[..] else { return };
+    let from_base = |id: JointId| (rest.position(id) - rest.position(base)).norm();
+    let end = line.last().map_or(0.0, |&id| from_base(id));
+    let lesser = names.trunk_weight(first, NamedPart::Spine) < names.trunk_weight(second, NamedPart::Spine);
+    if lesser && from_base(first) <= SAME_PLACE * end {
+        line.remove(0);
+    }
 }
 
 /// The chain of joints above the hips (excluded) to the head, or to the end of the trunk.
@@ -141,11 +183,11 @@ fn nearest_spine(
 }
 
 fn is_neck(names: &JointNames, id: JointId) -> bool {
-    names.weight(id, NamedPart::Neck) > 0.0
+    names.trunk_weight(id, NamedPart::Neck) > 0.0
 }
 
 fn is_spine(names: &JointNames, id: JointId) -> bool {
-    names.weight(id, NamedPart::Spine) > 0.0
+    names.trunk_weight(id, NamedPart::Spine) > 0.0
 }
 
 /// Whether a joint is beyond the shoulders as seen from the hips, along the trunk (upright or not).
@@ -167,9 +209,15 @@ fn unnamed_head(
     beyond_shoulders(rest, hips, shoulders, last).then_some(last)
 }
 
+/// A joint on the last one of the trunk that has a word for a head which mostly denotes something else: `face`.
+fn face(skeleton: &Skeleton, names: &JointNames, line: &[JointId]) -> Option<JointId> {
+    let children = skeleton.children(*line.last()?);
+    children.iter().copied().find(|&id| names.weight(id, NamedPart::Head) > 0.0)
+}
+
 /// The chain of joints named tail, from the body outwards.
 fn tail(skeleton: &Skeleton, names: &JointNames, hips: JointId) -> Vec<JointId> {
-    let is_tail = |id: &JointId| names.weight(*id, NamedPart::Tail) > 0.0;
+    let is_tail = |id: &JointId| names.trunk_weight(*id, NamedPart::Tail) > 0.0;
     let Some(mut at) = skeleton.ids().find(|id| is_tail(id) && *id != hips) else { return Vec::new() };
     let mut chain = vec![at];
     while let Some(&next) = skeleton.children(at).iter().find(|id| is_tail(id)) {

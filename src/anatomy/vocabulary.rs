@@ -70,12 +70,14 @@ pub enum Sense {
     Hind,
     /// No part of the body.
     Helper,
+    /// The end of a part, where it is a leaf of the tree.
+    Tip,
     /// Ignored: the tool, the type of node.
     Noise,
 }
 
 /// The names of all senses in the table and in user settings.
-const SENSES: [(&str, Sense); 31] = [
+const SENSES: [(&str, Sense); 32] = [
     ("hips", Sense::Body(NamedPart::Hips)),
     ("spine", Sense::Body(NamedPart::Spine)),
     ("neck", Sense::Body(NamedPart::Neck)),
@@ -106,6 +108,7 @@ const SENSES: [(&str, Sense); 31] = [
     ("front", Sense::Front),
     ("hind", Sense::Hind),
     ("helper", Sense::Helper),
+    ("tip", Sense::Tip),
     ("noise", Sense::Noise),
 ];
 
@@ -230,7 +233,12 @@ impl Vocabulary {
 
     /// Whether the word marks a joint that is no part of the body.
     pub fn is_helper(&self, word: &str) -> bool {
-        self.meanings(word).first().is_some_and(|m| m.sense == Sense::Helper)
+        self.meanings(word).first().is_some_and(|m| matches!(m.sense, Sense::Helper | Sense::Tip))
+    }
+
+    /// Whether the word marks the end of a part.
+    pub fn is_tip(&self, word: &str) -> bool {
+        self.meanings(word).first().is_some_and(|m| m.sense == Sense::Tip)
     }
 
     /// The side that the word denotes, and the languages that use it.

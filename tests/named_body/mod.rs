@@ -4,7 +4,8 @@
 //!
 //! ```text
 //! [Name of it | Left Right | T]         the words for the sides, and how the arms rest: T or A
-//! [Another name | Name of it | ^=hero: | Left=L_ | lower]  the same with other names: `^` is their beginning
+//! [Another name | Name of it | ^=hero: | $=_jnt | Left=L_ | lower]  the same with other names: `^` is their
+//!                                       beginning, `$` their end
 //! Hips = hips                           the name, and its role
 //!   Spine{,1,2} = spine_0               Spine, Spine1 and Spine2, one below the other; roles count on
 //!   *UpLeg = upper_leg > *Leg = lower_leg     `*` is the side: a joint for each; `>` is a child on the same line
@@ -107,6 +108,7 @@ fn heading(head: &str, before: &[Text]) -> Text {
                 **name = match part.split_once('=') {
                     None => name.to_lowercase(),
                     Some(("^", to)) if k < own => format!("{to}{name}"),
+                    Some(("$", to)) => format!("{name}{}", if k < own { to } else { "" }),
                     Some((from, to)) => name.replace(from, to),
                 };
             }

@@ -36,11 +36,14 @@ pub(super) fn digits(tree: &Tree, hand: usize, other: Option<Vec3>) -> (Vec<Digi
     if chains.len() < 2 || chains.len() > 5 {
         return (Vec::new(), Vec3::zeros());
     }
+    let mut chains = chains;
+    drop_tips(tree, tree.at[hand], &mut chains);
     // Three or more branches that start at one position start with a stub.
     let near =
         |a: &Vec<usize>, b: &Vec<usize>| (tree.at[a[0]] - tree.at[b[0]]).norm() < 0.02 * tree.reach[palm];
     let stubs = chains.iter().any(|a| chains.iter().filter(|b| near(a, b)).count() >= 3);
-    let mut chains: Vec<Vec<usize>> = chains.into_iter().map(|c| bending(tree, c, stubs)).collect();
+    let mut chains: Vec<Vec<usize>> =
+        chains.into_iter().map(|c| bending(tree, c, tree.at[hand], stubs)).collect();
     if let Some(other) = other {
         let far = |c: &Vec<usize>| (tree.at[c[0]] - other).norm();
         chains.sort_by(|a, b| far(a).total_cmp(&far(b)));
@@ -77,9 +80,29 @@ pub(super) fn digits(tree: &Tree, hand: usize, other: Option<Vec3>) -> (Vec<Digi
     (found, across)
 }
 
+/// A first joint whose distance from the wrist is below this multiple of its bone length is in the palm: knuckles are at
+/// more than 2, joints in the palm at about 0.5.
+const NEAR_WRIST: f64 = 1.5;
+
+fn in_palm(tree: &Tree, wrist: Vec3, chain: &[usize]) -> bool {
+    chain.len() > 1 && (tree.at[chain[0]] - wrist).norm() < NEAR_WRIST * tree.bone[chain[1]]
+}
+
+/// Removes the last joint of all chains where every chain has more joints than bend, though most do not start in the palm:
+/// all end in tips.
+fn drop_tips(tree: &Tree, wrist: Vec3, chains: &mut [Vec<usize>]) {
+    let least = chains.iter().map(Vec::len).min().unwrap_or(0);
+    let palm = chains.iter().filter(|c| in_palm(tree, wrist, c)).count();
+    // The thumb starts in the palm.
+    let tips = chains.len() > 2 && least > BENDING && (palm <= 1 || chains.iter().any(|c| c.len() > least));
+    for chain in chains.iter_mut().filter(|_| tips) {
+        chain.pop();
+    }
+}
+
 /// The joints of a branch that bend, without a stub or metacarpal before and a tip behind them.
-fn bending(tree: &Tree, mut chain: Vec<usize>, stub: bool) -> Vec<usize> {
-    if chain.len() > BENDING && (stub || tree.bone[chain[1]] > 1.3 * tree.bone[chain[2]]) {
+fn bending(tree: &Tree, mut chain: Vec<usize>, wrist: Vec3, stub: bool) -> Vec<usize> {
+    if chain.len() > BENDING && (stub || in_palm(tree, wrist, &chain)) {
         chain.remove(0);
     }
     chain.truncate(BENDING);

@@ -41,6 +41,16 @@ pub struct BodyShape {
     pub knees: Option<f64>,
 }
 
+impl BodyShape {
+    /// The body with left and right exchanged.
+    pub fn mirrored(mut self) -> BodyShape {
+        self.legs.reverse();
+        self.arms.reverse();
+        self.fingers.reverse();
+        BodyShape { knees: self.knees.map(|k| -k), ..self }
+    }
+}
+
 /// Confidence of a body whose limbs have all features of limbs. Less than that of names, which people gave.
 const SURE: f64 = 0.75;
 /// Confidence of a body whose limbs barely qualify.
@@ -120,26 +130,46 @@ pub fn find(skeleton: &Skeleton, rest: &ModelPose, evidence: &ShapeEvidence) -> 
     })
 }
 
-/// Whether the cues suffice to override names: knees that bend, or an upright figure with feet.
+/// Votes of cues that contradict each other: half of what one foot gives.
+const CONTRADICTS: f64 = 1.5;
+/// Vote of the format from which a figure clearly rests towards or away from +Z.
+const FACES_FORMAT: f64 = 0.15;
+
+/// Whether the cues suffice to override names: knees that bend, or an upright figure with feet. Cues that contradict each
+/// other prove nothing (the hip of an animal read as a knee), nor do knees alone where the figure faces +Z by its names
+/// (a machine whose knees bend backwards).
 fn proven(front: &front::Front) -> bool {
-    let knees = front.knees.map(|k| k * front.votes.signum() > 0.3);
+    let sign = front.votes.signum();
+    let alone = front.others.abs() < CONTRADICTS && front.format * sign < -FACES_FORMAT;
+    let agree = front.others * sign > -CONTRADICTS && !alone;
+    let knees = front.knees.map(|k| k * sign > 0.3 && agree);
     front.votes.abs() > PROVEN && knees.unwrap_or(front.upright)
 }
 
-/// Component of the knee axis along the left of the hips that only exchanged sides reach: good takes are above 0.76.
-const BACKWARDS: f64 = -0.5;
+/// Component of the knee axis along the left of the hips beyond which the sides are clear: good takes are above 0.76.
+const CLEAR_BEND: f64 = 0.5;
 
-/// Whether both knees of the named legs bend backwards in the clip, which means that the sides are exchanged.
-pub fn knees_bend_backwards(
+/// The components of the flexion axis of the left and the right knee of the named legs along the left of the hips, each
+/// with its weight, in the clip; `None` without a clip or with incomplete legs.
+pub fn knees(
     skeleton: &Skeleton,
     legs: &[[LimbSlot; 4]; 2],
     evidence: &ShapeEvidence,
-) -> bool {
+) -> Option<[(f64, f64); 2]> {
     let joints = legs.map(|leg| [0, 1, 2].map(|k| leg[k].map(|s: (JointId, f64)| s.0.index())));
     let ([[Some(a), Some(b), Some(c)], [Some(d), Some(e), Some(f)]], Some(clip)) = (joints, evidence.clip)
     else {
-        return false;
+        return None;
     };
-    let both = front::knee_axes(&frames(skeleton, clip), [[a, b, c], [d, e, f]]);
-    both.iter().all(|(along, weight)| *along < BACKWARDS && *weight > 1.0)
+    Some(front::knee_axes(&frames(skeleton, clip), [[a, b, c], [d, e, f]]))
+}
+
+/// Whether both knees bend backwards, which means that the sides are exchanged.
+pub fn bend_backwards(knees: [(f64, f64); 2]) -> bool {
+    knees.iter().all(|(along, weight)| *along < -CLEAR_BEND && *weight > 1.0)
+}
+
+/// Whether both knees bend forwards, which means that the sides are right.
+pub fn bend_forwards(knees: [(f64, f64); 2]) -> bool {
+    knees.iter().all(|(along, weight)| *along > CLEAR_BEND && *weight > 1.0)
 }

@@ -17,12 +17,23 @@ pub(super) struct Front {
     pub votes: f64,
     /// The vote of the clip's knees alone, -1 to 1; `None` without knees that bend.
     pub knees: Option<f64>,
+    /// The votes of all cues but the knees.
+    pub others: f64,
+    /// The vote of the file's format.
+    pub format: f64,
     /// Whether the trunk continues the line of the legs: a standing figure and no heap of bones.
     pub upright: bool,
 }
 
 /// Vote of the file's +Z, which glTF defines as the front. It decides only where no other cue does.
 const FORMAT: f64 = 0.3;
+/// Vote of a foot that points ahead: two outweigh all other cues of a body at rest.
+const FOOT: f64 = 3.0;
+/// Vote of a foot whose direction only a joint without skin shows: tools move such joints, so it decides only where nothing
+/// else does.
+const BARE_FOOT: f64 = 0.5;
+/// Vote of the knees in a clip: twice that of both feet, which may point anywhere in a bad rest pose.
+const KNEES: f64 = 12.0;
 /// Radians (15 degrees) of knee flexion from which its axis counts; below, noise reverses the axis.
 const LEAST_FLEXION: f64 = 0.26;
 
@@ -41,8 +52,11 @@ pub(super) fn front(tree: &Tree, body: &LimbPairs, line: &TrunkJoints, thumbs: V
     let front = first.cross(&up).try_normalize(1e-12).unwrap_or_else(Vec3::z);
 
     let mut votes = FORMAT * front.z;
-    let feet = (0..2).filter_map(|s| legs.foot(tree, s)).map(|v| v.dot(&front)).sum::<f64>();
-    votes += 3.0 * feet;
+    let foot = |s: usize| {
+        let weight = if legs.foot_is_bare(tree, s) { BARE_FOOT } else { FOOT };
+        legs.foot(tree, s).map_or(0.0, |v| weight * v.dot(&front))
+    };
+    votes += foot(0) + foot(1);
     votes += 2.0 * offset(tree, legs, front);
     if let Some(arms) = &body.arms {
         votes += if upright { -0.5 * offset(tree, arms, front) } else { 0.0 };
@@ -53,8 +67,9 @@ pub(super) fn front(tree: &Tree, body: &LimbPairs, line: &TrunkJoints, thumbs: V
     votes += thumbs.dot(&front);
     votes += line.head.map_or(0.0, |h| face(tree, h).dot(&front));
     let knees = knees(tree, legs);
-    votes += 12.0 * knees.unwrap_or(0.0);
-    Front { votes, knees, upright }
+    let others = votes;
+    votes += KNEES * knees.unwrap_or(0.0);
+    Front { votes, knees, others, format: FORMAT * front.z, upright }
 }
 
 /// Forward offset of the middle joints of both limbs from the line between first and last joint, in units of a tenth

@@ -28,6 +28,8 @@ pub(super) struct Tree {
     pub reach: Vec<f64>,
     /// Where the bone of a leaf joint ends, if known.
     pub tip: Vec<Option<Vec3>>,
+    /// Whether `tip` is the position of a joint without skin, which any tool may have moved.
+    pub bare_tip: Vec<bool>,
     /// Share of the skin that each joint moves; `None` without a skin.
     pub skin: Option<Vec<f64>>,
     /// Share of the skin that a joint and its descendants move; 0 without skin.
@@ -61,6 +63,7 @@ impl Tree {
             bone,
             reach: vec![0.0; n],
             tip,
+            bare_tip: vec![false; n],
             skin,
             below: vec![0.0; n],
             frames,
@@ -97,6 +100,7 @@ impl Tree {
                 skin[k] = 0.0;
             } else if bare && self.children[p].len() == 1 {
                 self.tip[p] = Some(self.at[k]);
+                self.bare_tip[p] = self.skin.is_some();
             }
         }
         for list in &mut self.children {
@@ -150,6 +154,11 @@ impl Tree {
     /// The children of a joint to compare: of a heap of loose joints those with the longest chains.
     pub fn branches(&self, k: usize) -> &[usize] {
         self.compared.get(&k).unwrap_or(&self.children[k])
+    }
+
+    /// Whether a joint or one below it moves skin; true for all without a skin.
+    pub fn has_skin(&self, k: usize) -> bool {
+        self.skin.is_none() || self.below[k] > 0.0
     }
 
     /// The joints from `k` to the root, `k` first.

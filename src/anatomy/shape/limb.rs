@@ -76,12 +76,25 @@ impl Limb {
         self.end.map_or(self.loose[side], |k| Some(self.joint(side, k)))
     }
 
-    /// Unit vector from ankle to toes or tip of one side; `None` where the foot ends at the ankle.
+    /// Unit vector from ankle to toes or tip of one side; `None` where the foot ends at the ankle. Joints without skin are
+    /// no toes of a character with skin.
     pub fn foot(&self, tree: &Tree, side: usize) -> Option<Vec3> {
         let ankle = self.end_joint(side)?;
-        let beyond = self.end.and_then(|end| self.twin.paths[side].get(end + 1));
-        let toes = beyond.or(tree.children[ankle].first()).map(|&k| tree.at[k]).or(tree.tip[ankle])?;
+        let toes = self.toes(tree, side, ankle).map(|k| tree.at[k]).or(tree.tip[ankle])?;
         (toes - tree.at[ankle]).try_normalize(1e-12)
+    }
+
+    /// Whether only a joint without skin shows where the foot of one side points.
+    pub fn foot_is_bare(&self, tree: &Tree, side: usize) -> bool {
+        self.end_joint(side)
+            .is_some_and(|ankle| self.toes(tree, side, ankle).is_none() && tree.bare_tip[ankle])
+    }
+
+    /// The joint after the ankle.
+    fn toes(&self, tree: &Tree, side: usize, ankle: usize) -> Option<usize> {
+        let beyond = self.end.and_then(|end| self.twin.paths[side].get(end + 1).copied());
+        let with_skin = |k: &usize| tree.has_skin(*k);
+        beyond.filter(with_skin).or_else(|| tree.children[ankle].iter().copied().find(with_skin))
     }
 
     /// The end of the lower bone of one side: hand or foot, else the tip, else the loose end, else its own joint.

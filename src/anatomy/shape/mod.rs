@@ -16,5 +16,5 @@ mod slots;
 mod joint_tree;
 mod twins;
 
-pub use find::{BodyShape, SIDES, find, knees_bend_backwards};
-pub use shape_evidence::{ShapeEvidence, skin_mass};
+pub use find::{BodyShape, SIDES, bend_backwards, bend_forwards, find, knees};
+pub use shape_evidence::{ShapeEvidence, is_still, skin_mass};

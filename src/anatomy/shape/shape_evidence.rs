@@ -3,7 +3,7 @@
 //! Space: frames are in the space of the clip, which may differ from that of the rest pose.
 
 use crate::math::Vec3;
-use crate::model::{Clip, Mesh, ModelPose, Skeleton};
+use crate::model::{Clip, JointId, Mesh, ModelPose, Skeleton};
 
 /// Sampled frames of a clip, evenly spread: enough to show which joints bend.
 const FRAMES: usize = 16;
@@ -30,6 +30,19 @@ pub fn skin_mass(meshes: &[Mesh], joints: usize) -> Option<Vec<f64>> {
         }
     }
     mass.iter().any(|&m| m > 0.0).then_some(mass)
+}
+
+/// Radians of rotation (half a degree) below which a joint keeps still: more than rounding, less than any breath.
+const STILL: f64 = 0.01;
+
+/// Whether a joint keeps its rotation in the clip while another one rotates.
+pub fn is_still(clip: &Clip, joint: JointId, other: JointId) -> bool {
+    let step = clip.frames().div_ceil(FRAMES).max(1);
+    let rotates = |id: JointId| {
+        let at = |frame: usize| clip.rotations(frame)[id.index()];
+        (0..clip.frames()).step_by(step).any(|frame| at(0).angle_to(&at(frame)) > STILL)
+    };
+    rotates(other) && !rotates(joint)
 }
 
 /// The positions of all joints in sampled frames of a clip.

@@ -24,7 +24,7 @@ pub(super) fn leg(tree: &Tree, limb: &Limb, side: usize) -> [Option<usize>; 4] {
             far(a).total_cmp(&far(b))
         })
     });
-    [Some(path[limb.upper]), Some(path[limb.lower]), foot, toes]
+    [Some(path[limb.upper]), Some(path[limb.lower]), foot, toes.filter(|&k| tree.has_skin(k))]
 }
 
 /// Collar bone, upper arm, forearm and hand of one side.

@@ -63,6 +63,15 @@ pub(super) fn trunk_line(tree: &Tree, body: &LimbPairs) -> Option<TrunkJoints> {
             path.drain(..=k);
         }
     }
+    // A pelvis beside the trunk, below a joint that moves both.
+    let first = path.first().copied();
+    if hips == top
+        && pelvis != top
+        && near(pelvis, hip)
+        && first.is_some_and(|k| rotates(tree, legs.joint(0, 0), k))
+    {
+        hips = pelvis;
+    }
     let taken = [arms.joint(0, 0), arms.joint(1, 0), legs.joint(0, 0), legs.joint(1, 0)];
     let trunk = (shoulder - tree.at[hips]).try_normalize(1e-12).unwrap_or_else(Vec3::y);
     let mut neck = up_to_the_head(tree, chest, &taken, trunk, legs);
@@ -70,6 +79,16 @@ pub(super) fn trunk_line(tree: &Tree, body: &LimbPairs) -> Option<TrunkJoints> {
     let tail =
         tail(tree, hips, &taken, path.first().copied().or(neck.first().copied()).or(head), trunk, body);
     Some(TrunkJoints { hips, spine: path, neck, head, tail, sure: true })
+}
+
+/// Change of a distance, as a share of it, that shows rotation: bones keep their lengths to a thousandth.
+const ROTATES: f64 = 0.01;
+
+/// Whether the distance of two joints changes in the clip, so that a joint between them rotates.
+fn rotates(tree: &Tree, a: usize, b: usize) -> bool {
+    let distances = tree.frames.iter().map(|at| (at[a] - at[b]).norm());
+    let (least, most) = distances.fold((f64::MAX, 0.0), |(l, m): (f64, f64), d| (l.min(d), m.max(d)));
+    most > (1.0 + ROTATES) * least
 }
 
 /// The index of the joint of `chain` nearest to `point`; 0 in an empty chain.
@@ -91,7 +110,7 @@ fn distance(tree: &Tree, chain: &[usize], point: Vec3) -> f64 {
 fn split(tree: &Tree, hips: usize, path: &[usize], shoulder: Vec3) -> TrunkJoints {
     let up = shoulder - tree.at[hips];
     let at = path.iter().position(|&k| (tree.at[k] - shoulder).dot(&up) > 0.0).unwrap_or(path.len());
-    let mut neck = cut_tip(tree, path[at..].to_vec());
+    let mut neck = cut_tip(tree, path[at..].to_vec(), false);
     let head = neck.pop();
     TrunkJoints { hips, spine: path[..at].to_vec(), neck, head, tail: Vec::new(), sure: true }
 }
@@ -157,14 +176,20 @@ fn up_to_the_head(tree: &Tree, start: usize, taken: &[usize], up: Vec3, legs: &L
             return path;
         }
     }
-    cut_tip(tree, path)
+    cut_tip(tree, path, ends_in_tips(tree, legs))
+}
+
+/// Whether the chains of a file without skin and tips end in joints that are tips: two joints after both ankles.
+fn ends_in_tips(tree: &Tree, legs: &Limb) -> bool {
+    let beyond = legs.end.map_or(0, |end| legs.twin.paths[0].len() - end - 1);
+    tree.skin.is_none() && tree.tip.iter().all(Option::is_none) && beyond >= 2
 }
 
 /// A last joint without a tip, far from the one before it, is the top of the head and not the head.
-fn cut_tip(tree: &Tree, mut path: Vec<usize>) -> Vec<usize> {
+fn cut_tip(tree: &Tree, mut path: Vec<usize>, tips: bool) -> Vec<usize> {
     if let [.., a, b] = path[..] {
         let bare = tree.tip[b].is_none() && tree.children[b].is_empty();
-        if bare && path.len() > 2 && tree.bone[b] > 1.3 * tree.bone[a] {
+        if bare && (tips || path.len() > 2 && tree.bone[b] > 1.3 * tree.bone[a]) {
             path.pop();
         }
     }

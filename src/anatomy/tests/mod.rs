@@ -3,5 +3,6 @@
 mod bind_pose;
 mod names;
 mod rest_pose;
+mod role_faults;
 mod shape_bodies;
 mod up_axis;

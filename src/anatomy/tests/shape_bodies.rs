@@ -8,16 +8,16 @@ use std::time::Instant;
 
 /// A figure as joint positions in model space: what a joint is (for the test), its parent, and where it is.
 #[derive(Clone, Default)]
-struct Made(Vec<(String, Option<usize>, Vec3)>);
+pub(super) struct Made(pub(super) Vec<(String, Option<usize>, Vec3)>);
 
 impl Made {
-    fn add(&mut self, what: &str, parent: Option<&str>, at: [f64; 3]) {
+    pub(super) fn add(&mut self, what: &str, parent: Option<&str>, at: [f64; 3]) {
         let above = parent.map(|p| self.0.iter().position(|j| j.0 == p).unwrap());
         self.0.push((what.to_owned(), above, Vec3::from(at)));
     }
 
     /// A chain below `parent`, named after its first word and numbers.
-    fn chain(&mut self, what: &str, parent: &str, places: &[[f64; 3]]) {
+    pub(super) fn chain(&mut self, what: &str, parent: &str, places: &[[f64; 3]]) {
         let mut above = parent.to_owned();
         for (k, at) in places.iter().enumerate() {
             let name = format!("{what}{k}");
@@ -27,7 +27,7 @@ impl Made {
     }
 
     /// The same chain on both sides.
-    fn chains(&mut self, what: &str, parents: [&str; 2], places: &[[f64; 3]]) {
+    pub(super) fn chains(&mut self, what: &str, parents: [&str; 2], places: &[[f64; 3]]) {
         for (side, parent, sign) in [("l", parents[0], 1.0), ("r", parents[1], -1.0)] {
             let mirrored: Vec<[f64; 3]> = places.iter().map(|p| [sign * p[0], p[1], p[2]]).collect();
             self.chain(&format!("{side}_{what}"), parent, &mirrored);
@@ -41,7 +41,7 @@ impl Made {
         self
     }
 
-    fn skeleton(&self, name: impl Fn(usize, &str) -> String) -> Skeleton {
+    pub(super) fn skeleton(&self, name: impl Fn(usize, &str) -> String) -> Skeleton {
         let joints = self.0.iter().enumerate().map(|(n, (what, above, at))| {
             let origin = above.map_or(Vec3::zeros(), |a| self.0[a].2);
             Joint::new(name(n, what), above.map(JointId::new), Transform::from_translation(at - origin))
@@ -50,7 +50,7 @@ impl Made {
     }
 
     /// What plays each role, the joints being named by numbers.
-    fn read(&self) -> Vec<(Role, String)> {
+    pub(super) fn read(&self) -> Vec<(Role, String)> {
         let skeleton = self.skeleton(|n, _| format!("b{n:04}"));
         let rest = skeleton.rest_model_pose();
         let rig = detect_roles(skeleton, &rest, &[]);
@@ -59,7 +59,7 @@ impl Made {
 }
 
 /// A person: T-pose, facing +Z, with collar bones, toes and five fingers.
-fn person() -> Made {
+pub(super) fn person() -> Made {
     let mut m = without_extremities(4);
     for (k, z) in [(1, 0.03), (2, 0.01), (3, -0.01), (4, -0.03)] {
         let finger = [[0.79, 1.45, z], [0.82, 1.45, z], [0.845, 1.45, z]];
@@ -83,7 +83,7 @@ fn without_extremities(leg_joints: usize) -> Made {
 }
 
 /// All roles of `person` that the shape must give.
-fn expect_person(m: &Made, case: &str) {
+pub(super) fn expect_person(m: &Made, case: &str) {
     let found = m.read();
     let says = |role: Role, what: &str| {
         let joint = found.iter().find(|f| f.0 == role).map(|f| f.1.as_str());

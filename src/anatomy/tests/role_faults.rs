@@ -1,0 +1,206 @@
+//! Faults that detection of roles had, each on a body made for it.
+
+use super::super::on_four_legs;
+use super::shape_bodies::{Made, expect_person, person};
+use posemill::anatomy::{DetectedRig, JointNames, ShapeEvidence, Vocabulary, detect_roles_from};
+use posemill::math::{Vec3, exp};
+use posemill::model::{Clip, Pose, Rig, Role, Side, Skeleton};
+
+fn detected(skeleton: Skeleton, evidence: &ShapeEvidence) -> DetectedRig {
+    let rest = skeleton.rest_model_pose();
+    let names = JointNames::of(&skeleton, Vocabulary::built_in());
+    detect_roles_from(&names, skeleton, &rest, &[], Some(evidence))
+}
+
+fn named(rig: &Rig, role: Role) -> String {
+    rig.joint(role).map_or_else(|| "none".into(), |id| rig.skeleton().joint(id).name.clone())
+}
+
+/// The joints of both legs of an animal with a hip bone, by their names without a side.
+const PAWS: [(&str, [f64; 3]); 5] = [
+    ("Hip", [0.08, 0.95, 0.0]),
+    ("Thigh", [0.1, 0.9, 0.05]),
+    ("Shin", [0.1, 0.6, 0.2]),
+    ("Foot", [0.1, 0.2, -0.05]),
+    ("Toe", [0.1, 0.03, 0.03]),
+];
+
+/// An upright animal that walks on its toes, and the rotations about +X (its left) of hip, thigh, shin and foot as it
+/// crouches: the thigh swings forwards, the knee bends backwards, the hock forwards.
+fn digitigrade() -> (Made, Clip) {
+    let mut m = Made::default();
+    m.add("Hips", None, [0.0, 1.0, 0.0]);
+    m.chain("Spine", "Hips", &[[0.0, 1.15, 0.0], [0.0, 1.35, 0.0]]);
+    m.add("Neck", Some("Spine1"), [0.0, 1.5, 0.0]);
+    m.add("Head", Some("Neck"), [0.0, 1.6, 0.02]);
+    for (side, sign) in [("Left", 1.0), ("Right", -1.0)] {
+        let mut above = "Hips".to_owned();
+        for (part, [x, y, z]) in PAWS {
+            let name = format!("{side}{part}");
+            m.add(&name, Some(&above), [sign * x, y, z]);
+            above = name;
+        }
+        let mut above = "Spine1".to_owned();
+        for (part, at) in
+            [("UpperArm", [0.2, 1.4, 0.0]), ("ForeArm", [0.45, 1.4, 0.0]), ("Hand", [0.7, 1.4, 0.0])]
+        {
+            let name = format!("{side}{part}");
+            m.add(&name, Some(&above), [sign * at[0], at[1], at[2]]);
+            above = name;
+        }
+    }
+    let skeleton = m.skeleton(|_, what| what.to_owned());
+    let poses: Vec<Pose> = (0..40)
+        .map(|frame| {
+            let mut pose = skeleton.rest_pose();
+            for side in ["Left", "Right"] {
+                for (part, angle) in [("Thigh", -1.6), ("Shin", 1.2), ("Foot", -0.6)] {
+                    let id = skeleton.find(&format!("{side}{part}")).unwrap();
+                    let angle = angle * f64::from(frame) / 40.0;
+                    pose.local_mut()[id.index()].rotation = exp(&(Vec3::x() * angle));
+                }
+            }
+            pose
+        })
+        .collect();
+    let clip = Clip::from_poses("crouch", 30.0, &skeleton, &poses);
+    (m, clip)
+}
+
+#[test]
+fn right_names_of_an_animal_on_its_toes_keep_their_sides() {
+    let (m, clip) = digitigrade();
+    let evidence = ShapeEvidence { mass: None, clip: Some(&clip) };
+    let found = detected(m.skeleton(|_, what| what.to_owned()), &evidence);
+    assert!(!found.warnings.has("sides-swapped"));
+    assert_eq!(named(&found.rig, Role::LowerLeg(Side::Left)), "LeftShin");
+    assert_eq!(named(&found.rig, Role::Foot(Side::Right)), "RightFoot");
+    assert_eq!(named(&found.rig, Role::Hand(Side::Right)), "RightHand");
+}
+
+#[test]
+fn joints_without_skin_below_the_foot_are_no_toes() {
+    // The toes of a file that a tool has exported: leaf nodes without skin, behind the heels.
+    let mut m = person();
+    let toes = m.0.iter().position(|j| j.0 == "l_leg3").unwrap();
+    let mirrored = m.0.iter().position(|j| j.0 == "r_leg3").unwrap();
+    for k in [toes, mirrored] {
+        m.0[k].2.z = -0.25;
+    }
+    m.chains("pole", ["l_leg2", "r_leg2"], &[[0.1, 0.09, -0.3]]);
+    let words = |n: usize, what: &str| {
+        let side = if what.starts_with("l_") { "left" } else { "right" };
+        match what.split_once('_').map_or(what, |w| w.1) {
+            "leg0" => format!("{side}_thigh"),
+            "leg1" => format!("{side}_shin"),
+            "leg2" => format!("{side}_foot"),
+            "arm1" => format!("{side}_upper_arm"),
+            "arm2" => format!("{side}_forearm"),
+            "arm3" => format!("{side}_hand"),
+            _ => format!("b{n:04}"),
+        }
+    };
+    let bare = |what: &str| what.ends_with("leg3") || what.contains("pole");
+    let mass: Vec<f64> = m.0.iter().map(|j| if bare(&j.0) { 0.0 } else { 1.0 }).collect();
+    let evidence = ShapeEvidence { mass: Some(&mass), clip: None };
+    let found = detected(m.skeleton(words), &evidence);
+    assert!(!found.warnings.has("sides-swapped"));
+    assert_eq!(named(&found.rig, Role::LowerLeg(Side::Left)), "left_shin");
+    assert_eq!(found.rig.joint(Role::Toes(Side::Left)), None);
+}
+
+#[test]
+fn tips_are_recognised_before_joints_are_counted() {
+    // No names, no skin, no end markers: one more joint at the end of every chain.
+    let mut m = person();
+    for k in 1..=4 {
+        let z = 0.05 - 0.02 * f64::from(k);
+        m.chains(
+            &format!("tip{k}_"),
+            [&format!("l_finger{k}_2"), &format!("r_finger{k}_2")],
+            &[[0.865, 1.45, z]],
+        );
+    }
+    m.chains("thumb_tip", ["l_thumb2", "r_thumb2"], &[[0.775, 1.4, 0.085]]);
+    m.chains("toe_tip", ["l_leg3", "r_leg3"], &[[0.1, 0.02, 0.2]]);
+    m.add("head_leaf", Some("neck1"), [0.0, 1.75, 0.02]);
+    expect_person(&m, "tips");
+}
+
+#[test]
+fn a_beak_is_no_arm() {
+    let mut m = Made::default();
+    m.add("body", None, [0.0, 0.5, 0.0]);
+    m.chain("neck", "body", &[[0.0, 0.6, 0.1], [0.0, 0.7, 0.15], [0.0, 0.8, 0.2]]);
+    for (side, sign) in [("l", 1.0), ("r", -1.0)] {
+        let mut above = "body".to_owned();
+        for (k, y, z) in [(0, 0.45, 0.0), (1, 0.3, 0.06), (2, 0.1, -0.04), (3, 0.02, 0.06)] {
+            let name = format!("{side}{k}");
+            m.add(&name, Some(&above), [sign * 0.08, y, z]);
+            above = name;
+        }
+        let mut above = "neck2".to_owned();
+        for (k, z) in [(0, 0.25), (1, 0.45), (2, 0.65)] {
+            let name = format!("mouth_{side}_{k}");
+            m.add(&name, Some(&above), [sign * 0.05, 0.8, z]);
+            above = name;
+        }
+    }
+    let found = detected(m.skeleton(|_, what| what.to_owned()), &ShapeEvidence::default());
+    for side in Side::BOTH {
+        assert_eq!(
+            found.rig.joint(Role::UpperArm(side)),
+            None,
+            "{}",
+            named(&found.rig, Role::UpperArm(side))
+        );
+    }
+}
+
+#[test]
+fn a_fist_is_a_hand() {
+    let names = ["Fist.L", "UpperArm.L", "LowerArm.L"].map(|n| n.to_owned());
+    let mut m = Made::default();
+    m.add("Hips", None, [0.0, 1.0, 0.0]);
+    m.add("Chest", Some("Hips"), [0.0, 1.3, 0.0]);
+    m.add(&names[1], Some("Chest"), [0.2, 1.4, 0.0]);
+    m.add(&names[2], Some(&names[1]), [0.45, 1.4, 0.0]);
+    m.add(&names[0], Some(&names[2]), [0.7, 1.4, 0.0]);
+    let found = detected(m.skeleton(|_, what| what.to_owned()), &ShapeEvidence::default());
+    assert_eq!(named(&found.rig, Role::Hand(Side::Left)), "Fist.L");
+}
+
+#[test]
+fn short_arms_are_no_forelegs() {
+    // A Tyrannosaurus: level trunk, two legs, arms a quarter as long.
+    let mut m = Made::default();
+    m.add("Pelvis", None, [0.0, 3.0, 0.0]);
+    m.chain("Spine", "Pelvis", &[[0.0, 3.1, 0.8], [0.0, 3.2, 1.6]]);
+    m.add("Neck", Some("Spine1"), [0.0, 3.6, 2.2]);
+    m.add("Head", Some("Neck"), [0.0, 4.0, 2.6]);
+    for (side, sign) in [("Left", 1.0), ("Right", -1.0)] {
+        let chain = |m: &mut Made, above: &str, parts: &[(&str, [f64; 3])]| {
+            let mut above = above.to_owned();
+            for (part, [x, y, z]) in parts {
+                let name = format!("{side}{part}");
+                m.add(&name, Some(&above), [sign * x, *y, *z]);
+                above = name;
+            }
+        };
+        chain(
+            &mut m,
+            "Pelvis",
+            &[("Thigh", [0.4, 2.9, 0.0]), ("Shin", [0.4, 1.8, 0.5]), ("Foot", [0.4, 0.6, -0.1])],
+        );
+        chain(
+            &mut m,
+            "Spine1",
+            &[("UpperArm", [0.4, 2.8, 1.6]), ("ForeArm", [0.4, 2.5, 1.7]), ("Hand", [0.4, 2.3, 1.8])],
+        );
+    }
+    let skeleton = m.skeleton(|_, what| what.to_owned());
+    let rest = skeleton.rest_model_pose();
+    let found = detected(skeleton, &ShapeEvidence::default());
+    assert_eq!(named(&found.rig, Role::Hand(Side::Left)), "LeftHand");
+    assert!(!on_four_legs(&found.rig, &rest));
+}

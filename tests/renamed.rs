@@ -231,6 +231,49 @@ fn bodies_without_names_are_read_by_their_shape() {
     assert!(unsaid.is_empty(), "wrong without a word: {unsaid:?}");
 }
 
+/// Lower bounds of confidence, and the share of the joints told with so much that must be right.
+const CURVE: [(f64, f64); 4] = [(0.9, 0.9), (0.7, 0.7), (0.5, 0.5), (0.0, 0.0)];
+
+/// Confidence is a probability: of bodies whose names are all, half or a tenth known, as many joints are right as it says.
+#[test]
+fn of_the_joints_told_with_a_confidence_so_many_are_right() {
+    let mut dice = Dice(34);
+    let mut curve = [[0_usize; 2]; CURVE.len()];
+    for path in files() {
+        let bytes = std::fs::read(&path).unwrap();
+        let Some(asset) = load(&bytes, &path) else { continue };
+        let truth = roles(&asset);
+        for known in [0, 1, 5] {
+            let mut names = numbers(&asset, &mut dice);
+            let mut kept: Vec<String> = names.keys().cloned().collect();
+            dice.shuffle(&mut kept);
+            for name in &kept[..kept.len() * known / 10] {
+                names.insert(name.clone(), name.clone());
+            }
+            let Some(seen) = load(&rewritten(&asset, &bytes, &names, Some(&mut dice)), &path) else {
+                continue;
+            };
+            if seen.warnings.has("sides-guessed") {
+                continue;
+            }
+            for (role, (name, confidence)) in roles(&seen) {
+                let Some((joint, _)) = truth.get(&role) else { continue };
+                let same = |other: Role| finger(other).is_some() && finger(other) == finger(role);
+                let right =
+                    names[joint] == name || truth.iter().any(|(r, (j, _))| same(*r) && names[j] == name);
+                let band = CURVE.iter().position(|c| confidence >= c.0).unwrap();
+                curve[band][0] += usize::from(right);
+                curve[band][1] += 1;
+            }
+        }
+    }
+    println!("confidence from  right of all");
+    for ((least, share), [right, all]) in CURVE.into_iter().zip(curve) {
+        println!("{least:>15} {right:>6} {all:>6}  {:.3}", right as f64 / all.max(1) as f64);
+        assert!(right as f64 >= share * all as f64, "{right} of {all} with {least} or more");
+    }
+}
+
 /// A name with its sides exchanged, as far as they are words of their own.
 fn other_side(name: &str) -> String {
     let pairs =

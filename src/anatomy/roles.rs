@@ -114,17 +114,12 @@ fn guess(
     if exchanged {
         legs.reverse();
         arms.reverse();
-        let thigh =
-            legs[0].iter().flatten().next().map_or_else(String::new, |s| skeleton.joint(s.0).name.clone());
-        let said = format!(
-            "left and right are exchanged in the names{}: the sides of the shape are used",
-            if shape.as_ref().is_none_or(|s| s.knees.is_some()) {
-                ", as the knees in the clip show"
-            } else {
-                ""
-            }
+        let by_knees = shape.as_ref().is_none_or(|shape| shape.knees.is_some());
+        warnings.add(
+            "sides-swapped",
+            exchanged_sides(by_knees),
+            format!("joint {}", thigh_name(skeleton, &legs)),
         );
-        warnings.add("sides-swapped", said, format!("joint {thigh}"));
     }
 
     let first = |limb: &[LimbSlot; 4]| limb.iter().flatten().next().map(|s| s.0);
@@ -159,6 +154,17 @@ fn guess(
             found.add(role, joint, sure, GAP.into());
         }
     }
+}
+
+/// What the warning about exchanged sides says.
+fn exchanged_sides(by_knees: bool) -> String {
+    let knees = if by_knees { ", as the knees in the clip show" } else { "" };
+    format!("left and right are exchanged in the names{knees}: the sides of the shape are used")
+}
+
+/// The name of the innermost joint of the left leg; empty without one.
+fn thigh_name(skeleton: &Skeleton, legs: &[[LimbSlot; 4]; 2]) -> String {
+    legs[0].iter().flatten().next().map_or_else(String::new, |slot| skeleton.joint(slot.0).name.clone())
 }
 
 /// Legs and arms by the sides of the names.

@@ -42,10 +42,6 @@ fn named(skeleton: &Skeleton, names: &JointNames, part: NamedPart) -> Option<Joi
 /// Weight of a word from which a joint beside the trunk is hips by its name: `pelvis`, but not `lower body`. A junction of
 /// legs and trunk with more keeps the role.
 const CLEAR_HIPS: f64 = 0.75;
-/// Distance of the first joint of the spine from the junction of legs and trunk, as a share of the distance from there to
-/// the end of the trunk, below which the two are one: no vertebra is a hundredth of the spine.
-const SAME_PLACE: f64 = 0.01;
-
 /// Detects the trunk between `thighs` and `shoulders`. `rest` is the calibration pose in model space, Y up; `clip` plays on
 /// the skeleton.
 pub fn find(
@@ -98,8 +94,7 @@ pub fn find(
     let base = junction
         .filter(|&c| names.is_below(hips, c) && trunk.hips.is_some_and(|h| h.1 >= 0.9))
         .unwrap_or(hips);
-    let mut line = trunk_line(skeleton, names, base, trunk.head, chest);
-    drop_stub(names, rest, base, &mut line);
+    let line = trunk_line(skeleton, names, base, trunk.head, chest);
     if trunk.head.is_none() {
         trunk.head =
             unnamed_head(names, rest, hips, &line, shoulders).or_else(|| face(skeleton, names, &line));
@@ -125,18 +120,6 @@ fn carries_only_legs(names: &JointNames, id: JointId, thighs: &[JointId], top: O
     thighs.len() == 2
         && thighs.iter().all(|&thigh| thigh != id && names.is_below(thigh, id))
         && top.is_some_and(|top| !names.is_below(top, id))
-}
-
-/// Drops a first joint of the spine that only carries the spine: at the place of the junction, with less of a name than
-/// the joint after it (`Spine_Root`, `Upper_Root`).
-fn drop_stub(names: &JointNames, rest: &ModelPose, base: JointId, line: &mut Vec<JointId>) {
-    let [first, second, ..] = line[..] else { return };
-    let from_base = |id: JointId| (rest.position(id) - rest.position(base)).norm();
-    let end = line.last().map_or(0.0, |&id| from_base(id));
-    let lesser = names.trunk_weight(first, NamedPart::Spine) < names.trunk_weight(second, NamedPart::Spine);
-    if lesser && from_base(first) <= SAME_PLACE * end {
-        line.remove(0);
-    }
 }
 
 /// The chain of joints above the hips (excluded) to the head, or to the end of the trunk.

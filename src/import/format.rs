@@ -71,6 +71,26 @@ type HeadTest = fn(&[u8], &str) -> bool;
 /// Formats that are recognised but not read, each with a message and a hint.
 const UNREAD: &[(HeadTest, &str)] = &[
     (
+        |_, suffix| suffix == "zip" || suffix == "gz" || suffix == "7z" || suffix == "rar",
+        "it is packed\n  hint: decompress it and pass the files in it",
+    ),
+    (
+        |_, suffix| suffix == "blend" || suffix == "ma" || suffix == "mb" || suffix == "max",
+        "it is the scene of a modelling program\n  hint: export it from there as glTF (`.glb`) or FBX",
+    ),
+    (
+        |_, suffix| suffix == "dae" || suffix == "abc",
+        "Collada and Alembic are not read\n  hint: export it as glTF (`.glb`) or FBX, with skeleton and animation",
+    ),
+    (
+        |_, suffix| suffix == "vmd" || suffix == "pmx" || suffix == "pmd",
+        "MikuMikuDance files are not read\n  hint: export them as FBX or VRM, for example from Blender with its MMD add-on",
+    ),
+    (
+        |_, suffix| suffix == "obj" || suffix == "stl" || suffix == "ply",
+        "it is a mesh without a skeleton\n  hint: export the mesh with a skin, bound to a skeleton, as glTF (`.glb`) or FBX",
+    ),
+    (
         |head, suffix| suffix == "c3d" || suffix == "trc" || head.starts_with(b"PathFileType"),
         "it is marker data\n  hint: solve it to a skeleton first (for example in OpenSim or Theia) and import BVH, FBX or glTF",
     ),
@@ -114,7 +134,8 @@ const UNREAD: &[(HeadTest, &str)] = &[
 pub fn format_of(bytes: &[u8], name: &str, extension: &str) -> Result<&'static ReadFormat, ImportError> {
     let head = &bytes[..bytes.len().min(HEAD)];
     let suffix = extension.to_ascii_lowercase();
-    let by_content = FORMATS.iter().find(|f| (f.recognise)(head));
+    // Archives of arrays are zipped too, but are not called so.
+    let by_content = FORMATS.iter().find(|f| suffix != "zip" && (f.recognise)(head));
     let by_suffix = || FORMATS.iter().find(|f| f.suffixes.contains(&suffix.as_str()));
     by_content.or_else(by_suffix).copied().ok_or_else(|| {
         let unread = UNREAD.iter().find(|(recognise, _)| recognise(head, &suffix));

@@ -78,6 +78,7 @@ fn square(facing: f64, double_sided: bool) -> Motion {
             base_color: [1.0; 4],
             texture: Some(Texture { bytes: bytes.into() }),
             double_sided,
+            ..Material::default()
         },
         ..Mesh::default()
     };

@@ -217,6 +217,9 @@ fn colors(
     Ok(if colors.len() == n { colors } else { Vec::new() })
 }
 
+/// One set of texture coordinates, an entry per vertex.
+type TexCoords = Vec<[f32; 2]>;
+
 /// The texture coordinates of set `base`, and the other sets in their order.
 fn all_texcoords(
     accessors: &Accessors,
@@ -224,7 +227,7 @@ fn all_texcoords(
     path: &str,
     base: u32,
     n: usize,
-) -> Result<(Vec<[f32; 2]>, Vec<Vec<[f32; 2]>>), GltfError> {
+) -> Result<(TexCoords, Vec<TexCoords>), GltfError> {
     let first = texcoords(accessors, primitive, path, base, n)?;
     let mut others = Vec::new();
     for set in (0..).filter(|set| *set != base) {

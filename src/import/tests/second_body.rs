@@ -36,7 +36,7 @@ fn every_further_body_is_named_with_its_hips() {
         let rig = bodies(count);
         let mut warnings = Warnings::new();
         warn_of_second_bodies(&rig, &rig.skeleton().rest_model_pose(), &mut warnings);
-        let told: usize = warnings.iter().filter(|w| w.code == "second-body").map(|w| w.count as usize).sum();
+        let told: usize = warnings.iter().filter(|w| w.code == "second-body").map(|w| w.count).sum();
         assert_eq!(told, count - 1);
         if count > 1 {
             assert!(warnings.iter().any(|w| w.message.contains("hips = \"hips.001\"")), "{warnings:?}");

@@ -242,7 +242,7 @@ fn pictures() -> Family {
             weights: vec![[1.0, 0.0, 0.0, 0.0]; 3],
             triangles: vec![[0, 1, 2]],
             bindings: vec![Binding { joint: JointId::new(0), joint_from_mesh }],
-            material: Material { base_color: [1.0; 4], texture, double_sided: true },
+            material: Material { base_color: [1.0; 4], texture, double_sided: true, ..Material::default() },
             ..Mesh::default()
         };
         let clip = Clip::new("still", 30.0, 1, vec![Quat::identity()], Vec::new(), Vec::new());

@@ -156,7 +156,7 @@ fn joined(character: &Character, label: &str, views: &[Picture; 2]) -> Picture {
     let header = row + 4 * SCALE;
     let entries = legend(character);
     let rows = height / row;
-    let columns: Vec<&[(String, [u8; 3], [u8; 3])]> = entries.chunks(rows).collect();
+    let columns: Vec<&[_]> = entries.chunks(rows).collect();
     let wide = entries.iter().map(|e| text::width(&e.0, SCALE)).max().unwrap_or(0).min(COLUMN);
     let column = wide + row + 8 * SCALE;
     let mut picture = Picture::new(2 * width + columns.len().max(1) * column, height + header, PAPER);

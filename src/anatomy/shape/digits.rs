@@ -36,7 +36,6 @@ pub(super) fn digits(tree: &Tree, hand: usize, other: Option<Vec3>) -> (Vec<Digi
     if chains.len() < 2 || chains.len() > 5 {
         return (Vec::new(), Vec3::zeros());
     }
-    let mut chains = chains;
     drop_tips(tree, tree.at[hand], &mut chains);
     // Three or more branches that start at one position start with a stub.
     let near =

@@ -4,12 +4,13 @@
 //! the other's, scaled by its own bones: equal bones give an equal surface. Bodies that are nothing alike get a grown
 //! person's radii. Measured in the reference pose. Space: model space; points of hands in joint space. Units: metres.
 
+use super::hand_shape::HandShape;
 use super::landmarks::{BodyLengths, LandmarkPose, Landmarks};
 use super::radius_table::{RadiusSample, RadiusTable};
 use super::surface_samples::{SkinSample, samples};
 use super::trunk_parts::{PartSegment, TOUCHED_PARTS, TouchedPart};
 use crate::anatomy::Figure;
-use crate::math::{Mat3, Vec3, median, smoothstep};
+use crate::math::{Vec3, median, smoothstep};
 use crate::model::{Character, ModelPose, Rig, Role, Side};
 
 /// Distance of the samples of the skin, over the length of a leg: about half a cell of the table of the trunk.
@@ -27,10 +28,6 @@ const HAND_OF_FOREARM: f64 = 0.37;
 const SPAN: f64 = 0.17;
 /// The radius of an arm without enough skin, over the forearm.
 const ARM_OF_FOREARM: f64 = 0.12;
-/// The extent of a hand from its middle over the standard deviation of its skin in that direction: that of a flat box is 1.7.
-const EXTENT: f64 = 2.0;
-/// The extent along the hand of each of its two points, over the distance of its middle from the wrist: together they cover it.
-const POINT_EXTENT: f64 = 0.5;
 /// The fewest samples that a radius of the arm is taken from.
 const FEW: usize = 6;
 
@@ -58,34 +55,6 @@ pub struct BodySurface {
     pub hands: [HandShape; 2],
     /// Palm and fingers, left and right, in the space of the hand joint.
     pub hand_points: [[Vec3; 2]; 2],
-}
-
-/// An ellipsoid about palm and fingers: thin through the palm, wide across it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct HandShape {
-    /// The square of its extent in a direction `d` of the hand's joint space is `d' squares d`, square metres.
-    squares: Mat3<f64>,
-}
-
-impl HandShape {
-    fn round(radius: f64) -> HandShape {
-        HandShape { squares: Mat3::identity() * (radius * radius) }
-    }
-
-    /// The shape `factor` times as large.
-    fn scaled(&self, factor: f64) -> HandShape {
-        HandShape { squares: self.squares * (factor * factor) }
-    }
-
-    /// The extent in a direction of the hand's joint space, metres.
-    pub fn extent(&self, direction: &Vec3) -> f64 {
-        direction.dot(&(self.squares * direction)).max(0.0).sqrt()
-    }
-
-    /// At least the largest extent, metres.
-    pub fn largest(&self) -> f64 {
-        self.squares.trace().max(0.0).sqrt()
-    }
 }
 
 // The groups of joints by the parts that their skin may belong to: indices. Those of limbs are two, left and right.
@@ -177,7 +146,7 @@ impl BodySurface {
         let hand_points = [0, 1].map(|side| skin.hand_points(side, &at));
         (tables[0].largest() > 0.0 || tables[1].largest() > 0.0).then(|| BodySurface {
             arm: std::array::from_fn(|k| 0.5 * (skin.arm_radius(0, k) + skin.arm_radius(1, k))),
-            hands: [0, 1].map(|side| skin.hand_shape(side)),
+            hands: [0, 1].map(|side| skin.hand_shape(side, &hand_points[side])),
             lengths: skin.lengths,
             tables,
             hand_points,
@@ -227,7 +196,7 @@ impl BodySurface {
             lengths: *lengths,
             tables: std::array::from_fn(table),
             arm: std::array::from_fn(|k| blend(self.arm[k] * arm, ADULT_ARM[k])),
-            hands: self.hands.map(|hand| hand.scaled(arm)),
+            hands: self.hands.each_ref().map(|hand| hand.scaled(arm)),
             hand_points: self.hand_points.map(|hand| hand.map(|p| p * arm)),
         };
         (surface, unlike)
@@ -240,7 +209,7 @@ impl BodySurface {
             lengths,
             tables: ADULT.map(|r| RadiusTable::round(r * lengths.leg())),
             arm: ADULT_ARM.map(|r| r * lengths.leg()),
-            hands: [HandShape::round(ADULT_HAND * lengths.leg()); 2],
+            hands: [0, 1].map(|_| HandShape::round(ADULT_HAND * lengths.leg())),
             hand_points: [0, 1].map(|side| towards(rest, side, &along_forearm(rest, side))),
         }
     }
@@ -304,25 +273,11 @@ impl Skin<'_> {
         self.groups[HAND + side].iter().filter(move |s| (s.at - wrist).norm() < reach)
     }
 
-    fn hand_shape(&self, side: usize) -> HandShape {
-        let skin: Vec<&SkinSample> = self.hand(side).collect();
-        if skin.len() < 2 * FEW {
-            return HandShape::round(self.arm_radius(side, 3));
-        }
-        let area: f64 = skin.iter().map(|s| s.area).sum();
-        let middle = skin.iter().map(|s| s.at * s.area).sum::<Vec3>() / area;
-        let off = |s: &&SkinSample| (s.at - middle, s.area / area);
-        let spread: Mat3<f64> = skin.iter().map(off).map(|(off, share)| off * off.transpose() * share).sum();
-        // Along the hand the two points share its length.
-        let ahead = middle - self.landmarks.arms[side][2];
-        let far = ahead.norm().max(1e-9);
-        let along = ahead / far;
-        let across = Mat3::identity() - along * along.transpose();
-        let long = POINT_EXTENT * far;
-        let squares =
-            across * spread * across * (EXTENT * EXTENT) + along * along.transpose() * (long * long);
-        let turn = self.landmarks.hands[side].inverse().to_rotation_matrix().into_inner();
-        HandShape { squares: turn * squares * turn.transpose() }
+    fn hand_shape(&self, side: usize, points: &[Vec3; 2]) -> HandShape {
+        let wrist = self.landmarks.arms[side][2];
+        let turn = self.landmarks.hands[side].inverse();
+        let skin: Vec<(Vec3, f64)> = self.hand(side).map(|s| (turn * (s.at - wrist), s.area)).collect();
+        HandShape::of(&skin, points, self.arm_radius(side, 3))
     }
 
     /// Palm and fingers of one hand in the space of its joint: towards the middle of its skin, or along the forearm.
@@ -334,21 +289,5 @@ impl Skin<'_> {
         }
         let middle = if area > 0.0 { sum / area } else { along_forearm(pose, side) };
         towards(pose, side, &middle)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_hand_is_as_wide_as_its_skin_in_every_direction() {
-        let shape = HandShape { squares: Mat3::from_diagonal(&Vec3::new(0.04, 0.01, 0.0001)) };
-        assert!(
-            (shape.extent(&Vec3::x()) - 0.2).abs() < 1e-12
-                && (shape.extent(&-Vec3::z()) - 0.01).abs() < 1e-12
-        );
-        assert!((shape.scaled(3.0).extent(&Vec3::y()) - 0.3).abs() < 1e-12);
-        assert!(shape.largest() >= 0.2 && HandShape::round(0.02).extent(&Vec3::y()) == 0.02);
     }
 }

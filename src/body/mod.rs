@@ -16,6 +16,7 @@ mod support_points;
 mod landmarks;
 mod trunk_parts;
 mod radius_table;
+mod hand_shape;
 mod body_surface;
 mod segment_table;
 mod point_masses;

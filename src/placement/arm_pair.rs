@@ -179,7 +179,7 @@ pub fn point_extent(
 ) -> f64 {
     match surface.arm.get(point) {
         Some(radius) => *radius,
-        None => surface.hands[side].extent(&(pose.hands[side].inverse() * direction)),
+        None => surface.hands[side].extent(point - PALM, &(pose.hands[side].inverse() * direction)),
     }
 }
 

@@ -21,9 +21,9 @@ use std::ops::Range;
 
 /// Frames solved at once: enough that margins are few, few enough that their equations fit into memory.
 const CORE: usize = 1024;
-/// The time on both sides of a window that is solved with it, seconds: a correction decays by e every 0.1 s (from its weights),
+/// The time on both sides of a window that is solved with it, seconds: a correction decays by e every 0.18 s (from its weights),
 /// so what lies beyond changes less than 1e-8 of it.
-const MARGIN: f64 = 2.0;
+const MARGIN: f64 = 3.5;
 /// The frames of a take that the girths of a body without skin are fitted to, at most.
 const FITTED: usize = 2048;
 

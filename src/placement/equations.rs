@@ -26,8 +26,9 @@ const NEAR: f64 = 0.03;
 const TURN: f64 = 0.10;
 /// The bend of an elbow that costs as much, radians: chosen, other values were not tried.
 const BEND: f64 = 0.15;
-/// Corrections faster than this are damped, Hz: as slow as a hand that is moved to a place.
-const CUTOFF: f64 = 4.0;
+/// Corrections faster than this are damped, Hz. With 4 Hz hands that go around a wide body jerk (28 times the take's at most in 32
+/// pairs, with 2.25 Hz 9 times; elbows jump by more than 3 cm in four pairs and in one); with 1.3 Hz two touches of 112 more are lost.
+const CUTOFF: f64 = 2.25;
 /// The weight of each of the five points that may pull at an arm, doubled since two seldom do at once.
 const SHARE: f64 = 0.4;
 /// The weight along the skin over that across it.
@@ -199,7 +200,7 @@ impl Window<'_> {
                     if around.distance >= most {
                         continue;
                     }
-                    let own = point_extent(&pair.target, &body.pose, (side, k), &around.direction);
+                    let own = point_extent(&pair.target, &body.pose, (side, k), &-around.direction);
                     let radius = pair.target_radius(part, &segment, &around);
                     let gap = around.distance - radius - own;
                     if gap >= outermost {
@@ -209,7 +210,7 @@ impl Window<'_> {
                         let there = PartSegment::of(part, &source[f].pose, &pair.source.lengths);
                         let around = there.around(&source[f].points[side][k]);
                         let radius = pair.source_radius(part, &there, &around);
-                        let own = point_extent(&pair.source, &source[f].pose, (side, k), &around.direction);
+                        let own = point_extent(&pair.source, &source[f].pose, (side, k), &-around.direction);
                         pair.wanted_gap(&around, radius, own).min(0.0)
                     });
                     let sure = smoothstep((around.distance / radius.max(1e-9) - SURE[0]) / SURE[1]);

@@ -15,6 +15,10 @@ use rayon::prelude::*;
 const FAR: f64 = 0.12;
 /// The speed along the skin at which a hand touches half as much, arm lengths per second.
 const SLIDE: f64 = 0.5;
+/// At the skin a hand may slide by this much faster: one that strokes or pats touches, one that swings past does not.
+const TOUCH_SLIDE: f64 = 2.0;
+/// The distance from the skin at which that is over, over the length of the arm.
+const TOUCH: f64 = 0.03;
 /// The time over which that speed is averaged, seconds.
 const SLIDE_TIME: f64 = 0.05;
 /// How far a hand may be moved for a touch, over the length of the arm.
@@ -155,7 +159,8 @@ impl PointGoals<'_> {
         if there.largest() <= 0.0 || here.largest() <= 0.0 {
             return found;
         }
-        let far = FAR * pair.target.lengths.arm();
+        let arm = pair.target.lengths.arm();
+        let far = FAR * arm;
         let beyond = there.largest() + largest_extent(&pair.source, self.point) + far / pair.ratio;
         for (f, frame) in self.source.iter().enumerate() {
             let segment = PartSegment::of(part, &frame.pose, &pair.source.lengths);
@@ -164,7 +169,7 @@ impl PointGoals<'_> {
                 continue;
             }
             let radius = pair.source_radius(part, &segment, &around);
-            let own = point_extent(&pair.source, &frame.pose, self.point, &around.direction);
+            let own = point_extent(&pair.source, &frame.pose, self.point, &-around.direction);
             let gap = pair.wanted_gap(&around, radius, own);
             let fall = fall(gap, far);
             let weight = fall * fall * sure(around.distance, radius);
@@ -174,7 +179,8 @@ impl PointGoals<'_> {
         }
         let slides = self.slides(part, &found);
         for ((_, near), slide) in found.iter_mut().zip(slides) {
-            near.weight /= 1.0 + (slide / SLIDE) * (slide / SLIDE);
+            let most = SLIDE * (1.0 + TOUCH_SLIDE * fall(near.gap, TOUCH * arm));
+            near.weight /= 1.0 + (slide / most) * (slide / most);
         }
         found
     }
@@ -236,7 +242,7 @@ impl PointGoals<'_> {
         };
         let around = AroundSegment { direction, ..near.around };
         let radius = pair.target_radius(part, &segment, &around);
-        let out = radius + point_extent(&pair.target, &to.pose, self.point, &direction) + near.gap;
+        let out = radius + point_extent(&pair.target, &to.pose, self.point, &-direction) + near.gap;
         let at = segment.start + segment.along * near.around.share + direction * out;
         let here = to.points[side][k];
         let arm = pair.target.lengths.arm();
@@ -275,7 +281,7 @@ fn on_other_arm(pair: &SurfacePair, source: &BodyFrame, target: &BodyFrame) -> V
                 let direction = off / distance.max(1e-12);
                 let extents = |surface, frame: &BodyFrame| {
                     let other = segment.extent(surface, frame, 1 - side, &direction);
-                    (other, point_extent(surface, &frame.pose, (side, k), &direction))
+                    (other, point_extent(surface, &frame.pose, (side, k), &-direction))
                 };
                 let (radius, own) = extents(&pair.source, source);
                 let gap = pair.ratio * (distance - radius - own);

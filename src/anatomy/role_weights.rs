@@ -1,8 +1,7 @@
 //! The weights of all evidence for the roles of limbs, in one table.
 //!
 //! The score of a limb is the sum over its joints; the unit is the weight of a word that denotes one part only (1). The
-//! values were set on the development bodies: the test `weights_are_near_their_best` prints, for every weight, how many
-//! roles are right at half and at double of it.
+//! values were set by hand so that the conventions and the made bodies of the tests are whole.
 
 /// What each kind of evidence adds to the score of a limb.
 #[derive(Clone, Copy, Debug)]

@@ -4,7 +4,7 @@ use super::joint_map::{JointMap, JointPair};
 use super::map_error::{MapError, WantedRole};
 use super::map_gaps::{Gap, MapEnd, gaps, required};
 use crate::anatomy::{JointLabel, on_four_legs};
-use crate::model::{Character, JointId, ModelPose, Rig, Role};
+use crate::model::{Character, JointId, ModelPose, Rig, Role, Skeleton};
 use crate::report::one_line;
 
 /// A joint map that may be incomplete.
@@ -85,11 +85,25 @@ fn find(source: &Character, target: &Character) -> (JointMap, Option<MapError>) 
     (JointMap::of(pairs, s, t), refused)
 }
 
+/// Joints from the root to the end of a leg of the simplest body: hips, thigh, shin and foot. Parts of a scene that hang on each
+/// other less deeply are objects, not joints.
+const LEG_JOINTS: usize = 4;
+
+/// The joints of the longest chain, the root included.
+fn deepest_chain(skeleton: &Skeleton) -> usize {
+    let mut depths: Vec<usize> = Vec::with_capacity(skeleton.len());
+    for joint in skeleton.joints() {
+        depths.push(joint.parent.map_or(1, |p| depths[p.index()] + 1));
+    }
+    depths.into_iter().max().unwrap_or(0)
+}
+
 /// The error for a file of meshes that are bound to no skeleton.
 fn no_skeleton(end: MapEnd, character: &Character) -> Option<MapError> {
     let nodes = character.skeleton().joints().iter().filter(|j| j.file_name.is_some()).count();
     let bare = character.document.is_some()
-        && character.meshes.is_empty()
+        && character.meshes.iter().all(|mesh| mesh.bindings.len() <= 1)
+        && deepest_chain(character.skeleton()) < LEG_JOINTS
         && character.rig.assignments().next().is_none();
     bare.then(|| MapError::NoSkeleton { end, name: one_line(&character.name), nodes })
 }

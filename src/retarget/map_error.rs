@@ -18,7 +18,7 @@ pub enum MapError {
     Missing(Vec<WantedRole>),
     /// A file with meshes and nodes, none of which is a joint of a skin or a part of a body.
     #[error(
-        "the {end} `{name}` has no skeleton: no mesh is bound to its {nodes} nodes, and none was recognised as a part of a body\n  hint: export the mesh with a skin, bound to a skeleton (for example with automatic weights); if its nodes are a skeleton, assign them with `--map`"
+        "the {end} `{name}` has no skeleton: no mesh of it has a skin, and none of its {nodes} nodes was recognised as a part of a body\n  hint: export the mesh with a skin, bound to a skeleton (for example with automatic weights); if its nodes are a skeleton, assign them with `--map`"
     )]
     NoSkeleton {
         /// The body that has none.

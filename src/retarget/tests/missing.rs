@@ -4,7 +4,7 @@ use crate::development_data::data;
 use crate::humanoids::{CHARACTERS, TAKES};
 use crate::made_bodies::{ADULT, bones};
 use posemill::anatomy::detect_roles;
-use posemill::import::{ImportOptions, load};
+use posemill::import::{ImportOptions, from_bytes, load};
 use posemill::model::{Assignment, Character, Joint, JointId, Rig, Role, Side, Skeleton};
 use posemill::retarget::map_gaps::{Gap, MapEnd};
 use posemill::retarget::{JointMap, MapError, draft, gaps, map, warnings};
@@ -339,4 +339,27 @@ fn real_characters_with_nonsense_names_of_a_limb_are_fixed_by_the_reported_lines
     }
     println!("{right} of {lost} lines name the very joint");
     assert!(right * 10 >= lost * 9, "{right} of {lost} lines name the very joint");
+}
+
+#[test]
+fn a_mesh_without_a_skin_is_told_that_it_has_no_skeleton() {
+    let zeros = "A".repeat(48);
+    let text = format!(
+        r#"{{"asset":{{"version":"2.0"}},"scene":0,"scenes":[{{"nodes":[0]}}],
+        "nodes":[{{"name":"statue","mesh":0}}],"meshes":[{{"primitives":[{{"attributes":{{"POSITION":0}}}}]}}],
+        "buffers":[{{"byteLength":36,"uri":"data:application/octet-stream;base64,{zeros}"}}],
+        "bufferViews":[{{"buffer":0,"byteLength":36}}],
+        "accessors":[{{"bufferView":0,"componentType":5126,"count":3,"type":"VEC3","min":[0,0,0],"max":[0,0,0]}}]}}"#
+    );
+    let statue =
+        from_bytes(text.as_bytes(), "statue", Some("gltf"), None, &ImportOptions::default()).unwrap();
+    assert_eq!(statue.character.meshes.len(), 1);
+    let said = map(&renamed("take", "t_"), &statue.character).unwrap_err();
+    assert!(matches!(said, MapError::NoSkeleton { end: MapEnd::Target, .. }), "{said}");
+    assert!(said.to_string().contains("no mesh of it has a skin"), "{said}");
+    // Rigid parts on a chain of joints are a body.
+    let rigid = renamed("robot", "r_");
+    let roleless = unknown(&rigid, &rigid.rig.assignments().map(|(r, _)| r).collect::<Vec<_>>());
+    let said = map(&renamed("take", "t_"), &roleless).unwrap_err();
+    assert!(matches!(said, MapError::Missing(_)), "{said}");
 }

@@ -227,7 +227,7 @@ error: [input]: `roles.words`: `hannd` is no part that a word may denote
   |
   = help: known are `hips`, `spine`, `neck`, `head`, `tail`, `clavicle`, `upper_arm`, `lower_arm`, `hand`, \
 `upper_leg`, `lower_leg`, `foot`, `toes`, `thumb`, `index`, `middle`, `ring`, `little`, `finger`, `first`, `second`, \
-`third`, `fourth`, `fifth`, `metacarpal`, `left`, `right`, `front`, `hind`, `helper`, `noise`
+`third`, `fourth`, `fifth`, `metacarpal`, `left`, `right`, `front`, `hind`, `helper`, `tip`, `noise`
 
 error: [input]: `roles.words`: `12` has no letters and cannot be a word of a joint name
  --> --set:1:19

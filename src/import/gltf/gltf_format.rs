@@ -51,7 +51,8 @@ pub(crate) fn asset(mut file: GltfFile, name: &str, options: &ImportOptions) -> 
     let rig = detected.rig;
     // A VRM and a VRM animation rest in a T-pose by their specification.
     let bound = file.bind.is_some() || file.humanoid.is_some();
-    if options.units.is_some() {
+    // A character without clips is not what the key is for: it is beside takes of another format.
+    if options.units.is_some() && !clips.is_empty() {
         let said = "`input.units` applies to formats that state no unit; this one is in metres or states its unit, so it was read \
                     as it says (scale the file where it was made)";
         warnings.add("units-stated", said, "the file");

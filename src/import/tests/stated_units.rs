@@ -13,5 +13,5 @@ fn a_unit_for_takes_is_reported_for_a_take_that_states_its_own() {
     assert!(named.warnings.has("units-stated") && !plain.warnings.has("units-stated"));
     assert_eq!(named.character.skeleton(), plain.character.skeleton(), "the same metres");
     // Beside takes of another format a character without clips is not meant.
-    assert!(!load(&shipped("mannequin.glb"), &centimetres).unwrap().warnings.has("units-stated"));
+    assert!(!load(shipped("mannequin.glb"), &centimetres).unwrap().warnings.has("units-stated"));
 }

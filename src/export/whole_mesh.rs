@@ -47,12 +47,11 @@ fn joinable(a: &Mesh, b: &Mesh) -> bool {
         let sets = m.further_texcoords.len();
         (m.normals.is_empty(), m.texcoords.is_empty(), sets, m.colors.is_empty())
     };
-    let names = |m: &Mesh| m.morphs.iter().map(|t| t.name.clone()).collect::<Vec<_>>();
     a.primitive_of.is_some()
         && a.primitive_of == b.primitive_of
         && a.bindings == b.bindings
         && attributes(a) == attributes(b)
-        && names(a) == names(b)
+        && a.morphs.iter().map(|t| &t.name).eq(b.morphs.iter().map(|t| &t.name))
 }
 
 fn joined(parts: &[Mesh]) -> WholeMesh<'_> {

@@ -134,15 +134,20 @@ pub struct Mesh {
 }
 
 impl Mesh {
+    /// The influences of a vertex beyond its four strongest.
+    pub fn further(&self, vertex: usize) -> &[FurtherInfluence] {
+        let at = |end: usize| self.further_influences.partition_point(|f| (f.vertex as usize) < end);
+        &self.further_influences[at(vertex)..at(vertex + 1)]
+    }
+
     /// All influences of a vertex, further ones included: indices into `bindings` and weights, which sum to 1.
     pub fn influences(&self, vertex: usize) -> Vec<(u16, f64)> {
-        let first = self.further_influences.partition_point(|f| (f.vertex as usize) < vertex);
-        let further = self.further_influences[first..].iter().take_while(|f| f.vertex as usize == vertex);
-        let share = 1.0 - further.clone().map(|f| f64::from(f.weight)).sum::<f64>();
+        let further = self.further(vertex);
+        let share = 1.0 - further.iter().map(|f| f64::from(f.weight)).sum::<f64>();
         let four =
             std::iter::zip(self.joints[vertex], self.weights[vertex]).filter(|(_, weight)| *weight > 0.0);
         let four = four.map(|(binding, weight)| (binding, f64::from(weight) * share));
-        four.chain(further.map(|f| (f.binding, f64::from(f.weight)))).collect()
+        four.chain(further.iter().map(|f| (f.binding, f64::from(f.weight)))).collect()
     }
 
     /// The set of texture coordinates that a [`TextureMap`] names; empty if the mesh has none.

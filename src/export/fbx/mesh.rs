@@ -251,8 +251,7 @@ fn weld(mesh: &Mesh) -> (Vec<u32>, Vec<usize>) {
     let mut firsts = Vec::new();
     let points: Vec<u32> = (0..mesh.positions.len())
         .map(|v| {
-            let further = mesh.influences(v).into_iter().skip(4);
-            let further = further.flat_map(|(b, w)| [u32::from(b), (w as f32).to_bits()]);
+            let further = mesh.further(v).iter().flat_map(|f| [u32::from(f.binding), f.weight.to_bits()]);
             let moved = mesh.morphs.iter().flat_map(|m| m.offsets[v].map(f32::to_bits));
             let more = further.chain(moved).collect();
             let (position, weights) =
@@ -281,6 +280,7 @@ fn weld(mesh: &Mesh) -> (Vec<u32>, Vec<usize>) {
 mod tests {
     use super::*;
     use crate::math::Vec3;
+    use crate::model::FurtherInfluence;
 
     fn quad(second: [f32; 3]) -> Mesh {
         let positions =
@@ -293,6 +293,14 @@ mod tests {
             triangles: vec![[0, 1, 2], [3, 5, 4]],
             ..Mesh::default()
         }
+    }
+
+    #[test]
+    fn points_with_other_further_weights_stay_apart() {
+        let mut mesh = quad([1.0, 1.0, 0.0]);
+        let further = |vertex, weight| FurtherInfluence { vertex, binding: 1, weight };
+        mesh.further_influences = vec![further(1, 0.25), further(4, 0.5)];
+        assert_eq!(weld(&mesh), (vec![0, 1, 2, 3, 4, 2], vec![0, 1, 2, 3, 4]));
     }
 
     #[test]

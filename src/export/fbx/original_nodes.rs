@@ -101,11 +101,6 @@ fn index(node: &Node) -> usize {
     node.element.typed_id as usize
 }
 
-/// The object id of the node in the file.
-fn id(node: &Node) -> Option<i64> {
-    object_id(&node.element)
-}
-
 fn property(node: &Node, name: &str) -> Vec3 {
     let found = node.element.props.find_prop(name).map(|p| p.value_vec4);
     found.map_or(Vec3::zeros(), |v| Vec3::new(v.x, v.y, v.z))
@@ -140,7 +135,9 @@ impl OriginalFile {
         let mut joints = BTreeMap::new();
         for (joint, node) in document.nodes.iter().enumerate() {
             let node = node.and_then(|n| imported.nodes.get(n));
-            let Some((node, id)) = node.and_then(|node| Some((node, id(node)?))) else { continue };
+            let Some((node, id)) = node.and_then(|node| Some((node, object_id(&node.element)?))) else {
+                continue;
+            };
             joints.entry(id).or_insert((
                 joint,
                 linear(&node.node_to_world),
@@ -159,7 +156,7 @@ impl OriginalFile {
         let size = Some((high - low).norm()).filter(|size| *size > 0.0).unwrap_or(1.0);
         let mut nodes = Vec::with_capacity(own.nodes.len());
         for node in own.nodes.iter() {
-            let known = id(node).and_then(|id| joints.get(&id));
+            let known = object_id(&node.element).and_then(|id| joints.get(&id));
             nodes.push(OriginalNode::of(node, known, size)?);
         }
         let settings = &own.settings;
@@ -304,7 +301,7 @@ impl OriginalNode {
             }
         };
         Ok(Self {
-            id: id(node).unwrap_or_default(),
+            id: object_id(&node.element).unwrap_or_default(),
             name,
             parent: node.parent.as_ref().map(|p| index(p)),
             mode: node.inherit_mode,

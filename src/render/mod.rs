@@ -10,6 +10,7 @@ mod figure;
 mod film;
 mod framing;
 mod ground;
+mod line;
 mod marks;
 mod options;
 mod palette;

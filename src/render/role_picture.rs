@@ -6,12 +6,12 @@
 use super::actor::Actor;
 use super::camera::{Camera, View, single};
 use super::framing::{Follow, Framing};
+use super::line::line;
 use super::options::{RenderError, Subject};
 use super::picture::Picture;
 use super::sheet::{INK, PALE_INK};
 use super::studio::Studio;
 use super::text;
-use super::vector::V3;
 use crate::model::{Character, Clip, Finger, JointId, Motion, Role, Side};
 use std::sync::Arc;
 
@@ -114,10 +114,10 @@ fn draw_joints(character: &Character, camera: &Camera, picture: &mut Picture) {
             for &child in skeleton.children(id) {
                 // A bone to a helper is thin, so that a limb is one line.
                 let share = if character.rig.role(child).is_some() { thin } else { 0.4 };
-                line([at(id), at(child)], BONE * share, color(role), picture);
+                line([at(id), at(child)], BONE * share, picture, |_, _, _| (color(role), 1.0));
             }
             if skeleton.joint(id).file_name.is_some() {
-                line([at(id), at(id)], DOT * thin.max(0.5), color(role), picture);
+                line([at(id), at(id)], DOT * thin.max(0.5), picture, |_, _, _| (color(role), 1.0));
             }
         }
     }
@@ -218,28 +218,5 @@ pub(super) fn color(role: Option<Role>) -> [u8; 3] {
             Finger::Ring => [50, 170, 70],
             Finger::Little => [60, 90, 220],
         },
-    }
-}
-
-/// A line with round ends between projected points, `half` pixels to each side.
-fn line([a, b]: [V3; 2], half: f32, color: [u8; 3], picture: &mut Picture) {
-    if !(a[2] > 0.0 && b[2] > 0.0 && a.iter().chain(&b).all(|c| c.abs() < 1e5)) {
-        return;
-    }
-    let (dx, dy) = (b[0] - a[0], b[1] - a[1]);
-    let squared = (dx * dx + dy * dy).max(1e-6);
-    let bound = |k: usize, n: usize| {
-        let low = (a[k].min(b[k]) - half - 1.0).clamp(0.0, n as f32) as usize;
-        let high = (a[k].max(b[k]) + half + 2.0).clamp(0.0, n as f32) as usize;
-        low..high
-    };
-    for y in bound(1, picture.height) {
-        for x in bound(0, picture.width) {
-            let (px, py) = (x as f32 + 0.5 - a[0], y as f32 + 0.5 - a[1]);
-            let along = ((px * dx + py * dy) / squared).clamp(0.0, 1.0);
-            let (ox, oy) = (px - along * dx, py - along * dy);
-            let cover = (half + 0.5 - (ox * ox + oy * oy).sqrt()).clamp(0.0, 1.0);
-            picture.blend(x as i64, y as i64, color, cover);
-        }
     }
 }

@@ -6,6 +6,7 @@ use super::actor::{Actor, Posed};
 use super::camera::{Camera, single};
 use super::framing::{Follow, Framing};
 use super::ground::Ground;
+use super::line::line;
 use super::marks::{self, Flat};
 use super::picture::Picture;
 use super::raster::{NOTHING, Raster, SAMPLES};
@@ -152,35 +153,11 @@ impl<'a> Studio<'a> {
         for id in skeleton.ids() {
             let Some(parent) = skeleton.parent(id) else { continue };
             let ends = [parent, id].map(|j| camera.project(single(&model.position(j))));
-            line(ends, half, raster, picture);
-        }
-    }
-}
-
-/// Draws a line of the given half width in pixels between projected ends.
-fn line([a, b]: [V3; 2], half: f32, raster: &Raster, picture: &mut Picture) {
-    if !(a[2] > 0.0 && b[2] > 0.0 && a.iter().chain(&b).all(|c| c.abs() < 1e6)) {
-        return;
-    }
-    let (dx, dy) = (b[0] - a[0], b[1] - a[1]);
-    let squared = (dx * dx + dy * dy).max(1e-6);
-    let bound = |k: usize, n: usize| {
-        let low = (a[k].min(b[k]) - half - 1.0).clamp(0.0, n as f32) as usize;
-        let high = (a[k].max(b[k]) + half + 2.0).clamp(0.0, n as f32) as usize;
-        low..high
-    };
-    for y in bound(1, picture.height) {
-        for x in bound(0, picture.width) {
-            let (px, py) = (x as f32 + 0.5 - a[0], y as f32 + 0.5 - a[1]);
-            let along = ((px * dx + py * dy) / squared).clamp(0.0, 1.0);
-            let (ox, oy) = (px - along * dx, py - along * dy);
-            let cover = (half + 0.5 - (ox * ox + oy * oy).sqrt()).clamp(0.0, 1.0);
-            if cover <= 0.0 {
-                continue;
-            }
-            let near = a[2] + (b[2] - a[2]) * along;
-            let alpha = if raster.nearness(x, y) > near * 1.001 { BONE_HIDDEN } else { 1.0 };
-            picture.blend(x as i64, y as i64, BONE, cover * alpha);
+            line(ends, half, picture, |x, y, along| {
+                let near = ends[0][2] + (ends[1][2] - ends[0][2]) * along;
+                let hidden = raster.nearness(x, y) > near * 1.001;
+                (BONE, if hidden { BONE_HIDDEN } else { 1.0 })
+            });
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Recognises a skeleton that comes back without its skin: a character's motion written as BVH and read again.
 //!
 //! Two bodies have the same bones if there is a pose of each in which all mapped joints are at the same places, whatever their
-//! size, and nothing between two mapped joints moves on the source alone. Rotations from that pose are then the same on both, and the transfer
-//! is a copy: there is nothing to align, and no leg or arm to correct. Sources with skin are left to the usual way: their
-//! girth may differ. Space: model space. Units: metres.
+//! size, and nothing between two mapped joints moves on the source alone. Rotations from that pose are then the same on both,
+//! and the transfer is a copy: there is nothing to align, and no leg or arm to correct. Sources with skin are left to the usual
+//! way: their girth may differ. Space: model space. Units: metres.
 
 use super::body_plan::reachable;
 use super::joint_map::JointMap;

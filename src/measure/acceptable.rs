@@ -1,58 +1,91 @@
-//! The limits of a good clip, each with its source or its reason.
+//! The limits of a good clip, each with its source or with what it was chosen from.
 //!
 //! A limit says what can be seen, not what a solver can reach. Lengths and speeds are those of the figure scaled to 1.75 m;
-//! angles are radians.
+//! angles are radians. "Seen" is what the good ones of the sixty results of `tests/verdicts.txt`, which were judged by eye,
+//! reach where their take does not excuse them, and where the faulty ones over the limit begin.
 
 /// A degree, in radians.
 const DEGREE: f64 = std::f64::consts::PI / 180.0;
 
-/// Speed of a planted foot, m/s: a third of HuMoR's speed of a static foot (Rempe et al. 2021: 0.5 cm a frame at 30 Hz); half a
-/// second of it is a finger's breadth.
+/// Speed of a planted foot, m/s. Chosen: a third of the speed of a static foot of HuMoR (Rempe et al. 2021: 0.5 cm a frame at 30 Hz);
+/// in half a second it goes 2.5 cm, the width of a finger.
 pub const SLIDE: f64 = 0.05;
-/// Difference between the speeds of a planted foot and of the take's, m/s: a third above HuMoR's speed of a static foot (0.15),
-/// since the frames count in which a foot lands and leaves at that speed.
+/// Difference between the speeds of a planted foot and of the take's, m/s. Chosen: a third above the speed of a static foot of
+/// HuMoR (0.15), since the frames count in which a foot lands and leaves at that speed. Seen: good 0.18, faults 0.26.
 pub const SLIP: f64 = 0.2;
-/// Depth of the feet, metres: Holosoma's evaluation counts what is deeper.
+/// Depth of the feet, metres. Source: the tolerance of Holosoma's evaluation (`penetration_tolerance` of `eval_retargeting.py`).
 pub const FOOT_DEPTH: f64 = 0.01;
-/// Depth of the skin of the body, metres: the flesh of a seated or lying body yields by so much.
+/// Depth of the skin of the body, metres. Chosen: about how far soft flesh gives way under a sitting body, which no mesh does.
+/// Seen: good 0.01, faults 0.034.
 pub const SKIN_DEPTH: f64 = 0.03;
-/// Share of the time of contact in which the body floats: labels of contacts end some frames after a foot has left, which in a
-/// walk of 30 Hz is a tenth of the stance.
+/// Share of the time of contact in which the body floats. Chosen: labels end by whole frames, and two of 30 Hz are a tenth of a
+/// stance of 0.65 s. Seen: faults 0.23.
 pub const FLOATING: f64 = 0.1;
-/// Angle by which a joint goes further out of its range than in the take: twice the standard deviation of ranges of motion between
-/// people, which is up to 9 degrees (Boone and Azen 1979); less may be the range of this person.
+/// Angle by which a joint goes further out of its range than in the take. Chosen: twice the largest standard deviation of ranges of
+/// motion between people, which is that of the shoulder's extension, 9.5 degrees (Boone and Azen 1979); less may be the range
+/// of this person. Seen: good 8 degrees, faults 21.
 pub const OUT_OF_RANGE: f64 = 20.0 * DEGREE;
-/// Relative change of a bone's length: a millimetre in a metre, some hundred times the precision of files.
+/// Relative change of a bone's length. Chosen: a millimetre in a metre cannot be seen, and single precision keeps 1e-7.
 pub const STRETCHED_BONE: f64 = 1e-3;
-/// Jerk over the take's: three quarters of the square are then the result's own.
+/// Jerk over the take's. Chosen: at twice, three quarters of the square are the result's own. Seen: good 1.4, faults 2.01.
 pub const SHAKING: f64 = 2.0;
-/// The largest rotation per frame over that of the take: half as much again is faster than anything in the take.
+/// The largest rotation per frame over that of the take. Chosen: half as much again is faster than anything in the take. Seen: good
+/// 1.1, faults 1.6.
 pub const TURNING: f64 = 1.5;
-/// Angle between a limb and the take's, at its 95th percentile: readings of one joint by two people with a goniometer differ by 5 to
-/// 6 degrees (Boone et al. 1978), and proportions differ besides; twice that is a different pose.
+/// Angle between a limb and the take's, at its 95th percentile. Chosen: twice what separates readings of one joint by two people
+/// with a goniometer, 5 degrees in arms and 6 in legs (Boone et al. 1978), since proportions differ besides. Seen: good 4.5
+/// degrees, faults 11.
 pub const LIMB: f64 = 10.0 * DEGREE;
-/// Difference from the bend of the take's knee at its greatest: a single frame may differ by half more than [`LIMB`].
+/// Difference from the bend of the take's knee at its greatest. Chosen: a single frame may differ by half more than [`LIMB`].
+/// Seen: good 10.6 degrees, faults 15.5.
 pub const KNEE: f64 = 15.0 * DEGREE;
-/// Bend of a leg that is straight in the take: a bent knee is seen first where it should be straight; 3 degrees are a knee 6 mm
-/// from the line between hip and ankle.
+/// Bend of a leg that is straight in the take. Chosen: a bent knee is seen first where it should be straight; by 3 degrees it
+/// leaves the line between hip and ankle by 1 cm. Seen: good 0.7 degrees.
 pub const STRAIGHT_LEG: f64 = 3.0 * DEGREE;
-/// Height of a planted joint against the take's, metres: what floats or sinks by less is within the depth of a sole.
+/// Height of a planted joint against the take's, metres. Chosen: about the thickness of a sole. Seen: good 0.02, faults 0.022.
 pub const CLEARANCE: f64 = 0.02;
-/// Angle between first and last frame of a loop: a hitch of 3 degrees a frame is a tenth of a fast limb's turn at 30 Hz.
+/// Angle between first and last frame of a loop. Chosen: a hitch of 3 degrees in a frame of 30 Hz is 90 degrees a second, a limb in
+/// slow motion.
 pub const SEAM: f64 = 3.0 * DEGREE;
-/// Lean of the trunk against the take's in the mean: what two people with a goniometer differ by (Boone et al. 1978).
+/// Lean of the trunk against the take's in the mean. Chosen: as little as separates readings of two people with a goniometer (Boone
+/// et al. 1978: 5 degrees in arms). Seen: good 2.2 degrees, faults 13.
 pub const TRUNK: f64 = 5.0 * DEGREE;
-/// Error of gravity in flight, a share: captures themselves reach 0.36 in short flights, because contacts end by whole frames and
-/// late. At half of gravity a body floats.
+/// Error of gravity in flight, a share. Chosen: captures reach 0.36 in short flights (a dance of the development data), because
+/// contacts end by whole frames; at half of gravity a body floats.
 pub const FALL: f64 = 0.5;
-/// Angle between a foot in the air and the take's, at its 95th percentile: as of a [`LIMB`].
+/// Angle between a foot in the air and the take's, at its 95th percentile. Chosen: as of a [`LIMB`]. Seen: good 7 degrees, faults
+/// 29.
 pub const FOOT: f64 = 10.0 * DEGREE;
-/// Growth of a limb's turn in one frame: what a limb turns in a frame of 30 Hz in slow motion (150 degrees a second).
+/// Growth of a limb's turn in one frame. Chosen: in a frame of 30 Hz it is 150 degrees a second more than the take has around
+/// it. Seen: good 4.0 degrees, faults 5.3.
 pub const POP: f64 = 5.0 * DEGREE;
-/// Share of touches lost: a fifth of them are brushes that nobody misses.
+/// Share of touches lost. Chosen: what is demanded of retargeting here is four of five. Seen: good 0, faults 0.46.
 pub const TOUCHES_LOST: f64 = 0.2;
-/// Share of the arms' skin inside of the body: four of the vertices that are looked at, a fingertip.
+/// Share of the arms' skin inside of the body. Chosen: four of the 96 vertices that are looked at, a fingertip. Seen: good 0.017,
+/// faults 0.042.
 pub const ARM_IN_BODY: f64 = 0.04;
-/// Length of an edge of the skin over that at rest: the armpits of dense meshes reach five times in a take with raised arms, skin
-/// that stays behind with another joint many times that.
+/// Length of an edge of the skin over that at rest. Chosen: twice what good results reach with raised arms; skin that stays behind
+/// with another joint is stretched many times that. Seen: good 4.1.
 pub const TORN: f64 = 8.0;
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn every_limit_has_a_source_or_says_what_it_was_chosen_from() {
+        let (limits, _) = include_str!("acceptable.rs").split_once("#[cfg(test)]").unwrap();
+        let (mut reason, mut seen) = (String::new(), 0);
+        for line in limits.lines() {
+            if let Some(text) = line.strip_prefix("///") {
+                reason += text;
+            } else if line.starts_with("pub const ") {
+                assert!(["Source: ", "Chosen: "].iter().any(|word| reason.contains(word)), "{line}");
+                seen += 1;
+            }
+            if !line.starts_with("///") {
+                reason.clear();
+            }
+        }
+        let limited = crate::measure::MEASURES.iter().filter(|m| m.at_most.is_some()).count();
+        assert!(seen > 0 && seen <= limited);
+    }
+}

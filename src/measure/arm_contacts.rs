@@ -14,13 +14,12 @@ use std::ops::Range;
 
 /// Sampling rate, hertz: a touch that matters lasts longer than its period.
 const SAMPLES: f64 = 15.0;
-/// A hand nearer than this to another part touches it, metres: its capsule is the palm's, and bent fingers reach so far beyond
-/// it (a fist is 8 cm thick, a palm 3: ANSUR II, Gordon et al. 2014).
+/// A hand nearer than this to another part touches it, metres. Chosen: its capsule is the palm's, and bent fingers reach about so far
+/// beyond it.
 const TOUCH: f64 = 0.04;
 /// A touch is kept if the distance grows by less than this, metres: beyond it one sees between hand and body.
 const KEPT: f64 = 0.05;
-/// A hand nearer than this may be moved to keep its distance from the body, metres: the width of a hand (ANSUR II, Gordon et al.
-/// 2014: 8.8 cm).
+/// A hand nearer than this may be moved to keep its distance from the body, metres. Chosen: about the width of a hand.
 const NEAR: f64 = 0.088;
 /// A forearm within this angle of straight down hangs: the hand is beside hip and thigh without touching them on purpose.
 const HANGING: f64 = std::f64::consts::FRAC_PI_4;

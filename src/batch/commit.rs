@@ -8,9 +8,9 @@ use super::journal_line::OutputRecord;
 use super::manifest::{Manifest, is_editable};
 use super::path_ownership::PathOwnership;
 use crate::pipeline::{FileHash, Job, JobOutputs, PendingFile, RunError, write_whole};
+use crate::regular_file::open_regular;
 use crate::report::Warnings;
 use serde_json::{Value, json};
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -149,8 +149,8 @@ fn hashes(outputs: &JobOutputs) -> Vec<Vec<FileHash>> {
 /// Whether the file exists with exactly this content.
 fn has_content(path: &Path, bytes: &[u8]) -> bool {
     let same = || -> std::io::Result<bool> {
-        let mut file = File::open(path)?;
-        if file.metadata()?.len() != bytes.len() as u64 {
+        let (mut file, size) = open_regular(path)?;
+        if size != bytes.len() as u64 {
             return Ok(false);
         }
         let mut there = Vec::with_capacity(bytes.len());

@@ -3,6 +3,7 @@
 //! The cache is a file next to the manifest. It is not a record: if something in it is wrong or missing, some files are read
 //! again, and two runs with the same results may leave different caches.
 
+use crate::regular_file::open_own;
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
@@ -73,7 +74,8 @@ pub(super) struct FileTimes {
 impl FileTimes {
     /// The signatures of `folder`; none if there is no cache.
     pub(super) fn open(folder: &Path) -> Self {
-        let known = File::open(folder.join(CACHE)).map(|mut file| read(&mut file)).unwrap_or_default();
+        let file = open_own(&folder.join(CACHE), OpenOptions::new().read(true));
+        let known = file.map(|mut file| read(&mut file)).unwrap_or_default();
         Self { known, changed: false }
     }
 
@@ -128,7 +130,9 @@ fn read(file: &mut File) -> HashMap<u64, u64> {
 /// The cache, opened and locked for writing; `None` if the folder cannot be written.
 pub(super) fn locked(folder: &Path) -> Option<File> {
     let path = folder.join(CACHE);
-    let file = OpenOptions::new().create(true).read(true).write(true).truncate(false).open(path).ok()?;
+    let mut how = OpenOptions::new();
+    how.create(true).read(true).write(true).truncate(false);
+    let file = open_own(&path, &how).ok()?;
     // On a file system without locks users have to run one batch at a time.
     let _ = file.lock();
     Some(file)

@@ -4,11 +4,12 @@
 //! if a run is killed, the manifest tells which files are this program's. Several runs can share a folder; each reads the
 //! lines of the others. The last run to end compacts the journal to one sorted line for each output.
 
-use super::file_times::{self, FileTimes, short, signature};
+use super::file_times::{self, CACHE, FileTimes, short, signature};
 use super::journal_index::{JournalIndex, LineOffset, name_and_content};
 use super::journal_line::{JournalLine, OutputRecord};
 use super::path_ownership::PathOwnership;
 use crate::pipeline::{CONTACT_TABLE, FileHash, TakeFile, WriteError, hash_of, slashed, sweep};
+use crate::regular_file::open_own;
 use serde_json::Value;
 use std::collections::HashSet;
 use std::fs::{File, OpenOptions};
@@ -51,14 +52,15 @@ impl Manifest {
     /// A [`WriteError`] if the folder cannot be written.
     pub fn open(folder: &Path) -> Result<Self, WriteError> {
         let path = folder.join(MANIFEST);
-        let open = || -> std::io::Result<(File, File)> {
-            std::fs::create_dir_all(folder)?;
+        let open = |name: &str| -> Result<File, WriteError> {
             let mut how = OpenOptions::new();
             how.create(true).read(true).append(true);
-            Ok((how.open(folder.join(LOCK))?, how.open(&path)?))
+            let path = folder.join(name);
+            open_own(&path, &how).map_err(|e| WriteError::of(&path, &e))
         };
-        // Opened again below: nobody replaces the manifest while a shared lock is held.
-        let (lock, _) = open().map_err(|e| WriteError::of(&path, &e))?;
+        std::fs::create_dir_all(folder).map_err(|e| WriteError::of(&path, &e))?;
+        // The manifest is opened again below: nobody replaces it while a shared lock is held.
+        let (_, lock, _) = (open(MANIFEST)?, open(LOCK)?, open(CACHE)?);
         let alone = lock.try_lock().is_ok();
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let run = format!("{}-{}", std::process::id(), since.as_nanos());
@@ -68,7 +70,7 @@ impl Manifest {
         }
         // On a file system without locks users have to run one batch at a time.
         let _ = lock.lock_shared();
-        let (_, file) = open().map_err(|e| WriteError::of(&path, &e))?;
+        let file = open(MANIFEST)?;
         let mut index = JournalIndex::new(Some(file), FileTimes::open(folder));
         index.refresh(&run);
         if alone {
@@ -80,7 +82,7 @@ impl Manifest {
 
     /// The manifest of `folder`, for reading only.
     pub fn look(folder: &Path) -> Self {
-        let file = File::open(folder.join(MANIFEST)).ok();
+        let file = open_own(&folder.join(MANIFEST), OpenOptions::new().read(true)).ok();
         let mut index = JournalIndex::new(file, FileTimes::open(folder));
         index.refresh("");
         Self { folder: folder.to_owned(), lock: None, run: String::new(), index: Mutex::new(index) }

@@ -8,12 +8,13 @@ use crate::batch::{
     Destination, FoundTakes, Jobs, PipelineSpec, ReproCommand, Shard, TakeList, TakesError, find_takes,
     listed_takes,
 };
-use crate::import::MAX_FILE_BYTES;
 use crate::pipeline::{PipelineConfig, PlanError};
+use crate::regular_file::{MAX_TEXT_BYTES, read_text};
 use crate::report::io_reason;
 use crate::stages::STAGES;
 use clap::Args;
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -78,8 +79,7 @@ pub fn run(arguments: &RunArguments, console: &Console) -> Result<Exit, Failure>
 /// The runs of one pipeline file: one for each of its characters, or one without a character.
 fn plan(path: &Path, arguments: &RunArguments, console: &Console) -> Result<Vec<PlannedRun>, Failure> {
     let name = path.display().to_string();
-    let text = std::fs::read_to_string(path)
-        .map_err(|e| PlanError::File { path: name.clone(), reason: io_reason(&e) })?;
+    let text = read_text(path).map_err(|e| PlanError::File { path: name.clone(), reason: io_reason(&e) })?;
     let mut sets: Vec<String> = arguments.clip.iter().map(|clip| clip_set(clip)).collect();
     sets.extend(arguments.runner.sets.iter().cloned());
     let folder = path.parent().unwrap_or(Path::new("")).to_owned();
@@ -157,12 +157,15 @@ fn takes(
     if let Some(list) = &arguments.files_from {
         let mut bytes = Vec::new();
         let read = match list.as_os_str() == "-" {
-            true => std::io::stdin().lock().take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map(drop),
-            false => std::fs::read(list).map(|read| bytes = read),
+            true => std::io::stdin().lock().take(MAX_TEXT_BYTES + 1).read_to_end(&mut bytes).map(drop),
+            // A shell may name a pipe here: `--files-from <(find ...)`.
+            false => File::open(list)
+                .and_then(|file| file.take(MAX_TEXT_BYTES + 1).read_to_end(&mut bytes))
+                .map(drop),
         };
         read.map_err(|e| TakesError::List(list.display().to_string(), io_reason(&e)))?;
-        if bytes.len() as u64 > MAX_FILE_BYTES {
-            let reason = format!("it has more than {MAX_FILE_BYTES} bytes (`MAX_FILE_BYTES`)");
+        if bytes.len() as u64 > MAX_TEXT_BYTES {
+            let reason = format!("it has more than {MAX_TEXT_BYTES} bytes (`MAX_TEXT_BYTES`)");
             return Err(TakesError::List(list.display().to_string(), reason).into());
         }
         return Ok(listed_takes(&bytes));

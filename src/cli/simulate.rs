@@ -8,6 +8,7 @@ use crate::export::{self, Format};
 use crate::pipeline::{
     ConfigError, ConfigFault, ConfigSource, FileHash, PlanError, TakeFile, hash_of, write_whole,
 };
+use crate::regular_file::read_text;
 use crate::report::io_reason;
 use crate::simulation_view;
 use clap::Args;
@@ -84,8 +85,7 @@ pub fn run(arguments: &SimulateArguments, console: &Console) -> Result<Exit, Fai
     let path = &arguments.scene;
     let name = path.display().to_string();
     let outputs = outputs(arguments)?;
-    let text = std::fs::read_to_string(path)
-        .map_err(|e| PlanError::File { path: name.clone(), reason: io_reason(&e) })?;
+    let text = read_text(path).map_err(|e| PlanError::File { path: name.clone(), reason: io_reason(&e) })?;
     let integrator = arguments.integrator.as_deref();
     let mut scene =
         Scene::parse_with(&text, integrator).map_err(|e| Failure::Scene(shown(&name, &text, &e)))?;

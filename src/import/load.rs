@@ -4,6 +4,7 @@ use super::format::{HEAD, SourceFile, format_of};
 use super::import_error::ImportError;
 use super::import_options::ImportOptions;
 use crate::model::Asset;
+use crate::regular_file::open_regular;
 use crate::report::io_reason;
 use std::fs::File;
 use std::io::Read;
@@ -59,15 +60,9 @@ fn too_large(size: u64) -> String {
 fn open(path: &Path) -> Result<(File, u64), ImportError> {
     let fault = |reason: String| ImportError::Read { path: path.to_owned(), reason };
     let unreadable = |error: std::io::Error| fault(io_reason(&error));
-    // Checked before opening: opening a pipe blocks until something writes to it.
-    let size = std::fs::metadata(path).map_err(unreadable)?;
-    if !size.is_file() {
-        let what = if size.is_dir() { "it is a folder" } else { "it is a pipe or a device, not a file" };
-        return Err(fault(what.into()));
-    }
-    match size.len() {
-        size if size > MAX_FILE_BYTES => Err(fault(too_large(size))),
-        size => Ok((File::open(path).map_err(unreadable)?, size)),
+    match open_regular(path).map_err(unreadable)? {
+        (_, size) if size > MAX_FILE_BYTES => Err(fault(too_large(size))),
+        opened => Ok(opened),
     }
 }
 

@@ -1,5 +1,6 @@
 //! BLAKE3 hashes of files.
 
+use crate::regular_file::open_regular;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -22,7 +23,7 @@ impl FileHash {
 /// The hash of a file's content; `None` if it cannot be read.
 pub(crate) fn hash_of(path: &Path) -> Option<FileHash> {
     let mut hasher = blake3::Hasher::new();
-    hasher.update_reader(std::fs::File::open(path).ok()?).ok()?;
+    hasher.update_reader(open_regular(path).ok()?.0).ok()?;
     Some(FileHash {
         path: path.to_string_lossy().into_owned(),
         blake3: hasher.finalize().to_hex().to_string(),

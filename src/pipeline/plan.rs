@@ -12,6 +12,7 @@ use crate::export;
 use crate::import;
 use crate::measure::{MetricContext, Threshold};
 use crate::model::{Asset, Character};
+use crate::regular_file::read_text;
 use crate::report::Warnings;
 use crate::stages::{StageError, WrittenStage};
 use std::path::{Path, PathBuf};
@@ -262,7 +263,7 @@ fn foreseen(config: &PipelineConfig, character: &Character, folder: &Path) -> Ve
                 return ConfigFault::from_error(place, &format!("{}: {error}", stage.label));
             };
             let name = file.display().to_string();
-            let inside = std::fs::read_to_string(file).ok();
+            let inside = read_text(file).ok();
             let inside = inside.map(|text| Box::new((ConfigSource { name, text }, span.clone())));
             ConfigFault { inside, ..ConfigFault::from_error(place, &error.to_string()) }
         };

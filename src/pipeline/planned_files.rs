@@ -3,6 +3,9 @@
 use super::config::{PipelineConfig, PlacedText};
 use super::config_error::ConfigFault;
 use super::plan_error::PlanError;
+use crate::import::MAX_FILE_BYTES;
+use crate::regular_file::read_regular;
+use crate::report::io_reason;
 use std::path::Path;
 
 /// The files of a pipeline while it is resolved.
@@ -66,10 +69,5 @@ impl PipelineConfig {
 
 fn read(folder: &Path, path: &str) -> Result<Vec<u8>, PlanError> {
     let fault = |reason: String| PlanError::File { path: path.to_owned(), reason };
-    let file = folder.join(path);
-    // Reading a pipe or a device may never end.
-    if std::fs::metadata(&file).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
-        return Err(fault("it is a pipe or a device, not a file".into()));
-    }
-    std::fs::read(file).map_err(|e| fault(crate::report::io_reason(&e)))
+    read_regular(&folder.join(path), MAX_FILE_BYTES).map_err(|e| fault(io_reason(&e)))
 }

@@ -7,6 +7,7 @@
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::contacts::{self, ContactOptions, Detector, Labels};
 use crate::model::{ContactPart, Contacts, Motion};
+use crate::regular_file::read_text;
 use crate::report::Report;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -151,7 +152,7 @@ impl StageConfig for ContactsConfig {
         let labels = self.file.as_ref().map(|file| {
             let path = setting.folder.join(file);
             let fault = |why: String| StageError::key("file", format!("`{}`: {why}", file.display()));
-            let text = std::fs::read_to_string(&path).map_err(|error| fault(error.to_string()))?;
+            let text = read_text(&path).map_err(|error| fault(error.to_string()))?;
             contacts::read(&text).map_err(|error| fault(error.to_string()))
         });
         Ok(Box::new(ContactsStage { options, labels: labels.transpose()? }))

@@ -4,6 +4,7 @@ use super::{Setting, StageError};
 use crate::ik::{Goal, Task};
 use crate::math::{Quat, Vec3, smoothstep};
 use crate::model::{Character, JointId, ModelPose, Role};
+use crate::regular_file::read_text;
 use crate::report::shortened;
 use crate::signal::monotone;
 use schemars::JsonSchema;
@@ -167,7 +168,7 @@ fn find(character: &Character, word: &str) -> Result<JointId, StageError> {
 /// Reads the keys of a CSV file, one per line: time, x, y, z. A header line is skipped.
 fn read_csv(path: &Path) -> Result<Vec<[f64; 4]>, StageError> {
     let fault = |text: String| StageError::key("effectors", format!("`{}`: {text}", path.display()));
-    let text = std::fs::read_to_string(path).map_err(|e| fault(e.to_string()))?;
+    let text = read_text(path).map_err(|e| fault(e.to_string()))?;
     let mut keys: Vec<[f64; 4]> = Vec::new();
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     for (number, line) in text.lines().enumerate().filter(|(_, l)| !l.trim().is_empty()) {

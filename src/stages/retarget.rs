@@ -6,6 +6,7 @@ use crate::kinematics::cuts;
 use crate::legs::Timeline;
 use crate::model::{Character, Motion};
 use crate::placement::ArmPlacement;
+use crate::regular_file::read_text;
 use crate::report::{Mapping, Report, Warnings, io_reason};
 use crate::retarget::{FileFault, JointMap, PART, Retarget, RootScale, gaps, map, warnings};
 use schemars::JsonSchema;
@@ -79,7 +80,7 @@ impl StageConfig for RetargetConfig {
 
     fn foresee(&self, character: &Character, folder: &Path) -> Vec<(String, StageError)> {
         let path = folder.join(&self.map);
-        let Some(text) = std::fs::read_to_string(&path).ok().filter(|_| !self.map.is_empty()) else {
+        let Some(text) = read_text(&path).ok().filter(|_| !self.map.is_empty()) else {
             return Vec::new();
         };
         let fault = |FileFault { message, span, .. }: FileFault| {
@@ -102,7 +103,7 @@ impl StageConfig for RetargetConfig {
             (map(source, target).map_err(fault)?, source.rig.clone(), target.rig.clone())
         } else {
             let path = setting.folder.join(&self.map);
-            let text = std::fs::read_to_string(&path).map_err(|e| {
+            let text = read_text(&path).map_err(|e| {
                 StageError::key("map", format!("`{}` cannot be read: {}", path.display(), io_reason(&e)))
             })?;
             JointMap::read(&text, &path.display().to_string(), source, target).map_err(fault)?

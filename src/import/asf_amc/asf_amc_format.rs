@@ -10,8 +10,8 @@ use crate::import::import_error::ImportError;
 use crate::import::import_options::ImportOptions;
 use crate::import::known_axes::KnownAxesFile;
 use crate::model::{Asset, Clip, JointId};
+use crate::regular_file::read_regular;
 use crate::report::{Warnings, io_reason};
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -68,15 +68,7 @@ fn import(source: &SourceFile, options: &ImportOptions) -> Result<Asset, ImportE
         None => find_asf(source)?,
     };
     let unreadable = |reason: String| AsfError::Skeleton { path: path.clone(), reason };
-    let found = fs::metadata(&path).map_err(|e| unreadable(io_reason(&e)))?;
-    if !found.is_file() {
-        return Err(unreadable("it is no file".into()).into());
-    }
-    let size = found.len();
-    if size > MAX_SKELETON {
-        return Err(unreadable(format!("it has {size} bytes, at most {MAX_SKELETON} are read")).into());
-    }
-    let bytes = fs::read(&path).map_err(|e| unreadable(io_reason(&e)))?;
+    let bytes = read_regular(&path, MAX_SKELETON).map_err(|e| unreadable(io_reason(&e)))?;
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let bones = asf_skeleton::read(&String::from_utf8_lossy(&bytes), &name, &mut warnings)?;
     let rate = options.rate.unwrap_or(USUAL_RATE);

@@ -2,12 +2,17 @@
 //! roughness as numbers.
 //!
 //! A texture is embedded in the file or is loaded from the file's folder: by the relative path in the file, by its bare name,
-//! or from the `NAME.fbm` or `textures` folder; nothing outside the file's folder is opened.
+//! or from the `NAME.fbm` or `textures` folder; nothing outside the file's folder is opened, whatever symbolic links lead there.
+//! Textures with one picture share its bytes.
 
 use crate::gltf_document::GlbBuilder;
+use crate::import::import_error::ImportError;
+use crate::memory_budget::MemoryBudget;
+use crate::regular_file::{read_regular, regular_inside};
 use crate::report::{Warnings, one_line};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Component, Path, PathBuf};
 use ufbx::{Material, MaterialMap, Scene, Texture};
 
@@ -15,6 +20,8 @@ use ufbx::{Material, MaterialMap, Scene, Texture};
 const ROUGH: f64 = 0.8;
 /// Largest image that is read, bytes.
 const IMAGE: u64 = 1 << 28;
+/// Copies of a picture while the GLB is built: in its binary chunk, and in the file.
+const COPIES: u64 = 2;
 
 /// The materials and textures of the GLB.
 #[derive(Default)]
@@ -29,22 +36,29 @@ pub(super) fn looks(
     scene: &Scene,
     folder: Option<&Path>,
     binary: &mut GlbBuilder,
+    budget: &MemoryBudget,
     warnings: &mut Warnings,
-) -> GlbMaterials {
-    let mut textures = SceneTextures { looks: GlbMaterials::default(), known: BTreeMap::new(), folder };
+) -> Result<GlbMaterials, ImportError> {
+    let mut textures = SceneTextures {
+        looks: GlbMaterials::default(),
+        known: BTreeMap::new(),
+        pictures: HashMap::new(),
+        folder,
+        budget,
+    };
     for material in &scene.materials {
         let sets = texture_sets(scene, material);
-        let mut map = |map: &MaterialMap| {
-            let texture = map.texture.as_ref().filter(|_| map.texture_enabled)?;
-            let index = textures.index(texture, binary, warnings)?;
+        let mut map = |map: &MaterialMap| -> Result<Option<Value>, ImportError> {
+            let Some(texture) = map.texture.as_ref().filter(|_| map.texture_enabled) else { return Ok(None) };
+            let Some(index) = textures.index(texture, binary, warnings)? else { return Ok(None) };
             let set = sets.iter().position(|name| **name == *texture.uv_set).unwrap_or(0);
-            Some(json!({ "index": index, "texCoord": set }))
+            Ok(Some(json!({ "index": index, "texCoord": set })))
         };
         let pbr = &material.pbr;
         let maps = GlbMaps {
-            base_color: map(&pbr.base_color),
-            normal: map(&pbr.normal_map),
-            emission: map(&pbr.emission_color),
+            base_color: map(&pbr.base_color)?,
+            normal: map(&pbr.normal_map)?,
+            emission: map(&pbr.emission_color)?,
         };
         let left_out =
             [&pbr.metalness, &pbr.roughness].iter().any(|m| m.texture.is_some() && m.texture_enabled);
@@ -54,7 +68,7 @@ pub(super) fn looks(
         }
         textures.looks.materials.push(look(material, maps));
     }
-    textures.looks
+    Ok(textures.looks)
 }
 
 /// The names of the sets of texture coordinates of the first mesh with the material, in order.
@@ -71,7 +85,10 @@ struct SceneTextures<'a> {
     looks: GlbMaterials,
     /// The index of each texture by its element; `None` for one that is missing.
     known: BTreeMap<u32, Option<usize>>,
+    /// The image of each picture; `None` for one that cannot be used.
+    pictures: HashMap<Picture, Option<usize>>,
     folder: Option<&'a Path>,
+    budget: &'a MemoryBudget,
 }
 
 impl SceneTextures<'_> {
@@ -80,16 +97,86 @@ impl SceneTextures<'_> {
         texture: &Texture,
         binary: &mut GlbBuilder,
         warnings: &mut Warnings,
-    ) -> Option<usize> {
-        let looks = &mut self.looks;
-        *self.known.entry(texture.element.element_id).or_insert_with(|| {
-            let bytes = image(texture, self.folder, warnings)?;
-            let kind = if bytes.starts_with(b"\x89PNG") { "image/png" } else { "image/jpeg" };
-            looks.images.push(json!({ "bufferView": binary.view(&bytes, None), "mimeType": kind }));
-            looks.textures.push(json!({ "source": looks.images.len() - 1 }));
-            Some(looks.textures.len() - 1)
-        })
+    ) -> Result<Option<usize>, ImportError> {
+        let element = texture.element.element_id;
+        if let Some(known) = self.known.get(&element) {
+            return Ok(*known);
+        }
+        let source = self.picture(texture, binary, warnings)?;
+        let index = source.map(|source| {
+            self.looks.textures.push(json!({ "source": source }));
+            self.looks.textures.len() - 1
+        });
+        self.known.insert(element, index);
+        Ok(index)
     }
+
+    /// The image of a texture; `None` and a warning if there is none, or if it is neither PNG nor JPEG.
+    fn picture(
+        &mut self,
+        texture: &Texture,
+        binary: &mut GlbBuilder,
+        warnings: &mut Warnings,
+    ) -> Result<Option<usize>, ImportError> {
+        let name = picture_name(texture);
+        let embedded: &[u8] = texture.content.as_ref();
+        let picture = match embedded {
+            [] => self.folder.and_then(|folder| in_folder(folder, &name)).map(Picture::File),
+            _ => Some(Picture::Embedded(embedded.as_ptr() as usize)),
+        };
+        let Some(picture) = picture else {
+            let message = "a texture is neither in the file nor in its folder";
+            warnings.add("fbx-texture-missing", message, one_line(&name));
+            return Ok(None);
+        };
+        let known = match self.pictures.get(&picture) {
+            Some(known) => *known,
+            None => {
+                let image = self.image(&picture, embedded, binary)?;
+                self.pictures.insert(picture, image);
+                image
+            }
+        };
+        if known.is_none() {
+            let message = "a texture is neither PNG nor JPEG and was left out";
+            warnings.add("fbx-texture", message, one_line(&name));
+        }
+        Ok(known)
+    }
+
+    /// Adds a picture to the images; `None` if it is neither PNG nor JPEG.
+    fn image(
+        &mut self,
+        picture: &Picture,
+        embedded: &[u8],
+        binary: &mut GlbBuilder,
+    ) -> Result<Option<usize>, ImportError> {
+        let bytes = match picture {
+            Picture::Embedded(_) => Cow::Borrowed(embedded),
+            Picture::File(path) => {
+                let Ok(bytes) = read_regular(path, IMAGE) else { return Ok(None) };
+                self.budget.grow(bytes.len() as u64);
+                Cow::Owned(bytes)
+            }
+        };
+        let kind = match &*bytes {
+            [0x89, b'P', b'N', b'G', ..] => "image/png",
+            [0xff, 0xd8, ..] => "image/jpeg",
+            _ => return Ok(None),
+        };
+        self.budget.reserve(COPIES * bytes.len() as u64, || "a texture".into())?;
+        self.looks.images.push(json!({ "bufferView": binary.view(&bytes, None), "mimeType": kind }));
+        Ok(Some(self.looks.images.len() - 1))
+    }
+}
+
+/// A picture that several textures may have.
+#[derive(PartialEq, Eq, Hash)]
+enum Picture {
+    /// In the scene, at this address.
+    Embedded(usize),
+    /// In a file of the folder.
+    File(PathBuf),
 }
 
 /// The textures of a material, as glTF names them.
@@ -142,30 +229,14 @@ fn look(material: &Material, maps: GlbMaps) -> Value {
     look
 }
 
-/// The bytes of a texture, PNG or JPEG.
-fn image(texture: &Texture, folder: Option<&Path>, warnings: &mut Warnings) -> Option<Vec<u8>> {
-    let usual = |bytes: &[u8]| bytes.starts_with(b"\x89PNG") || bytes.starts_with(b"\xff\xd8");
-    let embedded: &[u8] = texture.content.as_ref();
-    let name = [&texture.relative_filename, &texture.absolute_filename, &texture.filename];
-    let name = name.into_iter().map(|n| n.replace('\\', "/")).find(|n| !n.is_empty()).unwrap_or_default();
-    let bytes = if embedded.is_empty() { in_folder(folder?, &name) } else { Some(embedded.to_vec()) };
-    match bytes {
-        Some(bytes) if usual(&bytes) => Some(bytes),
-        Some(_) => {
-            let said = "a texture is neither PNG nor JPEG and was left out";
-            warnings.add("fbx-texture", said, one_line(&name));
-            None
-        }
-        None => {
-            let said = "a texture is neither in the file nor in its folder";
-            warnings.add("fbx-texture-missing", said, one_line(&name));
-            None
-        }
-    }
+/// The path of a texture's picture as in the file.
+fn picture_name(texture: &Texture) -> String {
+    let names = [&texture.relative_filename, &texture.absolute_filename, &texture.filename];
+    names.into_iter().map(|n| n.replace('\\', "/")).find(|n| !n.is_empty()).unwrap_or_default()
 }
 
-/// An image in `folder`, by its path in the file.
-fn in_folder(folder: &Path, name: &str) -> Option<Vec<u8>> {
+/// The file of an image in `folder`, by its path in the FBX file.
+fn in_folder(folder: &Path, name: &str) -> Option<PathBuf> {
     let given = PathBuf::from(name);
     let inside = given.components().all(|c| matches!(c, Component::Normal(_) | Component::CurDir));
     let bare = PathBuf::from(name.rsplit('/').next().filter(|n| !n.is_empty() && *n != "..")?);
@@ -178,9 +249,6 @@ fn in_folder(folder: &Path, name: &str) -> Option<Vec<u8>> {
         unpacked,
         Some(Path::new("textures").join(&bare)),
     ];
-    places.into_iter().flatten().find_map(|place| {
-        let path = folder.join(place);
-        let size = std::fs::metadata(&path).ok().filter(std::fs::Metadata::is_file)?.len();
-        if size > IMAGE { None } else { std::fs::read(path).ok() }
-    })
+    let fits = |path: &PathBuf| std::fs::metadata(path).is_ok_and(|found| found.len() <= IMAGE);
+    places.into_iter().flatten().find_map(|place| regular_inside(folder, &place).filter(fits))
 }

@@ -27,7 +27,7 @@ pub(super) fn build(
     warnings: &mut Warnings,
 ) -> Result<Vec<u8>, ImportError> {
     let mut binary = GlbBuilder::default();
-    let looks = material::looks(scene, folder, &mut binary, warnings);
+    let looks = material::looks(scene, folder, &mut binary, budget, warnings)?;
     let bodies = mesh::bodies(scene, &mut binary, budget, warnings)?;
     let animations = stacks::animations(scene, joints, rest, &bodies, &mut binary, budget)?;
     let mut json = skeleton(scene, joints, rest, &bodies);

@@ -17,6 +17,8 @@ use ufbx::{AnimStack, Interpolation, SceneRoot, Transform, evaluate_blend_weight
 
 /// Memory of a node in one frame until it is written: as returned by the reader, as numbers, as bytes.
 type BakedSample = (Transform, [f32; 10]);
+/// Memory of a morph weight in one frame until it is written, bytes: as number, as bytes, in the binary chunk, in the file.
+const MORPH_SAMPLE: u64 = 16;
 
 /// Lowest rate of baked takes, Hz: sparser keys are an animator's poses.
 const LEAST_BAKED: f64 = 15.0;
@@ -58,7 +60,8 @@ pub(super) fn animations(
             .into_par_iter()
             .map(|n| track(scene, (s, rate), n, frames, &rest[n]))
             .collect();
-        let (animation, moves) = animation(scene, (s, rate), frames, &tracks, joints, bodies, binary);
+        let (animation, moves) =
+            animation(scene, (s, rate), frames, &tracks, (joints, bodies), binary, budget)?;
         match animation {
             Some(animation) if moves => moving.push(animation),
             Some(animation) => still.push(animation),
@@ -151,10 +154,10 @@ fn animation(
     (stack, rate): (usize, f64),
     frames: usize,
     tracks: &[NodeSamples],
-    joints: &JointNodes,
-    bodies: &GlbMeshes,
+    (joints, bodies): (&JointNodes, &GlbMeshes),
     binary: &mut GlbBuilder,
-) -> (Option<Value>, bool) {
+    budget: &MemoryBudget,
+) -> Result<(Option<Value>, bool), ImportError> {
     let stack = &scene.anim_stacks[stack];
     let times: Vec<[f32; 1]> = (0..frames).map(|f| [(f as f64 / rate) as f32]).collect();
     let mut channels: Vec<(usize, &str, &str, Vec<u8>, usize)> = Vec::new();
@@ -174,7 +177,12 @@ fn animation(
         let Some((mesh, body)) = node_morphs(entry, bodies) else { continue };
         let channels_of = || mesh.blend_deformers.iter().flat_map(|d| d.channels.iter());
         let targets = || channels_of().filter(|c| c.target_shape.is_some()).take(body.targets);
-        let mut weights: Vec<[f32; 1]> = Vec::with_capacity(frames * body.targets);
+        let values = (frames as u64).saturating_mul(targets().count() as u64);
+        budget.reserve(values.saturating_mul(MORPH_SAMPLE), || {
+            let name = one_line(&stack.element.name);
+            format!("the morph weights of the take `{name}` of {frames} frames")
+        })?;
+        let mut weights: Vec<[f32; 1]> = Vec::with_capacity(values as usize);
         for f in 0..frames {
             let time = stack.time_begin + f as f64 / rate;
             weights.extend(targets().map(|c| [evaluate_blend_weight(&stack.anim, c, time) as f32]));
@@ -192,7 +200,7 @@ fn animation(
         channels.push((first, "rotation", "VEC4", floats(&vec![parts(&at).1; frames]), frames));
     }
     if channels.is_empty() {
-        return (None, false);
+        return Ok((None, false));
     }
     let end = times.last().map_or(0.0, |t| t[0]);
     let list =
@@ -206,7 +214,7 @@ fn animation(
         samplers.push(json!({ "input": input, "output": output, "interpolation": "LINEAR" }));
     }
     let name: &str = stack.element.name.as_ref();
-    (Some(json!({ "name": name, "channels": targets, "samplers": samplers })), moves)
+    Ok((Some(json!({ "name": name, "channels": targets, "samplers": samplers })), moves))
 }
 
 fn changes<const N: usize>(values: &[[f32; N]]) -> bool {

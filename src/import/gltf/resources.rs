@@ -5,6 +5,7 @@
 
 use crate::gltf_document::GltfError;
 use crate::memory_budget::MemoryBudget;
+use crate::regular_file::{open_regular, read_regular};
 use crate::report::{io_reason, shortened};
 use base64::Engine;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
@@ -59,20 +60,17 @@ impl<'a> Resources<'a> {
             self.read.insert(uri.to_owned(), Arc::clone(bytes));
             return Ok(Arc::clone(bytes));
         }
-        let size = fs::metadata(&file).map_err(|e| bad(format!("cannot be read: {}", io_reason(&e))))?;
-        if !size.is_file() {
-            return Err(bad("is no regular file".into()));
-        }
-        if size.len() > MAX_RESOURCE_BYTES {
+        let unreadable = |e: std::io::Error| bad(format!("cannot be read: {}", io_reason(&e)));
+        let (_, size) = open_regular(&file).map_err(unreadable)?;
+        if size > MAX_RESOURCE_BYTES {
             return Err(GltfError::Limit {
                 path: path.into(),
                 limit_name: "MAX_RESOURCE_BYTES",
                 limit: MAX_RESOURCE_BYTES,
-                found: size.len(),
+                found: size,
             });
         }
-        let bytes: Arc<[u8]> =
-            fs::read(&file).map_err(|e| bad(format!("cannot be read: {}", io_reason(&e))))?.into();
+        let bytes: Arc<[u8]> = read_regular(&file, MAX_RESOURCE_BYTES).map_err(unreadable)?.into();
         self.budget.grow(bytes.len() as u64);
         self.read.insert(uri.to_owned(), Arc::clone(&bytes));
         self.by_path.insert(file, Arc::clone(&bytes));

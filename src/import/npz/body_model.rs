@@ -9,7 +9,7 @@ use super::npz_error::{BodyModelError, NpzError};
 use super::smpl_joints;
 use crate::math::Vec3;
 use crate::memory_budget::MemoryBudget;
-use std::fs;
+use crate::regular_file::read_regular;
 use std::path::Path;
 
 /// Largest body model file, bytes: the largest known have 200 MB.
@@ -26,16 +26,8 @@ pub(super) fn rest(
     betas: &[f64],
     memory: Option<u64>,
 ) -> Result<Vec<(&'static str, Vec3)>, BodyModelError> {
-    let unreadable = |error: std::io::Error| BodyModelError::Read(error.to_string());
-    let found = fs::metadata(path).map_err(unreadable)?;
-    if !found.is_file() {
-        return Err(BodyModelError::Read("it is no file".into()));
-    }
-    let size = found.len();
-    if size > MAX_BYTES {
-        return Err(BodyModelError::Read(format!("it has {size} bytes, at most {MAX_BYTES} are read")));
-    }
-    joints(&fs::read(path).map_err(unreadable)?, betas, &MemoryBudget::new(size, memory))
+    let bytes = read_regular(path, MAX_BYTES).map_err(|error| BodyModelError::Read(error.to_string()))?;
+    joints(&bytes, betas, &MemoryBudget::new(bytes.len() as u64, memory))
 }
 
 fn joints(

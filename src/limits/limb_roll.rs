@@ -6,7 +6,7 @@
 //! Of all rolls inside both ranges the smallest and smoothest is taken; an elbow that rotates about a single axis
 //! throughout the take still does so. Units: radians.
 
-use super::enforce_over_time::{Ranges, followed};
+use super::widened_ranges::{Ranges, followed};
 use crate::ik::{Limit, SwingTwist};
 use crate::math::{Quat, Vec3, exp, log};
 use crate::model::{JointId, Motion, Role, Side};

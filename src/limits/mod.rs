@@ -6,6 +6,8 @@
 
 mod enforce_over_time;
 mod limb_roll;
+mod widened_ranges;
 
 pub(crate) use enforce_over_time::keep_beside;
-pub use enforce_over_time::{LimitOptions, LimitReport, keep};
+pub use enforce_over_time::{LimitReport, keep};
+pub use widened_ranges::LimitOptions;

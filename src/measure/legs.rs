@@ -6,15 +6,15 @@
 //! Units: metres of the common height, radians, seconds.
 
 use super::arm_contacts::ArmContacts;
-use super::catalogue::metric;
-use super::limb_frame::{LimbFrame, limb_frames};
+use super::limb_comparison::{LimbComparison, MetricsAndSeries, both_sides, with_copy};
+use super::limb_frame::LimbFrame;
 use super::limb_steps::{foot_orientation, pops};
 use super::metric_context::MetricContext;
 use super::statistics::{mean, rms};
 use crate::kinematics::is_cycle;
 use crate::math::{Vec3, angle_between, arc, percentile, percentile_in_place};
 use crate::model::{Contacts, Motion};
-use crate::report::{Metric, Series};
+use crate::report::Metric;
 
 /// An ankle or toe joint slower than this is static, m/s: 0.5 cm a frame at 30 Hz (HuMoR, contact labels).
 const STATIC_SPEED: f64 = 0.15;
@@ -33,9 +33,6 @@ const KNEE: usize = 1;
 const ANKLE: usize = 2;
 /// Index of the toes in [`LimbFrame::legs`].
 const TOES: usize = 3;
-
-/// Measures and time series.
-pub(super) type MetricsAndSeries = (Vec<Metric>, Vec<Series>);
 
 /// How closely `motion`, which plays on the character of `context`, follows `source` with legs and trunk, with the values of
 /// `copy`, the direct transfer of `source`, and time series by limb; empty of bodies without two whole legs, or where
@@ -64,48 +61,7 @@ pub fn legs(
     (metrics, series)
 }
 
-pub(super) fn with_copy(name: &str, value: f64, of_copy: f64) -> Metric {
-    Metric { copy: Some(of_copy), ..metric(name, value) }
-}
-
-/// The time series of the left and of the right side; none of a side without a finite value.
-pub(super) fn both_sides(name: &str, unit: &'static str, values: [Vec<f64>; 2]) -> Vec<Series> {
-    let of = move |(side, values): (&str, Vec<f64>)| {
-        let name = format!("{side}_{name}");
-        values.iter().any(|x| x.is_finite()).then(|| Series { name, unit, values, resting: Vec::new() })
-    };
-    ["left", "right"].into_iter().zip(values).filter_map(of).collect()
-}
-
-/// The joints of three motions that play at the same rate.
-pub(super) struct LimbComparison {
-    /// Of the source, scaled to the copy's legs.
-    source: Vec<LimbFrame>,
-    /// Of the rotation copy.
-    pub(super) copy: Vec<LimbFrame>,
-    /// Of the motion that is measured.
-    pub(super) own: Vec<LimbFrame>,
-    /// The number of frames that all three have.
-    pub(super) frames: usize,
-    /// Frames a second.
-    pub(super) rate: f64,
-    /// The length of the copy's legs, metres.
-    leg: f64,
-}
-
 impl LimbComparison {
-    fn of(source: &Motion, copy: &Motion, motion: &Motion) -> Option<LimbComparison> {
-        let rate = motion.clip.sample_rate;
-        let step = [source, copy].iter().all(|m| (m.clip.sample_rate - rate).abs() < 1e-6);
-        let tracks = [source, copy, motion].map(|m| limb_frames(m).filter(|_| step));
-        let [Some(source), Some(copy), Some(own)] = tracks else { return None };
-        let frames = source.len().min(copy.len()).min(own.len());
-        let (first, to) = (source.first()?, copy.first()?);
-        let (k, leg) = (to.leg() / first.leg().max(1e-9), to.leg());
-        let source = source.into_iter().map(|i| i.scaled(k)).collect();
-        Some(LimbComparison { source, copy, own, frames, rate, leg })
-    }
-
     /// Directions of limbs and bends of knees against those of the copy, which are the source's. An arm that holds a contact
     /// goes where that is, and is left out.
     fn directions_and_knees(&self, arms: &ArmContacts) -> MetricsAndSeries {

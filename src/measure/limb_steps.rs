@@ -2,7 +2,7 @@
 //!
 //! Compared with the direct transfer, whose limbs and feet turn as those of the take. Units: radians.
 
-use super::legs::{LimbComparison, MetricsAndSeries, both_sides, with_copy};
+use super::limb_comparison::{LimbComparison, MetricsAndSeries, both_sides, with_copy};
 use super::limb_frame::LimbFrame;
 use crate::math::{angle_between, percentile_in_place};
 use crate::model::{ContactPart, Contacts, Side};

@@ -22,6 +22,7 @@ mod comparison;
 mod hands_error;
 mod limb_frame;
 mod arm_contacts;
+mod limb_comparison;
 mod limb_steps;
 mod legs;
 mod assess;

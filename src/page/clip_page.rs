@@ -9,11 +9,11 @@ use super::quantity::{Unit, duration};
 use super::ranges::{Angle, angles};
 use super::scene::scene;
 use super::shell::document;
+use super::shown_clip::Shown;
 use super::slides::slides;
 use super::text::{Text, address, words};
 use super::time_plot::highest;
 use crate::measure::{Reading, Verdict};
-use crate::model::Motion;
 use crate::report::{Report, Series, Warnings};
 use base64::Engine as _;
 use std::fmt::Write as _;
@@ -31,15 +31,6 @@ const IF_OVER: [&str; 7] =
 /// Changes by a stage above this are listed with the verdict, metres and degrees: changes that are obvious to the eye. At half
 /// of it the ankles of every take with `foot_lock` are listed; at double a raised hand is not.
 const LARGE: (f64, f64) = (0.1, 30.0);
-
-/// One clip of a page: what came in and what came out.
-#[derive(Clone, Copy, Debug)]
-pub struct Shown<'a> {
-    /// The take, if it was recorded on another body.
-    pub source: Option<&'a Motion>,
-    /// The result.
-    pub result: &'a Motion,
-}
 
 /// What a clip page shows.
 #[derive(Clone, Debug)]
@@ -281,7 +272,7 @@ fn warnings(all: &Warnings) -> String {
 mod tests {
     use super::*;
     use crate::math::{Transform, Vec3, exp};
-    use crate::model::{Character, Clip, Joint, JointId, Rig, Skeleton};
+    use crate::model::{Character, Clip, Joint, JointId, Motion, Rig, Skeleton};
     use crate::report::{Change, Largest, MappedJoint, Mapping, Metric};
     use std::sync::Arc;
 

@@ -16,6 +16,7 @@ mod findings;
 mod mapping;
 mod changes;
 mod measures;
+mod shown_clip;
 mod packed;
 mod skin;
 mod scene;
@@ -23,8 +24,9 @@ mod clip_page;
 mod batch_page;
 
 pub use batch_page::{BatchPage, BatchRow, batch_page};
-pub use clip_page::{ClipPage, Shown, clip_page};
+pub use clip_page::{ClipPage, clip_page};
 pub use measures::{WorstSeries, worst_series};
+pub use shown_clip::Shown;
 
 #[cfg(test)]
 mod tests;

@@ -2,9 +2,9 @@
 //!
 //! Series of both sides share a plot; a `copy_` series is drawn behind the series it is compared with. Space: model space.
 
-use super::clip_page::Shown;
 use super::path_plot::{PlottedPath, path_plot};
 use super::ranges::Angle;
+use super::shown_clip::Shown;
 use super::text::words;
 use super::time_plot::{Line, TimePlot, Who};
 use crate::math::Transform;

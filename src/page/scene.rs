@@ -3,9 +3,9 @@
 //! Local rotations have 14 bits per component and are interpolated between frames, translations 32 bits. If a clip would take
 //! more than its share of the page, only every n-th frame is kept, and the page reports it. Units: metres, seconds.
 
-use super::clip_page::Shown;
 use super::packed::Store;
 use super::shell::bare;
+use super::shown_clip::Shown;
 use super::skin::skin;
 use crate::math::{Quat, Vec3};
 use crate::model::{Character, Clip, Motion, Role};

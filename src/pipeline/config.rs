@@ -4,14 +4,15 @@
 //! every fault is shown at its position, and all faults are found at once.
 
 use super::config_error::{ConfigError, ConfigFault, ConfigSource};
-use super::config_keys::CollectedKeys;
-use super::config_parts::{check_repeated_stages, read_limits, read_section, read_stage, read_words};
+use super::config_keys::{CollectedKeys, PlacedText};
+use super::config_parts::{
+    CharacterLimit, ENABLED, WrittenStageConfig, check_repeated_stages, read_limits, read_section,
+    read_stage, read_words,
+};
 use super::input_section::{CalibrationChoice, InputSection};
 use super::output_section::OutputSection;
-use crate::body::MobilityOverride;
-use crate::stages::{StageEntry, WrittenStage};
+use crate::stages::StageEntry;
 use std::ops::Range;
-use std::sync::Arc;
 use toml::de::DeTable;
 
 /// A pipeline as written, each part valid on its own.
@@ -32,36 +33,6 @@ pub struct PipelineConfig {
     /// The stages, in order.
     pub stages: Vec<WrittenStageConfig>,
 }
-
-/// The limits of a joint of one character.
-#[derive(Debug)]
-pub struct CharacterLimit {
-    /// The name of the character's file without the extension.
-    pub character: String,
-    /// The number of the source and the span of the name in it, bytes.
-    pub place: (usize, Range<usize>),
-    /// The limits.
-    pub mobility: MobilityOverride,
-}
-
-/// A string among the values of a section, with the number of its source and its span, bytes.
-pub(super) type PlacedText = (String, (usize, Range<usize>));
-
-/// One `[[stage]]`.
-#[derive(Debug)]
-pub struct WrittenStageConfig {
-    /// Its keys, parsed.
-    pub stage: Arc<dyn WrittenStage>,
-    /// The span of the value of `use` in the pipeline file, bytes.
-    pub span: Range<usize>,
-    /// Its name in messages.
-    pub(super) label: String,
-    /// The strings among its values.
-    pub(super) texts: Vec<PlacedText>,
-}
-
-/// The key that every stage has besides its own: whether it runs.
-pub(super) const ENABLED: &str = "enabled";
 
 /// Most syntax errors that are reported: later ones mostly follow from the first, and a file that is not TOML has one in
 /// every line.

@@ -1,12 +1,14 @@
 //! The keys of a pipeline file and its `--set` overrides, before their values are read.
 
-use super::config::PlacedText;
 use super::config_error::ConfigFault;
 use crate::stages::StageEntry;
 use crate::stages::written_keys::{KeyFault, WrittenKey, listed, nearest};
 use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
+
+/// A string among the values of a section, with the number of its source and its span, bytes.
+pub(super) type PlacedText = (String, (usize, Range<usize>));
 
 /// A key and its value, with their source.
 pub(super) struct SourcedKey<'i> {

@@ -1,8 +1,7 @@
 //! Reads the sections and stages of a pipeline from their keys.
 
-use super::config::{CharacterLimit, ENABLED, WrittenStageConfig};
 use super::config_error::ConfigFault;
-use super::config_keys::{CollectedKeys, SectionKeys};
+use super::config_keys::{CollectedKeys, PlacedText, SectionKeys};
 use super::input_section::{InputSection, WrittenLimits};
 use crate::anatomy::{Word, WordError};
 use crate::body::MobilityOverride;
@@ -14,6 +13,33 @@ use serde::de::DeserializeOwned;
 use std::ops::Range;
 use std::sync::Arc;
 use toml::de::DeValue;
+
+/// The key that every stage has besides its own: whether it runs.
+pub(super) const ENABLED: &str = "enabled";
+
+/// The limits of a joint of one character.
+#[derive(Debug)]
+pub struct CharacterLimit {
+    /// The name of the character's file without the extension.
+    pub character: String,
+    /// The number of the source and the span of the name in it, bytes.
+    pub place: (usize, Range<usize>),
+    /// The limits.
+    pub mobility: MobilityOverride,
+}
+
+/// One `[[stage]]`.
+#[derive(Debug)]
+pub struct WrittenStageConfig {
+    /// Its keys, parsed.
+    pub stage: Arc<dyn WrittenStage>,
+    /// The span of the value of `use` in the pipeline file, bytes.
+    pub span: Range<usize>,
+    /// Its name in messages.
+    pub(super) label: String,
+    /// The strings among its values.
+    pub(super) texts: Vec<PlacedText>,
+}
 
 /// Reports second stages of a kind that has no effect twice.
 pub(super) fn check_repeated_stages(stages: &[WrittenStageConfig], faults: &mut Vec<ConfigFault>) {

@@ -32,6 +32,7 @@ mod reference_motion;
 #[cfg(feature = "cli")]
 mod reference_text;
 mod run_error;
+mod resolved_stage;
 mod run_job;
 mod hints;
 mod section_values;

@@ -1,8 +1,9 @@
 //! A resolved pipeline: the character is loaded, names are joints, outputs have formats. Only this can run.
 
 use super::clip_choice::is_bare_take;
-use super::config::{CharacterLimit, PipelineConfig, WrittenStageConfig};
+use super::config::PipelineConfig;
 use super::config_error::{ConfigFault, ConfigSource};
+use super::config_parts::{CharacterLimit, WrittenStageConfig};
 use super::fingerprint::Fingerprint;
 use super::output_section::Preview;
 use super::plan_error::PlanError;

@@ -1,7 +1,8 @@
 //! Reads the files that a pipeline names, and collects the faults of those that cannot be read.
 
-use super::config::{PipelineConfig, PlacedText};
+use super::config::PipelineConfig;
 use super::config_error::ConfigFault;
+use super::config_keys::PlacedText;
 use super::plan_error::PlanError;
 use crate::import::MAX_FILE_BYTES;
 use crate::regular_file::read_regular;

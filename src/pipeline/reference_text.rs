@@ -1,7 +1,7 @@
 //! Text about the stages: help for one stage, a complete commented pipeline, a JSON Schema. All of it is generated from the doc
 //! comments and defaults of the configuration structs.
 
-use super::config::ENABLED;
+use super::config_parts::ENABLED;
 use super::input_section::InputSection;
 use super::output_section::OutputSection;
 use crate::stages::StageEntry;

@@ -6,15 +6,15 @@ use super::job::{Job, TakeFile};
 use super::output_section::OutputFormat;
 use super::plan::{Pipeline, resources};
 use super::preview_output;
+use super::resolved_stage::{ResolvedStage, resolve, stage_error};
 use super::run_error::RunError;
 use super::stage_monitor::StageMonitor;
 use super::take_clips::{choose_clips, clip_names, named_motions};
 use crate::export;
 use crate::import;
 use crate::measure::{Reading, Verdict};
-use crate::model::{Asset, Character, Clip, Mark, Motion};
+use crate::model::{Asset, Clip, Mark, Motion};
 use crate::report::{NotJudged, Report};
-use crate::stages::{Setting, Stage, StageError};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -245,43 +245,6 @@ fn made_by(pipeline: &Pipeline, sources: &[FileHash], not_judged: &NotJudged) ->
         made_by["not_judged"] = json!(not_judged);
     }
     made_by.to_string()
-}
-
-/// A stage that is resolved for the character that arrives at it.
-pub(super) struct ResolvedStage {
-    /// Its position in the pipeline, from 1.
-    number: usize,
-    name: &'static str,
-    /// The measures that it makes meaningless on purpose.
-    meaningless: &'static [&'static str],
-    pub(super) stage: Box<dyn Stage>,
-}
-
-/// The error of the stage with this position and name.
-fn stage_error(number: usize, name: &'static str) -> impl Fn(StageError) -> RunError {
-    move |error| RunError::Stage { number, name, error }
-}
-
-/// Every stage, resolved for the character that arrives at it.
-pub(super) fn resolve(
-    pipeline: &Pipeline,
-    arriving: &Arc<Character>,
-) -> Result<Vec<ResolvedStage>, RunError> {
-    let mut arriving = Arc::clone(arriving);
-    let mut stages = Vec::with_capacity(pipeline.stages.len());
-    for (k, written) in pipeline.stages.iter().enumerate() {
-        let (number, name) = (k + 1, written.name());
-        let setting = Setting {
-            arriving: Arc::clone(&arriving),
-            target: pipeline.character.clone(),
-            folder: pipeline.folder.clone(),
-            body: pipeline.body(),
-        };
-        let stage = written.resolve(&setting).map_err(stage_error(number, name))?;
-        arriving = stage.leaving(&arriving);
-        stages.push(ResolvedStage { number, name, meaningless: written.meaningless(), stage });
-    }
-    Ok(stages)
 }
 
 /// Whether two motions have the same joints and frames.

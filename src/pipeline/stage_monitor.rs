@@ -3,7 +3,7 @@
 use super::hints::hints;
 use super::plan::Pipeline;
 use super::reference_motion::{comparable, judge, keep_worst};
-use super::run_job::ResolvedStage;
+use super::resolved_stage::ResolvedStage;
 use crate::contacts::{ContactOptions, detect};
 use crate::measure::{AGAINST_THE_TAKE, add_words, assess, change, mark};
 use crate::model::Motion;

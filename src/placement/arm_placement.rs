@@ -11,7 +11,7 @@ use super::copied_arm::{CopiedArm, PALM};
 use super::elbow_axis::elbow_axes;
 use super::equations::{SolvedFrame, Window};
 use super::goals::{FrameGoals, goals};
-use super::write_arms::{MovedHands, write_arms};
+use super::write_arms::{ArmTurn, MovedHands, write_arms};
 use crate::body::{BodySurface, CharacterBody, LandmarkPose, Landmarks};
 use crate::kinematics::{Towards, is_cycle, map_frames_towards, shots};
 use crate::math::{Vec3, any_perpendicular};
@@ -130,13 +130,6 @@ fn landmark_poses(motion: &Motion, landmarks: &Landmarks, step: usize) -> Vec<La
 
 /// One frame of the target: its landmarks, and the axes of its elbows.
 type TargetFrame = (BodyFrame, [CopiedArm; 2]);
-
-/// What moves the arms in one frame: zero where the copy stays, and the axes of the elbows in the space of the upper arms.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct ArmTurn {
-    pub solved: SolvedFrame,
-    pub axes: [Vec3; 2],
-}
 
 impl TargetArms {
     fn of(body: &CharacterBody, landmarks: &Landmarks) -> TargetArms {

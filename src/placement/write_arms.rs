@@ -2,7 +2,7 @@
 //!
 //! Space: local. Units: metres.
 
-use super::arm_placement::ArmTurn;
+use super::equations::SolvedFrame;
 use crate::kinematics::Towards;
 use crate::math::{Quat, Vec3, exp, same_hemisphere};
 use crate::model::{JointId, ModelPose, Motion, Pose, Skeleton};
@@ -13,6 +13,13 @@ use rayon::prelude::*;
 const NOTHING: f64 = 1e-9;
 /// Frames that share scratch poses.
 const BLOCK: usize = 64;
+
+/// What moves the arms in one frame: zero where the copy stays, and the axes of the elbows in the space of the upper arms.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ArmTurn {
+    pub solved: SolvedFrame,
+    pub axes: [Vec3; 2],
+}
 
 /// How far hands were moved.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -2,8 +2,8 @@
 //!
 //! Space: model space. Units: centimetres. Normals, colours and texture coordinates are stored per face corner.
 
+use super::bound_mesh::BoundMesh;
 use super::fbx_builder::{FbxBuilder, METRES_PER_UNIT, uv_set};
-use super::mesh::BoundMesh;
 use super::records::FbxRecord;
 use crate::math::Vec3;
 use crate::model::MorphTarget;

@@ -4,11 +4,11 @@
 //! most weight was bound, and `B` the matrix from mesh space to a joint, vertices are written as `P v`, `TransformLink = P B^-1`
 //! (where the joint was when this mesh was bound) and `Transform = B P^-1`: in every pose a vertex is at `model_from_joint B v`.
 //!
-//! Vertices that differ only in normal, colour or texture coordinates are welded to one point, so that texture seams do not
-//! split; these are stored per face corner. Morph targets are shapes of a blend shape deformer.
+//! Morph targets are shapes of a blend shape deformer.
 //!
 //! Space: model space. Units: metres are converted to centimetres; matrices are in column-major order.
 
+use super::bound_mesh::{BoundMesh, inverse};
 use super::fbx_builder::{FbxBuilder, METRES_PER_UNIT, SCENE};
 use super::geometry;
 use super::limb_nodes::{LimbNodes, name};
@@ -18,11 +18,8 @@ use super::record_properties::{int_row, properties, row};
 use super::records::FbxRecord;
 use crate::export::whole_mesh::WholeMesh;
 use crate::math::{Mat4, Transform, nearest_rotation};
-use crate::model::Mesh;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
-/// A matrix whose determinant is below this, relative to the cube of its norm, counts as singular: it flattens the mesh.
-const SINGULAR: f64 = 1e-12;
 /// Deviation from a rotation that counts as rounding noise of 32-bit bind matrices; larger deviations are kept.
 const NOISE: f64 = 1e-4;
 
@@ -87,13 +84,6 @@ fn column(matrix: &Mat4<f64>) -> [f64; 16] {
     numbers
 }
 
-/// The inverse of an affine matrix, `None` if it is singular.
-fn inverse(matrix: &Mat4<f64>) -> Option<Mat4<f64>> {
-    let linear = matrix.fixed_view::<3, 3>(0, 0).into_owned();
-    let size = linear.norm();
-    (linear.determinant().abs() > SINGULAR * size * size * size).then(|| matrix.try_inverse()).flatten()
-}
-
 /// The nearest rigid transform, if the difference is noise. Some readers extract the rotation themselves, and then noise is
 /// amplified by the distance of the joint from the origin.
 fn orthonormalised(matrix: &Mat4<f64>) -> Mat4<f64> {
@@ -107,40 +97,7 @@ fn orthonormalised(matrix: &Mat4<f64>) -> Mat4<f64> {
     }
 }
 
-/// A mesh in its bind pose.
-pub(super) struct BoundMesh<'a> {
-    pub(super) whole: &'a WholeMesh<'a>,
-    pub(super) mesh: &'a Mesh,
-    pub(super) model_from_mesh: Mat4<f64>,
-    pub(super) mesh_from_model: Mat4<f64>,
-    /// The point of each vertex.
-    pub(super) points: Vec<u32>,
-    /// The first vertex of each point.
-    pub(super) firsts: Vec<usize>,
-    pub(super) triangles: Vec<[u32; 3]>,
-}
-
 impl<'a> BoundMesh<'a> {
-    /// `None` if the bind matrix is singular.
-    fn of(whole: &'a WholeMesh<'a>, bones: &LimbNodes) -> Option<Self> {
-        let mesh: &Mesh = &whole.mesh;
-        let mut loads = vec![0.0; mesh.bindings.len()];
-        for (joint, weight) in mesh.joints.iter().flatten().zip(mesh.weights.iter().flatten()) {
-            if let Some(load) = loads.get_mut(usize::from(*joint)) {
-                *load += f64::from(*weight);
-            }
-        }
-        let heaviest = (0..loads.len()).rev().max_by(|a, b| loads[*a].total_cmp(&loads[*b]))?;
-        let binding = &mesh.bindings[heaviest];
-        let model_from_mesh = bones.bind.joint(binding.joint).to_matrix() * binding.joint_from_mesh;
-        let mesh_from_model = inverse(&model_from_mesh)?;
-        let mirrored = model_from_mesh.fixed_view::<3, 3>(0, 0).determinant() < 0.0;
-        let oriented = |t: &[u32; 3]| if mirrored { [t[0], t[2], t[1]] } else { *t };
-        let triangles = mesh.triangles.iter().map(oriented).collect();
-        let (points, firsts) = weld(mesh);
-        Some(Self { whole, mesh, model_from_mesh, mesh_from_model, points, firsts, triangles })
-    }
-
     fn write(
         &self,
         document: &mut FbxBuilder,
@@ -241,80 +198,13 @@ impl<'a> BoundMesh<'a> {
     }
 }
 
-/// Vertices with equal keys are one point: position, joints, weights, further weights and morph targets, compared bitwise.
-type WeldKey = ([u32; 3], [u16; 4], [u32; 4], Vec<u32>);
-
-/// The point of each vertex and the first vertex of each point. Nothing is welded if a face would degenerate or two faces would
-/// become identical.
-fn weld(mesh: &Mesh) -> (Vec<u32>, Vec<usize>) {
-    let mut known: HashMap<WeldKey, u32> = HashMap::new();
-    let mut firsts = Vec::new();
-    let points: Vec<u32> = (0..mesh.positions.len())
-        .map(|v| {
-            let further = mesh.further(v).iter().flat_map(|f| [u32::from(f.binding), f.weight.to_bits()]);
-            let moved = mesh.morphs.iter().flat_map(|m| m.offsets[v].map(f32::to_bits));
-            let more = further.chain(moved).collect();
-            let (position, weights) =
-                (mesh.positions[v].map(f32::to_bits), mesh.weights[v].map(f32::to_bits));
-            let bits = (position, mesh.joints[v], weights, more);
-            *known.entry(bits).or_insert_with(|| {
-                firsts.push(v);
-                firsts.len() as u32 - 1
-            })
-        })
-        .collect();
-    let mut faces = HashSet::new();
-    let whole = mesh.triangles.iter().all(|t| {
-        let mut corners = t.map(|v| points[v as usize]);
-        corners.sort_unstable();
-        let flat = corners[0] == corners[1] || corners[1] == corners[2];
-        !flat && faces.insert(corners)
-    });
-    match whole {
-        true => (points, firsts),
-        false => ((0..mesh.positions.len() as u32).collect(), (0..mesh.positions.len()).collect()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::math::Vec3;
-    use crate::model::FurtherInfluence;
-
-    fn quad(second: [f32; 3]) -> Mesh {
-        let positions =
-            vec![[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], second, [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
-        let n = positions.len();
-        Mesh {
-            positions,
-            joints: vec![[0; 4]; n],
-            weights: vec![[1.0, 0.0, 0.0, 0.0]; n],
-            triangles: vec![[0, 1, 2], [3, 5, 4]],
-            ..Mesh::default()
-        }
-    }
 
     #[test]
-    fn points_with_other_further_weights_stay_apart() {
-        let mut mesh = quad([1.0, 1.0, 0.0]);
-        let further = |vertex, weight| FurtherInfluence { vertex, binding: 1, weight };
-        mesh.further_influences = vec![further(1, 0.25), further(4, 0.5)];
-        assert_eq!(weld(&mesh), (vec![0, 1, 2, 3, 4, 2], vec![0, 1, 2, 3, 4]));
-    }
-
-    #[test]
-    fn seams_close_and_two_sided_faces_stay_two() {
-        assert_eq!(weld(&quad([1.0, 1.0, 0.0])), (vec![0, 1, 2, 3, 1, 2], vec![0, 1, 2, 3]));
-        let (points, firsts) = weld(&quad([0.0; 3]));
-        assert_eq!((points.len(), firsts.len(), points[3]), (6, 6, 3));
-    }
-
-    #[test]
-    fn a_flattening_matrix_has_no_inverse() {
-        let scaled = Mat4::new_nonuniform_scaling(&Vec3::new(1e-4, 1e-4, 1e-4));
-        assert!(inverse(&scaled).is_some());
-        assert!(inverse(&Mat4::new_nonuniform_scaling(&Vec3::new(1.0, 1.0, 0.0))).is_none());
+    fn translations_are_in_the_unit_of_the_file() {
         let moved = Transform::from_translation(Vec3::new(1.0, 2.0, 3.0)).to_matrix();
         assert_eq!(column(&moved)[12..15], [100.0, 200.0, 300.0]);
     }

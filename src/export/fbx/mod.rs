@@ -9,6 +9,7 @@
 mod fbx_format;
 mod fbx_builder;
 mod limb_nodes;
+mod bound_mesh;
 mod mesh;
 mod geometry;
 mod morph_channels;

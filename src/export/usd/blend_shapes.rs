@@ -4,10 +4,9 @@
 //! share a name; otherwise it gets a number.
 //! Space: model space of the bind pose. Units: metres. Source: UsdSkel, "Blend Shapes", of Pixar's USD.
 
-use super::mesh_prims::{MeshReferences, double};
-use super::usda_text::{PrimNames, SingleNumber, UsdaText, list, tokens, tuples};
+use super::usda_text::{PrimNames, ROOT, SingleNumber, UsdaText, list, tokens, tuples};
 use crate::export::whole_mesh::WholeMesh;
-use crate::math::Mat4;
+use crate::math::{Mat4, Vec3};
 use crate::model::{AnimatedProperty, Clip, Mesh, Motion, PropertyTrack};
 
 /// The names of all morph targets in animations, with where their weights are from.
@@ -81,26 +80,27 @@ impl<'a> MorphNames<'a> {
     }
 }
 
-/// Writes the morph targets of a mesh into its prim.
+/// Writes the morph targets of a mesh into its prim `name`; `in_animations` are their names in animations.
 pub(super) fn write(
     text: &mut UsdaText,
     mesh: &Mesh,
     model_from_mesh: &Mat4<f64>,
-    references: &MeshReferences,
+    (name, in_animations): (&str, &[String]),
     names: &mut PrimNames,
 ) {
     if mesh.morphs.is_empty() {
         return;
     }
     let prims: Vec<String> = mesh.morphs.iter().map(|morph| names.fresh(&morph.name)).collect();
-    text.line(&format!("uniform token[] skel:blendShapes = {}", tokens(&references.morphs)));
-    let path = |prim: &String| format!("<{}/{}/{prim}>", super::skeleton_prims::ROOT, references.name);
+    text.line(&format!("uniform token[] skel:blendShapes = {}", tokens(in_animations)));
+    let path = |prim: &String| format!("<{}/{}/{prim}>", ROOT, name);
     text.line(&format!("rel skel:blendShapeTargets = {}", list(prims.iter().map(path))));
     let linear = model_from_mesh.fixed_view::<3, 3>(0, 0).into_owned();
     for (prim, morph) in prims.iter().zip(&mesh.morphs) {
         let moved = morph.offsets.iter().enumerate().filter(|(_, by)| **by != [0.0; 3]);
-        let (indices, offsets): (Vec<usize>, Vec<[f32; 3]>) =
-            moved.map(|(v, by)| (v, <[f64; 3]>::from(linear * double(by)).map(|x| x as f32))).unzip();
+        let (indices, offsets): (Vec<usize>, Vec<[f32; 3]>) = moved
+            .map(|(v, by)| (v, <[f64; 3]>::from(linear * Vec3::from(by.map(f64::from))).map(|x| x as f32)))
+            .unzip();
         text.open(&format!("def BlendShape \"{prim}\""), &[]);
         text.line(&format!("uniform vector3f[] offsets = {}", tuples(offsets)));
         text.line(&format!("uniform int[] pointIndices = {}", list(indices)));

@@ -8,7 +8,7 @@
 
 use super::blend_shapes;
 use super::preview_materials::texcoord_name;
-use super::usda_text::{PrimNames, SingleNumber, UsdaText, list, matrix, tuples};
+use super::usda_text::{PrimNames, ROOT, SingleNumber, UsdaText, list, matrix, tuples};
 use crate::export::whole_mesh::WholeMesh;
 use crate::kinematics::figure_size;
 use crate::math::{Mat4, Vec3};
@@ -172,13 +172,13 @@ pub(super) fn write(
         0 => "Skeleton".to_owned(),
         n => format!("Skeleton_{}", n + 1),
     };
-    text.line(&format!("rel skel:skeleton = <{}/{skeleton}>", super::skeleton_prims::ROOT));
+    text.line(&format!("rel skel:skeleton = <{}/{skeleton}>", ROOT));
     text.line(r#"uniform token subdivisionScheme = "none""#);
     let mut names = PrimNames::default();
     if references.materials.len() > 1 {
         write_subsets(text, whole, &references.materials, &mut names);
     }
-    blend_shapes::write(text, mesh, &placed.matrix, references, &mut names);
+    blend_shapes::write(text, mesh, &placed.matrix, (&references.name, &references.morphs), &mut names);
     text.close();
 }
 

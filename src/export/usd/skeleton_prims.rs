@@ -4,13 +4,10 @@
 //! space, rest transforms and animations local. Units: metres, time codes (frames of the first clip).
 
 use super::blend_shapes::MorphNames;
-use super::usda_text::{PrimNames, UsdaText, list, matrix, tokens, tuples};
+use super::usda_text::{PrimNames, ROOT, UsdaText, list, matrix, tokens, tuples};
 use crate::export::nominal_rate::nominal;
 use crate::math::Mat4;
 use crate::model::{Clip, Motion, Skeleton};
-
-/// The prim that holds skeletons and meshes.
-pub(super) const ROOT: &str = "/Root/Character";
 
 /// The clips of a skeleton.
 pub(super) struct ClipsInSkeleton<'a> {

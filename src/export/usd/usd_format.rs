@@ -5,7 +5,7 @@
 use super::mesh_prims::{BoundMeshes, MeshReferences};
 use super::preview_materials::PreviewMaterials;
 use super::skeleton_prims::ClipsInSkeleton;
-use super::usda_text::{self, PrimNames, UsdaText};
+use super::usda_text::{self, PrimNames, ROOT, UsdaText};
 use super::{animated_extent, blend_shapes, mesh_prims, skeleton_prims};
 use crate::export::format::Format;
 use crate::export::nominal_rate::nominal;
@@ -88,7 +88,7 @@ fn layer(motions: &[Motion], folder: &str) -> Result<UsdLayer, ExportError> {
     text.open(r#"def Xform "Root""#, &[r#"kind = "component""#]);
     text.open(r#"def SkelRoot "Character""#, &[r#"prepend apiSchemas = ["SkelBindingAPI"]"#]);
     text.line(&format!("float3[] extent = {}", usda_text::tuples(animated_extent::of(motions))));
-    text.line(&format!("rel skel:skeleton = <{}/Skeleton>", skeleton_prims::ROOT));
+    text.line(&format!("rel skel:skeleton = <{}/Skeleton>", ROOT));
     let mut names = PrimNames::default();
     for (number, bind) in bound.skeletons.iter().enumerate() {
         let name = names.fresh("Skeleton");

@@ -6,6 +6,9 @@ use crate::math::Mat4;
 use std::collections::BTreeSet;
 use std::fmt::{self, Write};
 
+/// The prim that holds skeletons and meshes.
+pub(super) const ROOT: &str = "/Root/Character";
+
 /// A layer under construction.
 pub(super) struct UsdaText {
     out: String,

@@ -5,8 +5,8 @@
 //! its bind poses, all rotations at zero (a T-pose in Maya's and HumanIK's skeletons), and the saved pose. If none is upright
 //! the saved pose is used and the reference pose is estimated from the motion. Space: local. Units: metres.
 
-use super::joint_nodes::{JointNodes, index};
-use super::scene_to_glb::{RestPose, bare};
+use super::joint_nodes::{JointNodes, RestPose, index};
+use super::scene_to_glb::bare;
 use crate::anatomy::Vocabulary;
 use crate::import::gltf::GltfFile;
 use crate::import::import_error::ImportError;

@@ -4,7 +4,7 @@
 //! rigs, effectors, cameras and nulls without a mesh are not part of the figure. Nodes between two joints also become joints
 //! on import.
 
-use ufbx::{Node, Scene};
+use ufbx::{Node, Scene, Transform};
 
 /// The joints of a scene, by node.
 pub(super) struct JointNodes {
@@ -20,6 +20,9 @@ impl JointNodes {
         (0..self.is.len()).filter(|n| self.is[*n]).collect()
     }
 }
+
+/// The local rest transform of every node.
+pub(super) type RestPose = Vec<Transform>;
 
 /// The index of a node in the scene.
 pub(super) fn index(node: &Node) -> usize {

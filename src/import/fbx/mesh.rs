@@ -93,7 +93,7 @@ pub(super) fn bodies(
         let corner = CORNER + TEXTURE_SET * mesh.uv_sets.len() as u64;
         budget.reserve(corners.saturating_mul(corner), what)?;
         budget.reserve((mesh.num_vertices as u64).saturating_mul(WEIGHTS), what)?;
-        let skin = skin(mesh, warnings);
+        let skin = skin(mesh, name(mesh), warnings);
         let morphs = morphs(mesh, skin.as_ref(), budget, warnings)?;
         let mut primitives = Vec::new();
         for part in mesh.material_parts.iter().filter(|p| p.num_triangles > 0) {

@@ -3,7 +3,7 @@
 //! Node n of the GLB is node n of the scene. A skinned mesh is drawn where its joints are: its node moves to the top of the
 //! scene, or, if it has children, a node of its own is added after the others. Space: the scene's. Units: metres.
 
-use super::joint_nodes::{JointNodes, index};
+use super::joint_nodes::{JointNodes, RestPose, index};
 use super::mesh::{self, GlbMesh};
 use super::{material, stacks};
 use crate::gltf_document::GlbBuilder;
@@ -13,9 +13,6 @@ use crate::report::Warnings;
 use serde_json::{Value, json};
 use std::path::Path;
 use ufbx::{Scene, SceneRoot, Transform};
-
-/// The local rest transform of every node.
-pub(super) type RestPose = Vec<Transform>;
 
 /// The GLB of the scene at rest, with everything.
 pub(super) fn build(

@@ -5,7 +5,6 @@
 //! has its own matrix.
 
 use super::joint_nodes::index;
-use super::mesh::name;
 use crate::report::{Warnings, one_line};
 use ufbx::{Matrix, Mesh, SkinDeformer, Vec3, matrix_invert, matrix_mul, transform_position};
 
@@ -28,9 +27,9 @@ pub(super) struct FbxSkin {
     pub(super) weights: Vec<Vec<(u16, f32)>>,
 }
 
-/// The skin of a mesh, `None` if nothing is bound.
-pub(super) fn skin(mesh: &Mesh, warnings: &mut Warnings) -> Option<FbxSkin> {
-    let place_of = || one_line(name(mesh));
+/// The skin of the mesh of this name, `None` if nothing is bound.
+pub(super) fn skin(mesh: &Mesh, name: &str, warnings: &mut Warnings) -> Option<FbxSkin> {
+    let place_of = || one_line(name);
     let deformer = mesh.skin_deformers.iter().find(|d| d.clusters.iter().any(|c| c.bone_node.is_some()))?;
     if mesh.skin_deformers.len() > 1 {
         warnings.add("fbx-skins", "a mesh has several skins; the first is used", place_of());
@@ -60,7 +59,7 @@ pub(super) fn skin(mesh: &Mesh, warnings: &mut Warnings) -> Option<FbxSkin> {
     let place = place(mesh, &bound);
     let inverse_bind =
         matrices.iter().map(|(own, pose)| columns(if place.is_some() { pose } else { own })).collect();
-    let weights = weights(mesh, deformer, &kept, warnings);
+    let weights = weights((mesh, name), deformer, &kept, warnings);
     Some(FbxSkin { joints, inverse_bind, place, weights })
 }
 
@@ -87,7 +86,7 @@ fn columns(m: &Matrix) -> [f32; 16] {
 }
 
 fn weights(
-    mesh: &Mesh,
+    (mesh, name): (&Mesh, &str),
     deformer: &SkinDeformer,
     kept: &[Option<u16>],
     warnings: &mut Warnings,
@@ -114,7 +113,7 @@ fn weights(
         all.into_iter().map(|(joint, w)| (joint, (w / sum) as f32)).collect()
     });
     let weights = weights.collect();
-    let place_of = || one_line(name(mesh));
+    let place_of = || one_line(name);
     if loose > 0 {
         let said = format!("{loose} vertices have no weight and follow the first joint of their skin");
         warnings.add("fbx-unweighted", said, place_of());

@@ -4,9 +4,8 @@
 //! Frame f is at `begin + f / rate`, so the reader evaluates layers, tangents, extrapolation and Euler angles. Nodes that
 //! stay in their rest pose get no channel. Space: local, as the nodes. Units: metres, seconds.
 
-use super::joint_nodes::JointNodes;
+use super::joint_nodes::{JointNodes, RestPose};
 use super::mesh::GlbMeshes;
-use super::scene_to_glb::RestPose;
 use crate::gltf_document::{FLOAT, GlbBuilder, floats};
 use crate::import::import_error::ImportError;
 use crate::memory_budget::MemoryBudget;

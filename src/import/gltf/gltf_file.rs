@@ -8,6 +8,7 @@
 //! glTF 2.0 specification (Khronos, ISO/IEC 12113:2022).
 
 use super::accessors::Accessors;
+use super::mesh_context::MeshContext;
 use super::node_joints::{Joints, VrmHumanoid};
 use super::resources::Resources;
 use super::{animations, checked_document, materials, primitives, skin_bind};
@@ -76,7 +77,7 @@ impl GltfFile {
         let bind = skin_bind::bind(&skins, &tree, &worlds, &joints, budget, &mut warnings)?;
         let view = checked_document::view(&json, tree.nodes().len(), accessors.list(), &mut warnings)?;
         let images = materials::images(&json, &accessors, &mut resources, &mut warnings)?;
-        let source = primitives::MeshContext {
+        let source = MeshContext {
             json: &json,
             view: &view,
             tree: &tree,

@@ -4,7 +4,7 @@
 
 use super::accessor_elements::Numbers;
 use super::accessors::Accessors;
-use super::primitives::attribute;
+use super::mesh_context::attribute;
 use crate::gltf_document::GltfError;
 use crate::model::FurtherInfluence;
 use ::gltf::json::accessor::Type;

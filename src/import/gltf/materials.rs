@@ -4,7 +4,7 @@
 //! Source: glTF 2.0 specification, sections 3.8 and 3.9.
 
 use super::accessors::Accessors;
-use super::primitives::MeshContext;
+use super::mesh_context::MeshContext;
 use super::resources::Resources;
 use crate::gltf_document::{GltfError, Json};
 use crate::model::{Material, Texture, TextureMap};

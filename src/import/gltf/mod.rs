@@ -15,6 +15,7 @@ mod checked_document;
 mod materials;
 mod influences;
 mod morph_targets;
+mod mesh_context;
 mod primitives;
 mod animations;
 mod sampling;

@@ -8,29 +8,15 @@ use super::accessor_elements::Numbers;
 use super::accessors::Accessors;
 use super::influences::{VertexInfluences, influences};
 use super::materials::materials;
+use super::mesh_context::{MeshContext, attribute};
 use super::morph_targets::MorphSource;
-use super::node_joints::Joints;
-use super::skin_bind::GltfSkin;
-use crate::gltf_document::{Affine, GltfError, Json, NodeTree, WorldTransform};
+use crate::gltf_document::{Affine, GltfError, WorldTransform};
 use crate::model::{Binding, JointId, Mesh};
 use crate::report::Warnings;
 use ::gltf::json::accessor::Type;
 use ::gltf::mesh::{Mode, Primitive, Semantic};
-use std::sync::Arc;
 
 const DRACO: &str = "KHR_draco_mesh_compression";
-
-/// The parts of a document from which meshes are read.
-pub(super) struct MeshContext<'a> {
-    pub(super) json: &'a Json<'a>,
-    pub(super) view: &'a ::gltf::Document,
-    pub(super) tree: &'a NodeTree,
-    pub(super) worlds: &'a [WorldTransform],
-    pub(super) skins: &'a [GltfSkin],
-    pub(super) joints: &'a Joints,
-    pub(super) accessors: &'a Accessors<'a>,
-    pub(super) images: &'a [Option<Arc<[u8]>>],
-}
 
 /// The meshes that joints move, in node order.
 ///
@@ -120,10 +106,6 @@ fn bindings(
     let rigid = Affine::from(source.worlds[holder].rigid().0.inverse());
     let joint_from_mesh = (rigid * source.worlds[node].affine()).to_matrix();
     Ok(source.joints.of_node[holder].map(|joint| vec![Binding { joint, joint_from_mesh }]))
-}
-
-pub(super) fn attribute(primitive: &Primitive, semantic: Semantic) -> Option<usize> {
-    primitive.get(&semantic).map(|a| a.index())
 }
 
 /// One primitive without name, material, texture coordinates and morph targets; `None` for points and lines.

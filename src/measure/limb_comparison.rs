@@ -1,0 +1,56 @@
+//! The limbs of a take, of its direct transfer and of a result, frame by frame, with what their measures share.
+//!
+//! Units: metres of the common height, radians, seconds.
+
+use super::catalogue::metric;
+use super::limb_frame::{LimbFrame, limb_frames};
+use crate::model::Motion;
+use crate::report::{Metric, Series};
+
+/// Measures and time series.
+pub(super) type MetricsAndSeries = (Vec<Metric>, Vec<Series>);
+
+/// A measure with its value on the direct transfer.
+pub(super) fn with_copy(name: &str, value: f64, of_copy: f64) -> Metric {
+    Metric { copy: Some(of_copy), ..metric(name, value) }
+}
+
+/// The time series of the left and of the right side; none of a side without a finite value.
+pub(super) fn both_sides(name: &str, unit: &'static str, values: [Vec<f64>; 2]) -> Vec<Series> {
+    let of = move |(side, values): (&str, Vec<f64>)| {
+        let name = format!("{side}_{name}");
+        values.iter().any(|x| x.is_finite()).then(|| Series { name, unit, values, resting: Vec::new() })
+    };
+    ["left", "right"].into_iter().zip(values).filter_map(of).collect()
+}
+
+/// The joints of three motions that play at the same rate.
+pub(super) struct LimbComparison {
+    /// Of the source, scaled to the copy's legs.
+    pub(super) source: Vec<LimbFrame>,
+    /// Of the rotation copy.
+    pub(super) copy: Vec<LimbFrame>,
+    /// Of the motion that is measured.
+    pub(super) own: Vec<LimbFrame>,
+    /// The number of frames that all three have.
+    pub(super) frames: usize,
+    /// Frames a second.
+    pub(super) rate: f64,
+    /// The length of the copy's legs, metres.
+    pub(super) leg: f64,
+}
+
+impl LimbComparison {
+    /// The comparison, `None` if a limb is missing or the three differ in rate.
+    pub(super) fn of(source: &Motion, copy: &Motion, motion: &Motion) -> Option<LimbComparison> {
+        let rate = motion.clip.sample_rate;
+        let step = [source, copy].iter().all(|m| (m.clip.sample_rate - rate).abs() < 1e-6);
+        let tracks = [source, copy, motion].map(|m| limb_frames(m).filter(|_| step));
+        let [Some(source), Some(copy), Some(own)] = tracks else { return None };
+        let frames = source.len().min(copy.len()).min(own.len());
+        let (first, to) = (source.first()?, copy.first()?);
+        let (k, leg) = (to.leg() / first.leg().max(1e-9), to.leg());
+        let source = source.into_iter().map(|i| i.scaled(k)).collect();
+        Some(LimbComparison { source, copy, own, frames, rate, leg })
+    }
+}

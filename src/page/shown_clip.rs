@@ -1,0 +1,12 @@
+//! A clip of a page, beside its take.
+
+use crate::model::Motion;
+
+/// One clip of a page: what came in and what came out.
+#[derive(Clone, Copy, Debug)]
+pub struct Shown<'a> {
+    /// The take, if it was recorded on another body.
+    pub source: Option<&'a Motion>,
+    /// The result.
+    pub result: &'a Motion,
+}

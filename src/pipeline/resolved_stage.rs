@@ -1,0 +1,45 @@
+//! The stages of a pipeline, resolved for the character that arrives at each.
+
+use super::plan::Pipeline;
+use super::run_error::RunError;
+use crate::model::Character;
+use crate::stages::{Setting, Stage, StageError};
+use std::sync::Arc;
+
+/// A stage that is resolved for the character that arrives at it.
+pub(super) struct ResolvedStage {
+    /// Its position in the pipeline, from 1.
+    pub(super) number: usize,
+    /// Its name.
+    pub(super) name: &'static str,
+    /// The measures that it makes meaningless on purpose.
+    pub(super) meaningless: &'static [&'static str],
+    pub(super) stage: Box<dyn Stage>,
+}
+
+/// The error of the stage with this position and name.
+pub(super) fn stage_error(number: usize, name: &'static str) -> impl Fn(StageError) -> RunError {
+    move |error| RunError::Stage { number, name, error }
+}
+
+/// Every stage, resolved for the character that arrives at it.
+pub(super) fn resolve(
+    pipeline: &Pipeline,
+    arriving: &Arc<Character>,
+) -> Result<Vec<ResolvedStage>, RunError> {
+    let mut arriving = Arc::clone(arriving);
+    let mut stages = Vec::with_capacity(pipeline.stages.len());
+    for (k, written) in pipeline.stages.iter().enumerate() {
+        let (number, name) = (k + 1, written.name());
+        let setting = Setting {
+            arriving: Arc::clone(&arriving),
+            target: pipeline.character.clone(),
+            folder: pipeline.folder.clone(),
+            body: pipeline.body(),
+        };
+        let stage = written.resolve(&setting).map_err(stage_error(number, name))?;
+        arriving = stage.leaving(&arriving);
+        stages.push(ResolvedStage { number, name, meaningless: written.meaningless(), stage });
+    }
+    Ok(stages)
+}

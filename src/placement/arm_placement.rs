@@ -240,14 +240,12 @@ impl TargetArms {
                 let [shoulder, elbow, wrist] = body.pose.arms[side];
                 let upper = elbow - shoulder;
                 let axis = model.joint(arms[side][0]).rotation * turns[f].axes[side];
-                let along = upper / upper.norm().max(1e-12);
-                let axis = axis - along * along.dot(&axis);
                 CopiedArm {
                     shoulder,
                     upper,
                     lower: wrist - elbow,
                     hand: [PALM, PALM + 1].map(|point| body.points[side][point] - wrist),
-                    axis: axis / axis.norm().max(1e-12),
+                    axis,
                 }
             };
             (body, [arm(0), arm(1)])

@@ -30,7 +30,7 @@ pub struct CopiedArm {
     pub lower: Vec3,
     /// From the wrist to palm and fingers.
     pub hand: [Vec3; 2],
-    /// The axis of the elbow, a unit vector.
+    /// The axis of the elbow, a unit vector; shorter where it is not known.
     pub axis: Vec3,
 }
 

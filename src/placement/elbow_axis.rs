@@ -1,7 +1,8 @@
 //! The axis of each elbow over a clip, known where the arm bends and interpolated over time where it is straight.
 //!
 //! A straight arm has no axis of its own. Smoothing the axis in the upper arm's space, weighted by the bend, takes it from the
-//! frames before and after, so an arm that passes through straight does not change the side of its elbow.
+//! frames before and after, so an arm that passes through straight does not change the side of its elbow. Where the elbow does change
+//! its side the axis is shorter than a unit vector.
 //! Space: joint space of the upper arm.
 
 use crate::math::Vec3;
@@ -12,6 +13,9 @@ use std::ops::Range;
 const NEAR: f64 = 0.25;
 /// The weight of smoothness over that of an arm bent at a right angle.
 const SMOOTH: f64 = 2e-4;
+/// The length of the smoothed axis from which on it is known, and a unit vector. It is 1 where the frames around agree and 0 where an
+/// elbow changes its side: there a bend does nothing, and its axis turns over without a jump.
+const KNOWN: f64 = 0.5;
 /// The weight of the axis of the reference pose: it only counts in clips whose arm is never bent.
 const PRIOR: f64 = 1e-9;
 
@@ -54,7 +58,7 @@ fn smoothed<'a>(
     let side = |c: &Vec3| -> [f64; 3] { (c * (square(c) * square(c).sqrt()) + rest * PRIOR).into() };
     let mut axes: Vec<[f64; 3]> = crosses.map(side).collect();
     matrix.factored().solve(&mut axes);
-    axes.into_iter().map(|axis| Vec3::from(axis).try_normalize(1e-30).unwrap_or(*rest)).collect()
+    axes.into_iter().map(|axis| Vec3::from(axis) / Vec3::from(axis).norm().max(KNOWN)).collect()
 }
 
 #[cfg(test)]
@@ -75,6 +79,17 @@ mod tests {
         let never =
             elbow_axes(&vec![Vec3::zeros(); 9], &Vec3::x(), 60.0, std::slice::from_ref(&(0..9)), false);
         assert!(never.iter().all(|axis| *axis == Vec3::x()));
+    }
+
+    #[test]
+    fn an_elbow_that_changes_its_side_turns_its_axis_over_without_a_jump() {
+        // From 20 degrees on one side to 20 on the other in four seconds, and noise.
+        let bend = |f: usize| 0.35 - 0.7 * f as f64 / 240.0 + 0.01 * libm::sin(f as f64);
+        let crosses: Vec<Vec3> = (0..=240).map(|f| Vec3::z() * libm::sin(bend(f))).collect();
+        let axes = elbow_axes(&crosses, &Vec3::x(), 60.0, std::slice::from_ref(&(0..241)), false);
+        assert!(axes[0].z > 0.99 && axes[240].z < -0.99);
+        let steps = axes.windows(2).map(|pair| (pair[1] - pair[0]).norm());
+        assert!(steps.fold(0.0, f64::max) < 0.1);
     }
 
     #[test]

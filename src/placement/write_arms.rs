@@ -96,10 +96,7 @@ fn rotate(
     let world = |id: JointId| model.joint(id).rotation;
     let above = |id: JointId| skeleton.parent(id).map_or_else(Quat::identity, world);
     let [a, b, c] = [*upper, *lower, *hand].map(|id| model.position(id));
-    let along = (b - a) / (b - a).norm().max(1e-12);
     let axis = world(*upper) * turn.axes[side];
-    let axis = axis - along * along.dot(&axis);
-    let axis = axis / axis.norm().max(1e-12);
     let whole = exp(&Vec3::new(state[0], state[1], state[2]));
     let bent = exp(&(axis * state[3]));
     // Below the upper arm the rotation of the whole arm is that of the parent.

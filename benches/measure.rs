@@ -32,8 +32,11 @@ fn scene(character: &str) -> (MetricContext, Motion) {
     let frames = motion.clip.frames();
     let mut contacts = Contacts::new(0.0, []);
     for (k, side) in Side::BOTH.into_iter().enumerate() {
-        let step =
-            |n: usize| Hold { frames: n * 60 + k * 30..(n * 60 + k * 30 + 36).min(frames), height: 0.0 };
+        let step = |n: usize| Hold {
+            frames: n * 60 + k * 30..(n * 60 + k * 30 + 36).min(frames),
+            height: 0.0,
+            slide: 0.0,
+        };
         let holds: Vec<Hold> = (0..frames / 60).map(step).filter(|h| !h.frames.is_empty()).collect();
         contacts.set(ContactPart::Heel(side), holds.clone());
         contacts.set(ContactPart::Ball(side), holds);

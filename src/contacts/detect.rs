@@ -151,6 +151,7 @@ pub fn detect(motion: &Motion, options: &ContactOptions) -> Contacts {
         let hold = |frames: Range<usize>| Hold {
             height: floor.under(part, (frames.start + frames.end) / 2),
             frames,
+            slide: 0.0,
         };
         contacts.set(part, spans.into_iter().map(hold).collect());
     }

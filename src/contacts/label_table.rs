@@ -32,8 +32,11 @@ impl Labels {
         contacts.ground = height;
         let parts: Vec<ContactPart> = contacts.parts().filter(|p| !self.with_heights.contains(p)).collect();
         for part in parts {
-            let holds =
-                contacts.holds(part).iter().map(|h| Hold { frames: h.frames.clone(), height }).collect();
+            let holds = contacts
+                .holds(part)
+                .iter()
+                .map(|h| Hold { frames: h.frames.clone(), height, slide: 0.0 })
+                .collect();
             contacts.set(part, holds);
         }
         contacts
@@ -175,7 +178,7 @@ pub fn read(text: &str) -> Result<Labels, TableError> {
             let frame = first + k;
             match holds.last_mut() {
                 Some(last) if last.frames.end == frame && last.height == height => last.frames.end += 1,
-                _ => holds.push(Hold { frames: frame..frame + 1, height }),
+                _ => holds.push(Hold { frames: frame..frame + 1, height, slide: 0.0 }),
             }
         }
         contacts.set(part, holds);
@@ -256,8 +259,14 @@ mod tests {
     fn what_is_written_reads_back() {
         let (heel, hand) = (ContactPart::Heel(Side::Left), ContactPart::Hand(Side::Right));
         let mut contacts = Contacts::new(0.0123, [heel, hand, ContactPart::Pelvis]);
-        contacts.set(heel, vec![Hold { frames: 2..5, height: 0.0123 }, Hold { frames: 5..9, height: 0.21 }]);
-        contacts.set(hand, vec![Hold { frames: 0..1, height: 0.0123 }]);
+        contacts.set(
+            heel,
+            vec![
+                Hold { frames: 2..5, height: 0.0123, slide: 0.0 },
+                Hold { frames: 5..9, height: 0.21, slide: 0.0 },
+            ],
+        );
+        contacts.set(hand, vec![Hold { frames: 0..1, height: 0.0123, slide: 0.0 }]);
         let read = read(&write(&contacts, 10)).unwrap();
         assert_eq!((read.first, read.frames, read.has_ground), (0, 10, true));
         assert_eq!((read.contacts, read.with_heights), (contacts, vec![heel]));
@@ -268,7 +277,7 @@ mod tests {
         let labels = read("\u{feff}frame, left_heel,pelvis\r\n7,0,1\r\n8,1,1\r\n\r\n").unwrap();
         let heel = ContactPart::Heel(Side::Left);
         assert_eq!((labels.first, labels.frames, labels.has_ground), (7, 2, false));
-        assert_eq!(labels.contacts.holds(heel), [Hold { frames: 8..9, height: 0.0 }]);
+        assert_eq!(labels.contacts.holds(heel), [Hold { frames: 8..9, height: 0.0, slide: 0.0 }]);
         assert_eq!(labels.contacts.holds(ContactPart::Pelvis)[0].frames, 7..9);
     }
 

@@ -1,11 +1,11 @@
-//! Removes foot sliding during labelled contacts.
+//! Removes foot sliding during labelled contacts, as far as the take itself does not slide.
 //!
 //! The same linear system as for retargeting, of a body onto itself: the goals of pelvis and legs are their own motion, and
-//! the goal of every labelled point is its position without the sliding. Feet keep their rotations and heights. Space: model
-//! space, Y up. Units: metres, radians, frames.
+//! the goal of every labelled point is its position without the sliding that was added to the take's ([`with_slides`]).
+//! Feet keep their rotations and heights. Space: model space, Y up. Units: metres, radians, frames.
 
 use super::equations::{Equations, LegTerms, stiff};
-use super::limb_chain::{LimbChain, LimbPose, limb_poses};
+use super::limb_chain::{LimbChain, LimbPose, LimbPositions, limb_poses, limb_positions};
 use super::settings::Settings;
 use super::soft_knee::{knee_sides, solve_limbs};
 use super::soles::SourceFeet;
@@ -13,11 +13,12 @@ use super::timeline::{TOGETHER, Timeline};
 use super::write_clip::{SolvedFrames, write};
 use crate::body::CharacterBody;
 use crate::math::{Quat, Vec3, percentile};
-use crate::model::{ContactPart, JointId, Motion, Side};
+use crate::model::{ContactPart, Contacts, Hold, JointId, Motion, Side};
 use rayon::prelude::*;
+use std::ops::Range;
 
-/// A contact whose 90th percentile speed is below this does not slide, leg lengths per second: 1 cm/s for a person, the limit
-/// of the measure `foot_skate_p95`. Half also takes the noise of captures for sliding.
+/// A contact whose 90th percentile speed exceeds the take's by less than this does not slide, leg lengths per second: 1 cm/s
+/// for a person, the limit of the measure `foot_skate_p95`. Half also takes the noise of captures for sliding.
 const RESTS: f64 = 0.011;
 /// A contact whose mean velocity exceeds this slides or steps on purpose, leg lengths per second: two thirds of the speed up
 /// to which a foot counts as planted (0.15).
@@ -42,33 +43,80 @@ pub struct FootCorrection {
     pub mean: f64,
 }
 
-/// Removes the sliding of labelled feet. Returns the motion, the correction of each foot and the displacement of the pelvis in
-/// every frame. A motion without sliding is returned unchanged, bit for bit.
-pub fn remove_foot_sliding(motion: Motion, settings: &Settings) -> (Motion, Vec<FootCorrection>, Vec<f64>) {
-    let character = &motion.character;
-    let body = CharacterBody::new(character);
-    let legs: Vec<LimbChain> = Side::BOTH.into_iter().filter_map(|side| LimbChain::of(&body, side)).collect();
+/// Most rounds of removing what is left: each leaves about a tenth, and what is below [`RESTS`] stays.
+const ROUNDS: usize = 4;
+
+/// Removes the sliding of labelled feet beyond [`Hold::slide`]. Returns the motion, the correction of each foot and the
+/// displacement of the pelvis in every frame. A motion without sliding is returned unchanged, bit for bit.
+pub fn remove_foot_sliding(
+    mut motion: Motion,
+    settings: &Settings,
+) -> (Motion, Vec<FootCorrection>, Vec<f64>) {
+    let legs = legs_of(&motion);
     let legs: Vec<&LimbChain> = legs.iter().collect();
-    let untouched = |motion| (motion, Vec::new(), Vec::new());
     if legs.is_empty() || motion.contacts.is_none() || motion.clip.frames() < 2 {
-        return untouched(motion);
+        return (motion, Vec::new(), Vec::new());
     }
     let time = Timeline::of(&motion);
+    let before = limb_positions(&motion, &legs);
+    let mut held = vec![vec![false; time.frames - 1]; legs.len()];
+    let mut pelvis = vec![Vec3::zeros(); time.frames];
+    for round in 0..ROUNDS {
+        let found;
+        (motion, found) = removed_once(motion, &legs, &time, settings);
+        match found {
+            Some(more) => {
+                held.iter_mut()
+                    .flatten()
+                    .zip(more.held.iter().flatten())
+                    .for_each(|(own, more)| *own |= more);
+                pelvis.iter_mut().zip(more.pelvis).for_each(|(own, more)| *own += more);
+            }
+            None if round == 0 => return (motion, Vec::new(), Vec::new()),
+            None => break,
+        }
+    }
+    let after = limb_positions(&motion, &legs);
+    let corrections = (0..legs.len()).map(|k| correction(legs[k], &before[k], &after[k], &held[k])).collect();
+    (motion, corrections, pelvis.iter().map(|offset| offset.norm()).collect())
+}
+
+/// The legs of a motion's character.
+fn legs_of(motion: &Motion) -> Vec<LimbChain> {
+    let body = CharacterBody::new(&motion.character);
+    Side::BOTH.into_iter().filter_map(|side| LimbChain::of(&body, side)).collect()
+}
+
+/// What was removed at once.
+struct Removed {
+    /// Whether a point of the sole was held, by leg and edge.
+    held: Vec<Vec<bool>>,
+    /// The displacement of the pelvis.
+    pelvis: Vec<Vec3>,
+}
+
+/// Removes most of the sliding; `None` if nothing slides.
+fn removed_once(
+    motion: Motion,
+    legs: &[&LimbChain],
+    time: &Timeline,
+    settings: &Settings,
+) -> (Motion, Option<Removed>) {
     let length = legs.iter().map(|l| l.length()).sum::<f64>() / legs.len() as f64;
-    let of_legs = limb_poses(&motion, &legs);
+    let of_legs = limb_poses(&motion, legs);
     let slides: Vec<Vec<Sliding>> = legs
         .par_iter()
         .zip(&of_legs)
-        .map(|(leg, poses)| sliding(&motion, leg, poses, &time, length, settings))
+        .map(|(leg, poses)| sliding(&motion, leg, poses, time, length, settings))
         .collect();
     if !slides.iter().flatten().any(|d| d.held.contains(&true)) {
-        return untouched(motion);
+        return (motion, None);
     }
-    let feet = SourceFeet::of(&time, &of_legs, &legs, length, settings);
+    let feet = SourceFeet::of(time, &of_legs, legs, length, settings);
     let terms: Vec<LegTerms> = (0..legs.len())
         .map(|k| {
             let own = (&of_legs[k][..], legs[k]);
-            let (mut points, _) = feet.points(k, &time, own, own, (1.0, length), settings);
+            let (mut points, _) = feet.points(k, time, own, own, (1.0, length), settings);
             for (point, slide) in points.iter_mut().zip(&slides[k]) {
                 let mut slid = Vec3::zeros();
                 for edge in 0..slide.held.len() {
@@ -94,38 +142,94 @@ pub fn remove_foot_sliding(motion: Motion, settings: &Settings) -> (Motion, Vec<
     let sides = knee_sides(&of_legs);
     // The equations of a long take are large: what can be computed again is freed before, and their terms right after.
     drop((of_legs, feet));
-    let slides: Vec<Vec<Vec<bool>>> =
-        slides.into_iter().map(|of_leg| of_leg.into_iter().map(|slide| slide.held).collect()).collect();
-    let solution = Equations::new(&time, &terms, length, settings).solve(None);
-    drop(terms);
-    let mut poses = limb_poses(&motion, &legs);
-    let still = |f: usize| solution[f].iter().all(|offset| offset.norm() < STILL);
-    let ankles = |poses: &[Vec<LimbPose>]| -> Vec<Vec<Vec3>> {
-        let of_leg =
-            |s: &Vec<LimbPose>| s.par_iter().with_min_len(TOGETHER).map(|s| s.foot.translation).collect();
-        poses.iter().map(of_leg).collect()
+    let any = |slides: &Vec<Sliding>| -> Vec<bool> {
+        (0..time.frames - 1).map(|e| slides.iter().any(|slide| slide.held[e])).collect()
     };
-    let before = ankles(&poses);
+    let held = slides.iter().map(any).collect();
+    drop(slides);
+    let solution = Equations::new(time, &terms, length, settings).solve(None);
+    drop(terms);
+    let mut poses = limb_poses(&motion, legs);
+    let still = |f: usize| solution[f].iter().all(|offset| offset.norm() < STILL);
     let ends = |k: usize, f: usize, pose: &LimbPose| {
         let [hip, _, ankle] = pose.hip_knee_ankle();
         (!still(f)).then(|| [hip + solution[f][0], ankle + solution[f][k + 1]])
     };
-    solve_limbs(&legs, &mut poses, &sides, KEEP_BEND, settings, ends);
+    solve_limbs(legs, &mut poses, &sides, KEEP_BEND, settings, ends);
     let body: Vec<(Vec3, Quat)> = solution.iter().map(|a| (a[0], Quat::identity())).collect();
-    let planted = write(motion, &SolvedFrames { legs: &legs, poses: &poses, body: &body, still });
-    let corrections = (0..legs.len())
-        .into_par_iter()
-        .map(|k| correction(legs[k], &before[k], &poses[k], &slides[k]))
+    let planted = write(motion, &SolvedFrames { legs, poses: &poses, body: &body, still });
+    let pelvis = solution.iter().map(|a| a[0]).collect();
+    (planted, Some(Removed { held, pelvis }))
+}
+
+/// The contacts of a motion with the speeds at which its feet slide in them, which a stage that follows does not remove. Holds
+/// that may not slide keep their zero.
+pub fn with_slides(motion: &Motion, contacts: Contacts, time: &Timeline) -> Contacts {
+    let legs = legs_of(motion);
+    if legs.is_empty() || motion.clip.frames() < 2 {
+        return contacts;
+    }
+    let settings = Settings::default();
+    let length = legs.iter().map(LimbChain::length).sum::<f64>() / legs.len() as f64;
+    let chains: Vec<&LimbChain> = legs.iter().collect();
+    let of_legs = limb_poses(motion, &chains);
+    let paths: Vec<SolePath> = legs
+        .iter()
+        .zip(&of_legs)
+        .flat_map(|(leg, poses)| SolePath::of_leg(leg, poses, time, length, &settings))
         .collect();
-    let pelvis = solution.par_iter().with_min_len(TOGETHER).map(|a| a[0].norm()).collect();
-    (planted, corrections, pelvis)
+    contacts.sliding(|part, hold| {
+        let path = paths.iter().find(|path| path.part == part && hold.slide > 0.0);
+        path.map_or(0.0, |path| path.slide(&path.edges(hold)))
+    })
+}
+
+/// The horizontal path of a sole point.
+struct SolePath {
+    part: ContactPart,
+    at: Vec<Vec3>,
+    /// Its speed over every edge, leg lengths per second.
+    speed: Vec<f64>,
+}
+
+impl SolePath {
+    /// The paths of heel and ball, as far as they are known.
+    fn of_leg(
+        leg: &LimbChain,
+        poses: &[LimbPose],
+        time: &Timeline,
+        length: f64,
+        settings: &Settings,
+    ) -> Vec<SolePath> {
+        let path = |part: ContactPart| {
+            let (_, joint, at) = leg.soles.iter().find(|s| s.0 == part)?;
+            let level = |v: Vec3| Vec3::new(v.x, 0.0, v.z);
+            let points = poses.par_iter().with_min_len(TOGETHER).map(|s| level(s.sole(leg, *joint, at)));
+            let at: Vec<Vec3> = points.collect();
+            let mut speed = time.speeds(|f| at[f], settings.speed_window);
+            speed.iter_mut().for_each(|v| *v /= length);
+            Some(SolePath { part, at, speed })
+        };
+        [ContactPart::Heel(leg.side), ContactPart::Ball(leg.side)].into_iter().filter_map(path).collect()
+    }
+
+    /// The edges within a hold.
+    fn edges(&self, hold: &Hold) -> Range<usize> {
+        let end = hold.frames.end.min(self.at.len()).saturating_sub(1);
+        hold.frames.start..end.max(hold.frames.start)
+    }
+
+    /// The speed at which it slides over these edges: the 90th percentile.
+    fn slide(&self, edges: &Range<usize>) -> f64 {
+        percentile(self.speed.get(edges.clone()).unwrap_or(&[]), 0.9)
+    }
 }
 
 /// The sliding of a labelled point.
 struct Sliding {
     /// Whether the sliding over an edge (between two frames) is removed.
     held: Vec<bool>,
-    /// Its horizontal displacement over every edge.
+    /// The horizontal displacement over every edge that is removed.
     offset: Vec<Vec3>,
     /// Its speed, leg lengths per second.
     speed: Vec<f64>,
@@ -141,28 +245,25 @@ fn sliding(
     settings: &Settings,
 ) -> Vec<Sliding> {
     let Some(contacts) = &motion.contacts else { return Vec::new() };
-    let mut slides: Vec<Sliding> = Vec::new();
-    for part in [ContactPart::Heel(leg.side), ContactPart::Ball(leg.side)] {
-        let Some((_, joint, at)) = leg.soles.iter().find(|s| s.0 == part) else { continue };
-        let level = |v: Vec3| Vec3::new(v.x, 0.0, v.z);
-        let points = poses.par_iter().with_min_len(TOGETHER).map(|s| level(s.sole(leg, *joint, at)));
-        let flat: Vec<Vec3> = points.collect();
-        let mut speed = time.speeds(|f| flat[f], settings.speed_window);
-        speed.iter_mut().for_each(|v| *v /= length);
+    let of_path = |path: SolePath| {
+        let mut offset: Vec<Vec3> = path.at.windows(2).map(|w| w[1] - w[0]).collect();
         let mut held = vec![false; time.frames - 1];
-        for hold in contacts.holds(part) {
-            let edges =
-                hold.frames.start..hold.frames.end.min(time.frames).saturating_sub(1).max(hold.frames.start);
-            let speeds: Vec<f64> = edges.clone().map(|e| speed[e]).collect();
-            let ends = [edges.start, edges.end].map(|f| flat[f.min(time.frames - 1)]);
+        for hold in contacts.holds(path.part) {
+            let edges = path.edges(hold);
+            let slide = path.slide(&edges);
+            let ends = [edges.start, edges.end].map(|f| path.at[f.min(time.frames - 1)]);
             let goes = (ends[1] - ends[0]).norm() / (length * time.dt * edges.len().max(1) as f64);
-            if percentile(&speeds, 0.9) > RESTS && goes < SLIDES {
-                edges.filter(|e| !time.cut[*e]).for_each(|e| held[e] = true);
+            if slide > hold.slide + RESTS && goes < SLIDES {
+                let added = 1.0 - hold.slide / slide;
+                edges
+                    .filter(|e| !time.cut[*e])
+                    .for_each(|e| (held[e], offset[e]) = (true, offset[e] * added));
             }
         }
-        let offset = flat.par_windows(2).with_min_len(TOGETHER).map(|w| w[1] - w[0]).collect();
-        slides.push(Sliding { held, offset, speed });
-    }
+        Sliding { held, offset, speed: path.speed }
+    };
+    let mut slides: Vec<Sliding> =
+        SolePath::of_leg(leg, poses, time, length, settings).into_iter().map(of_path).collect();
     // A foot that rotates about one of the two cannot have both planted: the slower one is held.
     if let [heel, ball] = &mut slides[..] {
         for e in 0..time.frames - 1 {
@@ -176,16 +277,94 @@ fn sliding(
     slides
 }
 
-/// The correction of a foot whose ankle had the positions `before`.
-fn correction(leg: &LimbChain, before: &[Vec3], after: &[LimbPose], held: &[Vec<bool>]) -> FootCorrection {
-    let moved = |f: usize| (after[f].foot.translation - before[f]).norm();
+/// The correction of a foot; `held` is by edge.
+fn correction(
+    leg: &LimbChain,
+    before: &[LimbPositions],
+    after: &[LimbPositions],
+    held: &[bool],
+) -> FootCorrection {
+    let moved = |f: usize| (after[f].ankle - before[f].ankle).norm();
     let furthest = (0..before.len()).map(|f| (moved(f), f)).max_by(|a, b| a.0.total_cmp(&b.0));
-    let held = |e: &usize| held.iter().any(|held| held[*e]);
     FootCorrection {
         side: leg.side,
         joint: leg.foot,
-        held: (0..before.len() - 1).filter(held).count(),
+        held: held.iter().filter(|held| **held).count(),
         moved: furthest.unwrap_or_default(),
         mean: (0..before.len()).map(moved).sum::<f64>() / before.len() as f64,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use posemill::import::{ImportOptions, load};
+    use posemill::math::Quat;
+    use posemill::model::{Motion, Role, Side};
+    use posemill::pipeline::Pipeline;
+    use std::path::{Path, PathBuf};
+
+    fn data(name: &str) -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(name)
+    }
+
+    fn take(name: &str) -> Motion {
+        load(data(name), &ImportOptions::default()).unwrap().motion(0).unwrap()
+    }
+
+    #[test]
+    fn a_result_is_its_own_result() {
+        for (name, character) in
+            [("walk.bvh", "robot.glb"), ("jump.bvh", "robot.glb"), ("walk.bvh", "mannequin.glb")]
+        {
+            let pipeline = Pipeline::standard(data(character)).unwrap();
+            let once = pipeline.apply(take(name)).unwrap().0;
+            let twice = pipeline.apply(Motion { contacts: None, ..once.clone() }).unwrap().0;
+            let turn = |(a, b): (&Quat, &Quat)| a.angle_to(b).to_degrees();
+            let turns = once.clip.all_rotations().iter().zip(twice.clip.all_rotations()).map(turn);
+            let most = turns.fold(0.0, f64::max);
+            assert!(most < 0.1, "{name} on {character}: {most} degrees");
+        }
+    }
+
+    /// Speeds (root mean square of the horizontal ones while a foot is in contact, m/s) and jerks of both ankles.
+    fn feet(motion: &Motion, labels: &Motion) -> [f64; 2] {
+        let contacts = labels.contacts.as_ref().unwrap();
+        let (mut slip, mut edges, mut jerk) = (0.0, 0.0, 0.0);
+        for side in Side::BOTH {
+            let joint = motion.character.rig.joint(Role::Foot(side)).unwrap();
+            let at: Vec<_> =
+                (0..motion.clip.frames()).map(|f| motion.model_pose(f).position(joint)).collect();
+            let heel = posemill::model::ContactPart::Heel(side);
+            for f in (1..at.len()).filter(|f| contacts.rests(heel, *f) && contacts.rests(heel, f - 1)) {
+                slip += (at[f] - at[f - 1]).xz().norm_squared() * motion.clip.sample_rate.powi(2);
+                edges += 1.0;
+            }
+            jerk +=
+                at.windows(4).map(|w| (w[3] - w[2] * 3.0 + w[1] * 3.0 - w[0]).norm_squared()).sum::<f64>();
+        }
+        [(slip / f64::max(edges, 1.0)).sqrt(), jerk.sqrt()]
+    }
+
+    #[test]
+    fn feet_slide_and_jerk_no_more_than_without_the_stage() {
+        let off = ["stage.foot_lock.enabled=false".to_owned()];
+        for (name, character) in [("walk.bvh", "robot.glb"), ("jump.bvh", "mannequin.glb")] {
+            let with = Pipeline::standard(data(character)).unwrap().apply(take(name)).unwrap().0;
+            let without = Pipeline::standard_with(data(character), &off).unwrap();
+            let without = without.apply(take(name)).unwrap().0;
+            let [held, free] = [&with, &without].map(|motion| feet(motion, &with));
+            assert!(
+                held[0] < 1.02 * free[0],
+                "{name} on {character}: slips by {} instead of {}",
+                held[0],
+                free[0]
+            );
+            assert!(
+                held[1] < 1.02 * free[1],
+                "{name} on {character}: jerks by {} instead of {}",
+                held[1],
+                free[1]
+            );
+        }
     }
 }

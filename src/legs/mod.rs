@@ -34,6 +34,7 @@ mod keep_ends;
 mod ground_placement;
 
 pub use foot_sliding::remove_foot_sliding;
+pub(crate) use foot_sliding::with_slides;
 pub use ground_placement::place_on_ground;
 pub(crate) use keep_ends::keep_ends;
 pub(crate) use leg_pair::{LegPair, leg_ratio};

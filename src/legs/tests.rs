@@ -6,7 +6,7 @@ use posemill::anatomy::detect_roles;
 use posemill::body::CharacterBody;
 use posemill::import::{ImportOptions, load};
 
-use posemill::legs::{LimbChain, Settings, place_on_ground, remove_foot_sliding};
+use posemill::legs::{LimbChain, Settings, Timeline, place_on_ground, remove_foot_sliding, with_slides};
 use posemill::math::{Quat, Transform, Vec3, angle_between, exp, smoothstep};
 use posemill::model::{
     Character, Clip, ContactPart, Contacts, Hold, Joint, JointId, Motion, Pose, Role, Side, Skeleton,
@@ -439,7 +439,7 @@ fn drifting() -> Motion {
     let mut contacts = Contacts::new(0.0, []);
     for side in Side::BOTH {
         for part in [ContactPart::Heel(side), ContactPart::Ball(side)] {
-            contacts.set(part, vec![Hold { frames: 0..90, height: 0.0 }]);
+            contacts.set(part, vec![Hold { frames: 0..90, height: 0.0, slide: 0.0 }]);
         }
     }
     motion.contacts = Some(contacts);
@@ -471,6 +471,32 @@ fn drift_of_labelled_feet_is_taken_away_and_nothing_else_is_touched() {
     let resting = perform(&character(&PERSON), 60.0, 90, |_| Instant::default());
     let resting = Motion { contacts: motion.contacts.clone(), ..resting };
     assert_eq!(remove_foot_sliding(resting.clone(), &Settings::default()).0.clip, resting.clip);
+}
+
+#[test]
+fn a_foot_that_slides_as_in_the_take_is_not_held_and_a_held_one_is_held_once() {
+    let motion = drifting();
+    let free = motion.contacts.clone().unwrap().sliding(|_, _| f64::INFINITY);
+    let contacts = with_slides(&motion, free, &Timeline::of(&motion));
+    let drifts = contacts.holds(ContactPart::Ball(Side::Left))[0].slide;
+    assert!((0.08..0.16).contains(&drifts), "{drifts} leg lengths per second");
+    let (same, _, _) =
+        remove_foot_sliding(Motion { contacts: Some(contacts), ..motion.clone() }, &Settings::default());
+    assert_eq!(same.clip, motion.clip);
+    // Half of the drift is the take's.
+    let half = motion.contacts.clone().unwrap().sliding(|_, _| 0.5 * drifts);
+    let (halved, _, _) =
+        remove_foot_sliding(Motion { contacts: Some(half), ..motion.clone() }, &Settings::default());
+    let way = |m: &Motion| (place(m, 89, Role::Foot(Side::Left)) - place(m, 0, Role::Foot(Side::Left))).z;
+    let left = way(&halved) / way(&motion);
+    assert!((0.4..0.65).contains(&left), "{left} of the drift");
+    for once in [halved, remove_foot_sliding(motion, &Settings::default()).0] {
+        let (twice, _, _) = remove_foot_sliding(once.clone(), &Settings::default());
+        let turn = |(a, b): (&Quat, &Quat)| a.angle_to(b).to_degrees();
+        let most = once.clip.all_rotations().iter().zip(twice.clip.all_rotations()).map(turn);
+        let most = most.fold(0.0, f64::max);
+        assert!(most < 0.1, "{most} degrees");
+    }
 }
 
 /// The lowest skin of a motion in one frame, by linear blend of every vertex.
@@ -607,7 +633,7 @@ fn a_clip_that_floats_evenly_is_placed_on_the_ground_by_a_constant() {
     let mut contacts = Contacts::new(0.0, []);
     for side in Side::BOTH {
         for part in [ContactPart::Heel(side), ContactPart::Ball(side)] {
-            contacts.set(part, vec![Hold { frames: 0..120, height: 0.0 }]);
+            contacts.set(part, vec![Hold { frames: 0..120, height: 0.0, slide: 0.0 }]);
         }
     }
     let (result, change) = place_on_ground(take.clone(), &contacts, 0.0);
@@ -629,7 +655,7 @@ fn a_labelled_foot_that_goes_somewhere_is_left_to_go() {
     });
     let mut contacts = Contacts::new(0.0, []);
     for part in [ContactPart::Heel(Side::Left), ContactPart::Ball(Side::Left)] {
-        contacts.set(part, vec![Hold { frames: 0..60, height: 0.0 }]);
+        contacts.set(part, vec![Hold { frames: 0..60, height: 0.0, slide: 0.0 }]);
     }
     let (held, _, _) =
         remove_foot_sliding(Motion { contacts: Some(contacts), ..take.clone() }, &Settings::default());

@@ -41,7 +41,7 @@ pub fn contact_series(context: &MetricContext, samples: &Samples, contacts: &Con
     let series = |k: usize, part: ContactPart| {
         let holds: Vec<Hold> = (contacts.holds(part).iter())
             .filter(|h| h.frames.start < samples.frames)
-            .map(|h| Hold { frames: h.frames.start..h.frames.end.min(samples.frames), height: h.height })
+            .map(|h| Hold { frames: h.frames.start..h.frames.end.min(samples.frames), ..*h })
             .collect();
         let ground = contacts.ground * context.scale;
         let mut made = ContactSeries {

@@ -55,7 +55,7 @@ fn resting(motion: &Motion) -> Contacts {
     for point in CharacterBody::new(&motion.character).contact_points() {
         if feet().any(|part| part == point.part) {
             let height = bind.joint(point.joint).point(&point.at).y;
-            contacts.set(point.part, vec![Hold { frames: 0..motion.clip.frames(), height }]);
+            contacts.set(point.part, vec![Hold { frames: 0..motion.clip.frames(), height, slide: 0.0 }]);
         }
     }
     contacts
@@ -84,7 +84,7 @@ fn walk() -> Motion {
         while frame < on.len() {
             let end = (frame..on.len()).find(|f| on[*f] != on[frame]).unwrap_or(on.len());
             if on[frame] {
-                holds.push(Hold { frames: frame..end, height: 0.0 });
+                holds.push(Hold { frames: frame..end, height: 0.0, slide: 0.0 });
             }
             frame = end;
         }
@@ -121,7 +121,7 @@ fn only_what_is_labelled_slides() {
     let none = assess(&context, &motion, Some(&contacts), None);
     assert_eq!(value(&none, "foot_skate_max"), 0.0);
     // A hold of one frame has nothing to stay between, and two holds side by side are two places.
-    let hold = |frames| Hold { frames, height: contacts.ground };
+    let hold = |frames| Hold { frames, height: contacts.ground, slide: 0.0 };
     let holds = vec![hold(3..4), hold(10..11), hold(11..12)];
     contacts.set(ContactPart::Heel(Side::Left), holds);
     assert_eq!(value(&assess(&context, &motion, Some(&contacts), None), "foot_skate_max"), 0.0);
@@ -389,7 +389,10 @@ fn a_flight_and_a_foot_in_the_air_are_found_in_their_second() {
     let mut contacts = resting(&motion);
     for part in feet() {
         let height = contacts.holds(part)[0].height;
-        contacts.set(part, vec![Hold { frames: 0..61, height }, Hold { frames: 120..180, height }]);
+        contacts.set(
+            part,
+            vec![Hold { frames: 0..61, height, slide: 0.0 }, Hold { frames: 120..180, height, slide: 0.0 }],
+        );
     }
     let made = assess(&context, &motion, Some(&contacts), None);
     let series = |name: &str| &made.series.iter().find(|s| s.name == name).unwrap().values;

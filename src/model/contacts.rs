@@ -135,6 +135,9 @@ pub struct Hold {
     pub frames: Range<usize>,
     /// Height of the supporting surface, model space, metres; stairs have several.
     pub height: f64,
+    /// Speed at which the part slides in the take on which it was detected, leg lengths per second (90th percentile of the
+    /// hold): what a correction leaves. 0 of a part that is held, as one that the user labels.
+    pub slide: f64,
 }
 
 /// Contact intervals per body part, and the height of the ground.
@@ -200,13 +203,21 @@ impl Contacts {
                 let frames = frame(hold.frames.start).max(from)..frame(hold.frames.end);
                 if frames.start < frames.end {
                     from = frames.end;
-                    changed.push(Hold { frames, height: height(hold.height) });
+                    changed.push(Hold { frames, height: height(hold.height), ..*hold });
                 }
             }
             changed
         };
         let tracks = self.tracks.iter().map(|(part, holds)| (*part, track(holds))).collect();
         Contacts { ground: height(self.ground), tracks }
+    }
+
+    /// The same contacts with these [`Hold::slide`].
+    pub fn sliding(mut self, slide: impl Fn(ContactPart, &Hold) -> f64) -> Contacts {
+        for (part, holds) in &mut self.tracks {
+            holds.iter_mut().for_each(|hold| hold.slide = slide(*part, hold));
+        }
+        self
     }
 
     /// The contacts of the mirrored motion.
@@ -221,7 +232,7 @@ mod tests {
     use super::*;
 
     fn hold(frames: Range<usize>) -> Hold {
-        Hold { frames, height: 0.1 }
+        Hold { frames, height: 0.1, slide: 0.0 }
     }
 
     #[test]

@@ -291,7 +291,7 @@ mod tests {
         assert_eq!(message(&tracked), "the property track of the node `lamp` does not match the clip");
         let mut held = motion();
         let mut contacts = Contacts::new(0.0, [ContactPart::Pelvis]);
-        contacts.set(ContactPart::Pelvis, vec![Hold { frames: 0..3, height: 0.0 }]);
+        contacts.set(ContactPart::Pelvis, vec![Hold { frames: 0..3, height: 0.0, slide: 0.0 }]);
         held.contacts = Some(contacts);
         assert_eq!(message(&held), "a contact ends before frame 3, the clip has 2 frames");
     }

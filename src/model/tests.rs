@@ -44,7 +44,7 @@ fn contacts(noise: &mut Noise, frames: usize) -> Contacts {
             if at > frames {
                 break;
             }
-            holds.push(Hold { frames: start..at, height: noise.normal() });
+            holds.push(Hold { frames: start..at, height: noise.normal(), slide: 0.0 });
         }
         contacts.set(part, holds);
     }
@@ -251,7 +251,7 @@ fn a_check_finds_the_first_broken_frame_whatever_is_wrong() {
         assert_eq!(infinite.check(), Err(Fault::Translation { frame, joint: root }));
         let mut labelled = good.clone();
         let mut contacts = Contacts::new(0.0, [ContactPart::Pelvis]);
-        contacts.set(ContactPart::Pelvis, vec![Hold { frames: frame..frames + 1, height: 0.0 }]);
+        contacts.set(ContactPart::Pelvis, vec![Hold { frames: frame..frames + 1, height: 0.0, slide: 0.0 }]);
         labelled.contacts = Some(contacts);
         assert_eq!(labelled.check(), Err(Fault::Contacts { expected: frames, found: frames + 1 }));
     });

@@ -40,7 +40,7 @@ pub(super) fn slides(take: &mut WorkingTake, feet: &FootTrajectories, log: &mut 
     for (k, _) in feet.points.iter().enumerate() {
         let own: Vec<&Stance> = slid.iter().map(|s| s.0).filter(|s| s.point == k).collect();
         if let Some(first) = own.first() {
-            let hold = |s: &&Stance| Hold { frames: s.frames.clone(), height: 0.0 };
+            let hold = |s: &&Stance| Hold { frames: s.frames.clone(), height: 0.0, slide: 0.0 };
             labels.set(part(first), own.iter().map(hold).collect());
         }
     }

@@ -3,7 +3,7 @@
 use super::rotation_copy::RotationCopy;
 use super::skinned_roots::SkinnedRoots;
 use crate::body::SupportPoints;
-use crate::legs::{LegPair, LegTrajectories, Settings, Timeline, raise_hands, raise_head};
+use crate::legs::{LegPair, LegTrajectories, Settings, Timeline, raise_hands, raise_head, with_slides};
 use crate::model::{Contacts, Motion, PropertyTrack};
 use crate::signal::fix_hemispheres;
 use std::sync::Arc;
@@ -37,7 +37,8 @@ impl Performance<'_> {
     }
 
     /// Finishes the joined parts: continuous quaternion signs, head and hands out of the floor, joints above the hips that
-    /// have skin, contact labels, tracks of properties other than joints.
+    /// have skin, tracks of properties other than joints, contact labels: feet may slide as they do now, after the solve that
+    /// lets them slide as the take's.
     pub fn finished(&self, mut whole: Motion) -> Motion {
         fix_hemispheres(&mut whole.clip);
         if self.trajectories.is_some() {
@@ -48,7 +49,8 @@ impl Performance<'_> {
             whole = roots.applied_to(whole);
         }
         whole.clip.property_tracks.clone_from(&self.property_tracks);
-        whole.contacts.clone_from(&self.contacts);
+        let contacts = self.contacts.clone();
+        whole.contacts = contacts.map(|contacts| with_slides(&whole, contacts, &self.time));
         whole
     }
 }

@@ -6,6 +6,7 @@
 
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::contacts::{self, ContactOptions, Detector, Labels};
+use crate::legs::{Timeline, with_slides};
 use crate::model::{ContactPart, Contacts, Motion};
 use crate::regular_file::read_text;
 use crate::report::Report;
@@ -168,7 +169,10 @@ struct ContactsStage {
 impl Stage for ContactsStage {
     fn apply(&self, mut motion: Motion, report: &mut Report) -> Result<Motion, StageError> {
         let found = match &self.labels {
-            None => contacts::detect(&motion, &self.options),
+            None => {
+                let found = contacts::detect(&motion, &self.options);
+                with_slides(&motion, found.sliding(|_, _| f64::INFINITY), &Timeline::of(&motion))
+            }
             Some(labels) => {
                 let (end, frames) = (labels.contacts.end(), motion.clip.frames());
                 if end > frames {

@@ -7,33 +7,49 @@ use crate::report::Report;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Removes foot sliding during labelled contacts.
+/// Removes foot sliding during labelled contacts that the take itself does not have.
 ///
-/// Feet that do not slide and frames without contact labels are not changed; feet keep their heights and orientations.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// Feet that slide no more than they do where the stage `contacts` detected the contact, and frames without contact labels, are
+/// not changed; feet keep their heights and orientations. Feet that are labelled in a file do not slide at all.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct FootLockConfig {}
+pub struct FootLockConfig {
+    /// Whether feet may slide as much as the take's; `false` also removes the sliding of the take, for generated motion whose
+    /// feet skate.
+    pub as_take: bool,
+}
+
+impl Default for FootLockConfig {
+    fn default() -> Self {
+        Self { as_take: true }
+    }
+}
 
 impl StageConfig for FootLockConfig {
     const NAME: &'static str = "foot_lock";
 
     fn resolve(&self, _: &Setting) -> Result<Box<dyn Stage>, StageError> {
-        Ok(Box::new(FootLock))
+        Ok(Box::new(FootLock { as_take: self.as_take }))
     }
 }
 
 /// The resolved stage.
 #[derive(Debug)]
-struct FootLock;
+struct FootLock {
+    as_take: bool,
+}
 
 impl Stage for FootLock {
-    fn apply(&self, motion: Motion, report: &mut Report) -> Result<Motion, StageError> {
+    fn apply(&self, mut motion: Motion, report: &mut Report) -> Result<Motion, StageError> {
         if motion.contacts.is_none() {
             report.warnings.add(
                 "foot-lock-contacts",
                 "the motion has no contact labels, so no foot is locked: put the stage `contacts` before `foot_lock`",
                 "foot_lock",
             );
+        }
+        if !self.as_take {
+            motion.contacts = motion.contacts.map(|contacts| contacts.sliding(|_, _| 0.0));
         }
         let (result, feet, pelvis) = remove_foot_sliding(motion, &Settings::default());
         for foot in &feet {

@@ -222,7 +222,7 @@ fn what_rests_on_a_hand_does_not_hover_and_higher_ground_is_left() {
     let frames = clean.clip.frames();
     let mut held = late(&clean, frames / 2, 0.06);
     let mut contacts = labels(&held);
-    contacts.set(ContactPart::Hand(Side::Left), vec![Hold { frames: 0..frames, height: 1.0 }]);
+    contacts.set(ContactPart::Hand(Side::Left), vec![Hold { frames: 0..frames, height: 1.0, slide: 0.0 }]);
     held.contacts = Some(contacts);
     assert!(settled(&held).motion.is_none());
     let high = late(&clean, frames / 2, 0.2);

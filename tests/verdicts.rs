@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const LIST: &str = include_str!("verdicts.txt");
-/// Faults that are called good or as recorded: the knight's roll over its head, twice, whose take flies as well.
-const FALSE_GOOD: usize = 2;
+/// Faults that are called good or as recorded.
+const FALSE_GOOD: usize = 0;
 /// Good results that are called over: three of 60 when this was written; five were allowed.
 const FALSE_ALARMS: usize = 5;
 

@@ -3,6 +3,7 @@
 use super::catalogue::metric;
 use super::comparison::comparison;
 use super::contact_series::{ContactSeries, contact_series};
+use super::flight_height::flight_height;
 use super::foot_contact::{contact, floats, foot_depths, foot_slides, published};
 use super::hands_error::hands;
 use super::label_agreement::agreement;
@@ -47,7 +48,7 @@ pub fn assess(
     contacts: Option<&Contacts>,
     copy: Option<&Motion>,
 ) -> Assessment {
-    assess_falling(context, motion, contacts, copy, GRAVITY)
+    assess_falling(context, motion, contacts, copy, GRAVITY).0
 }
 
 /// As [`assess`], for a body that falls with `gravity`, m/s^2.
@@ -57,7 +58,7 @@ fn assess_falling(
     contacts: Option<&Contacts>,
     copy: Option<&Motion>,
     gravity: f64,
-) -> Assessment {
+) -> (Assessment, Samples) {
     let of_copy = |copy| alone(context, copy, contacts, gravity);
     let compare = |copy| rayon::join(|| of_copy(copy), || comparison(context, motion, copy));
     let ((mut made, samples), compared) =
@@ -84,7 +85,7 @@ fn assess_falling(
         }
     }
     made.add([]);
-    made
+    (made, samples)
 }
 
 /// As [`assess`] with `copy`, the direct transfer of `take`, and with how closely hands, legs and trunk follow those of
@@ -100,7 +101,7 @@ pub fn assess_beside(
     (take_context, take): (&MetricContext, &Motion),
     copy: &Motion,
 ) -> Assessment {
-    let of_take = || alone(take_context, take, take.contacts.as_ref(), GRAVITY).0;
+    let of_take = || alone(take_context, take, take.contacts.as_ref(), GRAVITY);
     // The path is scaled by the legs, so a body half as tall falls half as fast as the take.
     let gravity = GRAVITY * context.leg() / take_context.leg();
     let of_limbs = || {
@@ -109,15 +110,20 @@ pub fn assess_beside(
             || hands(context, take, copy, motion),
         )
     };
-    let (mut made, (of_take, ((measures, series), hands))) = rayon::join(
+    let ((mut made, samples), ((of_take, of_take_samples), ((measures, series), hands))) = rayon::join(
         || assess_falling(context, motion, contacts, Some(copy), gravity),
         || rayon::join(of_take, of_limbs),
     );
     for own in &mut made.metrics {
         own.take = of_take.metrics.iter().find(|m| m.name == own.name).map(|m| m.value);
     }
-    made.series.extend(series);
-    made.add(measures.into_iter().chain(hands));
+    let labels = contacts.zip(take.contacts.as_ref());
+    let higher = labels.and_then(|(own, theirs)| {
+        flight_height(context, (&samples, own), take_context, (&of_take_samples, theirs))
+    });
+    let (higher, heights) = higher.unzip();
+    made.series.extend(series.into_iter().chain(heights));
+    made.add(measures.into_iter().chain(hands).chain(higher));
     // Feet without toes roll about another point than the take's: planted joints say more than points of the sole.
     if made.metrics.iter().any(|m| m.name == "rest_slip_p95") {
         made.metrics.iter_mut().filter(|m| m.name == "foot_slide_p95").for_each(|m| m.at_most = None);

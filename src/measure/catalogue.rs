@@ -298,6 +298,13 @@ pub const MEASURES: &[Measure] = &[
          the centre of mass of each flight, k the ratio of leg lengths",
     ),
     measure(
+        "flight_height_p95",
+        "m",
+        Some(acceptable::FLIGHT_HEIGHT),
+        "95th percentile over frames without a label of the height above the ground of the lowest of soles and capsules, minus the \
+         scaled take's, at least 0",
+    ),
+    measure(
         "flight_spin_drift",
         "1",
         None,

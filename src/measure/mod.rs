@@ -10,6 +10,7 @@ mod lowest_skin;
 mod winding;
 mod metric_context;
 mod samples;
+mod flight_height;
 mod acceptable;
 mod catalogue;
 mod statistics;
@@ -52,6 +53,12 @@ pub(crate) use verdict::add_words;
 pub use verdict::{Judgement, Reading, Verdict};
 
 #[cfg(test)]
+mod fault_scene;
+#[cfg(test)]
 mod fault_tests;
+#[cfg(test)]
+mod fault_tests_of_legs;
+#[cfg(test)]
+mod fault_tests_of_motion;
 #[cfg(test)]
 mod tests;

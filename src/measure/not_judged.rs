@@ -28,6 +28,7 @@ pub const AGAINST_THE_TAKE: &[&str] = &[
     "loop_seam",
     "trunk_error",
     "flight_error",
+    "flight_height_p95",
 ];
 
 /// Measures with a limit of the result by itself.

@@ -2,6 +2,7 @@
 //!
 //! Taken in one pass over the frames, in parallel blocks. Space: model space. Units: metres of the common height for positions, the figure's own for momentum; radians, seconds.
 
+use super::flight_height::lowest;
 use super::metric_context::MetricContext;
 use super::statistics::mean;
 use crate::kinematics::forward;
@@ -22,6 +23,8 @@ pub struct Samples {
     pub rate: f64,
     /// The lowest position of every contact point.
     pub points: Vec<Vec3>,
+    /// The lowest point of the body, by frame; infinite of a body without legs.
+    pub lowest: Vec<f64>,
     /// Every end joint.
     pub ends: Vec<Vec3>,
     /// The hips.
@@ -89,6 +92,7 @@ impl Samples {
     /// Adds the samples of the frames after these.
     fn followed_by(&mut self, mut next: Self) {
         self.points.append(&mut next.points);
+        self.lowest.append(&mut next.lowest);
         self.ends.append(&mut next.ends);
         self.root.append(&mut next.root);
         self.centers.append(&mut next.centers);
@@ -143,6 +147,7 @@ impl SampleBlock {
                 at.y -= point.radius;
                 made.points.push(at * context.scale);
             }
+            made.lowest.push(lowest(context, &model) * context.scale);
             made.ends.extend(context.ends.iter().map(|id| model.position(*id) * context.scale));
             made.root.push(model.position(context.root) * context.scale);
             if frame % looks == 0 && !context.skin.is_empty() {

@@ -1,0 +1,85 @@
+//! A fault that is made on purpose is seen by its own measure, and by no other one: limbs, trunk, smoothness, bones.
+
+use super::fault_scene::{DEGREE, Scene, changed, joint, resting, rotate};
+use posemill::math::{Vec3, exp};
+use posemill::measure::MEASURES;
+use posemill::model::{Role, Side};
+
+#[test]
+fn a_joint_beyond_its_range() {
+    let scene = resting();
+    let head = joint(&scene.copy, Role::Head);
+    let turned = changed(&scene.copy, |_, pose| {
+        rotate(&scene.copy.character, pose, head, exp(&(Vec3::y() * (130.0 * DEGREE))))
+    });
+    assert_eq!(scene.added(&turned), ["limit_violation_added"]);
+}
+
+#[test]
+fn a_bone_that_grows() {
+    let scene = resting();
+    let head = joint(&scene.copy, Role::Head);
+    let grown = changed(&scene.copy, |_, pose| pose.local_mut()[head.index()].translation *= 1.02);
+    assert_eq!(scene.added(&grown), ["bone_stretch"]);
+}
+
+#[test]
+fn hands_that_shake() {
+    let scene = Scene::walk();
+    let shaking = changed(&scene.copy, |f, pose| {
+        for side in Side::BOTH {
+            let angle = if f % 2 == 0 { 2.0 * DEGREE } else { -2.0 * DEGREE };
+            rotate(
+                &scene.copy.character,
+                pose,
+                joint(&scene.copy, Role::LowerArm(side)),
+                exp(&(Vec3::x() * angle)),
+            );
+        }
+    });
+    assert_eq!(scene.added(&shaking), ["jerk_ratio"]);
+}
+
+#[test]
+fn a_head_that_turns_in_one_frame() {
+    let scene = Scene::walk();
+    let head = joint(&scene.copy, Role::Head);
+    let turned = changed(&scene.copy, |f, pose| {
+        let angle = if f < 20 { -25.0 * DEGREE } else { 25.0 * DEGREE };
+        rotate(&scene.copy.character, pose, head, exp(&(Vec3::y() * angle)));
+    });
+    assert_eq!(scene.added(&turned), ["turn_ratio"]);
+}
+
+#[test]
+fn an_arm_that_goes_another_way() {
+    let scene = resting();
+    let arm = joint(&scene.copy, Role::UpperArm(Side::Left));
+    let lower = changed(&scene.copy, |_, pose| {
+        rotate(&scene.copy.character, pose, arm, exp(&(Vec3::y() * (15.0 * DEGREE))))
+    });
+    assert_eq!(scene.added(&lower), ["limb_error_p95"]);
+}
+
+#[test]
+fn a_trunk_that_leans() {
+    let scene = Scene::walk();
+    let spine = joint(&scene.copy, Role::Spine(0));
+    let leaning = changed(&scene.copy, |_, pose| {
+        rotate(&scene.copy.character, pose, spine, exp(&(Vec3::x() * (8.0 * DEGREE))))
+    });
+    assert_eq!(scene.added(&leaning), ["trunk_error"]);
+}
+
+#[test]
+fn every_measure_with_a_limit_has_a_fault_that_it_alone_sees() {
+    let files = [
+        include_str!("fault_tests.rs"),
+        include_str!("fault_tests_of_legs.rs"),
+        include_str!("fault_tests_of_motion.rs"),
+    ];
+    for measure in MEASURES.iter().filter(|m| m.at_most.is_some()) {
+        let only = format!("[\"{}\"]", measure.name);
+        assert!(files.iter().any(|file| file.contains(&only)), "no test of {}", measure.name);
+    }
+}

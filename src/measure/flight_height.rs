@@ -1,0 +1,52 @@
+//! How much higher than its take a body is above the floor while nothing rests on it: where both roll through the air, neither
+//! falls as bodies do, and only this tells them apart.
+//!
+//! Heights are those of the lowest point of soles and capsules, measured alike on both bodies; the take's are scaled by the ratio
+//! of leg lengths, as its path is. Units: metres of the common height.
+
+use super::catalogue::metric;
+use super::metric_context::MetricContext;
+use super::samples::Samples;
+use crate::body::BodyPart;
+use crate::math::percentile;
+use crate::model::{Contacts, ModelPose};
+use crate::report::{Metric, Series};
+
+/// The fewest frames that a percentile is taken of.
+const FEWEST: usize = 5;
+
+/// The height of the lowest sole, or other part of the body, of a pose, metres; infinite of a body without legs.
+pub fn lowest(context: &MetricContext, model: &ModelPose) -> f64 {
+    let soles = context.points().iter().map(|p| model.joint(p.joint).point(&p.at).y - p.radius);
+    // The capsule of a foot is thicker than the foot.
+    let others = context.body.capsules().iter().filter(|c| !matches!(c.part, BodyPart::Foot(_)));
+    let others = others.map(|c| c.ends(model).map(|end| end.y - c.radius)).flatten();
+    soles.chain(others).fold(f64::INFINITY, f64::min)
+}
+
+/// The measure and its time series, NaN where something rests; none where the body is never in the air.
+pub fn flight_height(
+    context: &MetricContext,
+    (own, labels): (&Samples, &Contacts),
+    take_context: &MetricContext,
+    (take, take_labels): (&Samples, &Contacts),
+) -> Option<(Metric, Series)> {
+    // A body without feet has no contacts, and is not in the air for that.
+    if !context.points().iter().any(|p| p.part.of_foot()) {
+        return None;
+    }
+    let ratio = context.leg() * context.scale / (take_context.leg() * take_context.scale);
+    let height = |samples: &Samples, labels: &Contacts, scale: f64, f: usize| {
+        samples.lowest[f] - labels.ground * scale
+    };
+    let free = |f: usize| context.points().iter().all(|p| !labels.rests(p.part, f));
+    let higher = |f: usize| {
+        let theirs = ratio * height(take, take_labels, take_context.scale, f).max(0.0);
+        (height(own, labels, context.scale, f) - theirs).max(0.0)
+    };
+    let frames = own.frames.min(take.frames);
+    let values: Vec<f64> = (0..frames).map(|f| if free(f) { higher(f) } else { f64::NAN }).collect();
+    let found: Vec<f64> = values.iter().copied().filter(|x| x.is_finite()).collect();
+    let series = Series { name: "flight_height".to_owned(), unit: "m", values, resting: Vec::new() };
+    (found.len() >= FEWEST).then(|| (metric("flight_height_p95", percentile(&found, 0.95)), series))
+}

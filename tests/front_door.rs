@@ -75,11 +75,11 @@ fn verdict_of(value: &serde_json::Value) -> &serde_json::Value {
 
 #[test]
 fn one_result_gets_one_verdict_from_every_front_end() {
-    // The pipeline of the README, one without `contacts`, one that changes the take on purpose, and that of `retarget`.
+    // The pipeline of the README, one without `contacts` whose keys are reduced, one that changes the take on purpose, and that of `retarget`.
     let stages = |names: &[&str]| names.iter().map(|n| format!("[[stage]]\nuse = {n}\n")).collect::<String>();
     let pipelines = [
         stages(&["\"contacts\"", "\"retarget\"", "\"foot_lock\""]),
-        stages(&["\"retarget\""]),
+        stages(&["\"retarget\"", "\"reduce\""]),
         stages(&["\"mirror\"", "\"retarget\"", "\"root_motion\"\nmode = \"in_place\""]),
         stages(&["\"repair\"", "\"contacts\"", "\"retarget\"", "\"foot_lock\""]),
     ];

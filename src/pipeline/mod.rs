@@ -73,4 +73,6 @@ pub use section_values::Units;
 pub use standard::save;
 
 #[cfg(test)]
+mod judged_tests;
+#[cfg(test)]
 mod tests;

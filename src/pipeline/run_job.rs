@@ -248,7 +248,7 @@ fn made_by(pipeline: &Pipeline, sources: &[FileHash], not_judged: &NotJudged) ->
 }
 
 /// Whether two motions have the same joints and frames.
-fn same_frames(a: &Motion, b: &Motion) -> bool {
+pub(super) fn same_frames(a: &Motion, b: &Motion) -> bool {
     let of = |motion: &Motion| (motion.clip.joints(), motion.clip.frames(), motion.clip.sample_rate);
     of(a) == of(b)
 }
@@ -281,9 +281,9 @@ pub(super) fn apply_stages(
         let found = report.findings.len();
         let beside = plain.as_ref().filter(|plain| stage.needs_plain() && same_frames(plain, &motion));
         motion = stage.apply_beside(motion, beside, report).map_err(stage_error(*number, name))?;
-        // A stage that looks for faults changes nothing where it fixes none.
-        let findings = &report.findings[found..];
-        let changed = findings.is_empty() || findings.iter().any(|finding| finding.left.is_none());
+        plain = plain.and_then(|plain| stage.carry(plain));
+        let fixed = report.findings[found..].iter().any(|finding| finding.left.is_none());
+        let changed = fixed || !stage.only_fixes();
         if changed && !meaningless.is_empty() {
             report.not_judged.insert((*name).to_owned(), meaningless.iter().map(|&m| m.to_owned()).collect());
         }

@@ -153,6 +153,10 @@ fn reflect(q: &Quat) -> Quat {
 }
 
 impl Stage for Mirror {
+    fn carry(&self, plain: Motion) -> Option<Motion> {
+        self.apply(plain, &mut Report::default()).ok()
+    }
+
     fn apply(&self, motion: Motion, report: &mut Report) -> Result<Motion, StageError> {
         let clip = &motion.clip;
         let joints = clip.joints();

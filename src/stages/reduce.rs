@@ -27,6 +27,11 @@ impl StageConfig for ReduceConfig {
     const NAME: &'static str = "reduce";
     const ONCE: Option<&'static str> = Some("the first leaves the keys that matter");
 
+    /// Players go in straight lines from key to key: at a key the jerk is that of the corner.
+    fn meaningless(&self) -> &'static [&'static str] {
+        &["jerk_ratio", "knee_jerk_ratio", "foot_jerk_ratio"]
+    }
+
     fn validate(&self) -> Result<(), Vec<StageError>> {
         let metres = self.tolerance_m;
         if metres >= 0.0 && metres.is_finite() {

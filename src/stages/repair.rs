@@ -79,6 +79,10 @@ fn summary(findings: &[Finding]) -> Option<String> {
 }
 
 impl Stage for Repair {
+    fn only_fixes(&self) -> bool {
+        true
+    }
+
     fn apply(&self, motion: Motion, report: &mut Report) -> Result<Motion, StageError> {
         let repaired = repair_motion(motion, &self.faults);
         if let Some(message) = summary(&repaired.findings) {

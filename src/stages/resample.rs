@@ -79,6 +79,10 @@ struct Resample {
 }
 
 impl Stage for Resample {
+    fn carry(&self, plain: Motion) -> Option<Motion> {
+        self.apply(plain, &mut Report::default()).ok()
+    }
+
     fn apply(&self, motion: Motion, _report: &mut Report) -> Result<Motion, StageError> {
         let hz = motion.clip.sample_rate;
         let from = Rate::from_hz(hz)

@@ -111,6 +111,17 @@ pub trait Stage: Send + Sync + std::fmt::Debug {
         false
     }
 
+    /// The direct transfer of an earlier stage ([`Stage::plain`]) after this stage: as it is, unless the stage cuts, moves or mirrors
+    /// frames, which the direct transfer then needs too. `None` where it has no counterpart any more.
+    fn carry(&self, plain: Motion) -> Option<Motion> {
+        Some(plain)
+    }
+
+    /// Whether the stage changes nothing but what it reports as a fixed finding.
+    fn only_fixes(&self) -> bool {
+        false
+    }
+
     /// The character of the resulting motion; `arriving` unless the stage changes it.
     fn leaving(&self, arriving: &Arc<Character>) -> Arc<Character> {
         Arc::clone(arriving)

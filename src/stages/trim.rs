@@ -81,6 +81,10 @@ impl StageConfig for TrimConfig {
 struct Trim(TrimConfig);
 
 impl Stage for Trim {
+    fn carry(&self, plain: Motion) -> Option<Motion> {
+        self.apply(plain, &mut Report::default()).ok()
+    }
+
     fn apply(&self, motion: Motion, _report: &mut Report) -> Result<Motion, StageError> {
         let clip = &motion.clip;
         let rate = clip.sample_rate;

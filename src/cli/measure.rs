@@ -180,7 +180,9 @@ fn of_file(
                 // Trying stages takes as long as the stages do: for one result that somebody looks at.
                 let alone = arguments.results.len() == 1 && !arguments.json;
                 let judge = |motion: &Motion| source.assess(&context, motion);
-                let tried = if alone { hints(&motion, &made, &[], &judge) } else { Default::default() };
+                let plain = alone.then(|| source.copy());
+                let tried =
+                    plain.map(|plain| hints(&motion, Some(&plain), &made, &[], &judge)).unwrap_or_default();
                 ("source", made, tried)
             }
             None => ("result", assess_alone(&context, &motion, arguments.ground), Vec::new()),

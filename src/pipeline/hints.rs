@@ -1,8 +1,9 @@
-//! Stages that help a finished clip: each is tried on the clip, and named only if what it is for gets better and nothing else
-//! gets worse than it may be.
+//! Stages that help a finished clip: each is tried on the clip, as a pipeline would run it, and named only if what it is for gets
+//! better and nothing else gets worse.
 
+use super::run_job::same_frames;
 use crate::contacts::{ContactOptions, detect};
-use crate::measure::{Assessment, Judgement, Reading, Verdict};
+use crate::measure::{Assessment, Reading};
 use crate::model::Motion;
 use crate::report::{Hint, Report};
 use crate::stages::{STAGES, Setting};
@@ -22,10 +23,15 @@ const TRIES: &[(&str, &[&str])] = &[
     ("flight_error", &["settle"]),
 ];
 
-/// The hints for a `result` of a pipeline with the stages `present`, whose measures are `found`; `judge` measures a motion that
-/// stands for the result.
+/// A measure may get worse by so much of its limit, and the stage is still named: less is seen by nobody, since it is the limit
+/// that can be seen.
+const WORSE: f64 = 0.25;
+
+/// The hints for a `result` of a pipeline with the stages `present`, whose measures are `found`; `plain` is the direct transfer of
+/// its take, and `judge` measures a motion that stands for the result.
 pub(crate) fn hints(
     result: &Motion,
+    plain: Option<&Motion>,
     found: &Assessment,
     present: &[&str],
     judge: &dyn Fn(&Motion) -> Assessment,
@@ -37,10 +43,11 @@ pub(crate) fn hints(
     for metric in found.metrics.iter().filter(|m| Reading::from(*m).over()) {
         let stages = TRIES.iter().find(|t| t.0 == metric.name).map_or(&[][..], |t| t.1);
         for &stage in stages.iter().filter(|stage| !present.contains(stage)) {
-            let after = tried.entry(stage).or_insert_with(|| Some(readings(&judge(&with(stage, result)?))));
+            let after =
+                tried.entry(stage).or_insert_with(|| Some(readings(&judge(&with(stage, result, plain)?))));
             let Some(after) = after else { continue };
             let value = after.iter().find(|m| m.name == metric.name && !m.over()).map(|m| m.value);
-            if let Some(value) = value.filter(|_| !harms(&before, after)) {
+            if let Some(value) = value.filter(|_| !harms(&before, after, &metric.name)) {
                 let (measure, unit) = (metric.name.clone(), metric.unit);
                 hints.push(Hint { measure, stage, unit, before: metric.value, after: value });
                 break;
@@ -50,30 +57,37 @@ pub(crate) fn hints(
     hints
 }
 
-/// Whether a measure is over its limit that was not before.
-fn harms(before: &[Reading], after: &[Reading]) -> bool {
-    let was = |name: &str| before.iter().find(|m| m.name == name).map(Reading::judgement);
-    after.iter().any(|m| m.over() && was(&m.name) != Some(Judgement::Over))
-        || Verdict::of(after).over >= Verdict::of(before).over
+/// Whether a measure other than `cured` is over its limit that was not before, or is worse than it was.
+fn harms(before: &[Reading], after: &[Reading], cured: &str) -> bool {
+    let was = |name: &str| before.iter().find(|m| m.name == name);
+    let worse = |m: &Reading| {
+        let part = was(&m.name).and_then(Reading::part).unwrap_or_default();
+        m.part().is_some_and(|now| now > part + WORSE)
+    };
+    let crosses = |m: &Reading| m.over() && was(&m.name).is_none_or(|m| !m.over());
+    after.iter().filter(|m| m.name != cured).any(|m| crosses(m) || worse(m))
 }
 
-/// The result after a stage with its default keys; `None` where the stage cannot work on it.
-fn with(stage: &str, result: &Motion) -> Option<Motion> {
+/// The result after a stage with its default keys, beside the direct transfer of its take; `None` where the stage cannot work on it.
+fn with(stage: &str, result: &Motion, plain: Option<&Motion>) -> Option<Motion> {
     let written = STAGES.iter().find(|entry| entry.name == stage)?.read(&[]).ok()?;
     let setting = Setting::new(Arc::clone(&result.character), "");
     let labels = || detect(result, &ContactOptions { ground: Some(0.0), ..ContactOptions::default() });
     let contacts = Some(result.contacts.clone().unwrap_or_else(labels));
     let ready = written.resolve(&setting).ok()?;
-    ready.apply(Motion { contacts, ..result.clone() }, &mut Report::default()).ok()
+    let plain = plain.filter(|plain| ready.needs_plain() && same_frames(plain, result));
+    ready.apply_beside(Motion { contacts, ..result.clone() }, plain, &mut Report::default()).ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::import::{self, ImportOptions};
+    use crate::math::{Vec3, exp};
     use crate::measure::MetricContext;
-    use crate::model::Clip;
+    use crate::model::{Clip, Role};
     use crate::pipeline::{Pipeline, ReferenceMotion};
+    use crate::report::Metric;
 
     #[test]
     fn a_stage_is_named_only_if_it_was_tried_and_helps() {
@@ -96,16 +110,71 @@ mod tests {
         let context = MetricContext::new(&hovers.character);
         let judge = |motion: &Motion| reference.assess(&context, motion);
         let found = judge(&hovers);
-        let told = hints(&hovers, &found, &[], &judge);
+        let told = hints(&hovers, None, &found, &[], &judge);
         let [hint] = told.as_slice() else { panic!("{told:?}") };
         assert_eq!((hint.measure.as_str(), hint.stage), ("float_share", "ground"));
         assert!(hint.before > 0.9 && hint.after < 0.1, "{hint:?}");
         // The values are those of the clip with and without the stage.
-        let after = judge(&with("ground", &hovers).unwrap());
+        let after = judge(&with("ground", &hovers, None).unwrap());
         let value = after.metrics.iter().find(|m| m.name == "float_share").unwrap().value;
         assert_eq!(hint.after, value);
         // A pipeline that has the stage already is not told to have it, and a good clip nothing.
-        assert_eq!(hints(&hovers, &found, &["ground"], &judge), []);
-        assert_eq!(hints(&result, &judge(&result), &[], &judge), []);
+        assert_eq!(hints(&hovers, None, &found, &["ground"], &judge), []);
+        assert_eq!(hints(&result, None, &judge(&result), &[], &judge), []);
+    }
+
+    #[test]
+    fn no_stage_is_named_that_makes_something_else_worse() {
+        let data = |name: &str| std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(name);
+        let take = import::load(data("squat.bvh"), &ImportOptions::default()).unwrap().motion(0).unwrap();
+        let result = Pipeline::standard(data("mannequin.glb")).unwrap().apply(take).unwrap().0;
+        // What is said of the clip before and after is made up, so that every stage that can be named is asked for.
+        let metric = |name: &str, value: f64| Metric {
+            name: name.into(),
+            value,
+            at_most: Some(1.0),
+            ..Metric::default()
+        };
+        for (measure, stages) in TRIES {
+            let other = if *measure == "knee_pop" { "elbow_pop" } else { "knee_pop" };
+            let made = |value: f64, side: f64| Assessment {
+                metrics: vec![metric(measure, value), metric(other, side)],
+                ..Assessment::default()
+            };
+            let told = |before: f64, after: [f64; 2]| -> Vec<&str> {
+                let judge = |_: &Motion| made(after[0], after[1]);
+                hints(&result, None, &made(2.0, before), &[], &judge).iter().map(|hint| hint.stage).collect()
+            };
+            assert_eq!(told(0.3, [0.5, 0.4]), &stages[..1], "{measure}: it helps");
+            let none: [&str; 0] = [];
+            assert_eq!(told(0.3, [1.5, 0.3]), none, "{measure}: not enough");
+            assert_eq!(told(0.9, [0.5, 1.1]), none, "{measure}: something else is over");
+            assert_eq!(
+                told(0.3, [0.5, 0.6]),
+                none,
+                "{measure}: something else is worse, and within its limit"
+            );
+            assert_eq!(told(2.0, [0.5, 2.5]), none, "{measure}: something else was over and is worse");
+        }
+    }
+
+    #[test]
+    fn limits_are_tried_beside_the_take() {
+        let data = |name: &str| std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(name);
+        let take = import::load(data("squat.bvh"), &ImportOptions::default()).unwrap().motion(0).unwrap();
+        let result = Pipeline::standard(data("mannequin.glb")).unwrap().apply(take).unwrap().0;
+        // The performer holds the head where no neck goes.
+        let head = result.character.rig.joint(Role::Head).unwrap();
+        let mut performed = result.clone();
+        for f in 0..result.clip.frames() {
+            performed.clip.rotations_mut(f)[head.index()] *= exp(&(Vec3::y() * 2.5));
+        }
+        let changed = |plain: Option<&Motion>| {
+            let after = with("limits", &performed, plain).unwrap();
+            let pairs = after.clip.all_rotations().iter().zip(performed.clip.all_rotations());
+            pairs.map(|(a, b)| a.angle_to(b)).fold(0.0, f64::max)
+        };
+        assert!(changed(Some(&performed)) < 1e-6, "{}", changed(Some(&performed)));
+        assert!(changed(None) > 0.3, "{}", changed(None));
     }
 }

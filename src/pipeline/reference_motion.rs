@@ -63,11 +63,20 @@ impl ReferenceMotion {
     /// Measures the result, which plays on the character of `context`, and the direct transfer beside it; the take says what should
     /// rest when.
     pub fn assess(&self, context: &MetricContext, result: &Motion) -> Assessment {
-        let copy = |take: &Motion| match &self.transfer {
+        judge(context, &self.take, &|take| self.transferred(take), result, &self.not_judged)
+    }
+
+    /// The direct transfer of the whole take.
+    pub(crate) fn copy(&self) -> Motion {
+        self.transferred(&self.take)
+    }
+
+    /// The direct transfer of a part of the take.
+    fn transferred(&self, take: &Motion) -> Motion {
+        match &self.transfer {
             Some(transfer) => transfer.copy(take),
             None => Motion { character: Arc::clone(&self.target), ..take.clone() },
-        };
-        judge(context, &self.take, &copy, result, &self.not_judged)
+        }
     }
 }
 

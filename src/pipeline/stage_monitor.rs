@@ -92,8 +92,11 @@ impl StageMonitor {
                 let made = judged(motion);
                 // Trying stages costs as much as the run: hints are for those who read pages.
                 let stages = pipeline.stage_names();
-                let tried =
-                    pipeline.report.then(|| hints(motion, &made, &stages, &judged)).into_iter().flatten();
+                let tried = pipeline
+                    .report
+                    .then(|| hints(motion, Some(&copy(take)), &made, &stages, &judged))
+                    .into_iter()
+                    .flatten();
                 report.hints.extend(tried);
                 made
             }

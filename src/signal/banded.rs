@@ -6,6 +6,7 @@
 
 use crate::math::in_wide_registers;
 use rayon::prelude::*;
+use std::collections::VecDeque;
 use std::ops::Range;
 
 /// The second difference of three neighbours: curvature.
@@ -115,6 +116,16 @@ struct MatrixEnd<const B: usize, F> {
 
 /// Rows that are factored together: they fit into the cache of one core.
 const BLOCK: usize = 1024;
+/// Blocks of an end whose factor is kept for back substitution, the last ones: of 19 bands 160 kB each. Earlier ones are factored
+/// again, so that memory does not grow with the clip.
+const KEPT: usize = 16;
+
+/// What forward elimination leaves for back substitution: per block the updated rows before it, and those after the last one;
+/// and the factor's columns of the last [`KEPT`] blocks.
+struct Eliminated<const B: usize> {
+    left: Vec<Vec<[f64; B]>>,
+    kept: VecDeque<Vec<[f64; B]>>,
+}
 
 impl<const B: usize, F: Fn(Range<usize>) -> Vec<[f64; B]> + Sync> MatrixEnd<B, F> {
     /// The rows of its blocks.
@@ -131,24 +142,32 @@ impl<const B: usize, F: Fn(Range<usize>) -> Vec<[f64; B]> + Sync> MatrixEnd<B, F
         window
     }
 
-    /// Forward elimination of this end, with its effect on the right-hand side of the following unknowns. Returns the
-    /// updated rows before each block, and after the last one.
-    fn down(&self, x: &mut [[f64; 1]]) -> Vec<Vec<[f64; B]>> {
+    /// Forward elimination of this end, with its effect on the right-hand side of the following unknowns.
+    fn down(&self, x: &mut [[f64; 1]]) -> Eliminated<B> {
         let mut left = vec![(self.of)(0..self.reach)];
+        let mut kept = VecDeque::with_capacity(KEPT + 1);
         for rows in self.blocks() {
             let columns = self.factored(&rows, &left[left.len() - 1]);
             forward(&columns[..rows.len()], &mut x[rows.start..]);
             left.push(columns[rows.len()..].to_vec());
+            kept.push_back(columns);
+            if kept.len() > KEPT {
+                kept.pop_front();
+            }
         }
-        left
+        Eliminated { left, kept }
     }
 
     /// Back substitution for the unknowns of this end, the following ones being known.
-    fn up(&self, left: &[Vec<[f64; B]>], x: &mut [[f64; 1]]) {
-        let blocks: Vec<Range<usize>> = self.blocks().collect();
+    fn up(&self, eliminated: Eliminated<B>, x: &mut [[f64; 1]]) {
+        let Eliminated { left, kept } = eliminated;
+        let mut blocks: Vec<Range<usize>> = self.blocks().collect();
+        for (rows, columns) in blocks.split_off(blocks.len() - kept.len()).iter().zip(kept).rev() {
+            backward(&columns[..rows.len()], &mut x[rows.start..]);
+        }
         // A few blocks at a time: their factors are independent.
         let wave = 2 * rayon::current_num_threads();
-        for blocks in blocks.iter().zip(left).collect::<Vec<_>>().rchunks(wave) {
+        for blocks in blocks.iter().zip(&left).collect::<Vec<_>>().rchunks(wave) {
             let columns: Vec<_> = blocks.par_iter().map(|(rows, left)| self.factored(rows, left)).collect();
             for ((rows, _), columns) in blocks.iter().zip(columns).rev() {
                 backward(&columns[..rows.len()], &mut x[rows.start..]);
@@ -205,8 +224,8 @@ fn backward<const B: usize, const K: usize>(columns: &[[f64; B]], x: &mut [[f64;
 
 /// Solves a system of B bands for one right-hand side, in place, with little memory.
 ///
-/// `of` generates ranges of rows, in multiples of `period`. Every row is generated and factored twice instead of stored,
-/// and elimination proceeds from both ends in parallel to the middle rows that both are coupled to.
+/// `of` generates ranges of rows, in multiples of `period`. All but the last rows of each end are generated and factored twice instead
+/// of stored, and elimination proceeds from both ends in parallel to the middle rows that both are coupled to.
 ///
 /// # Panics
 /// If `of` returns another number of rows than requested.
@@ -237,7 +256,7 @@ pub fn solve_once<const B: usize>(
     let middle = &mut near[first..];
     middle.iter_mut().zip(reversed_x[back.rows..].iter().rev()).for_each(|(x, taken)| x[0] += taken[0]);
     let mut rows = of(first..first + reach);
-    let (a, b) = (&from_front[from_front.len() - 1], &from_back[from_back.len() - 1]);
+    let (a, b) = (&from_front.left[from_front.left.len() - 1], &from_back.left[from_back.left.len() - 1]);
     for (i, row) in rows.iter_mut().enumerate() {
         for (k, entry) in row.iter_mut().enumerate().take(reach - i) {
             *entry = a[i][k] + (b[reach - 1 - i - k][k] - *entry);
@@ -245,7 +264,7 @@ pub fn solve_once<const B: usize>(
     }
     Bands::from(rows).factored().solve(middle);
     reversed_x[back.rows..].iter_mut().zip(middle.iter().rev()).for_each(|(reversed_x, x)| *reversed_x = *x);
-    rayon::join(|| front.up(&from_front, near), || back.up(&from_back, &mut reversed_x));
+    rayon::join(|| front.up(from_front, near), || back.up(from_back, &mut reversed_x));
     far.iter_mut().zip(reversed_x[..back.rows].iter().rev()).for_each(|(far, reversed_x)| *far = *reversed_x);
 }
 
@@ -328,6 +347,20 @@ mod tests {
                 prop_assert!((found - expected[0]).abs() < 1e-13, "{found} {}", expected[0]);
             }
         }
+    }
+
+    #[test]
+    fn blocks_whose_factor_was_not_kept_are_factored_again() {
+        let n = 2 * (KEPT + 3) * BLOCK;
+        let row = |k: usize| {
+            [6.0 + libm::sin(k as f64), if k + 1 < n { -1.0 } else { 0.0 }, if k + 2 < n { 0.5 } else { 0.0 }]
+        };
+        let side: Vec<f64> = (0..n).map(|k| libm::cos(0.7 * k as f64)).collect();
+        let mut found = side.clone();
+        solve_once(&mut found, 1, |rows: Range<usize>| rows.map(row).collect());
+        let mut expected: Vec<[f64; 1]> = side.iter().map(|x| [*x]).collect();
+        Bands::from((0..n).map(row).collect::<Vec<_>>()).factored().solve(&mut expected);
+        assert!(found.iter().zip(&expected).all(|(found, expected)| (found - expected[0]).abs() < 1e-13));
     }
 
     #[test]

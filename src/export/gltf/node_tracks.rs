@@ -15,9 +15,13 @@ use crate::gltf_document::{LocalTransform, NodeTree, WorldTransform};
 use crate::kinematics::figure_size;
 use crate::math::{Quat, RawQuat, Transform, Vec3, same_hemisphere};
 use crate::model::{Clip, ModelPose, Skeleton};
+use rayon::prelude::*;
+use std::ops::Range;
 
 /// The rotation error at which the correction for non-uniform scale stops, radians.
 const ALIGNED: f64 = 1e-8;
+/// Frames that one thread traverses: enough that starting costs nothing, few enough that short clips use all threads.
+const BLOCK: usize = 128;
 /// The maximum number of corrections.
 const MAX_CORRECTIONS: usize = 12;
 
@@ -54,6 +58,7 @@ impl TrackValues<'_> {
 }
 
 /// A node of the traversal, with its tracks.
+#[derive(Clone)]
 struct NodeStep {
     node: usize,
     parent: Option<usize>,
@@ -62,6 +67,19 @@ struct NodeStep {
     rotations: Vec<f32>,
     moved: bool,
     rotated: bool,
+}
+
+impl NodeStep {
+    /// Appends the tracks of the next frames. The sign of a rotation follows that of the frame before.
+    fn append(&mut self, next: NodeStep) {
+        let ends = (self.rotations.last_chunk::<4>(), next.rotations.first_chunk::<4>());
+        let opposite = matches!(ends, (Some(last), Some(first))
+            if last.iter().zip(first).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum::<f64>() < 0.0);
+        self.rotations.extend(next.rotations.iter().map(|x| if opposite { -x } else { *x }));
+        self.translations.extend(next.translations);
+        self.moved |= next.moved;
+        self.rotated |= next.rotated;
+    }
 }
 
 fn rounded(v: &Vec3) -> Vec3 {
@@ -119,22 +137,33 @@ fn traversed<'a>(
             step.parent.map_or(WorldTransform::identity(), |p| worlds[p]).child(&tree.node(step.node).local);
     }
     let world_from_model = Transform::from_rotation(file_from_model);
-    let mut pose = skeleton.rest_pose();
-    let mut model = ModelPose::new(Vec::with_capacity(skeleton.len()));
-    for frame in 0..clip.frames() {
-        clip.read_pose(frame, &mut pose);
-        model.set(skeleton, &pose);
-        for k in 0..steps.len() {
-            if fixed[k] {
-                continue;
+    // Without tracks.
+    let empty = steps.clone();
+    let block = |frames: Range<usize>| {
+        let (mut steps, mut worlds) = (empty.clone(), worlds.clone());
+        let mut pose = skeleton.rest_pose();
+        let mut model = ModelPose::new(Vec::with_capacity(skeleton.len()));
+        for frame in frames {
+            clip.read_pose(frame, &mut pose);
+            model.set(skeleton, &pose);
+            for k in (0..steps.len()).filter(|k| !fixed[*k]) {
+                let step = &mut steps[k];
+                let parent = step.parent.map_or(WorldTransform::identity(), |p| worlds[p]);
+                let mut local = tree.node(step.node).local;
+                if let Some(joint) = step.joint {
+                    local = play(step, &parent, local, &(world_from_model * model.joints()[joint]), still);
+                }
+                worlds[k] = parent.child(&local);
             }
-            let step = &mut steps[k];
-            let parent = step.parent.map_or(WorldTransform::identity(), |p| worlds[p]);
-            let mut local = tree.node(step.node).local;
-            if let Some(joint) = step.joint {
-                local = play(step, &parent, local, &(world_from_model * model.joints()[joint]), still);
-            }
-            worlds[k] = parent.child(&local);
+        }
+        steps
+    };
+    // A block for each thread at a time bounds the memory.
+    let starts: Vec<usize> = (0..clip.frames()).step_by(BLOCK).collect();
+    for starts in starts.chunks(rayon::current_num_threads()) {
+        let blocks = starts.par_iter().map(|&start| block(start..(start + BLOCK).min(clip.frames())));
+        for block in blocks.collect::<Vec<_>>() {
+            steps.iter_mut().zip(block).for_each(|(step, next)| step.append(next));
         }
     }
     collect(steps.into_iter().filter(|s| s.joint.is_some()).map(JointTracks::from).collect())
@@ -330,11 +359,12 @@ mod tests {
             joints.push(Joint::new(format!("j{k}"), parent.map(JointId::new), rest));
         }
         let skeleton = Skeleton::new(joints).unwrap();
-        // The first joint rotates and travels, the second rotates late, the third rotates and stretches, the last is at rest.
+        // The first joint rotates over more than half a turn and travels, the second rotates late, the third rotates and stretches,
+        // the last is at rest.
         let rotation = |f: usize, k: usize| match k {
             3 => Quat::identity(),
             1 if f < 150 => Quat::identity(),
-            _ => exp(&Vec3::new(0.01 * f as f64, 0.3 * k as f64, (0.02 * f as f64).sin())),
+            _ => exp(&Vec3::new(0.03 * f as f64, 0.3 * k as f64, (0.02 * f as f64).sin())),
         };
         let rests: Vec<Transform> = skeleton.joints().iter().map(|j| j.rest).collect();
         let rotations = (0..FRAMES * 4).map(|i| rests[i % 4].rotation * rotation(i / 4, i % 4)).collect();

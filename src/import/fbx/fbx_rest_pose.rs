@@ -15,7 +15,7 @@ use crate::import::rig_detection::{RigClues, detect_rig};
 use crate::math::{Vec3, angle_between};
 use crate::memory_budget::MemoryBudget;
 use crate::model::{ModelPose, Rig, Role, Side};
-use crate::report::Warnings;
+use crate::report::{Warnings, one_line};
 use std::sync::Arc;
 use ufbx::{
     AnimOpts, PropOverrideDesc, SceneRoot, Transform, Vec4, create_anim, evaluate_transform,
@@ -43,6 +43,11 @@ pub(super) fn rest(
     warnings: &mut Warnings,
 ) -> Result<RestPose, ImportError> {
     let saved: RestPose = scene.nodes.iter().map(|n| n.local_transform).collect();
+    if let Some(node) = saved.iter().position(|t| !is_finite(t)) {
+        let name = one_line(&scene.nodes[node].element.name);
+        let reason = format!("the transform of the node `{name}` is not a finite number");
+        return Err(ImportError::Fbx { reason });
+    }
     if joints.skinned {
         return Ok(saved);
     }
@@ -77,6 +82,12 @@ pub(super) fn rest(
         warnings.add("fbx-no-rest", said, "the file");
     }
     Ok(saved)
+}
+
+/// Whether all numbers of a transform are finite as 32-bit floats.
+fn is_finite(at: &Transform) -> bool {
+    let (t, r, s) = (at.translation, at.rotation, at.scale);
+    [t.x, t.y, t.z, r.x, r.y, r.z, r.w, s.x, s.y, s.z].iter().all(|x| (*x as f32).is_finite())
 }
 
 /// Whether two poses are the same except for rounding errors.

@@ -3,6 +3,7 @@
 //!
 //! Space: that in which a skin was bound, else that of the node. Units: metres. Texture coordinates start at the upper left.
 
+use super::not_finite::Repaired;
 use super::skin_weights::{FbxSkin, INFLUENCES, skin};
 use crate::gltf_document::{FLOAT, GlbBuilder, UNSIGNED_INT, UNSIGNED_SHORT, floats};
 use crate::import::import_error::ImportError;
@@ -94,10 +95,14 @@ pub(super) fn bodies(
         budget.reserve(corners.saturating_mul(corner), what)?;
         budget.reserve((mesh.num_vertices as u64).saturating_mul(WEIGHTS), what)?;
         let skin = skin(mesh, name(mesh), warnings);
-        let morphs = morphs(mesh, skin.as_ref(), budget, warnings)?;
+        let mut repaired = Repaired::default();
+        let morphs = morphs(mesh, skin.as_ref(), budget, &mut repaired, warnings)?;
         let mut primitives = Vec::new();
         for part in mesh.material_parts.iter().filter(|p| p.num_triangles > 0) {
-            let made = primitive(mesh, &part.face_indices, skin.as_ref());
+            let made = primitive(mesh, &part.face_indices, skin.as_ref(), &mut repaired);
+            if made.indices.is_empty() {
+                continue;
+            }
             let mut entry = written(&made, mesh, skin.as_ref(), &morphs, binary);
             let material = mesh.materials.get(part.index as usize).map(|m| m.element.typed_id);
             if let Some(material) = material {
@@ -105,6 +110,7 @@ pub(super) fn bodies(
             }
             primitives.push(entry);
         }
+        repaired.report(name(mesh), warnings);
         if primitives.is_empty() {
             continue;
         }
@@ -142,6 +148,7 @@ fn morphs(
     mesh: &Mesh,
     skin: Option<&FbxSkin>,
     budget: &MemoryBudget,
+    repaired: &mut Repaired,
     warnings: &mut Warnings,
 ) -> Result<Vec<MorphTarget>, ImportError> {
     let place = || one_line(name(mesh));
@@ -158,57 +165,72 @@ fn morphs(
         for (vertex, by) in shape.offset_vertices.iter().zip(&shape.position_offsets) {
             let by = skin.and_then(|s| s.place).map_or(*by, |place| transform_direction(&place, *by));
             if let Some(slot) = moves.get_mut(*vertex as usize) {
-                *slot = single(by);
+                *slot = repaired.finite(single(by), 0.0);
             }
         }
-        let weight = if channel.weight.is_finite() { channel.weight } else { 0.0 };
+        let weight = if (channel.weight as f32).is_finite() { channel.weight } else { 0.0 };
         morphs.push(MorphTarget { name: channel.element.name.to_string(), weight, moves });
     }
     Ok(morphs)
 }
 
-/// The faces of one material.
-fn primitive(mesh: &Mesh, faces: &[u32], skin: Option<&FbxSkin>) -> WeldedPrimitive {
+/// The faces of one material, except for those with a vertex that is not finite, which are counted.
+fn primitive(mesh: &Mesh, faces: &[u32], skin: Option<&FbxSkin>, repaired: &mut Repaired) -> WeldedPrimitive {
     let place = skin.and_then(|s| s.place);
     let normal_matrix = place.map(|m| matrix_for_normals(&m));
+    let mut corner_of = |corner: usize| -> Option<(u32, MeshCorner)> {
+        let vertex = *mesh.vertex_indices.get(corner)?;
+        let v = *mesh.vertices.get(vertex as usize)?;
+        let at = single(place.map_or(v, |m| transform_position(&m, v)));
+        if !at.iter().all(|x| x.is_finite()) {
+            return None;
+        }
+        let normal = if mesh.vertex_normal.exists {
+            mesh.vertex_normal[corner]
+        } else {
+            Vec3 { x: 0.0, y: 1.0, z: 0.0 }
+        };
+        let normal = normal_matrix.map_or(normal, |m| transform_direction(&m, normal));
+        let uvs = mesh.uv_sets.iter().map(|set| set.vertex_uv[corner]);
+        let color = if mesh.vertex_color.exists { mesh.vertex_color[corner] } else { ufbx::Vec4::default() };
+        let made = MeshCorner {
+            place: at,
+            normal: unit(single(normal)),
+            uvs: uvs.map(|uv| repaired.finite([uv.x as f32, 1.0 - uv.y as f32], 0.0)).collect(),
+            color: repaired
+                .finite([color.x, color.y, color.z, color.w].map(|c| c.clamp(0.0, 1.0) as f32), 1.0),
+        };
+        Some((vertex, made))
+    };
     let mut made = WeldedPrimitive::default();
     let mut known: HashMap<([u32; 10], Vec<u32>, u32), u32> = HashMap::new();
     let mut triangles = Vec::new();
+    let mut left_out = 0;
     for face in faces.iter().filter_map(|f| mesh.faces.get(*f as usize)) {
         let cut = ufbx::triangulate_face_vec(&mut triangles, mesh, *face) as usize;
-        for &corner in triangles.iter().take(3 * cut) {
-            let corner = corner as usize;
-            let Some(&vertex) = mesh.vertex_indices.get(corner) else { continue };
-            let Some(&v) = mesh.vertices.get(vertex as usize) else { continue };
-            let normal = if mesh.vertex_normal.exists {
-                mesh.vertex_normal[corner]
-            } else {
-                Vec3 { x: 0.0, y: 1.0, z: 0.0 }
+        for triangle in triangles.chunks_exact(3).take(cut) {
+            let corners = triangle.iter().map(|corner| corner_of(*corner as usize));
+            let Some(corners) = corners.collect::<Option<Vec<(u32, MeshCorner)>>>() else {
+                left_out += 1;
+                continue;
             };
-            let normal = normal_matrix.map_or(normal, |m| transform_direction(&m, normal));
-            let uvs = mesh.uv_sets.iter().map(|set| set.vertex_uv[corner]);
-            let color =
-                if mesh.vertex_color.exists { mesh.vertex_color[corner] } else { ufbx::Vec4::default() };
-            let made_corner = MeshCorner {
-                place: single(place.map_or(v, |m| transform_position(&m, v))),
-                normal: unit(single(normal)),
-                uvs: uvs.map(|uv| [uv.x as f32, 1.0 - uv.y as f32]).collect(),
-                color: [color.x, color.y, color.z, color.w].map(|c| c.clamp(0.0, 1.0) as f32),
-            };
-            let MeshCorner { place, normal, uvs, color } = &made_corner;
-            let mut bits = [0u32; 10];
-            let numbers = place.iter().chain(normal).chain(color);
-            bits.iter_mut().zip(numbers).for_each(|(bits, x)| *bits = x.to_bits());
-            let uvs = uvs.as_flattened().iter().map(|x| x.to_bits()).collect();
-            let next = made.corners.len() as u32;
-            let id = *known.entry((bits, uvs, vertex)).or_insert(next);
-            if id == next {
-                made.corners.push(made_corner);
-                made.source.push(vertex);
+            for (vertex, corner) in corners {
+                let MeshCorner { place, normal, uvs, color } = &corner;
+                let mut bits = [0u32; 10];
+                let numbers = place.iter().chain(normal).chain(color);
+                bits.iter_mut().zip(numbers).for_each(|(bits, x)| *bits = x.to_bits());
+                let uvs = uvs.as_flattened().iter().map(|x| x.to_bits()).collect();
+                let next = made.corners.len() as u32;
+                let id = *known.entry((bits, uvs, vertex)).or_insert(next);
+                if id == next {
+                    made.corners.push(corner);
+                    made.source.push(vertex);
+                }
+                made.indices.push(id);
             }
-            made.indices.push(id);
         }
     }
+    repaired.triangles += left_out;
     made
 }
 

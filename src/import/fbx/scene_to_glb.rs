@@ -26,7 +26,7 @@ pub(super) fn build(
     let mut binary = GlbBuilder::default();
     let looks = material::looks(scene, folder, &mut binary, budget, warnings)?;
     let bodies = mesh::bodies(scene, &mut binary, budget, warnings)?;
-    let animations = stacks::animations(scene, joints, rest, &bodies, &mut binary, budget)?;
+    let animations = stacks::animations(scene, joints, rest, &bodies, &mut binary, budget, warnings)?;
     let mut json = skeleton(scene, joints, rest, &bodies);
     for (name, list) in [
         ("materials", looks.materials),

@@ -38,18 +38,34 @@ pub(super) fn skin(mesh: &Mesh, name: &str, warnings: &mut Warnings) -> Option<F
     let mut joints = Vec::new();
     let mut bound = Vec::new();
     let mut matrices = Vec::new();
+    let mut not_finite = 0;
     for cluster in &deformer.clusters {
         let node = cluster.bone_node.as_ref().filter(|_| joints.len() < usize::from(u16::MAX));
         let Some(node) = node else {
             kept.push(None);
             continue;
         };
+        let own = (cluster.geometry_to_bone, matrix_invert(&cluster.bind_to_world));
+        if ![&own.0, &own.1, &cluster.bind_to_world].iter().all(|m| finite(m)) {
+            not_finite += 1;
+            kept.push(None);
+            continue;
+        }
         kept.push(u16::try_from(joints.len()).ok());
         joints.push(index(node));
         bound.push(matrix_mul(&cluster.bind_to_world, &cluster.geometry_to_bone));
-        matrices.push((cluster.geometry_to_bone, matrix_invert(&cluster.bind_to_world)));
+        matrices.push(own);
     }
-    if kept.iter().any(Option::is_none) {
+    if not_finite > 0 {
+        let said = format!(
+            "the bind matrices of {not_finite} clusters are not finite numbers; the other weights share their part"
+        );
+        warnings.add("fbx-not-finite", said, place_of());
+    }
+    if joints.is_empty() {
+        return None;
+    }
+    if kept.iter().filter(|k| k.is_none()).count() > not_finite {
         warnings.add(
             "fbx-cluster",
             "a cluster without a bone was left out; the other weights share its part",
@@ -68,7 +84,8 @@ fn place(mesh: &Mesh, bound: &[Matrix]) -> Option<Matrix> {
     let first = bound.first()?;
     let largest = |v: Vec3| v.x.abs().max(v.y.abs()).max(v.z.abs());
     let at = |m: &Matrix, v: &Vec3| transform_position(m, *v);
-    let size = mesh.vertices.iter().map(|v| largest(at(first, v))).fold(1e-9, f64::max);
+    let sizes = mesh.vertices.iter().map(|v| largest(at(first, v)));
+    let size = sizes.filter(|x| x.is_finite()).fold(1e-9, f64::max);
     let far = |m: &Matrix| {
         let apart = |v: &Vec3| {
             let (a, b) = (at(first, v), at(m, v));
@@ -77,6 +94,11 @@ fn place(mesh: &Mesh, bound: &[Matrix]) -> Option<Matrix> {
         mesh.vertices.iter().take(COMPARED).map(apart).fold(0.0, f64::max)
     };
     bound.iter().all(|m| far(m) <= AGREES * size).then_some(*first)
+}
+
+/// Whether all numbers of a matrix are finite as 32-bit floats.
+fn finite(m: &Matrix) -> bool {
+    columns(m).iter().all(|x| x.is_finite())
 }
 
 /// A matrix in the order of glTF.

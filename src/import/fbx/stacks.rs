@@ -9,7 +9,7 @@ use super::mesh::GlbMeshes;
 use crate::gltf_document::{FLOAT, GlbBuilder, floats};
 use crate::import::import_error::ImportError;
 use crate::memory_budget::MemoryBudget;
-use crate::report::one_line;
+use crate::report::{Warnings, one_line};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use ufbx::{AnimStack, Interpolation, SceneRoot, Transform, evaluate_blend_weight, evaluate_transform};
@@ -29,6 +29,9 @@ const ON_FRAME: f64 = 0.01;
 /// The channels of one node in one stack that differ from its rest pose.
 #[derive(Default)]
 struct NodeSamples {
+    /// Frames whose transform is not finite, and the first of them.
+    repaired: usize,
+    first_repaired: usize,
     translations: Vec<[f32; 3]>,
     rotations: Vec<[f32; 4]>,
     scales: Vec<[f32; 3]>,
@@ -45,6 +48,7 @@ pub(super) fn animations(
     bodies: &GlbMeshes,
     binary: &mut GlbBuilder,
     budget: &MemoryBudget,
+    warnings: &mut Warnings,
 ) -> Result<Vec<Value>, ImportError> {
     let mut still = Vec::new();
     let mut moving = Vec::new();
@@ -59,6 +63,7 @@ pub(super) fn animations(
             .into_par_iter()
             .map(|n| track(scene, (s, rate), n, frames, &rest[n]))
             .collect();
+        report_repairs(scene, &name, &tracks, warnings);
         let (animation, moves) =
             animation(scene, (s, rate), frames, &tracks, (joints, bodies), binary, budget)?;
         match animation {
@@ -122,9 +127,19 @@ fn track(
     let (stack, node) = (&scene.anim_stacks[stack], &scene.nodes[node]);
     let mut track = NodeSamples::default();
     let mut last = [0.0f32; 4];
+    let mut last_finite = parts(rest);
     for f in 0..frames {
         let at = evaluate_transform(&stack.anim, node, stack.time_begin + f as f64 / rate);
-        let (t, mut r, s) = parts(&at);
+        let (mut t, mut r, mut s) = parts(&at);
+        if t.iter().chain(&r).chain(&s).all(|x| x.is_finite()) {
+            last_finite = (t, r, s);
+        } else {
+            if track.repaired == 0 {
+                track.first_repaired = f;
+            }
+            track.repaired += 1;
+            (t, r, s) = last_finite;
+        }
         if r.iter().zip(&last).map(|(a, b)| a * b).sum::<f32>() < 0.0 {
             r = r.map(|x| -x);
         }
@@ -145,6 +160,21 @@ fn track(
         track.scales.clear();
     }
     track
+}
+
+/// Warns of transforms that are not finite and were replaced by those of the previous frame.
+fn report_repairs(scene: &SceneRoot, take: &str, tracks: &[NodeSamples], warnings: &mut Warnings) {
+    let repaired: usize = tracks.iter().map(|t| t.repaired).sum();
+    let Some(node) = tracks.iter().position(|t| t.repaired > 0) else { return };
+    let said = format!(
+        "{repaired} transforms of the take `{take}` are not finite numbers and were replaced by those of the previous frame"
+    );
+    let joint = one_line(&scene.nodes[node].element.name);
+    warnings.add(
+        "fbx-not-finite",
+        said,
+        format!("the joint `{joint}`, frame {}", tracks[node].first_repaired),
+    );
 }
 
 /// The animation of one stack and whether anything moves in it; `None` if it is the rest pose of a character.
@@ -184,7 +214,8 @@ fn animation(
         let mut weights: Vec<[f32; 1]> = Vec::with_capacity(values as usize);
         for f in 0..frames {
             let time = stack.time_begin + f as f64 / rate;
-            weights.extend(targets().map(|c| [evaluate_blend_weight(&stack.anim, c, time) as f32]));
+            let finite = |weight: f64| if (weight as f32).is_finite() { weight as f32 } else { 0.0 };
+            weights.extend(targets().map(|c| [finite(evaluate_blend_weight(&stack.anim, c, time))]));
         }
         let usual: Vec<[f32; 1]> = targets().map(|c| [c.weight as f32]).collect();
         if weights.chunks_exact(usual.len().max(1)).any(|now| now != usual) {

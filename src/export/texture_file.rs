@@ -29,6 +29,18 @@ pub(super) fn texture_file(texture: &Texture) -> Option<TextureFile<'_>> {
     }
 }
 
+/// The first bytes of a KTX2 file.
+const KTX2: &[u8] = b"\xabKTX 20\xbb";
+
+/// Why a texture has no file.
+pub(super) fn left_out(texture: &Texture) -> &'static str {
+    if texture.bytes.starts_with(KTX2) {
+        "a KTX2 texture was left out: convert it to PNG (`ktx extract` of Khronos), or write GLB, which keeps it"
+    } else {
+        "a texture that is not PNG, JPEG or WebP was omitted"
+    }
+}
+
 /// One channel (0 red, 1 green, 2 blue) as a grey PNG; `None` for an image that cannot be decoded.
 pub(super) fn grey_channel(texture: &Texture, channel: usize) -> Option<Vec<u8>> {
     let format = image::guess_format(&texture.bytes).ok()?;
@@ -73,6 +85,8 @@ mod tests {
         assert_eq!(image::load_from_memory(&file.bytes).unwrap().to_rgba8(), pixels);
         assert_eq!(texture_file(&png).unwrap().bytes, &png.bytes[..]);
         assert!(texture_file(&Texture { bytes: b"GIF89a"[..].into() }).is_none());
+        let ktx2 = Texture { bytes: [KTX2, &[0; 40]].concat().into() };
+        assert!(texture_file(&ktx2).is_none() && left_out(&ktx2).contains("KTX2"));
         let half = Texture { bytes: webp.bytes[..webp.bytes.len() / 2].into() };
         assert!(texture_file(&half).is_none() && grey_channel(&half, 0).is_none());
     }

@@ -7,9 +7,9 @@
 use super::fbx_builder::{FbxBuilder, uv_set};
 use super::record_properties::{object, properties, row, triple_row};
 use super::records::FbxRecord;
-use crate::export::texture_file::{grey_channel, texture_file};
+use crate::export::texture_file::{grey_channel, left_out, texture_file};
 use crate::model::{Material, Texture, TextureMap};
-use crate::report::Warnings;
+use crate::report::{Warnings, one_line};
 use std::borrow::Cow;
 
 /// The materials of a new file.
@@ -47,7 +47,7 @@ impl<'a> FbxMaterials<'a> {
                 .add(properties(surface(source))),
         );
         for (property, image) in images(source) {
-            if let Some(texture) = self.texture(document, image, mesh) {
+            if let Some(texture) = self.texture(document, image, mesh, name) {
                 document.connect_property(texture, id, property);
             }
         }
@@ -59,7 +59,13 @@ impl<'a> FbxMaterials<'a> {
         id
     }
 
-    fn texture(&mut self, document: &mut FbxBuilder, image: PlacedImage<'a>, mesh: &str) -> Option<i64> {
+    fn texture(
+        &mut self,
+        document: &mut FbxBuilder,
+        image: PlacedImage<'a>,
+        mesh: &str,
+        material: &str,
+    ) -> Option<i64> {
         if let Some((_, known)) = self.textures.iter().find(|(known, _)| *known == image) {
             return *known;
         }
@@ -69,8 +75,8 @@ impl<'a> FbxMaterials<'a> {
         };
         let id = file.map(|(bytes, extension)| write(document, &bytes, mesh, extension, image.set));
         if id.is_none() {
-            let message = "a texture that is not PNG, JPEG or WebP was omitted";
-            self.warnings.add("fbx-texture", message, format!("mesh `{mesh}`"));
+            let place = format!("material `{}`", one_line(material));
+            self.warnings.add("fbx-texture", left_out(image.texture), place);
         }
         self.textures.push((image, id));
         id

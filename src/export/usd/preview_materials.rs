@@ -5,9 +5,9 @@
 
 use super::usda_text::{PrimNames, SingleNumber, UsdaText, tuple};
 use crate::export::OutputFile;
-use crate::export::texture_file::texture_file;
+use crate::export::texture_file::{left_out, texture_file};
 use crate::model::{Material, Mesh, Texture};
-use crate::report::Warnings;
+use crate::report::{Warnings, one_line};
 
 /// The prim that holds the materials.
 const ROOT: &str = "/Root/Materials";
@@ -141,7 +141,7 @@ impl<'a> PreviewMaterials<'a> {
             let Some((texture, set)) = map.filter(|(_, set)| !mesh.texture_set(*set).is_empty()) else {
                 continue;
             };
-            if let Some(file) = self.file(texture, &mesh.name, warnings) {
+            if let Some(file) = self.file(texture, mesh, warnings) {
                 maps.push(SurfaceMap { kind, file, set });
             }
         }
@@ -149,20 +149,24 @@ impl<'a> PreviewMaterials<'a> {
     }
 
     /// The index of the file of a texture; `None` for an unsupported image.
-    fn file(&mut self, texture: &'a Texture, mesh: &str, warnings: &mut Warnings) -> Option<usize> {
+    fn file(&mut self, texture: &'a Texture, mesh: &Mesh, warnings: &mut Warnings) -> Option<usize> {
         if let Some((_, known)) = self.textures.iter().find(|(t, _)| *t == texture) {
             return *known;
         }
         let number = texture_file(texture).map(|file| {
             if file.converted {
-                warnings.add("usd-webp", "WebP textures were converted to PNG", mesh);
+                warnings.add("usd-webp", "WebP textures were converted to PNG", mesh.name.clone());
             }
             let name = format!("texture_{}.{}", self.files.len() + 1, file.extension);
             self.files.push(OutputFile { name, bytes: file.bytes.into_owned() });
             self.files.len() - 1
         });
         if number.is_none() {
-            warnings.add("usd-texture", "a texture that is not PNG, JPEG or WebP was omitted", mesh);
+            let place = match mesh.material.name.as_str() {
+                "" => format!("mesh `{}`", one_line(&mesh.name)),
+                name => format!("material `{}`", one_line(name)),
+            };
+            warnings.add("usd-texture", left_out(texture), place);
         }
         self.textures.push((texture, number));
         number

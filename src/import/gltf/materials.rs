@@ -142,11 +142,19 @@ fn place_of_set(number: u32, base: u32) -> usize {
     }
 }
 
-/// The image of a texture: its own, or the WebP one of `EXT_texture_webp`.
+/// Extensions that name the image of a texture. Images that are not decoded come last, so that an output that cannot hold them
+/// reports them.
+const IMAGE_EXTENSIONS: &[&str] =
+    &["EXT_texture_webp", "KHR_texture_basisu", "EXT_texture_avif", "MSFT_texture_dds"];
+
+/// The image of a texture: its own, or that of an extension.
 fn image_of(texture: &Value) -> Option<usize> {
-    let webp =
-        texture.get("extensions").and_then(|e| e.get("EXT_texture_webp")).and_then(|w| w.get("source"));
-    let index = texture.get("source").or(webp)?.as_u64()?;
+    let extensions = texture.get("extensions");
+    let further = || {
+        let mut named = IMAGE_EXTENSIONS.iter().filter_map(|name| extensions?.get(name)?.get("source"));
+        named.next()
+    };
+    let index = texture.get("source").or_else(further)?.as_u64()?;
     usize::try_from(index).ok()
 }
 

@@ -108,7 +108,7 @@ fn choose(clip: &Clip, reach: &ChainReach, tolerance: f64, widening: f64) -> Vec
 
 /// The samples that keep all others within `tolerance` of the interpolation: one if the first is close to all, else the first, the
 /// last, and recursively the worst of each span.
-fn thin<T>(
+pub(super) fn thin<T>(
     samples: &[T],
     tolerance: f64,
     between: impl Fn(&T, &T, f64) -> T,

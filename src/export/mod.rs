@@ -28,7 +28,7 @@ mod whole_mesh;
 mod zip_archive;
 
 #[cfg(feature = "formats")]
-pub use fbx::FbxOptions;
+pub use fbx::{FbxBind, FbxOptions};
 pub use format::{FORMATS, Format};
 pub(crate) use gltf::decoded_uri;
 pub use gltf::{GltfOptions, GltfOutput, made_by, write as write_gltf};

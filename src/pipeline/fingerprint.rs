@@ -3,6 +3,8 @@
 use super::config::PipelineConfig;
 use super::input_section::{BvhPositions, CalibrationChoice, CalibrationWord, InputSection, Up};
 use super::output_section::OutputSection;
+#[cfg(feature = "formats")]
+use crate::export::FbxBind;
 
 /// Collects what a fingerprint depends on, each part with its length, so that no two lists of parts are alike.
 pub(super) struct Fingerprint(blake3::Hasher);
@@ -83,6 +85,12 @@ fn output_text(output: &OutputSection) -> String {
     #[cfg(feature = "formats")]
     {
         text += &format!(", fbx: FbxOptions {{ skin: {} }}", output.fbx.skin);
+        if output.fbx.bind != FbxBind::default() {
+            text += &format!(", fbx_bind: {:?}", output.fbx.bind);
+        }
+        if output.fbx.tolerance != 0.0 {
+            text += &format!(", fbx_tolerance: {}", output.fbx.tolerance);
+        }
     }
     text + " }"
 }

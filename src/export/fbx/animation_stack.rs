@@ -1,14 +1,17 @@
 //! Writes a clip as an FBX animation stack with one layer, curve nodes and curves.
 //!
-//! A constant curve has one key; all others have a key at every frame, with linear interpolation. Angles are continuous from
-//! frame to frame, so that interpolation always takes the shorter arc.
+//! A constant curve has one key; all others have a key at every frame, or with a tolerance at the frames that it needs, with
+//! linear interpolation. The frame before a cut is held until the cut. Angles are continuous from frame to frame, so that
+//! interpolation always takes the shorter arc.
 //!
 //! Space: each joint in its parent, as in the file. Units: degrees, the length unit of the file, ticks.
 
 use super::record_properties::{self, object, properties, row, time_row};
 use super::records::FbxRecord;
 use crate::export::euler_angles::{self, RotationOrder};
+use crate::export::key_reduction::thin;
 use crate::math::Quat;
+use std::borrow::Cow;
 
 /// Angles that differ by less count as constant, degrees: the precision of the 32-bit quaternions of a glTF file.
 const STEADY: f64 = 2e-5;
@@ -16,8 +19,12 @@ const STEADY: f64 = 2e-5;
 pub(super) const STEADY_METRES: f64 = 1e-7;
 /// Weights of morph targets that differ by less count as constant, percent: less than a 16-bit weight tells apart.
 const STEADY_PERCENT: f64 = 1e-3;
+/// Key attribute flag: the value is held until the next key.
+const HELD: i32 = 2;
 /// Key attribute flag: linear interpolation.
 const LINEAR: i32 = 4;
+/// Metres of a translation that count as one degree of an angle in a tolerance: a millimetre.
+const METRES_PER_DEGREE: f64 = 1e-3;
 
 /// A clip in the units and angles of the file.
 pub(super) struct AnimationStack {
@@ -31,6 +38,10 @@ pub(super) struct AnimationStack {
     pub(super) tracks: Vec<JointCurves>,
     /// The animation of morph targets.
     pub(super) morphs: Vec<MorphCurve>,
+    /// The frames that follow a cut, ascending.
+    pub(super) cuts: Vec<usize>,
+    /// Largest error of a curve, degrees, millimetres and percent; 0 keeps every key.
+    pub(super) tolerance: f64,
 }
 
 /// The animation of one morph target.
@@ -112,6 +123,7 @@ pub(super) fn write(
             record_properties::longs(&stack.ticks),
             record_properties::longs(stack.ticks.get(..1).unwrap_or_default()),
         ],
+        stack,
     };
     let (start, stop) =
         (stack.ticks.first().copied().unwrap_or_default(), stack.ticks.last().copied().unwrap_or_default());
@@ -137,15 +149,23 @@ pub(super) fn write(
     writer.out.connections.push(connection(layer, top));
     for track in &stack.tracks {
         if let Some(translations) = &track.translations {
-            let steady = STEADY_METRES / metres_per_unit;
-            writer.curves(new, layer, track.model, ("T", "Lcl Translation"), translations, steady);
+            let per_degree = METRES_PER_DEGREE / metres_per_unit;
+            let precision = [STEADY_METRES / metres_per_unit, stack.tolerance * per_degree];
+            writer.curves(new, layer, track.model, ("T", "Lcl Translation"), translations, precision);
         }
-        writer.curves(new, layer, track.model, ("R", "Lcl Rotation"), &track.degrees, STEADY);
+        writer.curves(
+            new,
+            layer,
+            track.model,
+            ("R", "Lcl Rotation"),
+            &track.degrees,
+            [STEADY, stack.tolerance],
+        );
     }
     for morph in &stack.morphs {
         let values: Vec<[f64; 1]> = morph.percent.iter().map(|percent| [*percent]).collect();
         let names = ("DeformPercent", "DeformPercent");
-        writer.curves(new, layer, morph.channel, names, &values, STEADY_PERCENT);
+        writer.curves(new, layer, morph.channel, names, &values, [STEADY_PERCENT, stack.tolerance]);
     }
     writer.out.take = FbxRecord::new("Take")
         .string(&stack.name)
@@ -156,14 +176,16 @@ pub(super) fn write(
 }
 
 /// Collects the records of a stack.
-struct CurveWriter {
+struct CurveWriter<'a> {
     out: StackRecords,
     /// The encoded times of all frames, and of the first one only.
     times: [Vec<u8>; 2],
+    stack: &'a AnimationStack,
 }
 
-impl CurveWriter {
-    /// The curves of one property of an object: of a vector, or of a number that has the property's name.
+impl CurveWriter<'_> {
+    /// The curves of one property of an object: of a vector, or of a number that has the property's name. `steady` is the
+    /// largest change of a constant, `tolerance` the largest error of the others.
     fn curves<const N: usize>(
         &mut self,
         new: &mut impl FnMut() -> i64,
@@ -171,7 +193,7 @@ impl CurveWriter {
         model: i64,
         (short, property): (&str, &str),
         values: &[[f64; N]],
-        steady: f64,
+        [steady, tolerance]: [f64; 2],
     ) {
         let axes: [String; N] = std::array::from_fn(|k| match N {
             1 => format!("d|{property}"),
@@ -191,8 +213,21 @@ impl CurveWriter {
         self.out.connections.push(property_connection(node, model, property));
         for (k, axis) in axes.iter().enumerate() {
             let constant = values.iter().all(|v| (v[k] - first[k]).abs() <= steady);
-            let kept = if constant { &values[..1] } else { values };
-            let keys: Vec<f32> = kept.iter().map(|v| v[k] as f32).collect();
+            let frames: Vec<usize> = match (constant, tolerance > 0.0) {
+                (true, _) => vec![0],
+                (false, false) => (0..values.len()).collect(),
+                (false, true) => needed_frames(values.iter().map(|v| v[k]), &self.stack.cuts, tolerance),
+            };
+            let keys: Vec<f32> = frames.iter().map(|f| values[*f][k] as f32).collect();
+            let times = match frames.len() {
+                n if n == values.len() => Cow::Borrowed(&self.times[0]),
+                1 => Cow::Borrowed(&self.times[1]),
+                _ => {
+                    let ticks: Vec<i64> = frames.iter().map(|f| self.stack.ticks[*f]).collect();
+                    Cow::Owned(record_properties::longs(&ticks))
+                }
+            };
+            let (flags, counts) = interpolation(&frames, &self.stack.cuts);
             let curve = new();
             self.out.objects.push(
                 FbxRecord::new("AnimationCurve")
@@ -201,15 +236,50 @@ impl CurveWriter {
                     .string("")
                     .add(FbxRecord::new("Default").double(first[k]))
                     .add(FbxRecord::new("KeyVer").int(4008))
-                    .add(FbxRecord::new("KeyTime").property(&self.times[usize::from(constant)]))
+                    .add(FbxRecord::new("KeyTime").property(&times))
                     .add(FbxRecord::new("KeyValueFloat").floats(&keys))
-                    .add(FbxRecord::new("KeyAttrFlags").ints(&[LINEAR]))
-                    .add(FbxRecord::new("KeyAttrDataFloat").floats(&[0.0; 4]))
-                    .add(FbxRecord::new("KeyAttrRefCount").ints(&[keys.len() as i32])),
+                    .add(FbxRecord::new("KeyAttrFlags").ints(&flags))
+                    .add(FbxRecord::new("KeyAttrDataFloat").floats(&vec![0.0; 4 * flags.len()]))
+                    .add(FbxRecord::new("KeyAttrRefCount").ints(&counts)),
             );
             self.out.connections.push(property_connection(curve, node, axis));
         }
     }
+}
+
+/// The frames whose keys keep every frame of a curve within the tolerance; those on both sides of a cut are among them.
+fn needed_frames(values: impl Iterator<Item = f64>, cuts: &[usize], tolerance: f64) -> Vec<usize> {
+    let values: Vec<f64> = values.collect();
+    let mut frames = Vec::new();
+    let ends = cuts.iter().copied().filter(|cut| (1..values.len()).contains(cut)).chain([values.len()]);
+    let mut begin = 0;
+    for end in ends {
+        let between = |a: &f64, b: &f64, t: f64| a + (b - a) * t;
+        let needed = thin(&values[begin..end], tolerance, between, |a, b| (a - b).abs());
+        frames.extend(needed.into_iter().map(|frame| begin + frame));
+        // A constant part has its first frame only, and the last one is held.
+        if frames.last() != Some(&(end - 1)) && end < values.len() {
+            frames.push(end - 1);
+        }
+        begin = end;
+    }
+    frames
+}
+
+/// The interpolation after each key, as runs of equal flags with their lengths.
+fn interpolation(frames: &[usize], cuts: &[usize]) -> (Vec<i32>, Vec<i32>) {
+    let (mut flags, mut counts) = (Vec::new(), Vec::new());
+    for frame in frames {
+        let flag = if cuts.binary_search(&(frame + 1)).is_ok() { HELD } else { LINEAR };
+        match counts.last_mut().filter(|_| flags.last() == Some(&flag)) {
+            Some(count) => *count += 1,
+            None => {
+                flags.push(flag);
+                counts.push(1);
+            }
+        }
+    }
+    (flags, counts)
 }
 
 #[cfg(test)]
@@ -235,6 +305,29 @@ mod tests {
     }
 
     #[test]
+    fn reduced_keys_stay_within_the_tolerance_and_cuts_are_held() {
+        let jump = |n: usize| if n < 20 { 0.0 } else { 90.0 };
+        let values: Vec<f64> = (0..60).map(|n| 10.0 * (n as f64 / 7.0).sin() + jump(n)).collect();
+        let cuts = [20];
+        for tolerance in [0.01, 0.1, 1.0] {
+            let frames = needed_frames(values.iter().copied(), &cuts, tolerance);
+            assert!(frames.len() < values.len() && frames.contains(&19) && frames.contains(&20));
+            for pair in frames.windows(2) {
+                for n in pair[0]..pair[1] {
+                    let t = (n - pair[0]) as f64 / (pair[1] - pair[0]) as f64;
+                    let t = if pair[1] == 20 { 0.0 } else { t };
+                    let there = values[pair[0]] * (1.0 - t) + values[pair[1]] * t;
+                    assert!((there - values[n]).abs() <= tolerance, "{n}");
+                }
+            }
+            let (flags, counts) = interpolation(&frames, &cuts);
+            assert_eq!(flags, [LINEAR, HELD, LINEAR]);
+            assert_eq!(counts.iter().sum::<i32>() as usize, frames.len());
+        }
+        assert_eq!(interpolation(&[0, 1, 2], &[]), (vec![LINEAR], vec![3]));
+    }
+
+    #[test]
     fn a_steady_curve_keeps_one_key() {
         let track =
             JointCurves { model: 5, degrees: vec![[0.0, 1.0, 2.0], [0.0, 1.0, 3.0]], translations: None };
@@ -244,6 +337,8 @@ mod tests {
             ticks: vec![0, 10],
             tracks: vec![track],
             morphs: vec![],
+            cuts: vec![],
+            tolerance: 0.0,
         };
         let mut id = 10;
         let written = write(

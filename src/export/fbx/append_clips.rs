@@ -208,6 +208,8 @@ mod tests {
             ticks: vec![0, 1000],
             tracks: Vec::new(),
             morphs: Vec::new(),
+            cuts: Vec::new(),
+            tolerance: 0.0,
         }
     }
 

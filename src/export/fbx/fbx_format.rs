@@ -11,8 +11,9 @@ use crate::export::format::Format;
 use crate::export::save::{ExportError, ExportOptions, OutputFile, Written};
 use crate::export::synthetic_root::has_synthetic_root;
 use crate::export::whole_mesh::whole_meshes;
+use crate::kinematics::cuts;
 use crate::math::Transform;
-use crate::model::{Clip, Document, Motion};
+use crate::model::{Document, Motion};
 use crate::report::Warnings;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -34,12 +35,28 @@ pub struct FbxOptions {
     /// Whether the character's meshes, materials and textures are written. Without them the file has only a skeleton and its
     /// clips, also for a character that was read from FBX.
     pub skin: bool,
+    /// The pose in which a new file without a skin shows its skeleton, which engines take as the bind pose.
+    pub bind: FbxBind,
+    /// Largest error of an animation curve for which keys are left out: degrees of an Euler angle, millimetres of a translation,
+    /// percent of a morph weight. 0 writes a key for every frame.
+    pub tolerance: f64,
 }
 
 impl Default for FbxOptions {
     fn default() -> Self {
-        Self { skin: true }
+        Self { skin: true, bind: FbxBind::TPose, tolerance: 0.0 }
     }
+}
+
+/// The pose of the nodes of a new file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FbxBind {
+    /// The T-pose that was found where the rest pose is degenerate: Unity and Unreal expect one.
+    #[default]
+    TPose,
+    /// The rest pose, whatever it is.
+    Rest,
 }
 
 fn save(motions: &[Motion], options: &ExportOptions) -> Result<Written, ExportError> {
@@ -83,13 +100,17 @@ fn own_file(
     let original = original_nodes::OriginalFile::open(bytes, document)?;
     let mut warnings = Warnings::new();
     let mut clips = Vec::new();
-    for clip in motions.iter().map(|m| &m.clip).filter(|c| c.frames() > 0) {
+    for motion in motions.iter().filter(|m| m.clip.frames() > 0) {
+        let clip = &motion.clip;
         let name = splice.free_name(&clip.name);
-        let stack = original.stack(character, document, clip, name.clone())?;
+        let mut stack = original.stack(character, document, clip, name.clone())?;
+        (stack.cuts, stack.tolerance) = (cuts(motion), options.fbx.tolerance);
         if (stack.rate / original.rate - 1.0).abs() > 1e-4 {
             let message = format!(
-                "the character's file has {} frames per second and the clip {}: times are kept, so keys lie between frames",
-                original.rate, stack.rate
+                "the character's file has {rate} frames per second and the clip {}: times are kept, so keys lie between frames. For a key \
+                 on every frame, add to a pipeline for `posemill run`: [[stage]] use = \"resample\" rate_hz = {rate}",
+                in_short(stack.rate),
+                rate = in_short(original.rate),
             );
             warnings.add("fbx-rate", message, format!("clip `{name}`"));
         }
@@ -97,8 +118,14 @@ fn own_file(
         clips.push((clip, name));
     }
     let written = splice.to_bytes().map_err(|e| e.to_string())?;
-    original.check(&written, character, document, &clips)?;
+    original.check(&written, character, document, &clips, options.fbx.tolerance == 0.0)?;
     Ok((vec![OutputFile { name: options.file(FORMAT.name), bytes: written }], warnings))
+}
+
+/// A rate in the digits by which it is known: 23.976, 29.97, 120.
+#[cfg(feature = "fbx")]
+fn in_short(rate: f64) -> f64 {
+    (rate * 1e3).round() / 1e3
 }
 
 /// Without the reader the transforms of the file are unknown.
@@ -112,19 +139,21 @@ fn new_file(motions: &[Motion], options: &ExportOptions) -> Result<Written, Expo
     let Some(first) = motions.first() else { return Err(ExportError::Empty) };
     let character = &first.character;
     let name = options.file(FORMAT.name);
-    let clips: Vec<&Clip> = motions.iter().map(|m| &m.clip).filter(|c| c.frames() > 0).collect();
+    let moving: Vec<&Motion> = motions.iter().filter(|m| m.clip.frames() > 0).collect();
     let meshes = whole_meshes(if options.fbx.skin { &character.meshes } else { &[] });
     let at_rest = character.bind.as_ref().is_none_or(|bind| bind.joints()[0] == Transform::identity());
-    let synthetic_root = |clip: &&Clip| has_synthetic_root(character.skeleton(), clip);
-    let omit_root = at_rest && !clips.is_empty() && clips.iter().all(synthetic_root);
+    let synthetic_root = |m: &&Motion| has_synthetic_root(character.skeleton(), &m.clip);
+    let omit_root = at_rest && !moving.is_empty() && moving.iter().all(synthetic_root);
     let mut document = FbxBuilder::default();
-    let bones = limb_nodes::write(&mut document, character, omit_root);
+    let bones = limb_nodes::write(&mut document, character, options.fbx.bind, omit_root);
     let mut materials = FbxMaterials::default();
     let morphs = mesh::write(&mut document, &meshes, &bones, &mut materials);
     let mut names = Vec::new();
-    for clip in clips {
-        let free = animation_stack::free_name(&clip.name, &names);
-        document.add_stack(&bones.stack(clip, free.clone(), &morphs));
+    for motion in moving {
+        let free = animation_stack::free_name(&motion.clip.name, &names);
+        let mut stack = bones.stack(&motion.clip, free.clone(), &morphs);
+        (stack.cuts, stack.tolerance) = (cuts(motion), options.fbx.tolerance);
+        document.add_stack(&stack);
         names.push(free);
     }
     let bytes = document.into_bytes(&name).map_err(|e| ExportError::Fbx { reason: e.to_string() })?;

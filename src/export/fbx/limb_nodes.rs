@@ -1,6 +1,7 @@
 //! Writes joints as limb nodes, and the animation of these nodes from clips.
 //!
-//! Nodes are written in the bind pose, or in the rest pose if there is none. The rotation of that pose is `PreRotation`, so that
+//! Nodes are written in the bind pose, or, if there is none, in the rest pose, or in the calibration pose where the rest pose
+//! is degenerate: engines take the pose of the nodes as a T-pose. The rotation of that pose is `PreRotation`, so that
 //! all angles are 0 in it: `local = Rz Ry Rx(PreRotation) Rz Ry Rx(Lcl Rotation)`.
 //!
 //! A leaf gets no end node: it would be an additional joint, and engines compare skeletons by their joints. Blender draws a leaf
@@ -10,13 +11,14 @@
 
 use super::animation_stack::{self, AnimationStack, JointCurves, STEADY_METRES};
 use super::fbx_builder::{FbxBuilder, METRES_PER_UNIT, SCENE};
+use super::fbx_format::FbxBind;
 use super::morph_channels::MorphChannels;
 use super::record_properties::{int_row, local_row, properties, row, vector_row};
 use super::records::FbxRecord;
 use super::ticks;
 use crate::export::euler_angles::RotationOrder;
 use crate::math::{Transform, Vec3};
-use crate::model::{Character, Clip, Joint, JointId, ModelPose, Skeleton};
+use crate::model::{Calibration, CalibrationSource, Character, Clip, Joint, JointId, ModelPose, Skeleton};
 
 /// Displayed size of a joint, relative to the length of the bones that start there.
 const BALL: f64 = 0.1;
@@ -52,10 +54,11 @@ pub(super) fn name(joint: &Joint) -> &str {
 pub(super) fn write<'a>(
     document: &mut FbxBuilder,
     character: &'a Character,
+    pose: FbxBind,
     omit_root: bool,
 ) -> LimbNodes<'a> {
     let skeleton = character.skeleton();
-    let bind = character.bind.clone().unwrap_or_else(|| skeleton.rest_model_pose());
+    let bind = nodes_pose(character, pose, omit_root);
     let local = bind.to_local(skeleton).local().to_vec();
     let mut bones = LimbNodes { skeleton, models: Vec::with_capacity(skeleton.len()), bind, local };
     for id in skeleton.ids() {
@@ -93,6 +96,22 @@ pub(super) fn write<'a>(
     bones
 }
 
+/// The pose of the nodes, in model space.
+fn nodes_pose(character: &Character, pose: FbxBind, omit_root: bool) -> ModelPose {
+    let estimated = |c: &&Calibration| !matches!(c.from, CalibrationSource::Bind | CalibrationSource::Rest);
+    let found = character.calibration.as_ref().filter(estimated).filter(|_| pose == FbxBind::TPose);
+    match (&character.bind, found) {
+        (Some(bind), _) => bind.clone(),
+        (None, None) => character.skeleton().rest_model_pose(),
+        // A root that is not written stays at the origin.
+        (None, Some(found)) if omit_root => {
+            let from_model = found.pose.joints().first().map_or_else(Transform::identity, Transform::inverse);
+            ModelPose::new(found.pose.joints().iter().map(|joint| from_model * *joint).collect())
+        }
+        (None, Some(found)) => found.pose.clone(),
+    }
+}
+
 impl LimbNodes<'_> {
     /// Displayed size of a joint, in the unit of the file.
     fn ball(&self, id: JointId) -> f64 {
@@ -115,6 +134,8 @@ impl LimbNodes<'_> {
             ticks: ticks::frame_ticks(clip),
             tracks,
             morphs: morphs.iter().flat_map(|mesh| mesh.curves(clip)).collect(),
+            cuts: Vec::new(),
+            tolerance: 0.0,
         }
     }
 

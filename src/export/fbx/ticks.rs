@@ -29,7 +29,7 @@ pub(super) fn seconds(ticks: i64) -> f64 {
 /// The code of a rate (`TimeMode`), [`CUSTOM`] for a rate without one.
 pub(super) fn mode(rate: f64) -> i32 {
     /// Frames per second and their code in `FbxTime::EMode`.
-    const MODES: [(f64, i32); 14] = [
+    const MODES: [(f64, i32); 15] = [
         (120.0, 1),
         (100.0, 2),
         (60.0, 3),
@@ -44,6 +44,7 @@ pub(super) fn mode(rate: f64) -> i32 {
         (96.0, 15),
         (72.0, 16),
         (60.0 / 1.001, 17),
+        (120.0 / 1.001, 18),
     ];
     MODES.iter().find(|(common, _)| (rate / common - 1.0).abs() < 1e-9).map_or(CUSTOM, |(_, mode)| *mode)
 }

@@ -211,8 +211,10 @@ fn a_take_becomes_a_skeleton_and_its_clip() {
 #[test]
 fn without_skin_a_character_is_its_skeleton() {
     let motion = sway(&ours("robot.glb").character, 12);
-    let options =
-        export::ExportOptions { fbx: FbxOptions { skin: false }, ..export::ExportOptions::default() };
+    let options = export::ExportOptions {
+        fbx: FbxOptions { skin: false, ..FbxOptions::default() },
+        ..export::ExportOptions::default()
+    };
     let scene = open(&write(std::slice::from_ref(&motion), &options).0);
     assert_eq!((scene.meshes.len(), scene.textures.len(), scene.materials.len()), (0, 0, 0));
     assert_eq!(scene.anim_stacks.len(), 1);

@@ -170,3 +170,30 @@ fn a_character_with_a_face_of_the_same_name_gets_the_weights() {
     assert_eq!(other.clips[0].property_tracks.len(), 1);
     assert!(said.contains("has no nodes of these names"), "{said}");
 }
+
+#[test]
+fn a_take_of_a_face_alone_is_a_clip() {
+    let (mut json, bin) = chunks(&with_face("robot.glb", 2, true));
+    let channels = json["animations"][0]["channels"].as_array_mut().unwrap();
+    channels.retain(|channel| channel["target"]["path"] == "weights");
+    let asset = read(&glb(&json, bin.clone()));
+    assert!(!asset.warnings.has("gltf-clip-without-joints"), "{:?}", asset.warnings);
+    let motion = asset.motion(0).unwrap();
+    let face = &motion.clip.property_tracks[0];
+    assert_eq!((motion.clip.frames(), face.node.as_str(), face.width), (FRAMES, "Face", 2));
+    for frame in 0..FRAMES {
+        assert!(face.frame(frame).iter().zip(weights(frame)).all(|(a, b)| (a - b).abs() < 1e-6), "{frame}");
+        let rest = motion.character.skeleton().rest_model_pose();
+        let now = motion.model_pose(frame);
+        let off = rest.joints().iter().zip(now.joints()).map(|(a, b)| (a.translation - b.translation).norm());
+        assert!(off.fold(0.0, f64::max) < 1e-6, "the body rests");
+    }
+    let options = GltfOptions { replace: true, ..GltfOptions::default() };
+    let back = read(&write_gltf(&asset.character, &asset.clips, &options).unwrap().bytes);
+    assert_eq!(back.clips[0].property_tracks, motion.clip.property_tracks);
+    // Neither joints nor morph targets: no clip.
+    json["animations"][0]["channels"] = json!([{ "sampler": 2, "target": {
+        "node": json["nodes"].as_array().unwrap().len() - 1, "path": "translation" } }]);
+    let asset = read(&glb(&json, bin));
+    assert!(asset.clips.is_empty() && asset.warnings.has("gltf-clip-without-joints"));
+}

@@ -86,6 +86,17 @@ pub struct MorphTarget {
     pub offsets: Vec<[f32; 3]>,
 }
 
+/// The start of the names of morph targets that have none in their file; the number of the target follows.
+pub(crate) const UNNAMED_TARGET: &str = "target_";
+
+impl MorphTarget {
+    /// Whether the target has no name in its file.
+    pub(crate) fn is_unnamed(&self) -> bool {
+        let number = self.name.strip_prefix(UNNAMED_TARGET);
+        number.is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
+    }
+}
+
 /// The influence of a joint beyond the four strongest of a vertex.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FurtherInfluence {

@@ -32,6 +32,7 @@ pub(crate) use contacts::ContactPoint;
 pub use contacts::{ContactPart, Contacts, Hold};
 pub use document::{Container, Document};
 pub use mark::{Mark, MarkKind};
+pub(crate) use mesh::UNNAMED_TARGET;
 pub use mesh::{Binding, FurtherInfluence, Material, Mesh, MorphTarget, Texture, TextureMap};
 pub(crate) use mobility::Mobility;
 pub use motion::{Fault, Motion};

@@ -26,6 +26,7 @@ mod joint_transfer;
 mod rotation_copy;
 mod skinned_roots;
 mod performance;
+mod morph_weights;
 mod transfer;
 
 pub use find_map::{MapDraft, draft, map};

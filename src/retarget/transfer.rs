@@ -3,6 +3,7 @@
 use super::body_plan::reachable;
 use super::joint_map::JointMap;
 use super::joint_transfer::JointTransfer;
+use super::morph_weights::transferred;
 use super::performance::Performance;
 use super::rest_alignment::CalibratedBody;
 use super::rotation_copy::RotationCopy;
@@ -11,7 +12,7 @@ use super::skinned_roots::SkinnedRoots;
 use crate::anatomy::parent_joint;
 use crate::body::{CharacterBody, SupportPoints};
 use crate::legs::{LegPair, LimbChain, Settings, Timeline, leg_ratio, limb_positions, solve_legs};
-use crate::model::{Character, Contacts, JointId, ModelPose, Motion, Rig, Role};
+use crate::model::{Character, Contacts, JointId, ModelPose, Motion, PropertyTrack, Rig, Role};
 use crate::signal::fix_hemispheres;
 use std::sync::Arc;
 
@@ -136,9 +137,14 @@ impl Retarget {
             trajectories: trajectories.flatten(),
             time: time.clone(),
             contacts,
-            property_tracks: motion.clip.property_tracks.clone(),
+            property_tracks: self.property_tracks(motion),
             roots: self.roots.as_ref(),
         }
+    }
+
+    /// The weights of morph targets and the animation of other nodes, for the target.
+    fn property_tracks(&self, motion: &Motion) -> Vec<PropertyTrack> {
+        transferred(&motion.clip.property_tracks, &motion.character, self.target())
     }
 
     /// The contact labels of the source on the target, whose ground is at height 0.
@@ -153,7 +159,7 @@ impl Retarget {
     pub fn copy(&self, motion: &Motion) -> Motion {
         let copy = RotationCopy::of(&self.joints, motion);
         let mut clip = copy.clip(motion.character.skeleton(), &motion.clip, &copy.joints.order);
-        clip.property_tracks = motion.clip.property_tracks.clone();
+        clip.property_tracks = self.property_tracks(motion);
         fix_hemispheres(&mut clip);
         let contacts = motion.contacts.as_ref().map(|c| copy.contacts(c));
         let copied = Motion { character: Arc::clone(self.target()), clip, contacts };

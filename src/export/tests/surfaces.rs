@@ -16,7 +16,7 @@ use std::sync::Arc;
 const TARGETS: usize = 40;
 const FRAMES: usize = 5;
 
-fn picture(color: [u8; 3]) -> Texture {
+pub(super) fn picture(color: [u8; 3]) -> Texture {
     let pixels = image::RgbImage::from_pixel(2, 2, image::Rgb(color));
     let mut bytes = std::io::Cursor::new(Vec::new());
     pixels.write_to(&mut bytes, image::ImageFormat::Png).unwrap();
@@ -24,7 +24,7 @@ fn picture(color: [u8; 3]) -> Texture {
 }
 
 /// The shipped mannequin, its first mesh in two primitives with everything that a surface can have.
-fn rich() -> Motion {
+pub(super) fn rich() -> Motion {
     let asset = import::load(shipped("mannequin.glb"), &ImportOptions::default()).unwrap();
     let mut hero = (*asset.character).clone();
     let mut mesh = hero.meshes[0].clone();
@@ -189,4 +189,23 @@ fn usd_keeps_targets_materials_colours_and_weights() {
     ] {
         assert!(text.contains(said), "{said}");
     }
+}
+
+#[test]
+fn a_face_alone_is_a_clip_in_fbx_and_usd() {
+    let mut motion = rich();
+    let skeleton = motion.character.skeleton().clone();
+    let poses = vec![skeleton.rest_pose(); FRAMES];
+    let tracks = std::mem::take(&mut motion.clip.property_tracks);
+    motion.clip = Clip::from_poses("talk", 30.0, &skeleton, &poses);
+    motion.clip.property_tracks = tracks;
+    let bytes = write(&motion, "fbx");
+    let back = import::from_bytes(&bytes, "back", Some("fbx"), None, &ImportOptions::default()).unwrap();
+    let clip = &back.clips[0];
+    assert_eq!((back.clips.len(), clip.frames(), clip.property_tracks.len()), (1, FRAMES, 1));
+    let (ours, theirs) = (&motion.clip.property_tracks[0], &clip.property_tracks[0]);
+    let off = ours.values.iter().zip(&theirs.values).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+    assert!(off < 1e-5, "{off}");
+    let text = String::from_utf8(write(&motion, "usda")).unwrap();
+    assert!(text.contains("blendShapeWeights.timeSamples"));
 }

@@ -6,7 +6,7 @@ use super::accessor_elements::Numbers;
 use super::accessors::Accessors;
 use super::interpolation::{Interpolation, KeyCursor, KeyTrack, fitting_rate};
 use super::node_joints::Joints;
-use super::property_tracks::{Frames, property_tracks};
+use super::property_tracks::{Frames, property_tracks, weight_times};
 use super::sampling::{FrameTimes, sample};
 use super::sampling_plan::{AnimatedNode, steps};
 use crate::gltf_document::{ADDED, GltfError, NodeTree, WorldTransform};
@@ -29,7 +29,7 @@ const LEAST_CURVED_RATE: f64 = 30.0;
 type Channels<'a> = Vec<(usize, usize, animation::Sampler<'a>)>;
 
 /// The clips of the document in file order, and the index of the first that posemill added (0 if there is none); animations
-/// that move no joint are left out with a warning.
+/// that move neither a joint nor a morph target are left out with a warning.
 pub(super) fn clips(
     view: &::gltf::Document,
     tree: &NodeTree,
@@ -53,7 +53,8 @@ pub(super) fn clips(
                 clips.push(clip);
             }
             Ok(None) => {
-                let message = "an animation that moves no joint was not read as a clip";
+                let message =
+                    "an animation that moves neither a joint nor a morph target was not read as a clip";
                 warnings.add("gltf-clip-without-joints", message, format!("animations[{i}]"));
             }
             Err(error @ GltfError::Compressed { .. }) => {
@@ -79,15 +80,19 @@ fn clip(
 ) -> Result<Option<Clip>, GltfError> {
     let here = format!("animations[{}]", animation.index());
     let channels = channels(animation, &here, tree, step_of, warnings);
-    if channels.is_empty() {
-        return Ok(None);
-    }
     let budget = accessors.budget();
     budget.reserve_list::<(AnimatedNode, WorldTransform)>(at_rest.len() as u64, || format!("`{here}`"))?;
     let mut steps = at_rest.clone();
     let keys = ChannelKeys::read(&channels, &here, accessors)?;
-    let JointTracks { tracks, cursors, times, curved } =
+    let JointTracks { tracks, cursors, mut times, mut curved } =
         keys.tracks(&channels, &here, step_of, &mut steps)?;
+    if channels.is_empty() {
+        // A take of a face: the body rests.
+        (times, curved) = weight_times(animation, tree, accessors)?;
+    }
+    if times.is_empty() {
+        return Ok(None);
+    }
     let FrameGrid { start, duration, rate, snap, frames } = FrameGrid::of(&times, curved);
     let samples = frames.saturating_mul(steps.len().max(joints.nodes.len()) as u64);
     let what = || format!("`{here}`, {duration:.1} s at {rate:.0} Hz,");

@@ -10,6 +10,7 @@
 use super::accessors::Accessors;
 use super::mesh_context::MeshContext;
 use super::node_joints::{Joints, VrmHumanoid};
+use super::required_extensions::warn_of_required;
 use super::resources::Resources;
 use super::{animations, checked_document, materials, primitives, skin_bind};
 use crate::gltf_document::{Chunks, GltfError, GltfNode, Json, NodeTree};
@@ -67,6 +68,7 @@ impl GltfFile {
         let mut warnings = Warnings::new();
         let mut resources = Resources::new(folder, budget);
         lists(&json, budget)?;
+        warn_of_required(&json, &mut warnings);
         let tree = NodeTree::read(&json, &mut warnings)?;
         let accessors = Accessors::read(&json, chunks.bin, &mut resources, budget)?;
         let skins = json.list::<::gltf::json::Skin>("skins")?;

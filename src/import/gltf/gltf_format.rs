@@ -19,7 +19,7 @@ pub const FORMAT: ReadFormat = ReadFormat {
     name: "gltf",
     suffixes: &["gltf", "glb", "vrm", "vrma"],
     about: "glTF 2.0, VRM 0 and 1, VRM animation: characters and takes",
-    loses: "nothing on export to GLB or glTF; in other formats morph weights, cameras and lights",
+    loses: "nothing on export to GLB or glTF; in other formats cameras, lights and, but for FBX and USD, morph weights",
     recognise: |head| {
         let json = head.trim_ascii_start().starts_with(b"{");
         head.starts_with(b"glTF") || json && head.windows(7).any(|w| w == b"\"asset\"")

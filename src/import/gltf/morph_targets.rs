@@ -5,7 +5,7 @@
 use super::accessor_elements::Numbers;
 use super::accessors::Accessors;
 use crate::gltf_document::GltfError;
-use crate::model::MorphTarget;
+use crate::model::{MorphTarget, UNNAMED_TARGET};
 use crate::report::Warnings;
 use ::gltf::json::accessor::Type;
 use ::gltf::mesh::Primitive;
@@ -72,7 +72,7 @@ impl MorphSource {
                     vec![0.0; 3 * vertices]
                 }
             };
-            let name = self.names.get(k).cloned().unwrap_or_else(|| format!("target_{k}"));
+            let name = self.names.get(k).cloned().unwrap_or_else(|| format!("{UNNAMED_TARGET}{k}"));
             let name = unique(name, &mut taken);
             let weight = self.weights.get(k).copied().filter(|w| w.is_finite()).unwrap_or(0.0);
             let offsets = offsets.chunks_exact(3).map(|c| [c[0], c[1], c[2]]).collect();

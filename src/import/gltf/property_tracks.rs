@@ -13,6 +13,7 @@ use crate::model::{AnimatedProperty, PropertyTrack};
 use crate::report::Warnings;
 use ::gltf::animation::Property;
 use ::gltf::json::accessor::Type;
+use std::collections::BTreeSet;
 
 /// The frames of a clip.
 pub(super) struct Frames<'a> {
@@ -63,6 +64,41 @@ pub(super) fn property_tracks(
         }
     }
     Ok(all)
+}
+
+/// The key times of all channels of morph weights, sorted, seconds, and whether any of them is not linear.
+///
+/// # Errors
+/// Times that cannot be read or do not ascend.
+pub(super) fn weight_times(
+    animation: &::gltf::Animation,
+    tree: &NodeTree,
+    accessors: &Accessors,
+) -> Result<(Vec<f64>, bool), GltfError> {
+    let mut inputs = BTreeSet::new();
+    let mut curved = false;
+    for channel in animation.channels() {
+        let target = channel.target();
+        let named = tree.node(target.node().index()).name.as_ref().is_some_and(|name| !name.is_empty());
+        if target.property() == Property::MorphTargetWeights && named {
+            inputs.insert(channel.sampler().input().index());
+            curved |= channel.sampler().interpolation() != ::gltf::animation::Interpolation::Linear;
+        }
+    }
+    let mut all: Vec<f64> = Vec::new();
+    for input in inputs {
+        let path = format!("animations[{}]", animation.index());
+        let times = accessors.floats(input, &path, Type::Scalar, Numbers::Float)?;
+        if times.windows(2).any(|w| w[0] > w[1]) {
+            return Err(GltfError::value(format!("accessors[{input}]"), "key times do not ascend"));
+        }
+        let what = || format!("the key times of `{path}`");
+        accessors.budget().reserve_list::<f64>(times.len() as u64, what)?;
+        all.extend(times.into_iter().map(f64::from));
+    }
+    all.sort_by(f64::total_cmp);
+    curved &= all.len() > 1;
+    Ok((all, curved))
 }
 
 /// The number of values per frame, and the values of all frames.

@@ -1,0 +1,137 @@
+//! Transfers the weights of morph targets to a character by the names of the targets.
+//!
+//! A face of 52 ARKit shapes plays on every character that has shapes of these names, whatever its nodes are called and in
+//! whatever order it lists them. Letter case, separators and what stands before a dot do not count: `eyeBlinkLeft`,
+//! `EyeBlinkLeft`, `Face.eyeBlink_Left`. Without names the weights go to the node of the same name, as animated nodes do.
+
+use crate::model::{AnimatedProperty, Character, Mesh, MorphTarget, PropertyTrack};
+use std::collections::BTreeMap;
+
+/// The property tracks of a clip of `source` for `target`.
+pub(super) fn transferred(
+    tracks: &[PropertyTrack],
+    source: &Character,
+    target: &Character,
+) -> Vec<PropertyTrack> {
+    let weights = |t: &&PropertyTrack| t.property == AnimatedProperty::Weights;
+    let (faces, mut all): (Vec<&PropertyTrack>, Vec<&PropertyTrack>) = tracks.iter().partition(weights);
+    let named: Vec<(&PropertyTrack, Vec<String>)> =
+        faces.iter().filter_map(|t| Some((*t, names(source, t)?))).collect();
+    let mut made: Vec<PropertyTrack> = Vec::new();
+    for mesh in target.meshes.iter().filter(|m| !m.morphs.is_empty() && !m.node.is_empty()) {
+        if !made.iter().any(|t| t.node == mesh.node) && !plays(&faces, source, mesh) {
+            made.extend(by_name(&named, mesh));
+        }
+    }
+    // A track whose node is there, or that fits nowhere, stays: export reports what it cannot write.
+    let stays = |t: &&PropertyTrack| {
+        let named = names(source, t).unwrap_or_default();
+        let morphs = || target.meshes.iter().flat_map(|mesh| &mesh.morphs);
+        target.meshes.iter().any(|mesh| plays(&[*t], source, mesh))
+            || !morphs().any(|morph| named.contains(&key_of(morph)))
+    };
+    all.extend(faces.into_iter().filter(stays));
+    let mut all: Vec<PropertyTrack> = all.into_iter().cloned().collect();
+    all.append(&mut made);
+    all
+}
+
+/// Whether one of the tracks plays on a mesh as it is.
+fn plays(faces: &[&PropertyTrack], source: &Character, mesh: &Mesh) -> bool {
+    let same = |t: &PropertyTrack| {
+        names(source, t)
+            .is_none_or(|names| names.iter().eq(&mesh.morphs.iter().map(key_of).collect::<Vec<_>>()))
+    };
+    faces.iter().any(|t| t.node == mesh.node && t.width == mesh.morphs.len() && same(t))
+}
+
+fn key_of(morph: &MorphTarget) -> String {
+    key(&morph.name)
+}
+
+/// The compared part of the name of a morph target.
+fn key(name: &str) -> String {
+    let own = name.rsplit('.').next().unwrap_or(name);
+    own.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// The names of the targets whose weights a track has; `None` if the source does not have them.
+fn names(source: &Character, track: &PropertyTrack) -> Option<Vec<String>> {
+    let of = source.meshes.iter().find(|m| m.node == track.node && m.morphs.len() == track.width)?;
+    (!of.morphs.iter().all(MorphTarget::is_unnamed)).then(|| of.morphs.iter().map(key_of).collect())
+}
+
+/// The weights for a mesh, by the names of its targets; `None` if the tracks have none of them.
+fn by_name(named: &[(&PropertyTrack, Vec<String>)], mesh: &Mesh) -> Option<PropertyTrack> {
+    let mut known: BTreeMap<&str, (&PropertyTrack, usize)> = BTreeMap::new();
+    for (track, names) in named {
+        for (k, name) in names.iter().enumerate() {
+            known.entry(name).or_insert((track, k));
+        }
+    }
+    let sources: Vec<Option<(&PropertyTrack, usize)>> =
+        mesh.morphs.iter().map(|morph| known.get(key_of(morph).as_str()).copied()).collect();
+    let first = sources.iter().flatten().next()?.0;
+    let frames = first.values.len() / first.width.max(1);
+    let weight = |frame: usize, k: usize| match sources[k] {
+        Some((track, from)) => track.frame(frame).get(from).copied().unwrap_or(0.0),
+        None => mesh.morphs[k].weight,
+    };
+    let width = mesh.morphs.len();
+    let values = (0..frames).flat_map(|frame| (0..width).map(move |k| (frame, k)));
+    let values = values.map(|(frame, k)| weight(frame, k)).collect();
+    Some(PropertyTrack { node: mesh.node.clone(), property: AnimatedProperty::Weights, width, values })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::made_figure::figure;
+
+    fn face(node: &str, names: &[&str]) -> Mesh {
+        let morph = |name: &&str| MorphTarget { name: (*name).into(), weight: 0.25, offsets: Vec::new() };
+        Mesh { node: node.into(), morphs: names.iter().map(morph).collect(), ..Mesh::default() }
+    }
+
+    fn with(meshes: Vec<Mesh>) -> Character {
+        let (bind, calibration, document) = (None, None, None);
+        Character { name: "hero".into(), rig: figure(), bind, calibration, meshes, document }
+    }
+
+    fn track(node: &str, width: usize, values: &[f32]) -> PropertyTrack {
+        let property = AnimatedProperty::Weights;
+        PropertyTrack { node: node.into(), property, width, values: values.to_vec() }
+    }
+
+    #[test]
+    fn weights_follow_the_names_of_the_targets() {
+        let take = with(vec![face("Face", &["JawOpen", "EyeBlinkLeft"])]);
+        let hero = with(vec![
+            face("Head", &["smile", "fcl.eyeBlink_Left", "jawOpen"]),
+            face("Teeth", &["jawOpen"]),
+            face("Hat", &["wind"]),
+        ]);
+        let tracks = [track("Face", 2, &[0.1, 0.2, 0.3, 0.4])];
+        let there = transferred(&tracks, &take, &hero);
+        assert_eq!(
+            there,
+            [track("Head", 3, &[0.25, 0.2, 0.1, 0.25, 0.4, 0.3]), track("Teeth", 1, &[0.1, 0.3])]
+        );
+    }
+
+    #[test]
+    fn what_fits_as_it_is_stays_as_it_is() {
+        let hero = with(vec![face("Face", &["a", "b"])]);
+        let tracks = [track("Face", 2, &[0.1, 0.2])];
+        assert_eq!(transferred(&tracks, &hero, &hero), tracks);
+        let numbered = with(vec![face("Face", &["target_0", "target_1"])]);
+        let three = with(vec![face("Head", &["target_0", "target_1", "target_2"])]);
+        assert_eq!(transferred(&tracks, &numbered, &three), tracks);
+        // Without names, and without a place.
+        assert_eq!(transferred(&tracks, &with(vec![]), &hero), tracks);
+        let other = [track("Other", 3, &[0.1, 0.2, 0.3])];
+        assert_eq!(transferred(&other, &with(vec![]), &hero), other);
+        let moved = PropertyTrack { property: AnimatedProperty::Scale, width: 3, ..other[0].clone() };
+        assert_eq!(transferred(&[moved.clone()], &hero, &hero), [moved]);
+    }
+}

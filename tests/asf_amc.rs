@@ -226,3 +226,24 @@ fn damaged_files_give_an_error_or_a_motion_that_keeps_the_promises() {
         }
     }
 }
+
+#[cfg(feature = "cli")]
+#[test]
+fn a_skeleton_without_motion_changes_its_format() {
+    let folder = folder(&[("v.asf", ASF)]);
+    let run = |output: &str| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_posemill"));
+        command.current_dir(folder.path()).args(["convert", "v.asf", "-o", output]).output().unwrap()
+    };
+    for output in ["v.glb", "v.fbx", "v.usda", "v.bvh"] {
+        let done = run(output);
+        assert!(done.status.success(), "{output}: {}", String::from_utf8_lossy(&done.stderr));
+    }
+    for output in ["v.glb", "v.fbx", "v.bvh"] {
+        let asset = load(folder.path().join(output), &ImportOptions::default()).unwrap();
+        for name in ["root", "spine", "head"] {
+            assert!(asset.character.skeleton().find(name).is_some(), "{output}: {name}");
+        }
+        assert!(asset.clips.is_empty(), "{output}");
+    }
+}

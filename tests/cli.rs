@@ -233,6 +233,24 @@ fn a_dry_run_says_what_would_be_done_and_does_nothing() {
 }
 
 #[test]
+fn a_folder_in_place_of_files_is_answered_with_globs_for_what_it_holds() {
+    let studio = studio(&["takes/a.bvh", "takes/deep/b.bvh"]);
+    write(&studio, "takes/hero.GLB", "");
+    write(&studio, "takes/notes.txt", "");
+    let output = posemill(&studio, &["convert", "takes/", "-o", "out/"]);
+    let expected = "error: `takes` is a folder, with 1 `.GLB`, 2 `.bvh`\n  \
+        hint: write 'takes/**/*.GLB' 'takes/**/*.bvh'\n";
+    assert_eq!((code(&output), stderr(&output)), (2, expected.to_owned()));
+    fs::create_dir(studio.path().join("empty")).unwrap();
+    let output = posemill(&studio, &["convert", "empty", "-o", "out/"]);
+    let said = stderr(&output);
+    assert!(
+        said.starts_with("error: `empty` is a folder, without files of a format that is read\n"),
+        "{said}"
+    );
+}
+
+#[test]
 fn nothing_starts_where_the_pipeline_is_faulty() {
     let studio = studio(&["takes/a.bvh"]);
     let no_start = |arguments: &[&str], expected: &str| {

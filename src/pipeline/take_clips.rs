@@ -30,12 +30,12 @@ pub(super) fn choose_clips(
         _ => {}
     }
     if asset.clips.is_empty() {
-        // A character without a clip can change its format, but no stage can work on it.
+        // A character or a skeleton without a clip can change its format, but no stage can work on it.
         let only_converts = pipeline.stages.is_empty() && pipeline.clip.is_none();
-        if !only_converts || asset.character.meshes.is_empty() {
+        let joints = asset.character.skeleton().len();
+        if !only_converts || (asset.character.meshes.is_empty() && joints < 2) {
             return Err(RunError::NoClip);
         }
-        let joints = asset.character.skeleton().len();
         asset.clips = vec![Clip::new("", 30.0, joints, Vec::new(), Vec::new(), Vec::new())];
     }
     if let Some(wanted) = &pipeline.clip {

@@ -24,7 +24,10 @@ pub const FORMAT: ReadFormat = ReadFormat {
     loses: "scale channels",
     recognise: |head| {
         let json = head.trim_ascii_start().starts_with(b"{");
-        !json && head.to_ascii_uppercase().windows(9).any(|w| w == b"HIERARCHY")
+        let upper = head.to_ascii_uppercase();
+        // A short Acclaim skeleton has the key `:hierarchy`.
+        let word = |at: usize| upper[at..].starts_with(b"HIERARCHY") && (at == 0 || upper[at - 1] != b':');
+        !json && (0..upper.len()).any(word)
     },
     read: |source, options| import(source.bytes, source.name, options),
 };

@@ -16,7 +16,7 @@ use std::fmt::Write;
 pub const FORMAT: Format = Format {
     name: "csv",
     about: "table of positions and rotations of joints in model space, metres",
-    loses: "skeleton, skin, materials; one clip a file",
+    loses: "everything but joint positions and rotations; one clip a file",
     morphs: false,
     several: false,
     write: |motions, options| {

@@ -32,7 +32,7 @@ use std::f64::consts::FRAC_PI_2;
 pub const FORMAT: Format = Format {
     name: "npz",
     about: "NumPy arrays: positions, rotations, rest, names, contacts; metres",
-    loses: "skin, materials; one clip a file",
+    loses: "skin, materials, morph targets, and animation of nodes that are no joints; one clip a file",
     morphs: false,
     several: false,
     write: |motions, options| {

@@ -26,7 +26,7 @@ use std::sync::Arc;
 pub const FORMAT: Format = Format {
     name: "vrma",
     about: "VRM animation, playable by any VRM",
-    loses: "joints that are not human bones, translations of all joints except the hips; one clip a file",
+    loses: "bones outside the VRM humanoid, translations of joints other than the hips, skin, morph targets; one clip a file",
     morphs: false,
     several: false,
     write: |motions, options: &ExportOptions| {

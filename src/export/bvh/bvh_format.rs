@@ -9,7 +9,7 @@ use crate::report::Warnings;
 pub const FORMAT: Format = Format {
     name: "bvh",
     about: "Biovision hierarchy, centimetres",
-    loses: "skin, materials, axes of joints at rest; one clip a file",
+    loses: "skin, materials, morph targets, joint axes at rest, and animation of nodes that are no joints; one clip a file",
     morphs: false,
     several: false,
     write: |motions, options| {

@@ -4,9 +4,15 @@
 mod fbx;
 #[cfg(feature = "fbx")]
 mod fbx_splice;
+#[cfg(feature = "fbx")]
+mod fbx_bind;
 mod gltf;
 mod laws;
+#[cfg(feature = "formats")]
+mod losses;
 mod moved_skin;
+#[cfg(feature = "fbx")]
+mod not_finite;
 mod surfaces;
 mod usd;
 mod vrma;

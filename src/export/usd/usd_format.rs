@@ -19,7 +19,7 @@ use crate::report::Warnings;
 pub const USDA: Format = Format {
     name: "usda",
     about: "USD as text with separate textures; Blender plays it at 24 frames per second: set its rate",
-    loses: "cameras and lights",
+    loses: "cameras, lights, and animation of nodes that are no joints",
     morphs: true,
     several: true,
     write: |motions, options| {

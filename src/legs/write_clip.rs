@@ -85,7 +85,8 @@ struct MovedJoints<'a> {
     hips: Option<JointId>,
     /// The topmost joints of the body; empty if the body does not move.
     top: Vec<JointId>,
-    /// Whether a joint is a child of the hips that keeps its orientation when the pelvis rotates: all but the legs.
+    /// Whether a joint is on the hips and keeps its orientation when the pelvis rotates: all but the legs, and but joints without a
+    /// role that only lead to one with a role, which keeps its own.
     trunk: Vec<bool>,
     /// The moved joints and their ancestors; no others are processed.
     towards: Towards<'a>,
@@ -99,10 +100,21 @@ impl<'a> MovedJoints<'a> {
         let hips = rig.joint(Role::Hips);
         let above_leg =
             |id: JointId| solved.legs.iter().any(|l| id == l.upper || skeleton.is_ancestor(id, l.upper));
-        let trunk: Vec<bool> = skeleton
-            .ids()
-            .map(|id| hips.is_some() && skeleton.parent(id) == hips && !above_leg(id))
-            .collect();
+        let mut leads = vec![false; skeleton.len()];
+        for id in skeleton.ids().rev() {
+            if let Some(parent) = skeleton.parent(id).filter(|_| leads[id.index()] || rig.role(id).is_some())
+            {
+                leads[parent.index()] = true;
+            }
+        }
+        let mut trunk = vec![false; skeleton.len()];
+        let mut between = vec![false; skeleton.len()];
+        for id in skeleton.ids() {
+            let on_hips = skeleton.parent(id).is_some_and(|p| Some(p) == hips || between[p.index()]);
+            let only_leads = leads[id.index()] && rig.role(id).is_none();
+            between[id.index()] = on_hips && only_leads;
+            trunk[id.index()] = on_hips && !only_leads && !above_leg(id);
+        }
         let ends = top.iter().copied().chain(hips).chain(solved.legs.iter().flat_map(|leg| leg.joints()));
         let held = skeleton.ids().filter(|id| moves && trunk[id.index()]);
         let towards = Towards::new(skeleton, ends.chain(held));

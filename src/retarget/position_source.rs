@@ -48,8 +48,41 @@ pub fn position_sources(
             positions[id.index()] = attached(bound, parent, id);
         }
     }
+    attach_between(rig, map, bound, above_hips, &mut positions);
     attach_loose(rig, map, bound, above_hips, &mut positions);
     positions
+}
+
+/// Attaches undriven joints apart from the body that have parts of the body below them (a spine on a joint beside the pelvis):
+/// they move with what these parts are attached to, if that is one joint.
+fn attach_between(
+    rig: &Rig,
+    map: &JointMap,
+    bound: &ModelPose,
+    above_hips: impl Fn(JointId) -> bool,
+    positions: &mut [PositionSource],
+) {
+    let skeleton = rig.skeleton();
+    // The joint that the parts below are attached to; `Some(None)` where they are attached to several, or move alone.
+    let mut below: Vec<Option<Option<JointId>>> = vec![None; skeleton.len()];
+    for id in skeleton.ids().rev() {
+        let own = match &positions[id.index()] {
+            _ if map.driving(id).is_none() => below[id.index()],
+            PositionSource::Attached(parent, _) => Some(Some(*parent)),
+            _ => Some(None),
+        };
+        let Some(parent) = skeleton.parent(id).filter(|_| own.is_some()) else { continue };
+        let all = &mut below[parent.index()];
+        *all = if all.is_none() || *all == own { own } else { Some(None) };
+    }
+    let mut on_driven = vec![false; skeleton.len()];
+    for id in skeleton.ids() {
+        let above = skeleton.parent(id).is_some_and(|p| on_driven[p.index()]);
+        on_driven[id.index()] = above || map.driving(id).is_some();
+        if let Some(Some(parent)) = below[id.index()].filter(|_| !on_driven[id.index()] && !above_hips(id)) {
+            positions[id.index()] = attached(bound, parent, id);
+        }
+    }
 }
 
 /// A joint attached to `parent` as in the calibration pose.

@@ -58,13 +58,19 @@ impl SkinnedRoots {
         let skeleton = character.skeleton();
         let moved: Vec<JointId> = skeleton.ids().filter(|id| self.moves(skeleton, *id)).collect();
         // Joints that the clip moves through the world stay where they are; others follow their parents.
-        let keeps = |id: &JointId| {
-            let hangs = skeleton.parent(*id).is_some_and(|p| moved.contains(&p)) && !moved.contains(id);
-            hangs && (*id == self.hips || clip.translated().contains(id))
-        };
-        let kept: Vec<JointId> = skeleton.ids().filter(keeps).collect();
+        let mut follows = vec![false; skeleton.len()];
+        let mut changed: Vec<JointId> = Vec::new();
+        for id in skeleton.ids() {
+            let hangs = skeleton.parent(id).is_some_and(|p| follows[p.index()]);
+            let stays = id == self.hips || clip.translated().contains(&id);
+            follows[id.index()] = moved.contains(&id) || hangs && !stays;
+            if follows[id.index()] || hangs {
+                changed.push(id);
+            }
+        }
         let mut translated = clip.translated().to_vec();
-        translated.extend(moved.iter().chain(&kept));
+        translated.extend(&moved);
+        translated.push(self.hips);
         translated.sort();
         translated.dedup();
         let mut translations = Vec::with_capacity(clip.frames() * translated.len());
@@ -72,13 +78,16 @@ impl SkinnedRoots {
             let mut pose = clip.pose(skeleton, f);
             let model = ModelPose::of(skeleton, &pose);
             let mut new = model.joints().to_vec();
-            for &id in moved.iter().chain(&kept) {
+            for &id in &changed {
                 let above = skeleton.parent(id).map_or_else(Transform::identity, |p| new[p.index()]);
                 let own = &mut pose.local_mut()[id.index()];
                 if let Some(at) = self.transform(id, &model) {
                     new[id.index()] = at;
-                } else if moved.contains(&id) {
+                } else if follows[id.index()] {
                     new[id.index()] = above * *own;
+                    if !moved.contains(&id) {
+                        continue;
+                    }
                 }
                 *own = above.inverse() * new[id.index()];
                 clip.rotations_mut(f)[id.index()] = own.rotation;

@@ -14,6 +14,10 @@ const BENDING: usize = 3;
 /// at more than 2, joints in the palm at about 0.5, and at up to 1 where the rig puts them in the middle of the palm.
 const NEAR_WRIST: f64 = 1.5;
 
+/// Length of a first bone, in lengths of the one after it, below which it is a stub: the shortest first phalanges are longer than
+/// the second.
+const STUB: f64 = 0.1;
+
 /// The finger chains below `hand`, thumb first. `rest` is the calibration pose in model space, any unit; `seen` are the
 /// fingers by shape, empty if unknown.
 pub fn fingers(
@@ -29,6 +33,15 @@ pub fn fingers(
         .collect();
     if named.iter().any(|(id, name)| counts_joints(skeleton, names, *id, name.which)) {
         named.retain(|(_, name)| matches!(name.which, WhichFinger::Named(_)));
+    }
+    // A finger without a name or number is the only one, beside the thumb, and its joints are one chain; a single joint may be a
+    // helper of the hand.
+    let only: Vec<JointId> = named.iter().filter(|n| n.1.which == WhichFinger::Only).map(|n| n.0).collect();
+    let others =
+        |which: WhichFinger| which != WhichFinger::Only && which != WhichFinger::Named(Finger::Thumb);
+    let branches = only.windows(2).any(|pair| !names.is_below(pair[1], pair[0]));
+    if only.len() < 2 || branches || named.iter().any(|n| others(n.1.which)) {
+        named.retain(|n| n.1.which != WhichFinger::Only);
     }
     let first = first_counted(&named);
     let by_place = numbers_by_place(names, &named, seen);
@@ -88,7 +101,8 @@ fn first_counted(named: &[(JointId, &FingerName)]) -> (u32, Finger) {
 }
 
 /// The fingers of the numbers where the shape shows that the thumb has the highest number: UMA counts from the little
-/// finger, Smash Bros from the index finger. Empty where the thumb has the lowest one, or the shape does not tell.
+/// finger, Smash Bros from the index finger; which of them, the order across the palm shows, also where fingers are missing.
+/// Empty where the thumb has the lowest number, or the shape does not tell.
 fn numbers_by_place(
     names: &JointNames,
     named: &[(JointId, &FingerName)],
@@ -96,18 +110,34 @@ fn numbers_by_place(
 ) -> Vec<(u32, Finger)> {
     let number = |id: JointId| match names.finger(id)?.which {
         WhichFinger::Counted(n) => Some(n),
-        WhichFinger::Named(_) => None,
+        _ => None,
     };
     let highest = named.iter().filter_map(|(id, _)| number(*id)).max();
-    let found: Vec<(u32, Finger)> =
-        seen.iter().filter_map(|(f, chain)| Some((number(*chain.first()?)?, *f))).collect();
-    let thumb = found.iter().find(|f| f.1 == Finger::Thumb).map(|f| f.0);
-    if thumb.is_some() && thumb == highest && found.len() == Finger::ALL.len() { found } else { Vec::new() }
+    // From the thumb to the little finger.
+    let found: Vec<u32> = seen.iter().filter_map(|(_, chain)| number(*chain.first()?)).collect();
+    let Some((&thumb, others)) = found.split_first().filter(|(thumb, _)| Some(**thumb) == highest) else {
+        return Vec::new();
+    };
+    let first_seen = seen.first().is_some_and(|(f, chain)| {
+        *f == Finger::Thumb && chain.first().is_some_and(|&id| number(id) == Some(thumb))
+    });
+    let rises = others.is_sorted_by(|a, b| a < b);
+    if !first_seen || others.len() < 2 || !(rises || others.is_sorted_by(|a, b| a > b)) {
+        return Vec::new();
+    }
+    // Numbers start with 0 or 1.
+    let next = u32::from(others.contains(&0));
+    let place = |n: u32| if rises { Some(n + next) } else { thumb.checked_sub(n) };
+    let finger = |n: u32| Finger::ALL.get(place(n)? as usize).copied();
+    let all = others.iter().filter_map(|&n| Some((n, finger(n)?)));
+    all.chain([(thumb, Finger::Thumb)]).collect()
 }
 
 fn which(name: WhichFinger, (number, finger): (u32, Finger)) -> Option<Finger> {
     match name {
         WhichFinger::Named(finger) => Some(finger),
+        // The joint map pairs equal fingers, and every hand with fingers has an index finger.
+        WhichFinger::Only => Some(Finger::Index),
         WhichFinger::Counted(n) => {
             let index = n.checked_sub(number)? as usize + finger as usize;
             Finger::ALL.get(index).copied()
@@ -131,7 +161,10 @@ fn in_palm(
         return None;
     }
     let distance = |a: JointId, b: JointId| (rest.position(a) - rest.position(b)).norm();
-    let near = |chain: &&&Vec<JointId>| distance(hand, chain[0]) < NEAR_WRIST * distance(chain[0], chain[1]);
+    let near = |chain: &&&Vec<JointId>| {
+        let bone = distance(chain[0], chain[1]);
+        distance(hand, chain[0]) < NEAR_WRIST * bone || bone < STUB * distance(chain[1], chain[2])
+    };
     let votes = long.iter().filter(near).count();
     (first == Some(0) || 2 * votes > long.len()).then_some(first)
 }

@@ -46,6 +46,8 @@ pub enum WhichFinger {
     Named(Finger),
     /// By number.
     Counted(u32),
+    /// Not at all: if its joints form a chain, the fingers are one.
+    Only,
 }
 
 /// Factor of a part's weight for each word of another part in the name: `arm_wrist` is a wrist rather than an arm only by
@@ -206,12 +208,15 @@ impl ParsedName {
         };
         let counted = label.numbers.first().copied().map(WhichFinger::Counted);
         let by_number = || first(&|s| counted.filter(|_| s == Sense::AnyFinger));
+        let without_number = || first(&|s| (s == Sense::AnyFinger).then_some(WhichFinger::Only));
         let used = usize::from(by_name.is_none() && by_ordinal().is_none());
         // The digits of a leg are toes.
         let of_foot =
             |s: Sense| matches!(s, Sense::Body(NamedPart::UpperLeg | NamedPart::LowerLeg | NamedPart::Foot));
         let counts_toes = by_name.is_none() && label.words.iter().flat_map(senses).any(of_foot);
-        if let Some(which) = by_name.or_else(by_ordinal).or_else(by_number).filter(|_| !counts_toes) {
+        if let Some(which) =
+            by_name.or_else(by_ordinal).or_else(by_number).or_else(without_number).filter(|_| !counts_toes)
+        {
             let number = label.numbers.get(used..).and_then(|rest| rest.last().copied());
             let metacarpal = words().flat_map(senses).any(|s| s == Sense::Metacarpal);
             named.finger = Some(FingerName { which, number, metacarpal });

@@ -95,11 +95,11 @@ pub fn find(
         .filter(|&c| names.is_below(hips, c) && trunk.hips.is_some_and(|h| h.1 >= 0.9))
         .unwrap_or(hips);
     let line = trunk_line(skeleton, names, base, trunk.head, chest);
+    let line = &line[if base == hips { 0 } else { connectors(names, &line) }..];
     if trunk.head.is_none() {
-        trunk.head =
-            unnamed_head(names, rest, hips, &line, shoulders).or_else(|| face(skeleton, names, &line));
+        trunk.head = unnamed_head(names, rest, hips, line, shoulders).or_else(|| face(skeleton, names, line));
     }
-    let line: Vec<JointId> = line.into_iter().filter(|&id| Some(id) != trunk.head).collect();
+    let line: Vec<JointId> = line.iter().copied().filter(|&id| Some(id) != trunk.head).collect();
     // In Biped rigs the collar bones are below the neck.
     let neck = line.iter().position(|&id| is_neck(names, id));
     let split = match chest.and_then(|c| line.iter().position(|&id| id == c)) {
@@ -113,6 +113,12 @@ pub fn find(
     trunk.spine = line[..split].to_vec();
     trunk.tail = tail(skeleton, names, hips);
     trunk
+}
+
+/// The first joints of a trunk beside the pelvis that only connect it to the root (`Spine_Root`): their names do not clearly
+/// denote a spine, as those of later joints do.
+fn connectors(names: &JointNames, line: &[JointId]) -> usize {
+    line.iter().position(|&id| is_spine(names, id)).unwrap_or(0)
 }
 
 /// Whether both legs hang on a joint and the rest of the body does not.

@@ -67,6 +67,7 @@ pub fn run(arguments: &CalibrateArguments, console: &Console) -> Result<Exit, Fa
         }
         assets.push((take.path.clone(), asset));
     }
+    leave_out_unsure(&mut assets).iter().for_each(|line| console.warning(line));
     let Some((path, first)) = assets.first() else { return Ok(Exit::NoStart) };
     let clips: Vec<&Clip> = assets.iter().flat_map(|(_, asset)| &asset.clips).collect();
     let rig = &first.character.rig;
@@ -98,7 +99,7 @@ pub fn run(arguments: &CalibrateArguments, console: &Console) -> Result<Exit, Fa
     for file in &files {
         write_whole(&arguments.output, &file.bytes)?;
     }
-    let unsure = estimate.joints.iter().filter(|j| j.confidence < 0.45).count();
+    let unsure = estimate.joints.iter().filter(|j| j.confidence < GUESS).count();
     let sure = match unsure {
         0 => String::new(),
         1 => "; one joint is a guess".to_owned(),
@@ -108,6 +109,25 @@ pub fn run(arguments: &CalibrateArguments, console: &Console) -> Result<Exit, Fa
     let of = if assets.len() == 1 { "one take".to_owned() } else { format!("{} takes", assets.len()) };
     console.note(format!("wrote {}: the T-pose of {of}{axes}{sure}", arguments.output.display()));
     Ok(Exit::Good)
+}
+
+/// Leaves out takes whose up axis is only a guess if others show theirs, since a pose of two worlds is none. Returns a warning for
+/// each.
+fn leave_out_unsure(assets: &mut Vec<(PathBuf, Asset)>) -> Vec<String> {
+    let (unsure, sure): (Vec<_>, Vec<_>) =
+        std::mem::take(assets).into_iter().partition(|(_, asset)| asset.warnings.has("rest-from-motion-up"));
+    if sure.is_empty() {
+        *assets = unsure;
+        return Vec::new();
+    }
+    *assets = sure;
+    let told = |(path, _): &(PathBuf, Asset)| {
+        format!(
+            "`{}` does not show its up axis and is left out: read it with `--set input.up=` and the axis of the other takes",
+            path.display()
+        )
+    };
+    unsure.iter().map(told).collect()
 }
 
 /// Difference of a take's own estimate from that of all takes above which it is reported, degrees. Takes of one skeleton differ by
@@ -147,9 +167,15 @@ fn compare_takes(assets: &[(PathBuf, Asset)], of_all: &Estimate, console: &Conso
     Ok(())
 }
 
-/// The roles whose rotations differ by more than [`DIFFERS`], in degrees, largest first; fingers and toes are small.
+/// Confidence of an estimated joint below which it is a guess, as readers of takes report it.
+const GUESS: f64 = 0.45;
+
+/// The roles whose rotations differ by more than [`DIFFERS`], in degrees, largest first. Joints that the take alone can only guess
+/// contradict nothing (a foot that it never plants); fingers and toes are small.
 fn differences(rig: &Rig, own: &Estimate, of_all: &Estimate) -> Vec<(Role, f64)> {
+    let guessed = |joint| own.joints.iter().any(|j| j.joint == joint && j.confidence < GUESS);
     let body = rig.assignments().filter(|(role, _)| !matches!(role, Role::Finger(..) | Role::Toes(_)));
+    let body = body.filter(|(_, a)| !guessed(a.joint));
     let rotation = |estimate: &Estimate, id| estimate.pose.joint(id).rotation;
     let apart = body.map(|(role, a)| {
         (role, rotation_between(&rotation(own, a.joint), &rotation(of_all, a.joint)).to_degrees())
@@ -173,4 +199,54 @@ fn as_in_the_file(character: &Character) -> Skeleton {
         joints[0].rest = Transform::new(Quat::identity(), rest.rotation.inverse() * rest.translation);
     }
     Skeleton::new(joints).expect("rotating the root keeps the skeleton valid")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::import::{ImportOptions, load};
+    use crate::math::exp;
+    use crate::model::{ModelPose, Side};
+
+    fn take(name: &str) -> (PathBuf, Asset) {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(name);
+        let asset = load(&path, &ImportOptions::default()).unwrap();
+        (path, asset)
+    }
+
+    #[test]
+    fn cuts_of_one_take_give_about_the_pose_of_all_and_guesses_contradict_nothing() {
+        let (_, asset) = take("walk.bvh");
+        let (rig, motion) = (&asset.character.rig, asset.motion(0).unwrap());
+        let cuts = [0..40, 20..60, 40..80].map(|frames| motion.part(frames).clip);
+        let estimate = |clips: &[&Clip]| rest_from_motion(rig, clips, Some(Vec3::y())).unwrap();
+        let all = estimate(&cuts.iter().collect::<Vec<_>>());
+        for cut in &cuts {
+            let apart = differences(rig, &estimate(&[cut]), &all);
+            assert!(apart.iter().all(|(_, degrees)| *degrees < 2.0 * DIFFERS), "{apart:?}");
+        }
+        let foot = rig.joint(Role::Foot(Side::Left)).unwrap();
+        for (confidence, told) in [(0.9, true), (GUESS, true), (0.3, false)] {
+            let mut joints = all.pose.joints().to_vec();
+            joints[foot.index()].rotation = exp(&Vec3::x()) * joints[foot.index()].rotation;
+            let mut own = Estimate { pose: ModelPose::new(joints), ..all.clone() };
+            own.joints.iter_mut().filter(|j| j.joint == foot).for_each(|j| j.confidence = confidence);
+            let apart = differences(rig, &own, &all);
+            assert_eq!(apart.first().map(|(role, _)| *role), told.then_some(Role::Foot(Side::Left)));
+        }
+    }
+
+    #[test]
+    fn takes_that_do_not_show_their_up_axis_do_not_spoil_the_pose_of_the_others() {
+        let guessed = |mut take: (PathBuf, Asset)| {
+            take.1.warnings.add("rest-from-motion-up", "a guess", "the take");
+            take
+        };
+        let mut takes = vec![guessed(take("turn.bvh")), take("walk.bvh")];
+        assert_eq!(leave_out_unsure(&mut takes).len(), 1);
+        assert!(takes.len() == 1 && takes[0].0.ends_with("walk.bvh"));
+        // Without another one it is all there is.
+        let mut takes = vec![guessed(take("turn.bvh"))];
+        assert!(leave_out_unsure(&mut takes).is_empty() && takes.len() == 1);
+    }
 }

@@ -5,8 +5,9 @@ use crate::batch::{JobOutcome, JobStatus, passed};
 use crate::measure::Threshold;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The outcomes of many jobs in numbers.
 #[derive(Debug, Default)]
@@ -15,6 +16,8 @@ pub struct Counters {
     kinds: BTreeMap<(String, usize), WarningKind>,
     /// Sentences about thresholds that a result exceeds, by job number.
     passed: BTreeMap<usize, Vec<String>>,
+    /// Number of takes whose rest pose was estimated from their own motion, by folder and extension.
+    estimated: BTreeMap<(PathBuf, OsString), usize>,
 }
 
 /// Warnings of one code that have the same rank among the warnings of that code in their file.
@@ -42,9 +45,17 @@ impl Counters {
         if outcome.status != JobStatus::Written {
             return;
         }
+        let all = || outcome.warnings.as_array().into_iter().flatten();
+        if let Some(take) = outcome.inputs.first()
+            && all().any(|w| w.get("code").and_then(Value::as_str) == Some("rest-from-motion"))
+        {
+            let folder = take.parent().unwrap_or(Path::new("")).to_owned();
+            let extension = take.extension().unwrap_or_default().to_owned();
+            *self.estimated.entry((folder, extension)).or_default() += 1;
+        }
         let mut ranks: BTreeMap<String, usize> = BTreeMap::new();
         let doubtful = |w: &&Value| w.get("sure") != Some(&Value::Bool(true));
-        for warning in outcome.warnings.as_array().into_iter().flatten().filter(doubtful) {
+        for warning in all().filter(doubtful) {
             let text = |key: &str| warning.get(key).and_then(Value::as_str).unwrap_or_default();
             let rank = ranks.entry(text("code").to_owned()).and_modify(|n| *n += 1).or_default();
             let mut hasher = DefaultHasher::new();
@@ -73,6 +84,22 @@ impl Counters {
         self.passed.values().flatten()
     }
 
+    /// For each folder with several takes whose rest poses were estimated one by one, how to use one pose for all. A run does not
+    /// do so by itself: what is written for a take would then depend on the other takes of the run.
+    fn one_pose_for_all(&self) -> impl Iterator<Item = String> {
+        let several = self.estimated.iter().filter(|(_, takes)| **takes > 1);
+        several.map(|((folder, extension), takes)| {
+            let named = folder.file_name().unwrap_or("takes".as_ref()).to_string_lossy();
+            let format = if extension == "bvh" { "bvh" } else { "glb" };
+            let all = folder.join("*").with_extension(extension);
+            format!(
+                "the rest pose of {takes} takes was estimated from each alone\nhint: if they have one skeleton, use one pose for all: \
+                 `posemill calibrate '{}' -o {named}.pose.{format}`, then `--set input.calibration.file={named}.pose.{format}`",
+                all.display()
+            )
+        })
+    }
+
     /// Prints one line for each kind of warning, on stderr.
     pub fn show_warnings(&self, console: &Console) {
         for kind in self.kinds.values() {
@@ -87,6 +114,7 @@ impl Counters {
             };
             console.warning(kind.line.clone() + &more);
         }
+        self.one_pose_for_all().for_each(|line| console.warning(line));
     }
 }
 
@@ -152,5 +180,51 @@ impl std::fmt::Display for Counters {
         let parts: Vec<String> =
             ORDER.iter().filter_map(part).map(|(n, word)| format!("{n} {word}")).collect();
         f.write_str(&parts.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// A take that was written, with one warning.
+    fn written(take: &str, code: &str) -> JobOutcome {
+        JobOutcome {
+            inputs: vec![PathBuf::from(take)],
+            status: JobStatus::Written,
+            outputs: Vec::new(),
+            warnings: json!([{ "code": code, "message": "text", "first": "", "count": 1, "sure": true }]),
+            metrics: json!([]),
+            verdict: Value::Null,
+            changes: json!([]),
+            findings: json!([]),
+            worst_series: None,
+            error: None,
+        }
+    }
+
+    #[test]
+    fn several_takes_with_estimated_rest_poses_are_told_how_to_use_one_pose() {
+        let mut counters = Counters::default();
+        for (job, (take, code)) in [
+            ("lab/b.bvh", "rest-from-motion"),
+            ("lab/a.bvh", "rest-from-motion"),
+            ("lab/good.bvh", "bvh-unit"),
+            ("other/lone.bvh", "rest-from-motion"),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            counters.add(job, &written(take, code), &[]);
+        }
+        let told: Vec<String> = counters.one_pose_for_all().collect();
+        assert_eq!(
+            told,
+            [
+                "the rest pose of 2 takes was estimated from each alone\nhint: if they have one skeleton, use one pose for all: \
+                 `posemill calibrate 'lab/*.bvh' -o lab.pose.bvh`, then `--set input.calibration.file=lab.pose.bvh`"
+            ]
+        );
     }
 }

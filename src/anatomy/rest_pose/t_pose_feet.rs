@@ -83,7 +83,7 @@ fn sole(e: &MotionSamples, found: &mut PartialEstimate, side: Side) -> Option<Fo
         weights.iter().zip(steps).map(|(w, s)| w * s).sum()
     };
     let planted = seconds > RESTS;
-    let normal = mean_direction(&up, &weights).filter(|_| planted);
+    let normal = mean_direction(&up, &weights).filter(|_| planted).filter(|n| on_sole(n, &ahead, &across));
     match normal {
         Some(normal) => {
             across = normal.cross(&ahead).try_normalize(1e-9).unwrap_or(across);
@@ -131,6 +131,19 @@ fn toes(e: &MotionSamples, found: &mut PartialEstimate, sole: &FootObservation) 
             found.set(role, c, 0.8, "level, as the foot points");
         }
     }
+}
+
+/// Slopes from ankle to toes of a foot that stands on its sole, degrees downwards: from toes on a ramp to a raised heel. A foot
+/// beyond kneels, sits, or the up axis is wrong.
+const STANDING: std::ops::RangeInclusive<f64> = -30.0..=70.0;
+/// Roll of a standing foot against the axis of its knee, radians (75 degrees): ankles roll by 30.
+const ROLLED: f64 = 1.3;
+
+/// Whether a foot whose up axis is `normal` may stand on its sole; all are unit vectors in its axes, `across` by the knee.
+fn on_sole(normal: &Vec3, ahead: &Vec3, across: &Vec3) -> bool {
+    let slope = libm::asin((-normal.dot(ahead)).clamp(-1.0, 1.0)).to_degrees();
+    let level = normal - ahead * normal.dot(ahead);
+    STANDING.contains(&slope) && level.angle(&ahead.cross(across)) < ROLLED
 }
 
 /// One joint in the frames of one clip.

@@ -416,3 +416,25 @@ fn a_baked_take_stays_what_it_is_in_another_format() {
         }
     }
 }
+
+#[test]
+fn a_foot_that_rests_on_its_toes_or_instep_does_not_show_its_sole() {
+    // The right foot of a kneeling figure: low, still, and its sole at the back.
+    for name in ["walk.bvh", "squat.bvh"] {
+        let motion = load(&shipped(name)).motion(0).unwrap();
+        let (rig, skeleton) = (&motion.character.rig, motion.character.skeleton());
+        let [left, right] = Side::BOTH.map(|side| rig.joint(Role::Foot(side)).unwrap());
+        let mut clip = motion.clip.clone();
+        for f in 0..clip.frames() {
+            clip.rotations_mut(f)[right.index()] *= exp(&(Vec3::x() * 1.8));
+        }
+        let estimate = rest_from_motion(rig, &[&clip], Some(Vec3::y())).unwrap();
+        let rest = skeleton.rest_model_pose();
+        for foot in [left, right] {
+            let away = estimate.pose.joint(foot).rotation.angle_to(&rest.joint(foot).rotation).to_degrees();
+            assert!(away < 30.0, "{name}: {away} degrees at {}", skeleton.joint(foot).name);
+        }
+        let sure = estimate.joints.iter().find(|j| j.joint == right).unwrap().confidence;
+        assert!(sure < 0.45, "{name}: {sure}");
+    }
+}

@@ -34,6 +34,11 @@ pub fn io_reason(error: &std::io::Error) -> String {
     first + letters.as_str()
 }
 
+/// A confidence with four digits, as reports print it: more would be rounding errors.
+pub(crate) fn rounded(confidence: f64) -> f64 {
+    (confidence * 1e4).round() / 1e4
+}
+
 /// Escapes control characters, line separators and characters that change the writing direction, so that a name cannot
 /// add a line to a message or file, or control a terminal.
 pub fn one_line(text: &str) -> String {

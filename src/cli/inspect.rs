@@ -9,7 +9,7 @@ use crate::model::{Asset, Assignment, Character, Clip, Container, JointId, Motio
 use crate::pipeline::write_whole;
 use crate::render::{Format, RolePicture};
 use crate::repair::{Faults, repair_motion};
-use crate::report::{Finding, one_line, printable};
+use crate::report::{Finding, one_line, printable, rounded};
 use crate::retarget::second_best;
 use clap::Args;
 use serde_json::{Value, json};
@@ -110,7 +110,7 @@ fn calibration(character: &Character) -> Value {
     let joints = character.calibration.iter().flat_map(|told| &told.joints);
     let joints = joints.map(|j| {
         let name = &character.skeleton().joint(j.joint).name;
-        json!({ "name": name, "confidence": j.confidence, "reason": j.reason })
+        json!({ "name": name, "confidence": rounded(j.confidence), "reason": j.reason })
     });
     json!({ "from": character.calibration_source().to_string(), "joints": joints.collect::<Vec<_>>() })
 }
@@ -162,10 +162,10 @@ fn document(asset: &Asset, file: &str, format: &str, faults: &[Vec<Finding>]) ->
             "file_name": joint.file_name,
             "parent": joint.parent.map_or(-1, |p| p.index() as i64),
             "role": role.map(|r| r.to_string()),
-            "confidence": assignment.map(|a| a.confidence),
+            "confidence": assignment.map(|a| rounded(a.confidence)),
             "reason": assignment.map(|a| a.reason.clone()),
             "second_best": assignment.filter(|a| a.is_doubtful()).and_then(|_| second_best(character, role?)).map(
-                |(id, confidence)| json!({ "name": skeleton.joint(id).name, "confidence": confidence })
+                |(id, confidence)| json!({ "name": skeleton.joint(id).name, "confidence": confidence.map(rounded) })
             ),
         })
     };

@@ -1,7 +1,7 @@
 //! Joint map: which joint of the source drives which joint of the target.
 
 use crate::model::{Character, JointId, Rig, Role, Side};
-use crate::report::{MappedJoint, Mapping};
+use crate::report::{MappedJoint, Mapping, rounded};
 
 /// A target joint and what drives it.
 #[derive(Clone, Debug, PartialEq)]
@@ -76,7 +76,7 @@ impl JointMap {
                 role: pair.role.map(|r| r.to_string()).unwrap_or_default(),
                 source: from,
                 target: name(target, pair.target),
-                confidence: pair.confidence,
+                confidence: rounded(pair.confidence),
                 reason: pair.reason.clone(),
             }
         };

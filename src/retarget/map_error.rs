@@ -79,7 +79,7 @@ pub struct WantedRole {
     pub role: Role,
     /// The guess that was too unsure, as a clause; empty without one.
     pub guess: String,
-    /// The exact line to add to a map file.
+    /// The exact line to add to a map file; its key and a remark if no joint fits.
     pub line: String,
 }
 

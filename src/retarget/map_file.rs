@@ -16,6 +16,7 @@
 use super::find_map::map;
 use super::joint_map::{JointMap, JointPair};
 use super::map_error::{FileFault, MapError};
+use crate::anatomy::JointLabel;
 use crate::body::MobilityOverride;
 use crate::model::{Assignment, Character, JointId, Rig, Role};
 use crate::report::one_line;
@@ -161,8 +162,13 @@ impl MapReader<'_> {
         let entries = written.pair.as_deref().unwrap_or_default();
         let read = entries.iter().map(|e| Some((e, self.pair(e, source.character, target.character)?)));
         let mut read: Vec<(&PairEntry, JointPair)> = read.collect::<Vec<_>>().into_iter().flatten().collect();
-        swap_sides(&mut read, written.swap_source_sides, |pair| &mut pair.source);
-        swap_sides(&mut read, written.swap_target_sides, |pair| &mut pair.target);
+        let mut swapped: Vec<&mut JointPair> = read.iter_mut().map(|r| &mut r.1).collect();
+        if written.swap_source_sides {
+            swap_sides(&mut swapped, source.character, |pair| &mut pair.source);
+        }
+        if written.swap_target_sides {
+            swap_sides(&mut swapped, target.character, |pair| &mut pair.target);
+        }
         let mut pairs: Vec<JointPair> = Vec::with_capacity(read.len());
         for (entry, mut pair) in read {
             if entry.confidence.is_some() && !yields(&mut pair, source.assigned, target.assigned) {
@@ -213,18 +219,31 @@ struct AssignedRoles<'a> {
     assigned: &'a [(Role, JointId)],
 }
 
-/// Exchanges the joints of the left and right pairs; a pair without its counterpart on the other side keeps its joint.
-fn swap_sides(pairs: &mut [(&PairEntry, JointPair)], swap: bool, joint: fn(&mut JointPair) -> &mut JointId) {
-    if !swap {
-        return;
-    }
-    let before: Vec<(Option<Role>, JointId)> = pairs.iter_mut().map(|(_, p)| (p.role, *joint(p))).collect();
-    for (_, pair) in pairs {
-        let mirrored = pair.role.map(Role::mirrored);
-        if let Some((_, other)) = before.iter().find(|(role, _)| role.is_some() && *role == mirrored) {
-            *joint(pair) = *other;
+/// Exchanges the joints of the left and right pairs, by role or, without one, by the sides in the joints' names; a pair without
+/// its counterpart on the other side keeps its joint.
+fn swap_sides(
+    pairs: &mut [&mut JointPair],
+    character: &Character,
+    joint: fn(&mut JointPair) -> &mut JointId,
+) {
+    let before: Vec<(Option<Role>, JointId)> = pairs.iter_mut().map(|p| (p.role, *joint(p))).collect();
+    for pair in pairs {
+        let other = match pair.role.map(Role::mirrored) {
+            None => named_on_the_other_side(character, *joint(pair)),
+            mirrored => before.iter().find(|(role, _)| *role == mirrored).map(|b| b.1),
+        };
+        if let Some(other) = other {
+            *joint(pair) = other;
         }
     }
+}
+
+/// The joint whose name differs only by its side.
+fn named_on_the_other_side(character: &Character, joint: JointId) -> Option<JointId> {
+    let skeleton = character.skeleton();
+    let mut wanted = JointLabel::of(&skeleton.joint(joint).name);
+    wanted.side = Some(wanted.side?.other());
+    skeleton.ids().find(|&id| JointLabel::of(&skeleton.joint(id).name).is_same(&wanted))
 }
 
 /// Moves a pair to the joints that the user assigned to its role. Returns whether the pair is still wanted: not if one of its
@@ -287,8 +306,14 @@ impl JointMap {
         reader.done().map_err(MapError::File)?;
         if written.pair.is_none() {
             let with = |character: &Character, rig: &Rig| Character { rig: rig.clone(), ..character.clone() };
-            let found = map(&with(source, &source_rig), &with(target, &target_rig))?;
-            return Ok((found, source_rig, target_rig));
+            let mut found = map(&with(source, &source_rig), &with(target, &target_rig))?;
+            // Pairs with a role have the exchanged rigs; of those that were paired by equal names both sides are known.
+            let mut by_name: Vec<&mut JointPair> =
+                found.pairs.iter_mut().filter(|p| p.role.is_none()).collect();
+            if written.swap_source_sides != written.swap_target_sides {
+                swap_sides(&mut by_name, source, |pair| &mut pair.source);
+            }
+            return Ok((JointMap::of(found.pairs, &source_rig, &target_rig), source_rig, target_rig));
         }
         let assign = |rig: &Rig, of: &dyn Fn(&JointPair) -> JointId| {
             // The role of a pair is assigned on both rigs; chains keep their detected roles.

@@ -121,9 +121,14 @@ pub(super) fn required(source: &Character, target: &Character) -> Vec<Gap> {
                 None => {
                     let candidates = pairing.candidates(role, end);
                     let (own, _) = pairing.of(end);
-                    let message = format!("`{}` has no joint for `{role}`", one_line(&own.character.name));
-                    let joint = candidates.first().map_or("JOINT", |&id| own.name(id));
-                    let fix = Some(line(end, role, joint));
+                    let name = one_line(&own.character.name);
+                    let fix = candidates.first().map(|&id| line(end, role, own.name(id)));
+                    let message = match fix {
+                        Some(_) => format!("`{name}` has no joint for `{role}`"),
+                        None => format!(
+                            "`{name}` has no joint for `{role}`, and none fits: if one does, assign it as `{end}_roles.{role}`"
+                        ),
+                    };
                     pairing.suppose(role, end, &candidates);
                     Gap { role, end, guess: None, candidates, message, fix }
                 }
@@ -218,11 +223,9 @@ impl Pairing<'_> {
         }
         let names = self.bodies.each_ref().map(|b| one_line(&b.character.name));
         let message = format!("neither `{}` nor `{}` has a joint for `{role}`", names[0], names[1]);
-        let [ours, theirs] = [MapEnd::Source, MapEnd::Target].map(|end| {
-            let joint = candidates[end as usize].first();
-            line(end, role, joint.map_or("JOINT", |&id| self.of(end).0.name(id)))
-        });
-        let fix = (!candidates[0].is_empty()).then(|| format!("{ours}\n{theirs}"));
+        let [ours, theirs] = [MapEnd::Source, MapEnd::Target]
+            .map(|end| candidates[end as usize].first().map(|&id| line(end, role, self.of(end).0.name(id))));
+        let fix = ours.zip(theirs).map(|(ours, theirs)| format!("{ours}\n{theirs}"));
         for end in [MapEnd::Source, MapEnd::Target] {
             self.suppose(role, end, &candidates[end as usize]);
         }

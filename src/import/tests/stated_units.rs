@@ -2,7 +2,11 @@
 
 use crate::export::{ExportOptions, Format, save};
 use crate::import::{ImportOptions, from_bytes, load};
+use crate::made_bodies::{ADULT, bones};
 use crate::made_walk::{carried, shipped, take};
+use crate::math::Transform;
+use crate::model::{Character, Clip, Joint, Motion, Rig, Skeleton};
+use std::sync::Arc;
 
 #[test]
 fn a_unit_for_takes_is_reported_for_a_take_that_states_its_own() {
@@ -14,4 +18,23 @@ fn a_unit_for_takes_is_reported_for_a_take_that_states_its_own() {
     assert_eq!(named.character.skeleton(), plain.character.skeleton(), "the same metres");
     // Beside takes of another format a character without clips is not meant.
     assert!(!load(shipped("mannequin.glb"), &centimetres).unwrap().warnings.has("units-stated"));
+}
+
+#[test]
+fn a_figure_that_a_wrong_unit_makes_a_giant_or_a_mite_is_reported() {
+    let person = bones(&ADULT);
+    for (scale, odd) in [(1.0, false), (5.0, false), (100.0, true), (0.01, true)] {
+        let joints = person.skeleton().joints().iter().map(|joint| {
+            let rest = Transform::new(joint.rest.rotation, joint.rest.translation * scale);
+            Joint { rest, ..joint.clone() }
+        });
+        let skeleton = Skeleton::new(joints.collect()).unwrap();
+        let clip = Clip::from_poses("rest", 30.0, &skeleton, &[skeleton.rest_pose()]);
+        let roles: Vec<_> = person.rig.assignments().map(|(role, a)| (role, a.clone())).collect();
+        let character = Arc::new(Character::new("person", Rig::new(skeleton, roles)));
+        let bytes = save(&[Motion::new(character, clip)], Format::GLB, &ExportOptions::default()).unwrap().0;
+        let read =
+            from_bytes(&bytes[0].bytes, "person", Some("glb"), None, &ImportOptions::default()).unwrap();
+        assert_eq!(read.warnings.has("size-odd"), odd, "{scale} times as large: {:?}", read.warnings);
+    }
 }

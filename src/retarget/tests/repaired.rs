@@ -215,3 +215,58 @@ fn swapped_sides_move_as_if_they_had_been_right() {
     assert!(apart(&a, &b) < 1e-9, "{}", apart(&a, &b));
     assert!(apart(&a, &wrong) > 0.1, "the test has no effect");
 }
+
+/// The character with two ears, which have no role.
+fn with_ears(character: &Character) -> Character {
+    let mut joints = character.skeleton().joints().to_vec();
+    for (name, x) in [("ear_l", 0.1), ("ear_r", -0.1)] {
+        let at = Transform::from_translation(Vec3::new(x, 0.1, 0.0));
+        joints.push(Joint {
+            file_name: Some(name.into()),
+            ..Joint::new(name, character.rig.joint(Role::Head), at)
+        });
+    }
+    let roles: Vec<_> = character.rig.assignments().map(|(role, a)| (role, a.clone())).collect();
+    Character { rig: Rig::new(Skeleton::new(joints).unwrap(), roles), ..character.clone() }
+}
+
+#[test]
+fn joints_that_are_paired_by_their_names_change_sides_with_the_others() {
+    let (source, target) = (with_ears(&take()), with_ears(&robot(&plain, &|r, a| Some((r, a)))));
+    let written = draft(&source, &target).to_toml(&source, &target);
+    let ear = |c: &Character, side: &str| c.skeleton().find(&format!("ear_{side}")).unwrap();
+    for (keys, crossed) in [
+        ("", false),
+        ("swap_source_sides = true\n", true),
+        ("swap_target_sides = true\n", true),
+        ("swap_source_sides = true\nswap_target_sides = true\n", false),
+    ] {
+        for pairs in ["", written.as_str()] {
+            let text = format!("{keys}{pairs}");
+            let (map, ..) = JointMap::read(&text, "map.toml", &source, &target).unwrap();
+            for (side, other) in [("l", "r"), ("r", "l")] {
+                let driver = map.driving(ear(&target, side)).map(|p| p.source);
+                let wanted = ear(&source, if crossed { other } else { side });
+                assert_eq!(
+                    driver,
+                    Some(wanted),
+                    "{keys:?} with{} pairs",
+                    if pairs.is_empty() { "out" } else { "" }
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_role_that_no_joint_fits_is_told_without_a_line_that_names_one() {
+    let joint = Joint { file_name: Some("box".into()), ..Joint::new("box", None, Transform::identity()) };
+    let target = Character::new("thing", Rig::new(Skeleton::new(vec![joint]).unwrap(), Vec::new()));
+    let draft = draft(&take(), &target);
+    let text = draft.to_toml(&take(), &target);
+    assert!(
+        !text.contains("JOINT") && !draft.refused.as_ref().unwrap().to_string().contains("JOINT"),
+        "{text}"
+    );
+    assert!(text.contains("assign it as `target_roles.left_upper_leg`"), "{text}");
+}

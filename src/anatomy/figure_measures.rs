@@ -71,14 +71,29 @@ pub(super) fn middle(rig: &Rig, rest: &ModelPose, role: fn(Side) -> Role) -> Opt
 /// the hind legs, those of a Tyrannosaurus a quarter.
 const FORELEG: f64 = 0.5;
 
-/// Whether a rig is a quadruped: its trunk does not continue the line of its hind legs in `rest`, and its arms are long
-/// enough to stand on.
+/// How the trunk of a body is on its legs in a pose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Posture {
+    /// The trunk continues the line of the legs, or there is not enough of a body to tell.
+    Upright,
+    /// The trunk is across the legs, and the arms do not reach the ground: birds and many dinosaurs.
+    LevelTrunk,
+    /// The trunk is across the legs, and the arms are long enough to stand on.
+    FourLegs,
+}
+
+/// Whether a rig is a quadruped.
 pub fn on_four_legs(rig: &Rig, rest: &ModelPose) -> bool {
+    posture(rig, rest) == Posture::FourLegs
+}
+
+/// The posture of a rig in `rest`.
+pub fn posture(rig: &Rig, rest: &ModelPose) -> Posture {
     let middle = |role| middle(rig, rest, role);
     let feet = middle(Role::Foot).or_else(|| middle(Role::LowerLeg));
     let (Some(hips), Some(shoulders), Some(feet)) = (middle(Role::UpperLeg), middle(Role::UpperArm), feet)
     else {
-        return false;
+        return Posture::Upright;
     };
     let (trunk, legs) = (shoulders - hips, hips - feet);
     // Where the forelegs end before a hand, the forearm is about as long as the upper arm.
@@ -88,7 +103,11 @@ pub fn on_four_legs(rig: &Rig, rest: &ModelPose) -> bool {
         _ => None,
     };
     let stands = arm.is_none_or(|arm| arm > FORELEG * legs.norm());
-    stands && trunk.dot(&legs) < IN_LINE * trunk.norm() * legs.norm()
+    match trunk.dot(&legs) < IN_LINE * trunk.norm() * legs.norm() {
+        false => Posture::Upright,
+        true if stands => Posture::FourLegs,
+        true => Posture::LevelTrunk,
+    }
 }
 
 /// The up axis of a body: +Y, or the line from feet to shoulders where legs and trunk are in line and both more than 40

@@ -24,7 +24,7 @@ mod up_axis;
 mod vocabulary;
 
 pub(crate) use body_hierarchy::{parent_joint, parent_role};
-pub(crate) use figure_measures::{Figure, on_four_legs};
+pub(crate) use figure_measures::{Figure, Posture, on_four_legs, posture};
 pub(crate) use humanoid::HumanoidMap;
 pub(crate) use joint_label::{JointLabel, same_words};
 pub(crate) use joint_names::JointNames;

@@ -3,7 +3,7 @@
 use super::joint_map::{JointMap, JointPair};
 use super::map_error::{MapError, WantedRole};
 use super::map_gaps::{Gap, MapEnd, gaps, required};
-use crate::anatomy::{JointLabel, on_four_legs};
+use crate::anatomy::{JointLabel, Posture, on_four_legs, posture};
 use crate::model::{Character, JointId, ModelPose, Rig, Role, Skeleton};
 use crate::report::one_line;
 
@@ -85,6 +85,22 @@ fn find(source: &Character, target: &Character) -> (JointMap, Option<MapError>) 
     (JointMap::of(pairs, s, t), refused)
 }
 
+/// The warning for two bodies on two legs of which one stands upright and the other with a level trunk, as birds and many dinosaurs:
+/// both can be compared only in their rest poses.
+pub fn postures_differ(source: (&Character, &Rig), target: (&Character, &Rig)) -> Option<String> {
+    let of = |(character, rig): (&Character, &Rig)| posture(rig, &character.calibration_pose());
+    let (level, upright) = match (of(source), of(target)) {
+        (Posture::LevelTrunk, Posture::Upright) => (source.0, target.0),
+        (Posture::Upright, Posture::LevelTrunk) => (target.0, source.0),
+        _ => return None,
+    };
+    Some(format!(
+        "`{}` stands with a level trunk and `{}` upright: each keeps its own posture, and bends as far as the take bends from its",
+        one_line(&level.name),
+        one_line(&upright.name)
+    ))
+}
+
 /// Joints from the root to the end of a leg of the simplest body: hips, thigh, shin and foot. Parts of a scene that hang on each
 /// other less deeply are objects, not joints.
 const LEG_JOINTS: usize = 4;
@@ -117,7 +133,7 @@ fn wanted(gap: &Gap, source: &Character, target: &Character) -> WantedRole {
             gap.role, a.confidence, a.reason
         )
     });
-    let line = gap.fix.clone().unwrap_or_default();
+    let line = gap.fix.clone().unwrap_or_else(|| format!("{}_roles.{}: no joint fits", gap.end, gap.role));
     WantedRole { end: gap.end, name: character.name.clone(), role: gap.role, guess, line }
 }
 

@@ -29,6 +29,7 @@ mod performance;
 mod morph_weights;
 mod transfer;
 
+pub(crate) use find_map::postures_differ;
 pub use find_map::{MapDraft, draft, map};
 pub use joint_map::JointMap;
 pub use map_error::{FileFault, MapError};

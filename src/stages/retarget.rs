@@ -8,7 +8,7 @@ use crate::model::{Character, Motion};
 use crate::placement::ArmPlacement;
 use crate::regular_file::read_text;
 use crate::report::{Mapping, Report, Warnings, io_reason};
-use crate::retarget::{FileFault, JointMap, PART, Retarget, RootScale, gaps, map, warnings};
+use crate::retarget::{FileFault, JointMap, PART, Retarget, RootScale, gaps, map, postures_differ, warnings};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -125,7 +125,10 @@ impl StageConfig for RetargetConfig {
         let from = CharacterBody::of(source, &s_rig);
         let retarget = Retarget::between(&from, &body, &map, travel);
         let sure = map.pairs.iter().map(|p| p.confidence).fold(1.0, f64::min);
-        let left_out = warnings(&gaps(&map, (source, &s_rig), (&target, &t_rig)));
+        let mut left_out = warnings(&gaps(&map, (source, &s_rig), (&target, &t_rig)));
+        if let Some(message) = postures_differ((source, &s_rig), (&target, &t_rig)) {
+            left_out.add("retarget-posture", message, "");
+        }
         let placed = self.hands && !retarget.is_copy();
         let placement = placed.then(|| ArmPlacement::new(&from, &body)).flatten();
         Ok(Box::new(RetargetStage {

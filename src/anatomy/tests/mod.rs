@@ -1,6 +1,8 @@
 //! Detection of roles and rest poses on made and real bodies.
 
+mod animals;
 mod bind_pose;
+mod dressed_bodies;
 mod names;
 mod rest_pose;
 mod role_faults;

@@ -164,7 +164,7 @@ fn accessories_are_no_body_parts() {
 }
 
 /// An animal on four legs, with neck and tail.
-fn animal() -> Made {
+pub(super) fn animal() -> Made {
     let mut m = Made::default();
     m.add("hips", None, [0.0, 1.0, -0.6]);
     m.chain("spine", "hips", &[[0.0, 1.05, -0.3], [0.0, 1.05, 0.0], [0.0, 1.05, 0.3]]);

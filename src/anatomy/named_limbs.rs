@@ -2,7 +2,7 @@
 //! one decision.
 
 use super::joint_names::JointNames;
-use super::role_weights::ROLE_WEIGHTS;
+use super::role_weights::Weight;
 use super::vocabulary::NamedPart;
 use crate::model::{JointId, ModelPose, Role, Side, Skeleton};
 
@@ -38,7 +38,7 @@ const BALL: f64 = 0.3;
 /// Confidence of a role that the shape alone gives to a joint of a named body: little more than a guess, since the joint's
 /// own name does not confirm it.
 pub const GAP_CONFIDENCE: f64 = 0.55;
-/// Highest confidence of a choice whose runner-up is as good but for [`RoleWeights::margin`].
+/// Highest confidence of a choice whose runner-up is as good but for [`Weight::Margin`].
 const CLOSE_CONFIDENCE: f64 = 0.6;
 /// Confidence of the shape that its joint must exceed to fill a slot without a name: hands and feet that are not children
 /// of the limb are moved by other means than the limb.
@@ -61,7 +61,7 @@ struct Candidate {
 
 /// The best assignment of one side's joints to the four `slots` of a limb, from names and shape together.
 ///
-/// Maximises the sum of all evidence ([`RoleWeights`]). Joints on one path of the tree must be in the limb's order, and a
+/// Maximises the sum of all evidence ([`Weight`]). Joints on one path of the tree must be in the limb's order, and a
 /// bonus rewards that they are. Of equal assignments the one nearest to the root wins, so that a chain of twist joints is
 /// used from its first joint. Names with unknown words need the shape's agreement, where a shape was found.
 pub fn limb(
@@ -143,14 +143,14 @@ impl Search<'_> {
             }
             let below = |other: JointId| self.names.is_below(candidate.id, other);
             let order = match inner.clone().next() {
-                Some(last) if below(last) => ROLE_WEIGHTS.follows,
-                Some(_) if inner.clone().any(below) => -ROLE_WEIGHTS.skips,
+                Some(last) if below(last) => Weight::Follows.value(),
+                Some(_) if inner.clone().any(below) => -Weight::Skips.value(),
                 _ => 0.0,
             };
             let needed = !matches!(self.slots[depth], NamedPart::Clavicle | NamedPart::Toes);
-            let bonus = order + if needed { ROLE_WEIGHTS.needed } else { 0.0 };
+            let bonus = order + if needed { Weight::Needed.value() } else { 0.0 };
             self.chosen[depth] = Some(n);
-            self.fill(depth + 1, score + candidate.name + ROLE_WEIGHTS.shape * candidate.shape + bonus);
+            self.fill(depth + 1, score + candidate.name + Weight::Shape.value() * candidate.shape + bonus);
         }
         self.chosen[depth] = None;
         self.fill(depth + 1, score);
@@ -172,7 +172,7 @@ impl Search<'_> {
             None => true,
         };
         let next = (0..self.best_with[slot].len()).filter(|&n| rival(n)).map(|n| self.best_with[slot][n]);
-        let close = self.best.0 - next.fold(f64::MIN, f64::max) < ROLE_WEIGHTS.margin;
+        let close = self.best.0 - next.fold(f64::MIN, f64::max) < Weight::Margin.value();
         Some((id, if close { sure.min(CLOSE_CONFIDENCE) } else { sure }))
     }
 }

@@ -8,6 +8,7 @@ use super::joint_tree::Tree;
 use super::limb::Limb;
 use super::limb_pairs::{LimbPairs, direction, middle};
 use super::trunk_line::TrunkJoints;
+use crate::anatomy::role_weights::Weight;
 use crate::math::Vec3;
 
 /// The sum of all cues.
@@ -25,15 +26,6 @@ pub(super) struct Front {
     pub upright: bool,
 }
 
-/// Vote of the file's +Z, which glTF defines as the front. It decides only where no other cue does.
-const FORMAT: f64 = 0.3;
-/// Vote of a foot that points ahead: two outweigh all other cues of a body at rest.
-const FOOT: f64 = 3.0;
-/// Vote of a foot whose direction only a joint without skin shows: tools move such joints, so it decides only where nothing
-/// else does.
-const BARE_FOOT: f64 = 0.5;
-/// Vote of the knees in a clip: twice that of both feet, which may point anywhere in a bad rest pose.
-const KNEES: f64 = 12.0;
 /// Radians (15 degrees) of knee flexion from which its axis counts; below, noise reverses the axis.
 const LEAST_FLEXION: f64 = 0.26;
 
@@ -51,25 +43,29 @@ pub(super) fn front(tree: &Tree, body: &LimbPairs, line: &TrunkJoints, thumbs: V
     let up = up.unwrap_or_else(Vec3::y);
     let front = first.cross(&up).try_normalize(1e-12).unwrap_or_else(Vec3::z);
 
-    let mut votes = FORMAT * front.z;
+    let mut votes = Weight::FormatFront.value() * front.z;
     let foot = |s: usize| {
-        let weight = if legs.foot_is_bare(tree, s) { BARE_FOOT } else { FOOT };
+        let weight = if legs.foot_is_bare(tree, s) {
+            Weight::BareFootAhead.value()
+        } else {
+            Weight::FootAhead.value()
+        };
         legs.foot(tree, s).map_or(0.0, |v| weight * v.dot(&front))
     };
     votes += foot(0) + foot(1);
-    votes += 2.0 * offset(tree, legs, front);
+    votes += Weight::KneesAhead.value() * offset(tree, legs, front);
     if let Some(arms) = &body.arms {
-        votes += if upright { -0.5 * offset(tree, arms, front) } else { 0.0 };
+        votes += if upright { -Weight::ElbowsAside.value() * offset(tree, arms, front) } else { 0.0 };
     }
     if let Some(trunk) = trunk.filter(|_| !upright) {
-        votes += 5.0 * trunk.dot(&front);
+        votes += Weight::TrunkAhead.value() * trunk.dot(&front);
     }
     votes += thumbs.dot(&front);
     votes += line.head.map_or(0.0, |h| face(tree, h).dot(&front));
     let knees = knees(tree, legs);
     let others = votes;
-    votes += KNEES * knees.unwrap_or(0.0);
-    Front { votes, knees, others, format: FORMAT * front.z, upright }
+    votes += Weight::Knees.value() * knees.unwrap_or(0.0);
+    Front { votes, knees, others, format: Weight::FormatFront.value() * front.z, upright }
 }
 
 /// Forward offset of the middle joints of both limbs from the line between first and last joint, in units of a tenth

@@ -8,6 +8,7 @@ use super::joint_tree::Tree;
 use super::limb::Limb;
 use super::limb_score::LimbKind;
 use super::twins::Twin;
+use crate::anatomy::role_weights::Weight;
 use crate::math::Vec3;
 
 /// Legs, and arms if any.
@@ -101,32 +102,32 @@ fn score(tree: &Tree, legs: &Limb, arms: &Limb, longest: f64) -> Option<f64> {
     if same_plane < 0.5 {
         return None;
     }
-    let mut points = legs.points + arms.points + 4.0 * same_plane;
+    let mut points = legs.points + arms.points + Weight::SamePlane.value() * same_plane;
     // Wings are long; arms need not be longer than legs.
-    points += 6.0 * (legs.length + arms.length.min(0.8 * legs.length)) / longest;
-    points -= 4.0 * (libm::log(arms.length / legs.length).abs() - 0.6).max(0.0);
+    points += Weight::LongLimbs.value() * (legs.length + arms.length.min(0.8 * legs.length)) / longest;
+    points -= Weight::LimbsDiffer.value() * (libm::log(arms.length / legs.length).abs() - 0.6).max(0.0);
     if tree.skin.is_some() {
-        points += 6.0 * (l.skin.min(0.25) + a.skin.min(0.25));
+        points += Weight::LimbSkin.value() * (l.skin.min(0.25) + a.skin.min(0.25));
     }
     // Skeletons start at the hips: the pair nearer to the root is the legs.
     points += match (tree.is_below(a.parent, l.parent), tree.is_below(l.parent, a.parent)) {
-        (true, false) => 3.0,
-        (false, true) => -3.0,
+        (true, false) => Weight::LegsAtRoot.value(),
+        (false, true) => -Weight::LegsAtRoot.value(),
         _ => 0.0,
     };
-    points += 3.0 * down(tree, legs);
+    points += Weight::LegsDown.value() * down(tree, legs);
     let (hip, shoulder) = (middle(tree, legs, legs.upper), middle(tree, arms, arms.upper));
     let trunk = shoulder - hip;
     let along = trunk.try_normalize(0.1 * legs.length.max(1e-12))?;
-    points += (trunk.y / legs.length).clamp(-1.0, 1.0);
+    points += Weight::TrunkUp.value() * (trunk.y / legs.length).clamp(-1.0, 1.0);
     // Legs point away from the trunk or stand under it; arms hang or are level, wings are raised.
-    points -= 1.5 * direction(tree, legs).dot(&along).max(0.0);
-    points -= 2.0 * direction(tree, arms).dot(&along).max(0.0);
+    points -= Weight::LegsAlongTrunk.value() * direction(tree, legs).dot(&along).max(0.0);
+    points -= Weight::ArmsRaised.value() * direction(tree, arms).dot(&along).max(0.0);
     // Wings and capes are behind the trunk.
     let front = ahead(tree, legs);
     let elbows = middle(tree, arms, arms.lower) - shoulder;
-    points -= 8.0 * (-elbows.dot(&front) / legs.length - 0.03).max(0.0);
-    points -= 8.0 * (-trunk.dot(&front) / legs.length - 0.1).max(0.0);
+    points -= Weight::ElbowsBehind.value() * (-elbows.dot(&front) / legs.length - 0.03).max(0.0);
+    points -= Weight::TrunkBehind.value() * (-trunk.dot(&front) / legs.length - 0.1).max(0.0);
     Some(points)
 }
 

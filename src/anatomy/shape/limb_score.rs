@@ -3,10 +3,11 @@
 //!
 //! Limbs have two long bones of similar length that make up most of the branch, twist joints in line with them, a
 //! bend between them, fingers after the wrist, a foot at an angle to the shin. The terms act as log-likelihoods: one
-//! point is what a clear feature is worth. The weights were set by hand.
+//! point is what a clear feature is worth; the weights are in `role_weights`.
 
 use super::joint_tree::Tree;
 use super::twins::Twin;
+use crate::anatomy::role_weights::Weight;
 use crate::math::Vec3;
 
 /// The kind of a limb.
@@ -25,45 +26,19 @@ const SHORTEST_BONE: f64 = 0.05;
 const RATIO_DEVIATION: f64 = 0.35;
 /// Standard deviations from which the penalty of the ratio is linear (Huber's loss), so that one odd limb is not lost.
 const HUBER: f64 = 2.0;
-/// Points where the two bones make up the whole branch: the strongest cue, since every other choice leaves a part out.
-const COVERAGE: f64 = 4.0;
 /// The bone to the first joint counts for the coverage up to this share of the branch; beyond, it is the offset of a
 /// limb that is attached far away.
 const COUNTED_OFFSET: f64 = 0.3;
-/// Points for the coverage of the upper bone where the lower one has no known end: one bone of two is known.
-const UPPER_COVERAGE: f64 = 2.0;
-/// Penalty per joint inside a bone: of two choices that are equal otherwise the one with fewer twist joints wins.
-const TWIST_JOINT: f64 = 0.4;
-/// Penalty per distance of such a joint from the line of the bone, in bone lengths: twist joints are in line.
-const OFF_LINE: f64 = 25.0;
 /// Bone lengths up to which that distance counts: an elbow is no further off.
 const MOST_OFF_LINE: f64 = 0.12;
-/// Penalty per radian that such a joint bends in the clip: twist joints never bend.
-const TWIST_JOINT_BENDS: f64 = 6.0;
 /// Radians up to which a bend in the clip counts: half a radian already shows a hinge.
 const MOST_FLEXION: f64 = 0.5;
-/// Penalty per joint that one bone has more than the other: rigs give both the same number of twist joints.
-const UNEQUAL_TWISTS: f64 = 0.8;
 /// Radians (20 degrees) of flexion at rest that give one point, the most: a clear bend; more shows nothing further.
 const REST_FLEXION: f64 = 0.35;
-/// Points per radian that the middle joint bends in the clip.
-const HINGE_BENDS: f64 = 2.0;
-/// Penalty of a branch without a hand or foot: most rigs have one.
-const NO_END: f64 = 1.0;
-/// Penalty of an arm without a collar bone: uncommon.
-const NO_COLLAR: f64 = 0.2;
-/// Penalty of a leg with a stub at the hip: uncommon.
-const HIP_STUB: f64 = 0.3;
-/// Penalty per upper bone length that the bones before the limb exceed [`Proportions::before`].
-const LONG_BEFORE: f64 = 3.0;
 /// Most that a long hand or foot costs: a sword or a hoof is no reason to drop a limb.
 const MOST_AFTER: f64 = 2.0;
-/// Points for two or more branches after the wrist, which only hands have.
-const FINGERS: f64 = 1.5;
 /// Radians (34 degrees) between shin and foot from which the foot is no straight continuation of the shin.
 const FOOT_ANGLE: f64 = 0.6;
-/// Points for such a foot: as much as fingers.
-const FOOT: f64 = 1.5;
 
 /// What differs between arms and legs.
 struct Proportions {
@@ -154,11 +129,11 @@ impl LimbReading<'_> {
             let off = libm::log(first / second / self.usual.ratio).abs() / RATIO_DEVIATION;
             let loss = if off < HUBER { 0.5 * off * off } else { HUBER * off - 0.5 * HUBER * HUBER };
             let offset = mean(|s| self.tree.bone[self.twin.paths[s][0]]).min(COUNTED_OFFSET * whole);
-            Some([-loss, COVERAGE * (first + second) / (whole + offset)])
+            Some([-loss, Weight::Coverage.value() * (first + second) / (whole + offset)])
         } else if self.end.is_some() {
             None
         } else {
-            Some([UPPER_COVERAGE * first / whole, 0.0])
+            Some([Weight::UpperCoverage.value() * first / whole, 0.0])
         }
     }
 
@@ -166,16 +141,16 @@ impl LimbReading<'_> {
     fn joints(&self) -> [f64; 4] {
         let (upper, lower) = (self.upper, self.lower);
         let twists = [lower - upper, self.end.map_or(1, |end| end - lower)];
-        let unequal = UNEQUAL_TWISTS * twists[0].abs_diff(twists[1]) as f64;
+        let unequal = Weight::UnequalTwists.value() * twists[0].abs_diff(twists[1]) as f64;
         let inside = -self.inside(upper, lower);
-        let Some(end) = self.end else { return [inside, -unequal, -NO_END, 0.0] };
+        let Some(end) = self.end else { return [inside, -unequal, -Weight::NoEnd.value(), 0.0] };
         let rest_angle = mean(|s| {
             let shin = self.at(s, end) - self.at(s, lower);
             (self.at(s, lower) - self.at(s, upper)).angle(&shin).min(REST_FLEXION)
         });
         let paths = &self.twin.paths;
         let flexion = mean(|s| self.tree.flexion(paths[s][upper], paths[s][lower], paths[s][end]));
-        let hinge = rest_angle / REST_FLEXION + HINGE_BENDS * flexion.min(MOST_FLEXION);
+        let hinge = rest_angle / REST_FLEXION + Weight::HingeBends.value() * flexion.min(MOST_FLEXION);
         [inside, -unequal, -self.inside(lower, end), hinge]
     }
 
@@ -193,9 +168,9 @@ impl LimbReading<'_> {
                 let path = &self.twin.paths[s];
                 self.tree.flexion(path[k - 1], path[k], path[k + 1])
             });
-            loss += TWIST_JOINT
-                + OFF_LINE * mean(aside).min(MOST_OFF_LINE)
-                + TWIST_JOINT_BENDS * flexion.min(MOST_FLEXION);
+            loss += Weight::TwistJoint.value()
+                + Weight::OffLine.value() * mean(aside).min(MOST_OFF_LINE)
+                + Weight::TwistJointBends.value() * flexion.min(MOST_FLEXION);
         }
         loss
     }
@@ -205,15 +180,15 @@ impl LimbReading<'_> {
         let [first, second] = self.bones;
         let count = match (self.kind, self.upper) {
             (LimbKind::Arm, 1) | (LimbKind::Leg, 0) => 0.0,
-            (LimbKind::Arm, 0) => NO_COLLAR,
-            (LimbKind::Leg, 1) => HIP_STUB,
+            (LimbKind::Arm, 0) => Weight::NoCollar.value(),
+            (LimbKind::Leg, 1) => Weight::HipStub.value(),
             // One point for each joint before the limb that no body has.
             (_, n) => (n - 1) as f64,
         };
         let mut long = 0.0;
         if self.upper > 0 {
             let before = mean(|s| (1..=self.upper).map(|k| self.tree.bone[self.twin.paths[s][k]]).sum());
-            long = LONG_BEFORE * (before / first - self.usual.before).max(0.0);
+            long = Weight::LongBefore.value() * (before / first - self.usual.before).max(0.0);
         }
         let apart = 0.5 * (self.at(0, self.upper) - self.at(1, self.upper)).norm();
         let near = if apart < self.usual.apart * (first + second) { self.usual.too_near } else { 0.0 };
@@ -230,7 +205,7 @@ impl LimbReading<'_> {
         let feature = match self.kind {
             LimbKind::Arm => {
                 let fingers = |s: usize| tree.children[paths[s][end]].len() >= 2;
-                if fingers(0) && fingers(1) { FINGERS } else { 0.0 }
+                if fingers(0) && fingers(1) { Weight::Fingers.value() } else { 0.0 }
             }
             LimbKind::Leg => {
                 let next = |s: usize| {
@@ -241,7 +216,7 @@ impl LimbReading<'_> {
                     let Some(next) = next(s) else { return 0.0 };
                     (self.at(s, end) - self.at(s, self.lower)).angle(&(next - self.at(s, end)))
                 };
-                if mean(angle) > FOOT_ANGLE { FOOT } else { 0.0 }
+                if mean(angle) > FOOT_ANGLE { Weight::Foot.value() } else { 0.0 }
             }
         };
         [-long, feature]

@@ -3,6 +3,8 @@
 #![cfg(unix)]
 
 mod hostile_files;
+#[cfg(feature = "fbx")]
+mod text_fbx;
 
 use hostile_files::{Answer, Hostile, MEMORY, Use, hostile_files};
 use std::fs;

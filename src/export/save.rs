@@ -97,6 +97,12 @@ pub enum ExportError {
     /// The clips cannot be added to the character's document.
     #[error(transparent)]
     Gltf(#[from] GltfError),
+    /// The skeleton is nested too deeply for USD.
+    #[error("the USD file cannot be written: {reason}\n  hint: write GLB")]
+    Usd {
+        /// Which limit.
+        reason: String,
+    },
     /// The file would exceed the size limit of its format.
     #[error("the FBX file cannot be written: {reason}\n  hint: write fewer clips into one file, or GLB")]
     Fbx {

@@ -5,7 +5,7 @@ use super::bvh::BvhError;
 #[cfg(feature = "formats")]
 use super::npz::NpzError;
 use crate::gltf_document::GltfError;
-use crate::memory_budget::OverBudget;
+use crate::memory_budget::{OverBudget, OverWork};
 use std::path::PathBuf;
 
 /// Why a file cannot be imported.
@@ -23,6 +23,9 @@ pub enum ImportError {
     /// The memory limit of the file is exceeded.
     #[error(transparent)]
     Memory(#[from] OverBudget),
+    /// It needs more work than a file of its size may use.
+    #[error(transparent)]
+    Work(#[from] OverWork),
     /// The content is of no known format.
     #[error("`{name}` cannot be read: {what}")]
     Unknown {

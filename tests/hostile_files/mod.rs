@@ -3,6 +3,8 @@
 mod documents;
 mod archives;
 mod texts;
+#[cfg(feature = "fbx")]
+mod scenes;
 
 pub use archives::glb;
 
@@ -31,6 +33,7 @@ pub enum Use {
 }
 
 /// One file.
+#[derive(Clone)]
 pub struct Hostile {
     /// Its name, which says what it does.
     pub name: &'static str,
@@ -44,7 +47,10 @@ pub const MEMORY: Answer = Answer::Refused("`input.memory`");
 
 /// All of them.
 pub fn hostile_files() -> Vec<Hostile> {
-    [documents::documents(), texts::texts(), archives::archives()].into_iter().flatten().collect()
+    let mut files = [documents::documents(), texts::texts(), archives::archives()].concat();
+    #[cfg(feature = "fbx")]
+    files.extend(scenes::scenes());
+    files
 }
 
 /// `count` copies of a text, with a separator between.

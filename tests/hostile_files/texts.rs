@@ -32,6 +32,7 @@ pub fn texts() -> Vec<Hostile> {
         ), ALL, MEMORY),
         file("a-star-of-joints.bvh", bvh(&below(&idle(49_000)), "0\n"), &[Inspect], Read),
         file("a-deep-ladder.bvh", bvh(&below(&ladder(30_000)), "0\n"), &[Inspect], Read),
+        file("a-ladder-that-is-written.bvh", bvh(&below(&ladder(10_000)), "0\n"), &[Convert], Read),
         file("thousands-of-limbs.bvh", bvh(&below(&many(14_000, " ", limb)), "0\n1\n2\n"), &[Inspect], Read),
         file("more-joints-than-are-read.bvh", bvh(&"ROOT a{}".repeat(60_000), ""), ALL, Refused("MAX_JOINTS")),
         file("a-count-of-channels-beyond-numbers.bvh", bvh("ROOT a { CHANNELS 99999999999999999999 Xrotation }", "0\n"), ALL, Refused("is not a number")),

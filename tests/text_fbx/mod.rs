@@ -8,6 +8,9 @@ use std::fmt::Write;
 /// Ticks of FBX in one second.
 const SECOND: i64 = 46_186_158_000;
 
+/// Most points of a face; further corners go around them again.
+const POINTS: usize = 100;
+
 /// Objects and their connections.
 #[derive(Default)]
 pub struct TextFbx {
@@ -47,16 +50,19 @@ impl TextFbx {
 
     /// A mesh of one face with these corners on a node; returns both.
     pub fn face(&mut self, parent: u32, corners: usize) -> (u32, u32) {
-        let angle = |k: usize| 6.283 * k as f64 / corners as f64;
-        let vertices = list((0..corners).flat_map(|k| [angle(k).cos(), angle(k).sin(), 0.0]));
-        let mut indices: Vec<i64> = (0..corners as i64).collect();
+        let points = corners.min(POINTS);
+        let angle = |k: usize| 6.283 * k as f64 / points as f64;
+        let point =
+            |k: usize| [format!("{:.4}", angle(k).cos()), format!("{:.4}", angle(k).sin()), "0".into()];
+        let vertices = list((0..points).flat_map(point));
+        let mut indices: Vec<i64> = (0..corners).map(|k| (k % points) as i64).collect();
         indices[corners - 1] = -indices[corners - 1] - 1;
         let fields = format!(
             "Vertices: *{} {{\na: {vertices}\n}}\nPolygonVertexIndex: *{corners} {{\na: {}\n}}\n\
             LayerElementMaterial: 0 {{\nVersion: 101\nMappingInformationType: \"AllSame\"\n\
             ReferenceInformationType: \"IndexToDirect\"\nMaterials: *1 {{\na: 0\n}}\n}}\n\
             Layer: 0 {{\nVersion: 100\nLayerElement: {{\nType: \"LayerElementMaterial\"\nTypedIndex: 0\n}}\n}}\n",
-            3 * corners,
+            3 * points,
             list(indices)
         );
         let mesh = self.object("Geometry", "Mesh", &fields);

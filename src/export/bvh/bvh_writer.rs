@@ -17,6 +17,9 @@ use crate::model::{Clip, Joint, JointId, ModelPose, Motion, NO_TIP, Skeleton};
 use rayon::prelude::*;
 use std::ops::Range;
 
+/// Most tabs before a line: no character is nested deeper, and the tabs of a chain of n joints have n^2 bytes.
+const MOST_TABS: usize = 200;
+
 /// Options of [`write()`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BvhWriteOptions {
@@ -157,13 +160,13 @@ impl<'a> BvhWriter<'a> {
     }
 
     fn line(&self, out: &mut Vec<u8>, depth: usize, parts: &[&[u8]]) {
-        out.resize(out.len() + depth, b'\t');
+        out.resize(out.len() + depth.min(MOST_TABS), b'\t');
         parts.iter().for_each(|part| out.extend_from_slice(part));
         out.push(b'\n');
     }
 
     fn offset(&self, out: &mut Vec<u8>, depth: usize, offset: &Vec3) {
-        out.resize(out.len() + depth, b'\t');
+        out.resize(out.len() + depth.min(MOST_TABS), b'\t');
         out.extend_from_slice(b"OFFSET");
         self.vector(out, offset);
         out.push(b'\n');

@@ -86,12 +86,13 @@ fn splice(
     let mut buffer = AnimationBuffer::find(&mut out, document, &chunks, container, &mut warnings)?;
     let file_from_model = document.model_from_file.inverse();
     let targets = PropertyTargets::of(out.json(), &tree, &document.nodes)?;
+    let joint_of = node_tracks::joint_of(&tree, &document.nodes);
     let mut animated = vec![false; tree.nodes().len()];
     for clip in clips.iter().filter(|c| c.frames() > 0) {
         let tracks = node_tracks::tracks(&tree, &document.nodes, character.skeleton(), clip, file_from_model);
         tracks.iter().for_each(|t| animated[t.node] = true);
         let keys = clip.tolerance.map(|t| reduce(character.skeleton(), clip, t)).unwrap_or_default();
-        let thinned = tracks.into_iter().map(|t| thin(t, &document.nodes, &keys, clip.frames()));
+        let thinned = tracks.into_iter().map(|t| thin(t, &joint_of, &keys, clip.frames()));
         let mut channels: Vec<AnimationChannel> = thinned.map(AnimationChannel::of_joint).collect();
         channels.extend(targets.channels(clip, &mut warnings));
         append(&mut out, &mut buffer, clip, channels)?;

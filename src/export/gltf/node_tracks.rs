@@ -220,7 +220,7 @@ fn play(
 }
 
 /// The joint of each node.
-fn joint_of(tree: &NodeTree, nodes: &[Option<usize>]) -> Vec<Option<usize>> {
+pub(super) fn joint_of(tree: &NodeTree, nodes: &[Option<usize>]) -> Vec<Option<usize>> {
     let mut joint_of = vec![None; tree.nodes().len()];
     for (joint, node) in nodes.iter().enumerate() {
         if let Some(node) = node.filter(|n| *n < joint_of.len()) {

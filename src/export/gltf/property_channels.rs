@@ -9,7 +9,7 @@ use super::thin_tracks::KeyFrames;
 use crate::gltf_document::{GltfError, Json, NodeTree};
 use crate::model::{AnimatedProperty, Clip, PropertyTrack};
 use crate::report::Warnings;
-use std::collections::BTreeSet;
+use std::collections::HashMap;
 
 /// Warning code for property tracks that are not written.
 pub(crate) const DROPPED: &str = "carried-dropped";
@@ -41,8 +41,10 @@ impl<'a> AnimationChannel<'a> {
 /// The nodes of a document that can play property tracks.
 pub(super) struct PropertyTargets<'a> {
     tree: &'a NodeTree,
-    /// Nodes that are joints or above a joint.
-    body: BTreeSet<usize>,
+    /// Whether a node is a joint or above a joint.
+    body: Vec<bool>,
+    /// The nodes of each name, ascending.
+    named: HashMap<&'a str, Vec<usize>>,
     /// The number of morph targets of every mesh.
     targets: Vec<usize>,
 }
@@ -53,7 +55,16 @@ impl<'a> PropertyTargets<'a> {
     /// # Errors
     /// If `meshes` is not a list.
     pub(super) fn of(json: &Json, tree: &'a NodeTree, joints: &[Option<usize>]) -> Result<Self, GltfError> {
-        let body = joints.iter().flatten().flat_map(|&n| tree.path_to_top(n)).collect();
+        let mut body = vec![false; tree.nodes().len()];
+        for joint in joints.iter().flatten() {
+            // Stops where another path has been, so that a deep tree takes linear time.
+            tree.path_to_top(*joint).take_while(|n| !std::mem::replace(&mut body[*n], true)).for_each(drop);
+        }
+        let mut named: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (index, node) in tree.nodes().iter().enumerate() {
+            let Some(name) = node.name.as_deref() else { continue };
+            named.entry(name).or_default().push(index);
+        }
         let targets = |raw: &str| -> usize {
             let mesh: serde_json::Value = serde_json::from_str(raw).unwrap_or_default();
             let first =
@@ -61,7 +72,7 @@ impl<'a> PropertyTargets<'a> {
             first.unwrap_or(0)
         };
         let targets = json.items("meshes")?.into_iter().map(targets).collect();
-        Ok(Self { tree, body, targets })
+        Ok(Self { tree, body, named, targets })
     }
 
     /// The channels of the property tracks of `clip`.
@@ -80,15 +91,14 @@ impl<'a> PropertyTargets<'a> {
     }
 
     fn node(&self, track: &PropertyTrack) -> Option<usize> {
-        let named = |node: &usize| self.tree.node(*node).name.as_deref() == Some(track.node.as_str());
         let fits = |node: &usize| match track.property {
             AnimatedProperty::Weights => {
                 let mesh = self.tree.node(*node).mesh;
                 mesh.and_then(|m| self.targets.get(m)) == Some(&track.width)
             }
-            _ => !self.body.contains(node) && self.tree.node(*node).local.matrix.is_none(),
+            _ => !self.body[*node] && self.tree.node(*node).local.matrix.is_none(),
         };
-        (0..self.tree.nodes().len()).filter(named).find(fits)
+        self.named.get(track.node.as_str())?.iter().copied().find(fits)
     }
 }
 

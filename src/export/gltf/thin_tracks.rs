@@ -38,18 +38,18 @@ impl KeyFrames {
     }
 }
 
-/// The reduced track and the frames of its keys. `nodes` are the nodes of the joints, `keys` the keys of the joints; empty to
+/// The reduced track and the frames of its keys. `joint_of` is the joint of each node, `keys` the keys of the joints; empty to
 /// keep all.
 pub(super) fn thin<'a>(
     track: NodeTrack<'a>,
-    nodes: &[Option<usize>],
+    joint_of: &[Option<usize>],
     keys: &[JointKeys],
     frames: usize,
 ) -> (NodeTrack<'a>, KeyFrames) {
     if track.constant && frames > 2 {
         return (track, KeyFrames::At(vec![0, frames - 1]));
     }
-    let joint = nodes.iter().position(|n| *n == Some(track.node));
+    let joint = joint_of[track.node];
     let wanted =
         joint.and_then(|j| keys.get(j)).map(|k| if track.rotation { &k.rotation } else { &k.translation });
     match wanted {

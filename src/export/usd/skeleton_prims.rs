@@ -87,6 +87,16 @@ fn animation(
     text.close();
 }
 
+/// The bytes of the paths of all joints, without numbers that tell siblings apart: n^2 for a chain of n joints.
+pub(super) fn bytes_of_paths(skeleton: &Skeleton) -> u64 {
+    let mut lengths: Vec<u64> = Vec::with_capacity(skeleton.len());
+    for joint in skeleton.joints() {
+        let above = joint.parent.map_or(0, |p| lengths[p.index()] + 1);
+        lengths.push(above + joint.name.len() as u64);
+    }
+    lengths.iter().sum()
+}
+
 /// The path of every joint.
 fn paths(skeleton: &Skeleton) -> Vec<String> {
     let mut siblings: Vec<PrimNames> = skeleton.ids().map(|_| PrimNames::default()).collect();

@@ -44,6 +44,8 @@ pub const USDZ: Format = Format {
 
 /// Alignment of the files in a package, bytes (usdz specification).
 const ALIGNMENT: usize = 64;
+/// Most bytes of the paths of all joints. A path lists every joint above; those of a hand's fingers have 300 bytes each.
+const MAX_PATHS: u64 = 1 << 24;
 /// Folder of the textures in a package.
 const TEXTURES: &str = "textures";
 
@@ -68,6 +70,13 @@ struct UsdLayer {
 fn layer(motions: &[Motion], folder: &str) -> Result<UsdLayer, ExportError> {
     let Some(first) = motions.first() else { return Err(ExportError::Empty) };
     let character = &first.character;
+    let bytes = skeleton_prims::bytes_of_paths(character.skeleton());
+    if bytes > MAX_PATHS {
+        let reason = format!(
+            "the paths of its joints have {bytes} bytes, at most {MAX_PATHS} are written (`MAX_PATHS`)"
+        );
+        return Err(ExportError::Usd { reason });
+    }
     let mut warnings = Warnings::new();
     let rate = nominal(first.clip.sample_rate);
     let meshes = whole_meshes(&character.meshes);

@@ -49,9 +49,11 @@ pub(super) fn joints(scene: &Scene) -> JointNodes {
             let above = path_to_top(scene, index(n)).skip(1);
             above.take_while(|n| *n != 0).find(|n| is_bone(*n))
         });
+        let mut seen = vec![false; scene.nodes.len()];
         for node in clustered.iter().copied().chain(rigid_parents) {
             is[node] = true;
-            path_to_top(scene, node).filter(|n| is_bone(*n)).for_each(|n| is[n] = true);
+            let new = path_to_top(scene, node).take_while(|n| !std::mem::replace(&mut seen[*n], true));
+            new.filter(|n| is_bone(*n)).for_each(|n| is[n] = true);
         }
         return JointNodes { is, skinned };
     }

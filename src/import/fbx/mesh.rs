@@ -17,6 +17,8 @@ use ufbx::{Mesh, Node, Scene, Vec3, matrix_for_normals, transform_direction, tra
 const CORNER: u64 = 256;
 /// Memory of a corner for each set of texture coordinates: in the corner, in its key and as bytes, with the lists' own.
 const TEXTURE_SET: u64 = 64;
+/// Pairs of corners of one face that are compared in one step of work.
+const CORNER_PAIRS_PER_STEP: u64 = 256;
 /// Memory of a vertex of a skin: its list of weights.
 const WEIGHTS: u64 = 96;
 /// Buffer view target of vertex attributes: glTF's ARRAY_BUFFER.
@@ -94,6 +96,7 @@ pub(super) fn bodies(
         let corner = CORNER + TEXTURE_SET * mesh.uv_sets.len() as u64;
         budget.reserve(corners.saturating_mul(corner), what)?;
         budget.reserve((mesh.num_vertices as u64).saturating_mul(WEIGHTS), what)?;
+        budget.work(mesh.faces.iter().map(|face| triangulation(face.num_indices)).sum(), what)?;
         let skin = skin(mesh, name(mesh), warnings);
         let mut repaired = Repaired::default();
         let morphs = morphs(mesh, skin.as_ref(), budget, &mut repaired, warnings)?;
@@ -131,6 +134,11 @@ pub(super) fn bodies(
         bodies.of_mesh.insert(mesh.element.element_id, body);
     }
     Ok(bodies)
+}
+
+/// Steps of work for cutting a face into triangles, which takes time with the square of its corners.
+fn triangulation(corners: u32) -> u64 {
+    u64::from(corners).pow(2) / CORNER_PAIRS_PER_STEP
 }
 
 /// A morph target: the displacement of each vertex of the scene's mesh.

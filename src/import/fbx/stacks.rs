@@ -19,6 +19,8 @@ type BakedSample = (Transform, [f32; 10]);
 /// Memory of a morph weight in one frame until it is written, bytes: as number, as bytes, in the binary chunk, in the file.
 const MORPH_SAMPLE: u64 = 16;
 
+/// Layers without animation of a node that the reader passes in one step of work.
+const LAYERS_PER_STEP: usize = 64;
 /// Lowest rate of baked takes, Hz: sparser keys are an animator's poses.
 const LEAST_BAKED: f64 = 15.0;
 /// Highest rate of baked takes, Hz: denser keys are not frames.
@@ -58,6 +60,10 @@ pub(super) fn animations(
         let samples = frames.saturating_mul(scene.nodes.len() as u64);
         let name = one_line(&stack.element.name);
         budget.reserve_list::<BakedSample>(samples, || format!("the take `{name}` of {frames} frames"))?;
+        let animated: usize = stack.layers.iter().map(|layer| layer.anim_props.len()).sum();
+        let passed = scene.nodes.len() * stack.layers.len() / LAYERS_PER_STEP;
+        let steps = frames.saturating_mul((scene.nodes.len() + animated + passed) as u64);
+        budget.work(steps, || format!("the take `{name}` of {frames} frames"))?;
         let frames = frames as usize;
         let tracks: Vec<NodeSamples> = (0..scene.nodes.len())
             .into_par_iter()
@@ -211,6 +217,8 @@ fn animation(
             let name = one_line(&stack.element.name);
             format!("the morph weights of the take `{name}` of {frames} frames")
         })?;
+        budget
+            .work(values, || format!("the morph weights of the take `{}`", one_line(&stack.element.name)))?;
         let mut weights: Vec<[f32; 1]> = Vec::with_capacity(values as usize);
         for f in 0..frames {
             let time = stack.time_begin + f as f64 / rate;

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::path::Path;
 
 /// Measures that stages made meaningless on purpose, by stage.
 pub type NotJudged = BTreeMap<String, Vec<String>>;
@@ -55,11 +56,35 @@ pub fn one_line(text: &str) -> String {
     line
 }
 
+/// A text as a field of a table of comma-separated values (RFC 4180), quoted if necessary. Spreadsheets run a field that begins with
+/// `=`, `+`, `-`, `@`, a tab or a return as a formula: such a text, and one of apostrophes before it, gets an apostrophe in front.
+/// So a reader that takes one away from fields of that form has the text again.
+pub(crate) fn csv_field(text: &str) -> String {
+    let formula = text.trim_start_matches('\'').starts_with(['=', '+', '-', '@', '\t', '\r']);
+    let text = if formula { format!("'{text}") } else { text.to_owned() };
+    match text.contains([',', '"', '\n', '\r']) {
+        true => format!("\"{}\"", text.replace('"', "\"\"")),
+        false => text,
+    }
+}
+
 /// The first sixty characters of a text from a file, escaped by [`one_line`]: enough to find it.
 pub fn shortened(text: &str) -> String {
     match text.char_indices().nth(60) {
         Some((end, _)) => one_line(&text[..end]) + "...",
         None => one_line(text),
+    }
+}
+
+/// A path as text for messages, escaped by [`one_line`]; a trait so that it reads like `Path::display`.
+pub(crate) trait Shown {
+    /// The text.
+    fn shown(&self) -> String;
+}
+
+impl Shown for Path {
+    fn shown(&self) -> String {
+        one_line(&self.display().to_string())
     }
 }
 
@@ -331,6 +356,35 @@ impl Report {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_field_is_no_formula_and_reads_back() {
+        let unquoted = |field: &str| match field.strip_prefix('"').and_then(|f| f.strip_suffix('"')) {
+            Some(inner) => inner.replace("\"\"", "\""),
+            None => field.to_owned(),
+        };
+        let formula = |text: &str| text.starts_with(['=', '+', '-', '@', '\t', '\r']);
+        for text in [
+            "Hips",
+            "=cmd|' /C calc'!A0",
+            "+1",
+            "-x",
+            "@a",
+            "\t=",
+            "\r",
+            "'=1",
+            "''-1",
+            "'quoted",
+            "a,\"b\n",
+            "",
+        ] {
+            let written = unquoted(&csv_field(text));
+            assert!(!formula(&written), "{written}");
+            let marked = written.starts_with('\'') && formula(written.trim_start_matches('\''));
+            assert_eq!(if marked { &written[1..] } else { written.as_str() }, text);
+        }
+        assert_eq!(csv_field("LeftArm"), "LeftArm");
+    }
 
     #[test]
     fn repeated_warnings_are_counted_at_their_first_place() {

@@ -164,7 +164,7 @@ fn a_list_of_takes_may_name_what_is_gone() {
     assert_eq!(code, 1);
     assert!(err.contains("error: `takes/gone.bvh` cannot be read: no such file or directory\n"), "{err}");
     assert!(err.ends_with("2 written\n"), "{err}");
-    assert!(path.join("out/takes/deep/b.glb").exists());
+    assert!(path.join("out/deep/b.glb").exists());
     let mut run = command(path);
     let mut run = run
         .args(["run", "p.toml", "--files-from", "-"])
@@ -174,11 +174,41 @@ fn a_list_of_takes_may_name_what_is_gone() {
         .unwrap();
     std::io::Write::write_all(&mut run.stdin.take().unwrap(), b"takes/a.bvh\n").unwrap();
     assert_eq!(told(&run.wait_with_output().unwrap()).2, "1 up to date\n");
+    // The same takes have the same names as by the pattern of the pipeline.
+    let (code, _, err) = posemill(path, &["run", "p.toml"]);
+    assert_eq!((code, err.as_str()), (0, "2 up to date\n"));
     let (code, _, err) = posemill(path, &["run", "p.toml", "--files-from", "none.txt"]);
     assert_eq!(
         (code, err.as_str()),
         (2, "error: the list of takes `none.txt` cannot be read: no such file or directory\n")
     );
+}
+
+#[test]
+fn a_second_pipeline_does_not_replace_the_outputs_of_the_first_silently() {
+    let folder = studio(&["takes/a.bvh", "takes/b.bvh"]);
+    let path = folder.path();
+    assert_eq!(posemill(path, &["run", "p.toml"]).0, 0);
+    let before = outputs(path);
+    let text = fs::read_to_string(path.join("p.toml")).unwrap();
+    let other = format!("{text}\n[[stage]]\nuse = \"resample\"\nrate_hz = 20\n");
+    write(path, "q.toml", &other);
+    for more in [&["--dry-run"][..], &[]] {
+        let (code, _, err) = posemill(path, &[&["run", "q.toml"], more].concat());
+        let told = "error: takes/a.bvh: `out/a.glb` was made by another pipeline, `p.toml`\n  \
+                    hint: give this pipeline a folder of its own, or replace the file with `--force`\n";
+        assert!(code == 1 && err.contains(told) && err.contains("2 failed"), "{err}");
+        assert_eq!(outputs(path), before);
+    }
+    // The first pipeline may change, and be renamed.
+    write(path, "p.toml", &other);
+    assert!(posemill(path, &["run", "p.toml"]).2.ends_with("2 written\n"));
+    assert!(posemill(path, &["run", "q.toml"]).2.ends_with("2 up to date\n"));
+    write(path, "q.toml", &text);
+    assert_eq!(posemill(path, &["run", "q.toml"]).0, 1);
+    let (code, _, err) = posemill(path, &["run", "q.toml", "--force"]);
+    assert!(code == 0 && err.ends_with("2 written\n"), "{err}");
+    assert_eq!(posemill(path, &["run", "p.toml"]).0, 1);
 }
 
 #[test]

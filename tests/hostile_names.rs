@@ -107,3 +107,65 @@ fn pipes_devices_and_folders_are_no_files() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.code() == Some(1) && said.contains("of the 1.0 kB that a file may use"), "{said}");
 }
+
+#[cfg(unix)]
+#[test]
+fn names_of_files_stay_on_their_line_and_command_no_terminal() {
+    let folder = TempDir::new().unwrap();
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/squat.bvh");
+    let evil = "evil\u{1b}[2J\nerror: forged\r.bvh";
+    fs::copy(own, folder.path().join(evil)).unwrap();
+    fs::write(folder.path().join("bad\nerror: forged.bvh"), "HIERARCHY\nROOT a").unwrap();
+    fs::write(folder.path().join("list\nerror: forged"), format!("{evil}\nnone\x1b.bvh")).unwrap();
+    fs::write(folder.path().join("p.toml"), "[input]\nmotion = [\"*.bvh\"]\n").unwrap();
+    fs::write(folder.path().join("odd\nerror: forged.toml"), "[input]\nmotion = [\"none*.bvh\"]\nx = 1\n")
+        .unwrap();
+    let commands: &[&[&str]] = &[
+        &["inspect", evil],
+        &["inspect", "bad\nerror: forged.bvh"],
+        &["inspect", "none\nerror: forged.bvh"],
+        &["joints", evil, "--frames", "0"],
+        &["measure", evil],
+        &["convert", evil, "-o", "new\nerror: forged.glb"],
+        &["convert", evil, "-o", "new\nerror: forged/"],
+        &["convert", evil, "none\nerror: forged.bvh", "-o", "out/"],
+        &["run", "p.toml", "--dry-run"],
+        &["run", "p.toml"],
+        &["run", "p.toml", "--verbose"],
+        &["run", "p.toml", "--files-from", "list\nerror: forged"],
+        &["run", "p.toml", "--files-from", "nolist\nerror: forged"],
+        &["run", "odd\nerror: forged.toml"],
+        &["run", "missing\nerror: forged.toml"],
+        &["preview", evil, "-o", "picture\nerror: forged.png"],
+        &["retarget", evil, "--onto", "bad\nerror: forged.bvh", "-o", "o.glb"],
+        &["retarget", evil, "--onto", evil, "--map", "none\nerror: forged.toml", "-o", "o.glb"],
+    ];
+    for arguments in commands {
+        let output = posemill(folder.path(), arguments);
+        for text in [&output.stdout, &output.stderr] {
+            let text = String::from_utf8_lossy(text);
+            let odd = text.chars().find(|c| c.is_control() && !matches!(c, '\n' | '\t'));
+            assert!(odd.is_none(), "{arguments:?}: {odd:?}");
+            let forged = text
+                .lines()
+                .find(|line| line.trim_start().trim_start_matches("hint: ").starts_with("error: forged"));
+            assert!(forged.is_none(), "{arguments:?}: {text}");
+        }
+    }
+}
+
+#[test]
+fn a_joint_named_as_a_formula_is_none_in_a_table() {
+    let folder = TempDir::new().unwrap();
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/squat.bvh");
+    let text = fs::read_to_string(own).unwrap();
+    let first = text.lines().find_map(|line| line.trim().strip_prefix("ROOT ")).unwrap().to_owned();
+    fs::write(folder.path().join("f.bvh"), text.replacen(&format!("ROOT {first}"), "ROOT =cmdA0", 1))
+        .unwrap();
+    assert!(posemill(folder.path(), &["convert", "f.bvh", "-o", "f.csv"]).status.success());
+    let table = fs::read_to_string(folder.path().join("f.csv")).unwrap();
+    let listed = posemill(folder.path(), &["joints", "f.bvh", "--frames", "0", "--csv"]).stdout;
+    for text in [table, String::from_utf8(listed).unwrap()] {
+        assert!(text.contains(",'=cmdA0") && !text.contains(",=cmd"), "{}", &text[..300.min(text.len())]);
+    }
+}

@@ -7,7 +7,7 @@
 use super::journal_line::OutputRecord;
 use super::manifest::{Manifest, is_editable};
 use super::path_ownership::PathOwnership;
-use crate::pipeline::{FileHash, Job, JobOutputs, PendingFile, RunError, write_whole};
+use crate::pipeline::{FileHash, Job, JobOutputs, PendingFile, Pipeline, RunError, write_whole};
 use crate::regular_file::open_regular;
 use crate::report::Warnings;
 use serde_json::{Value, json};
@@ -34,7 +34,7 @@ impl Commit<'_> {
     pub fn write(
         &self,
         job: &Job,
-        fingerprint: &str,
+        pipeline: &Pipeline,
         mut outputs: JobOutputs,
         when: SystemTime,
     ) -> Result<Value, RunError> {
@@ -62,8 +62,9 @@ impl Commit<'_> {
             // A format that holds one clip per file has its clips in files of their own.
             let apart = files.first().is_some_and(|f| Path::new(&f.path) != planned);
             let planned = if apart { planned.to_string_lossy().into_owned() } else { String::new() };
-            let (pipeline, sources) = (fingerprint.to_owned(), outputs.sources.clone());
-            let record = OutputRecord { files, planned, pipeline, sources, report: report.clone() };
+            let (pipeline_file, report) = (pipeline.file_name(), report.clone());
+            let (pipeline, sources) = (pipeline.fingerprint.clone(), outputs.sources.clone());
+            let record = OutputRecord { files, planned, pipeline, pipeline_file, sources, report };
             manifest.add(record, job.takes.first().map(|take| (take, when)))?;
         }
         Ok(report)

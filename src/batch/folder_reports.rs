@@ -67,11 +67,9 @@ fn commit(draft: AtomicFile, path: &Path, manifest: &Manifest) -> Result<(), Wri
     }
     manifest.intend(path, std::slice::from_ref(&file))?;
     draft.finish()?;
-    let (planned, pipeline) = (String::new(), String::new());
-    manifest.add(
-        OutputRecord { files: vec![file], planned, pipeline, sources: Vec::new(), report: Value::Null },
-        None,
-    )
+    let (planned, pipeline, pipeline_file) = (String::new(), String::new(), String::new());
+    let (files, sources, report) = (vec![file], Vec::new(), Value::Null);
+    manifest.add(OutputRecord { files, planned, pipeline, pipeline_file, sources, report }, None)
 }
 
 fn file(outcome: &JobOutcome) -> Value {

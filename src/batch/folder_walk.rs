@@ -3,6 +3,7 @@
 //! The iterator of the crate `glob` cannot take its place: `**` does not follow links there, names that are not UTF-8 are
 //! skipped without a word, and no folder can be left out.
 
+use crate::report::Shown;
 use glob::{MatchOptions, Pattern, PatternError};
 use std::io::{Error, ErrorKind};
 use std::path::{Component, Path, PathBuf};
@@ -73,7 +74,7 @@ impl<'a> FolderWalk<'a> {
                 if above.contains(&real) {
                     self.unseen.push(format!(
                         "the link `{}` leads back to a folder that it lies in, and is left out",
-                        shown.display()
+                        shown.shown()
                     ));
                     continue;
                 }
@@ -113,7 +114,7 @@ impl<'a> FolderWalk<'a> {
 
     fn unseen(&mut self, path: &Path, error: &Error) {
         let reason = crate::report::io_reason(error);
-        self.unseen.push(format!("`{}` cannot be read: {reason}", path.display()));
+        self.unseen.push(format!("`{}` cannot be read: {reason}", path.shown()));
     }
 
     fn file(&mut self, path: &Path, found: &mut dyn FnMut(&Path)) {
@@ -125,7 +126,7 @@ impl<'a> FolderWalk<'a> {
             Some(_) => found(path),
             None => {
                 let shown = self.fixed.join(path);
-                self.unseen.push(format!("`{}` is left out: its name is not UTF-8", shown.display()));
+                self.unseen.push(format!("`{}` is left out: its name is not UTF-8", shown.shown()));
             }
         }
     }

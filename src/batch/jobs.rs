@@ -3,6 +3,7 @@
 use super::file_times::key;
 use super::take_list::TakeList;
 use crate::pipeline::{Collision, Job, OutputFormat, PlanError, output_format};
+use crate::report::Shown;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -134,7 +135,7 @@ impl Jobs {
         let name = |path: &Path| key(&[path.as_os_str().as_encoded_bytes()]);
         let read: HashSet<u128> = read.map(|path| name(&path)).collect();
         match self.all_outputs().find(|o| !read.is_empty() && o.exists() && read.contains(&name(&real(o)))) {
-            Some(output) => Err(PlanError::OverInput { output: output.display().to_string() }),
+            Some(output) => Err(PlanError::OverInput { output: output.shown() }),
             None => Ok(()),
         }
     }

@@ -16,6 +16,9 @@ pub struct OutputRecord {
     pub planned: String,
     /// The fingerprint of the pipeline.
     pub pipeline: String,
+    /// The file name of the pipeline; empty for a command without a pipeline file.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub pipeline_file: String,
     /// The files that were read: the take, under its name below its pattern, then the files that it refers to.
     pub sources: Vec<FileHash>,
     /// The recorded part of the report.
@@ -98,6 +101,7 @@ mod tests {
             files: vec![file.clone()],
             planned: String::new(),
             pipeline: "p".into(),
+            pipeline_file: "p.toml".into(),
             sources: vec![file.clone()],
             report: serde_json::json!({ "metrics": [0.1, null] }),
         };

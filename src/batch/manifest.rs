@@ -8,7 +8,7 @@ use super::file_times::{self, CACHE, FileTimes, short, signature};
 use super::journal_index::{JournalIndex, LineOffset, name_and_content};
 use super::journal_line::{JournalLine, OutputRecord};
 use super::path_ownership::PathOwnership;
-use crate::pipeline::{CONTACT_TABLE, FileHash, TakeFile, WriteError, hash_of, slashed, sweep};
+use crate::pipeline::{CONTACT_TABLE, FileHash, Pipeline, TakeFile, WriteError, hash_of, slashed, sweep};
 use crate::regular_file::open_own;
 use serde_json::Value;
 use std::collections::HashSet;
@@ -162,6 +162,15 @@ impl Manifest {
     pub(super) fn lists(&self, output: &Path, blake3: &str) -> bool {
         let record = self.record(&self.name(output));
         record.is_some_and(|r| r.files.first().is_some_and(|f| f.blake3 == blake3))
+    }
+
+    /// The file name of the pipeline that made `output`, if it still exists and was made by a pipeline file of another name.
+    pub(super) fn other_pipeline(&self, output: &Path, pipeline: &Pipeline) -> Option<String> {
+        let record = self.record(&self.name(output))?;
+        let there = record.files.first().is_some_and(|file| self.folder.join(&file.path).exists());
+        // A pipeline file that was renamed makes the same.
+        let other = record.pipeline != pipeline.fingerprint && record.pipeline_file != pipeline.file_name();
+        (there && other && !record.pipeline_file.is_empty()).then_some(record.pipeline_file)
     }
 
     /// An existing output that `run` does not make, and whose record has other content for its file at `path`.

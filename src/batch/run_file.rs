@@ -23,12 +23,7 @@ impl Pipeline {
         let job = jobs.get(0);
         let (outputs, report) = make_with_report(self, &job, false)?;
         let owners = PathOwnership::of(std::iter::once(&jobs));
-        Commit { manifest: None, owners: &owners, force: false }.write(
-            &job,
-            &self.fingerprint,
-            outputs,
-            when,
-        )?;
+        Commit { manifest: None, owners: &owners, force: false }.write(&job, self, outputs, when)?;
         Ok(report)
     }
 }

@@ -141,6 +141,9 @@ fn make_one(
     if let Some(outcome) = up_to_date(batch, job) {
         return ended(outcome);
     }
+    if let Some(error) = of_other_pipeline(batch, job) {
+        return ended(JobOutcome::failed(job, &error));
+    }
     if options.dry_run {
         return ended(JobOutcome::new(job, JobStatus::Planned, None));
     }
@@ -153,6 +156,15 @@ fn make_one(
     }
     let outputs = make(job, manifest.is_some());
     outputs.map(|outputs| (outputs, when)).or_else(|error| ended(JobOutcome::failed(job, &error)))
+}
+
+/// The error of a job one of whose outputs another pipeline has made.
+fn of_other_pipeline(batch: &Batch<'_>, job: &Job) -> Option<RunError> {
+    let manifest = batch.manifest.filter(|_| !batch.options.force && !batch.options.verify)?;
+    job.outputs.iter().find_map(|(_, output)| {
+        let other = manifest.other_pipeline(output, batch.pipeline)?;
+        Some(RunError::OtherPipeline { path: output.clone(), pipeline: other })
+    })
 }
 
 /// The outcome of a job whose outputs are up to date, and of one that a dry run finds to be blocked by a foreign file.
@@ -193,7 +205,7 @@ fn commit_one(
     let paths: Vec<PathBuf> = outputs.files().map(|f| f.0.clone()).collect();
     let (report, status) = match batch.options.verify {
         true => (commit.verify(&outputs)?, JobStatus::Verified),
-        false => (commit.write(job, &batch.pipeline.fingerprint, outputs, when)?, JobStatus::Written),
+        false => (commit.write(job, batch.pipeline, outputs, when)?, JobStatus::Written),
     };
     Ok(JobOutcome { outputs: paths, ..JobOutcome::new(job, status, Some(&report)) })
 }

@@ -2,7 +2,8 @@
 
 use super::folder_walk::{FolderWalk, fixed_part};
 use super::take_list::TakeList;
-use std::path::{Component, Path};
+use crate::report::{Shown, io_reason, one_line};
+use std::path::{Component, Path, PathBuf};
 
 /// The takes that patterns match.
 #[derive(Clone, Debug, Default)]
@@ -83,16 +84,16 @@ fn of_pattern(
 ) -> Result<Vec<String>, TakesError> {
     // Paths from the command line are relative to the current folder.
     let seen = |pattern: &str| match Path::new(pattern).is_relative() && !folder.as_os_str().is_empty() {
-        true => format!(", seen from `{}`", folder.display()),
+        true => format!(", seen from `{}`", folder.shown()),
         false => String::new(),
     };
     let literal = folder.join(pattern);
     if literal.is_dir() {
-        return Err(TakesError::Folder(pattern.trim_end_matches('/').to_owned()));
+        return Err(TakesError::Folder(one_line(pattern.trim_end_matches('/'))));
     }
     if literal.exists() || !pattern.contains(['*', '?', '[']) {
         if literal.file_name().is_none() || !literal.exists() {
-            return Err(TakesError::Missing(pattern.to_owned(), seen(pattern)));
+            return Err(TakesError::Missing(one_line(pattern), seen(pattern)));
         }
         found.push(&literal, 1);
         return Ok(Vec::new());
@@ -105,20 +106,23 @@ fn of_pattern(
     walk.run(&mut |relative| found.push(&fixed.join(relative), relative.components().count()));
     if found.len() == before {
         let unseen: String = walk.unseen.iter().map(|line| format!("\n{line}")).collect();
-        return Err(TakesError::NoMatch(pattern.to_owned(), seen(pattern), unseen));
+        return Err(TakesError::NoMatch(one_line(pattern), seen(pattern), unseen));
     }
     Ok(walk.unseen)
 }
 
-/// The takes of a list with one path on each line, relative to the current folder. Paths below the current folder keep their
-/// folders, others only the last component; files that do not exist are reported as unseen.
-pub fn listed(list: &[u8]) -> FoundTakes {
+/// The takes of a list with one path on each line, relative to the current folder; files that do not exist are reported as
+/// unseen. A path below the fixed part of one of `patterns`, relative to `folder`, is named as this pattern names it; others
+/// below the current folder keep their folders, the rest only the last component.
+pub fn listed(list: &[u8], folder: &Path, patterns: &[String]) -> FoundTakes {
+    let here = std::env::current_dir().unwrap_or_default();
+    let roots: Vec<PathBuf> = patterns.iter().map(|p| plain(&here.join(fixed_folder(folder, p)))).collect();
     let mut found = TakeList::default();
     let mut unseen = Vec::new();
     for line in list.split(|&b| b == b'\n') {
         let Ok(line) = std::str::from_utf8(line) else {
             let name = String::from_utf8_lossy(line);
-            unseen.push(format!("`{name}` is left out: its name is not UTF-8"));
+            unseen.push(format!("`{}` is left out: its name is not UTF-8", one_line(&name)));
             continue;
         };
         let line = line.trim_end_matches('\r');
@@ -127,17 +131,43 @@ pub fn listed(list: &[u8]) -> FoundTakes {
             continue;
         }
         let below = path.components().all(|c| matches!(c, Component::Normal(_) | Component::CurDir));
+        let whole = plain(&here.join(path));
+        let named = roots.iter().find_map(|root| whole.strip_prefix(root).ok());
+        let named = named.filter(|_| !path.components().any(|c| c == Component::ParentDir));
         let kept = match below {
+            _ if named.is_some() => named.map_or(1, |named| named.components().count()),
             true => path.components().filter(|c| *c != Component::CurDir).count(),
             false => 1,
         };
         match std::fs::metadata(path) {
             Ok(there) if there.is_file() => found.push(path, kept),
-            Ok(_) => unseen.push(format!("`{line}` is not a file")),
-            Err(e) => unseen.push(format!("`{line}` cannot be read: {}", crate::report::io_reason(&e))),
+            Ok(_) => unseen.push(format!("`{}` is not a file", path.shown())),
+            Err(e) => unseen.push(format!("`{}` cannot be read: {}", path.shown(), io_reason(&e))),
         }
     }
     FoundTakes { takes: found.sorted(), unseen }
+}
+
+/// The folder below which outputs of a pattern keep their folders: its part before the first wildcard, or the folder of a file.
+fn fixed_folder(folder: &Path, pattern: &str) -> PathBuf {
+    let literal = folder.join(pattern);
+    match literal.is_file() {
+        true => literal.parent().unwrap_or(folder).to_owned(),
+        false => fixed_part(folder, pattern),
+    }
+}
+
+/// The path without `.` and `..`, as if no component were a link.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => _ = plain.pop(),
+            other => plain.push(other),
+        }
+    }
+    plain
 }
 
 #[cfg(test)]
@@ -205,17 +235,24 @@ mod tests {
 
     #[test]
     fn a_list_keeps_folders_below_and_tells_what_is_not_there() {
-        let found = listed(b"none.bvh\n\xff.bvh\r\n\n");
+        let found = listed(b"none.bvh\n\xff.bvh\r\n\n", Path::new(""), &[]);
         assert!(found.takes.is_empty());
         assert_eq!(
             found.unseen,
             [
                 "`none.bvh` cannot be read: no such file or directory",
-                "`\u{fffd}.bvh\r` is left out: its name is not UTF-8"
+                "`\u{fffd}.bvh\\r` is left out: its name is not UTF-8"
             ]
         );
-        let here = listed(b"./src/lib.rs\nsrc/../Cargo.toml\n");
-        let names: Vec<_> = here.takes.iter().map(|t| t.relative.to_string_lossy().into_owned()).collect();
-        assert_eq!(names, ["src/lib.rs", "Cargo.toml"]);
+        let names = |folder: &str, pattern: &str| -> Vec<String> {
+            let list = b"./src/lib.rs\nsrc/batch/mod.rs\nsrc/../Cargo.toml\n";
+            let here = listed(list, Path::new(folder), &[pattern.to_owned()]);
+            here.takes.iter().map(|t| t.relative.to_string_lossy().replace('\\', "/")).collect()
+        };
+        assert_eq!(names("", "tests/*.rs"), ["src/lib.rs", "Cargo.toml", "src/batch/mod.rs"]);
+        // As the pattern names them.
+        assert_eq!(names("", "src/**/*.rs"), ["lib.rs", "Cargo.toml", "batch/mod.rs"]);
+        assert_eq!(names("docs/..", "src/**/*.rs"), ["lib.rs", "Cargo.toml", "batch/mod.rs"]);
+        assert_eq!(names("src", "../src/batch/*.rs"), ["src/lib.rs", "Cargo.toml", "mod.rs"]);
     }
 }

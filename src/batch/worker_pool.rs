@@ -60,8 +60,10 @@ impl<'a> WorkerPool<'a> {
     pub(super) fn wants(&self, job: &Job, pipeline: &Pipeline) -> bool {
         let may_use = |path: &PathBuf| {
             let length = std::fs::metadata(path).map_or(0, |there| there.len());
-            // The size of a `.gltf` says nothing about the files that it refers to.
-            match path.extension().is_some_and(|e| e.eq_ignore_ascii_case("gltf")) {
+            // The size of a `.gltf` says nothing about the files that it refers to; the work of an FBX is a product of numbers in
+            // it, and a C library reads it.
+            let extension = path.extension().unwrap_or_default();
+            match ["gltf", "fbx"].iter().any(|e| extension.eq_ignore_ascii_case(e)) {
                 true => SEPARATE_FROM,
                 false => MemoryBudget::new(length, pipeline.import.memory).left(),
             }

@@ -10,6 +10,7 @@ use crate::export::{self, Format};
 use crate::math::{Quat, Transform, Vec3, rotation_between};
 use crate::model::{Asset, Character, Clip, Joint, Motion, Rig, Role, Skeleton};
 use crate::pipeline::{TakeFile, write_whole};
+use crate::report::Shown;
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -46,7 +47,7 @@ pub fn run(arguments: &CalibrateArguments, console: &Console) -> Result<Exit, Fa
     let format = Format::of(&extension).filter(|f| ["bvh", "glb"].contains(&f.name)).ok_or_else(|| {
         Failure::Argument(format!(
             "`{}` has no extension of a pose file\nwrite `.bvh` for BVH takes, `.glb` for glTF takes",
-            arguments.output.display()
+            arguments.output.shown()
         ))
     })?;
     let found = find_takes(Path::new(""), &arguments.takes, None)?;
@@ -61,8 +62,8 @@ pub fn run(arguments: &CalibrateArguments, console: &Console) -> Result<Exit, Fa
         {
             return Err(Failure::Argument(format!(
                 "`{}` and `{}` have different joints\ncalibrate takes of one skeleton at a time",
-                first.display(),
-                take.path.display()
+                first.shown(),
+                take.path.shown()
             )));
         }
         assets.push((take.path.clone(), asset));
@@ -75,7 +76,7 @@ pub fn run(arguments: &CalibrateArguments, console: &Console) -> Result<Exit, Fa
         return Err(Failure::Argument(format!(
             "`{}` shows no body in motion: hips, both thighs and something above them are needed\n\
              list the detected roles with `posemill inspect`",
-            path.display()
+            path.shown()
         )));
     };
     compare_takes(&assets, &estimate, console)?;
@@ -83,9 +84,9 @@ pub fn run(arguments: &CalibrateArguments, console: &Console) -> Result<Exit, Fa
     if first.character.document.is_some() == bvh {
         return Err(Failure::Argument(format!(
             "`{}` is no pose file for `{}`: the joint axes of the formats differ\nwrite `{}`",
-            arguments.output.display(),
-            path.display(),
-            arguments.output.with_extension(if bvh { "glb" } else { "bvh" }).display()
+            arguments.output.shown(),
+            path.shown(),
+            arguments.output.with_extension(if bvh { "glb" } else { "bvh" }).shown()
         )));
     }
     let skeleton = as_in_the_file(&first.character);
@@ -107,7 +108,7 @@ pub fn run(arguments: &CalibrateArguments, console: &Console) -> Result<Exit, Fa
     };
     let axes = if estimate.conventional { "; the joints' axes follow the body" } else { "" };
     let of = if assets.len() == 1 { "one take".to_owned() } else { format!("{} takes", assets.len()) };
-    console.note(format!("wrote {}: the T-pose of {of}{axes}{sure}", arguments.output.display()));
+    console.note(format!("wrote {}: the T-pose of {of}{axes}{sure}", arguments.output.shown()));
     Ok(Exit::Good)
 }
 
@@ -148,7 +149,7 @@ fn compare_takes(assets: &[(PathBuf, Asset)], of_all: &Estimate, console: &Conso
         {
             return Err(Failure::Argument(format!(
                 "`{}` has other joint axes than the takes before it\ncalibrate takes of one export at a time",
-                path.display()
+                path.shown()
             )));
         }
         let apart = differences(rig, &own, of_all);
@@ -160,7 +161,7 @@ fn compare_takes(assets: &[(PathBuf, Asset)], of_all: &Estimate, console: &Conso
             };
             console.warning(format!(
                 "`{}` alone gives another pose than all takes: {degrees:.0} degrees at `{role}`{more}; the pose of all is written",
-                path.display()
+                path.shown()
             ));
         }
     }

@@ -3,6 +3,7 @@
 use super::console::Console;
 use crate::batch::{JobOutcome, JobStatus, passed};
 use crate::measure::Threshold;
+use crate::report::Shown;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -149,7 +150,7 @@ fn line(outcome: &JobOutcome, warning: &Value) -> String {
 
 /// Paths as text for messages.
 pub fn names(paths: &[PathBuf]) -> String {
-    paths.iter().map(|p| p.display().to_string()).collect::<Vec<_>>().join(", ")
+    paths.iter().map(|p| p.shown()).collect::<Vec<_>>().join(", ")
 }
 
 /// The word of a status in the last line of a run.

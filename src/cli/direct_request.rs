@@ -7,6 +7,7 @@ use super::planned_run::PlannedRun;
 use super::runner::{RunnerArguments, clip_set};
 use crate::batch::{Destination, FoundTakes, Jobs, PipelineSpec, ReproCommand, find_takes};
 use crate::pipeline::{OutputFormat, PipelineConfig, PlanError};
+use crate::report::Shown;
 use crate::stages::STAGES;
 use std::path::{Path, PathBuf};
 
@@ -46,7 +47,7 @@ pub struct DirectRequest<'a> {
 pub fn not_an_input<'a>(output: &Path, mut inputs: impl Iterator<Item = &'a Path>) -> Result<(), Failure> {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     if output.exists() && inputs.any(|input| real(input) == real(output)) {
-        return Err(PlanError::OverInput { output: output.display().to_string() }.into());
+        return Err(PlanError::OverInput { output: output.shown() }.into());
     }
     Ok(())
 }
@@ -80,7 +81,7 @@ pub fn plan(request: DirectRequest<'_>, arguments: &RunnerArguments) -> Result<P
         (true, _) if request.merge => {
             let message = format!(
                 "`--merge` makes one file, `{output}` is a folder\nname a file: `{}`",
-                path.join("takes.glb").display()
+                path.join("takes.glb").shown()
             );
             return Err(Failure::Argument(message));
         }

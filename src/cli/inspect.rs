@@ -9,7 +9,7 @@ use crate::model::{Asset, Assignment, Character, Clip, Container, JointId, Motio
 use crate::pipeline::write_whole;
 use crate::render::{Format, RolePicture};
 use crate::repair::{Faults, repair_motion};
-use crate::report::{Finding, one_line, printable, rounded};
+use crate::report::{Finding, Shown, one_line, printable, rounded};
 use crate::retarget::second_best;
 use clap::Args;
 use serde_json::{Value, json};
@@ -68,7 +68,7 @@ pub fn run(arguments: &InspectArguments, console: &Console) -> Result<Exit, Fail
         let drawn = RolePicture::of(&asset.character, &name);
         let bytes = drawn.and_then(|p| if format == Format::Png { p.to_png() } else { p.to_jpeg() });
         write_whole(path, &bytes.map_err(|e| Failure::Argument(e.to_string()))?)?;
-        console.note(format!("wrote {}", path.display()));
+        console.note(format!("wrote {}", path.shown()));
     }
     Ok(Exit::Good)
 }
@@ -78,10 +78,7 @@ fn picture_format(path: &Path, input: &Path) -> Result<Format, Failure> {
     not_an_input(path, std::iter::once(input))?;
     let extension = path.extension().unwrap_or_default().to_string_lossy();
     extension.parse().ok().filter(|f| [Format::Png, Format::Jpeg].contains(f)).ok_or_else(|| {
-        Failure::Argument(format!(
-            "`{}` is no picture of roles\nend it with `.png` or `.jpg`",
-            path.display()
-        ))
+        Failure::Argument(format!("`{}` is no picture of roles\nend it with `.png` or `.jpg`", path.shown()))
     })
 }
 

@@ -7,7 +7,7 @@ use super::exit::{Exit, Failure};
 use super::load_file::{clip, load};
 use crate::math::Quat;
 use crate::model::{Asset, JointId, ModelPose};
-use crate::report::one_line;
+use crate::report::{csv_field, one_line};
 use clap::Args;
 use serde::Serialize;
 use std::fmt::Write;
@@ -153,11 +153,7 @@ fn rows(document: &JointsDocument) -> String {
     let mut text = "frame,time,joint,x,y,z\n".to_owned();
     for frame in &document.frames {
         for (joint, [x, y, z]) in document.joints.iter().zip(&frame.positions) {
-            let name = one_line(&joint.name);
-            let name = match name.contains([',', '"']) {
-                true => format!("\"{}\"", name.replace('"', "\"\"")),
-                false => name,
-            };
+            let name = csv_field(&one_line(&joint.name));
             let _ = writeln!(text, "{},{},{name},{x},{y},{z}", frame.frame, frame.time);
         }
     }

@@ -5,6 +5,7 @@ use super::pipe::{spooled, temporary_folder};
 use crate::import;
 use crate::model::{Asset, Clip};
 use crate::pipeline::{PipelineConfig, PlanError, find_clip};
+use crate::report::Shown;
 use std::path::Path;
 
 /// The asset in `path`, read with the overrides `sets` (`input.units=cm`, ...); `-` is standard input.
@@ -24,16 +25,16 @@ pub fn load_and_name(path: &Path, sets: &[String]) -> Result<(Asset, &'static st
         let folder = temporary_folder()?;
         return load_file(&spooled(folder.path())?, "standard input", sets);
     }
-    load_file(path, &path.display().to_string(), sets)
+    load_file(path, &path.shown(), sets)
 }
 
 fn load_file(path: &Path, name: &str, sets: &[String]) -> Result<(Asset, &'static str), Failure> {
     let config = PipelineConfig::parse("--set", "", sets, &[]).map_err(PlanError::Config)?;
     if !path.exists() {
-        return Err(Failure::Argument(format!("the file `{}` does not exist", path.display())));
+        return Err(Failure::Argument(format!("the file `{}` does not exist", path.shown())));
     }
     if path.is_dir() {
-        return Err(Failure::Argument(format!("`{}` is a folder, not a file", path.display())));
+        return Err(Failure::Argument(format!("`{}` is a folder, not a file", path.shown())));
     }
     let asset = import::load(path, &config.input.options(Path::new("")))
         .map_err(|error| Failure::Import { path: name.to_owned(), error })?;

@@ -6,6 +6,7 @@ use super::exit::{Exit, Failure};
 use super::load_file::load;
 use crate::model::Asset;
 use crate::pipeline::{is_bare_take, is_skinned, write_whole};
+use crate::report::Shown;
 use crate::retarget::{self, Gap, MapDraft, MapError};
 use clap::Args;
 use std::path::PathBuf;
@@ -54,7 +55,7 @@ pub fn run(arguments: &MapArguments, console: &Console) -> Result<Exit, Failure>
     match &arguments.output {
         Some(path) => {
             write_whole(path, text.as_bytes())?;
-            console.note(format!("wrote {}", path.display()));
+            console.note(format!("wrote {}", path.shown()));
         }
         None => console.data(&text),
     }
@@ -78,7 +79,7 @@ fn with_lines(gap: &Gap, arguments: &MapArguments) -> String {
         (None, _) => gap.message.clone(),
         (Some(fix), None) => format!("{}\nhint: remove the # of this line\n{fix}", gap.message),
         (Some(fix), Some(path)) => {
-            format!("{}\nhint: remove the # of this line of `{}`\n{fix}", gap.message, path.display())
+            format!("{}\nhint: remove the # of this line of `{}`\n{fix}", gap.message, path.shown())
         }
     }
 }
@@ -95,7 +96,7 @@ fn to_do(refused: &MapError, draft: &MapDraft, arguments: &MapArguments) -> Stri
         return refused.to_string();
     }
     let file = match &arguments.output {
-        Some(path) => format!("`{}`", path.display()),
+        Some(path) => format!("`{}`", path.shown()),
         None => "what was printed".to_owned(),
     };
     let hint = match refused {
@@ -114,7 +115,7 @@ fn to_do(refused: &MapError, draft: &MapDraft, arguments: &MapArguments) -> Stri
 }
 
 fn guess_swapped(take: &Asset, onto: &Asset, arguments: &MapArguments) -> Option<String> {
-    let (motion, character) = (arguments.motion.display(), arguments.character.display());
+    let (motion, character) = (arguments.motion.shown(), arguments.character.shown());
     // The take has a skin, and the character's file has motion and no skin.
     (is_skinned(take) && is_bare_take(onto)).then(|| {
         format!(

@@ -7,7 +7,7 @@ use super::measure_table::{MeasuredClip, batch, single};
 use crate::measure::{self, MEASURES, MetricContext, Reading, Summary, Threshold, Verdict, shown};
 use crate::model::{Asset, Motion};
 use crate::pipeline::{ReferenceMotion, assess_alone, hints};
-use crate::report::{Metric, one_line};
+use crate::report::{Metric, Shown, one_line};
 use clap::Args;
 use serde::Serialize;
 use serde_json::Value;
@@ -131,12 +131,12 @@ fn of_file(
     console: &Console,
 ) -> Result<Vec<MeasuredClip>, Failure> {
     for warning in asset.warnings.iter().filter(|_| console.verbose) {
-        console.warning(format!("{}: {}", file.display(), warning.message));
+        console.warning(format!("{}: {}", file.shown(), warning.message));
     }
-    let name = file.display().to_string();
+    let (name, shown) = (file.display().to_string(), file.shown());
     if asset.clips.is_empty() {
         return Err(Failure::Argument(format!(
-            "`{name}` holds no motion\nlist its content with `posemill inspect`"
+            "`{shown}` holds no motion\nlist its content with `posemill inspect`"
         )));
     }
     let context = MetricContext::new(&asset.character);
@@ -173,7 +173,7 @@ fn of_file(
                 let (own, theirs) = (motion.clip.frames(), source.frames());
                 if own.abs_diff(theirs) > 1 {
                     console.warning(format!(
-                        "{name}: the result has {own} frames, the source {theirs} at its rate\nthey are compared from their starts"
+                        "{shown}: the result has {own} frames, the source {theirs} at its rate\nthey are compared from their starts"
                     ));
                 }
                 let made = source.assess(&context, &motion);

@@ -103,7 +103,7 @@ pub fn single(measured: &MeasuredClip, fails: &[&str]) -> String {
     let hints: String = measured.hints.iter().map(hint).collect();
     format!(
         "{}{clip}: {} frames at {:.3} Hz, {contacts}; lengths at a height of 1.75 m\nverdict: {verdict}\n{hints}\n{}",
-        measured.file,
+        one_line(&measured.file),
         measured.frames,
         measured.sample_rate,
         table(&rows)

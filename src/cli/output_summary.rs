@@ -3,6 +3,7 @@
 use crate::batch::{JobOutcome, JobStatus};
 use crate::export;
 use crate::measure::{Reading, Verdict};
+use crate::report::Shown;
 use std::collections::BTreeMap;
 use std::path::{Component, MAIN_SEPARATOR, Path, PathBuf};
 
@@ -90,7 +91,7 @@ pub fn short_path(path: &Path) -> String {
     if path.to_string_lossy().ends_with(MAIN_SEPARATOR) {
         short.push("");
     }
-    short.display().to_string()
+    short.shown()
 }
 
 /// Whether a file is an output, and not a preview, contact table or page next to it.

@@ -6,6 +6,7 @@ use super::load_file::{clip, load};
 use crate::model::{Asset, Clip, Motion};
 use crate::pipeline::write_whole;
 use crate::render::{Format, PreviewOptions, Size, Subject, View, preview};
+use crate::report::Shown;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
@@ -62,14 +63,14 @@ pub struct PreviewArguments {
 pub fn run(arguments: &PreviewArguments, console: &Console) -> Result<Exit, Failure> {
     let extension = arguments.output.extension().unwrap_or_default().to_string_lossy();
     let format: Format = extension.parse().map_err(|_| {
-        let out = arguments.output.display();
+        let out = arguments.output.shown();
         Failure::Argument(format!("`{out}` is no preview\nend it with `.png`, `.jpg`, `.gif` or `.apng`"))
     })?;
     let mut motions = Vec::new();
     for file in &arguments.files {
         let asset = load(file, &arguments.sets)?;
         for warning in asset.warnings.iter().filter(|_| console.verbose) {
-            console.warning(format!("{}: {}", file.display(), warning.message));
+            console.warning(format!("{}: {}", file.shown(), warning.message));
         }
         motions.push((label(file), motion(&asset, arguments.clip.as_deref())?));
     }
@@ -94,7 +95,7 @@ pub fn run(arguments: &PreviewArguments, console: &Console) -> Result<Exit, Fail
     let drawn = preview(&subjects, &options, format, &done);
     bar.finish_and_clear();
     write_whole(&arguments.output, &drawn.map_err(|e| Failure::Argument(e.to_string()))?)?;
-    console.note(format!("wrote {}", arguments.output.display()));
+    console.note(format!("wrote {}", arguments.output.shown()));
     Ok(Exit::Good)
 }
 

@@ -8,6 +8,7 @@ use super::pipe::Pipe;
 use super::planned_run::PlannedRun;
 use super::runner::{RunnerArguments, run_all};
 use crate::pipeline::{DEFAULT_PIPELINE, OutputFormat};
+use crate::report::Shown;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -60,8 +61,7 @@ pub fn run(arguments: &RetargetArguments, console: &Console) -> Result<Exit, Fai
     let mut sets = Vec::new();
     if let Some(map) = &arguments.map {
         if !map.exists() {
-            let message =
-                format!("the file `{}` does not exist\nwrite one with `posemill map`", map.display());
+            let message = format!("the file `{}` does not exist\nwrite one with `posemill map`", map.shown());
             return Err(Failure::Argument(message));
         }
         sets.push(format!("stage.retarget.map={}", toml::Value::String(map.display().to_string())));

@@ -10,7 +10,7 @@ use crate::batch::{
 };
 use crate::pipeline::{PipelineConfig, PlanError};
 use crate::regular_file::{MAX_TEXT_BYTES, read_text};
-use crate::report::io_reason;
+use crate::report::{Shown, io_reason};
 use crate::stages::STAGES;
 use clap::Args;
 use std::collections::BTreeMap;
@@ -66,7 +66,7 @@ pub fn run(arguments: &RunArguments, console: &Console) -> Result<Exit, Failure>
     for run in runs.iter().filter(|_| runs.len() > 1) {
         for (_, output) in (0..run.jobs.len()).flat_map(|k| run.jobs.outputs(k)) {
             if let Some(other) = owners.insert(output.clone(), &run.pipeline.name) {
-                let (name, output) = (&run.pipeline.name, output.display());
+                let (name, output) = (&run.pipeline.name, output.shown());
                 return Err(Failure::Argument(format!(
                     "`{other}` and `{name}` would both write `{output}`\ngive them different folders"
                 )));
@@ -78,7 +78,7 @@ pub fn run(arguments: &RunArguments, console: &Console) -> Result<Exit, Failure>
 
 /// The runs of one pipeline file: one for each of its characters, or one without a character.
 fn plan(path: &Path, arguments: &RunArguments, console: &Console) -> Result<Vec<PlannedRun>, Failure> {
-    let name = path.display().to_string();
+    let name = path.shown();
     let text = read_text(path).map_err(|e| PlanError::File { path: name.clone(), reason: io_reason(&e) })?;
     let mut sets: Vec<String> = arguments.clip.iter().map(|clip| clip_set(clip)).collect();
     sets.extend(arguments.runner.sets.iter().cloned());
@@ -163,12 +163,12 @@ fn takes(
                 .and_then(|file| file.take(MAX_TEXT_BYTES + 1).read_to_end(&mut bytes))
                 .map(drop),
         };
-        read.map_err(|e| TakesError::List(list.display().to_string(), io_reason(&e)))?;
+        read.map_err(|e| TakesError::List(list.shown(), io_reason(&e)))?;
         if bytes.len() as u64 > MAX_TEXT_BYTES {
             let reason = format!("it has more than {MAX_TEXT_BYTES} bytes (`MAX_TEXT_BYTES`)");
-            return Err(TakesError::List(list.display().to_string(), reason).into());
+            return Err(TakesError::List(list.shown(), reason).into());
         }
-        return Ok(listed_takes(&bytes));
+        return Ok(listed_takes(&bytes, folder, &config.input.motion));
     }
     if !arguments.input.is_empty() {
         return Ok(find_takes(Path::new(""), &arguments.input, Some(output))?);

@@ -133,6 +133,7 @@ pub fn run(arguments: &SimulateArguments, console: &Console) -> Result<Exit, Fai
                 files: hashes,
                 planned: String::new(),
                 pipeline: made_with,
+                pipeline_file: String::new(),
                 sources: source.into_iter().collect(),
                 report: report.clone(),
             },

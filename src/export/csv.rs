@@ -1,13 +1,14 @@
 //! Writes a motion as a table with one row per frame, or one row per joint and frame.
 //!
 //! Space: model space, Y up, for positions and rotations; quaternions do not change their sign between frames. Units: metres,
-//! seconds; quaternions x, y, z, w. Source: RFC 4180 (fields with commas or quotes are quoted; lines end with a line feed only).
+//! seconds; quaternions x, y, z, w. Source: RFC 4180 (fields with commas or quotes are quoted; lines end with a line feed only); a
+//! name that a spreadsheet would run as a formula begins with an apostrophe.
 
 use super::format::Format;
 use super::save::OutputFile;
 use crate::math::{Quat, same_hemisphere};
 use crate::model::{ModelPose, Motion};
-use crate::report::Warnings;
+use crate::report::{Warnings, csv_field};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
@@ -57,8 +58,9 @@ pub fn write(motion: &Motion, options: &CsvOptions) -> String {
     let names: Vec<&str> = skeleton.joints().iter().map(|j| j.name.as_str()).collect();
     let mut table = match options.layout {
         Layout::Wide => {
-            let columns =
-                names.iter().flat_map(|name| COLUMNS.map(|c| format!(",{}", field(&format!("{name}.{c}")))));
+            let columns = names
+                .iter()
+                .flat_map(|name| COLUMNS.map(|c| format!(",{}", csv_field(&format!("{name}.{c}")))));
             format!("time{}", columns.collect::<String>())
         }
         Layout::Long => format!("frame,time,joint,{}", COLUMNS.join(",")),
@@ -77,7 +79,7 @@ pub fn write(motion: &Motion, options: &CsvOptions) -> String {
         for ((joint, before), name) in model.joints().iter().zip(&mut before).zip(&names) {
             *before = same_hemisphere(joint.rotation, before);
             if options.layout == Layout::Long {
-                let _ = write!(table, "{frame},{time},{}", field(name));
+                let _ = write!(table, "{frame},{time},{}", csv_field(name));
             }
             for number in joint.translation.iter().chain(before.coords.iter()) {
                 // 32 bits are finer than any capture; adding 0 removes the sign of a negative zero.
@@ -92,12 +94,4 @@ pub fn write(motion: &Motion, options: &CsvOptions) -> String {
         }
     }
     table
-}
-
-/// A text as a field, quoted if necessary.
-fn field(text: &str) -> String {
-    match text.contains([',', '"', '\n', '\r']) {
-        true => format!("\"{}\"", text.replace('"', "\"\"")),
-        false => text.to_owned(),
-    }
 }

@@ -6,6 +6,7 @@ use super::bvh::BvhError;
 use super::npz::NpzError;
 use crate::gltf_document::GltfError;
 use crate::memory_budget::{OverBudget, OverWork};
+use crate::report::Shown;
 use std::path::PathBuf;
 
 /// Why a file cannot be imported.
@@ -13,7 +14,7 @@ use std::path::PathBuf;
 #[non_exhaustive]
 pub enum ImportError {
     /// The file cannot be read.
-    #[error("`{}` cannot be read: {reason}", path.display())]
+    #[error("`{}` cannot be read: {reason}", path.shown())]
     Read {
         /// The file.
         path: PathBuf,
@@ -45,7 +46,7 @@ pub enum ImportError {
         frames: usize,
     },
     /// The calibration file cannot be read.
-    #[error("the calibration file `{}`: {error}", path.display())]
+    #[error("the calibration file `{}`: {error}", path.shown())]
     Calibration {
         /// The file.
         path: PathBuf,
@@ -54,7 +55,7 @@ pub enum ImportError {
     },
     /// The calibration file has another skeleton.
     #[error(
-        "no joint of the take has the name of a joint in `{}`\n  hint: set `input.calibration.file` to a file of the same skeleton", path.display()
+        "no joint of the take has the name of a joint in `{}`\n  hint: set `input.calibration.file` to a file of the same skeleton", path.shown()
     )]
     CalibrationFile {
         /// The file.

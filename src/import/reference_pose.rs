@@ -12,7 +12,7 @@ use crate::anatomy::{
 };
 use crate::math::{Quat, Transform, Vec3, arc};
 use crate::model::{Calibration, CalibrationSource, Clip, ModelPose, Rig, Role, Side, Skeleton};
-use crate::report::Warnings;
+use crate::report::{Shown, Warnings};
 use std::path::Path;
 
 /// A reference pose that replaces bind and rest pose, and the rotation of the file's world to Y up.
@@ -206,7 +206,7 @@ impl UncalibratedBody<'_> {
                 "{} joints of the pose in `{}` are more than {:.0} degrees from the estimate from the motion: it is an \
                  export with other joint axes, or its frame is no T-pose",
                 off.len(),
-                path.display(),
+                path.shown(),
                 CONTRADICTED.to_degrees()
             );
             warnings.add("calibration-differs", said, format!("joint {}", name(first)));

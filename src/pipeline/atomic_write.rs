@@ -1,6 +1,6 @@
 //! Writes files atomically: a file appears as a whole or not at all.
 
-use crate::report::io_reason;
+use crate::report::{Shown, io_reason};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
@@ -10,7 +10,7 @@ const PART: (&str, &str) = (".posemill-", ".part");
 
 /// Why a file is not written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{path}` cannot be written: {reason}", path = path.display())]
+#[error("`{path}` cannot be written: {reason}", path = path.shown())]
 pub struct WriteError {
     /// The file.
     pub path: PathBuf,

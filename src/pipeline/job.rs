@@ -3,6 +3,7 @@
 use super::output_section::OutputFormat;
 use super::plan_error::PlanError;
 use crate::export;
+use crate::report::Shown;
 use std::path::{Path, PathBuf};
 
 /// One motion file.
@@ -30,7 +31,7 @@ pub struct Job {
 #[error(
     "`{other}` would go to `{output}` too, and neither does\n\
      give their common folder as a glob (`takes/**/*.bvh`), which keeps sub-folders, or rename one",
-    other = other.display(), output = output.display()
+    other = other.shown(), output = output.shown()
 )]
 pub struct Collision {
     /// The other take.
@@ -47,5 +48,5 @@ pub(crate) fn output_format(path: &Path) -> Result<OutputFormat, PlanError> {
     let extension = path.extension().unwrap_or_default().to_string_lossy();
     let allowed = || export::FORMATS.iter().map(|f| format!("`.{}`", f.name)).collect::<Vec<_>>().join(", ");
     OutputFormat::of_extension(&extension)
-        .ok_or_else(|| PlanError::Extension { output: path.display().to_string(), allowed: allowed() })
+        .ok_or_else(|| PlanError::Extension { output: path.shown(), allowed: allowed() })
 }

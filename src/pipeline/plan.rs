@@ -64,6 +64,13 @@ pub struct Pipeline {
 }
 
 impl Pipeline {
+    /// The name of the pipeline file without its folder; empty for a command without a pipeline file.
+    pub fn file_name(&self) -> String {
+        let path = Path::new(&self.name);
+        let file = path.file_name().filter(|_| path.extension().is_some_and(|e| e == "toml"));
+        file.unwrap_or_default().to_string_lossy().into_owned()
+    }
+
     /// Resolves `config` for one of its characters; relative paths start from `folder`.
     ///
     /// # Errors

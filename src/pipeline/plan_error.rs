@@ -2,6 +2,7 @@
 
 use super::config_error::ConfigError;
 use crate::import::ImportError;
+use crate::report::one_line;
 
 /// Why a pipeline cannot start.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -11,7 +12,7 @@ pub enum PlanError {
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// The character cannot be loaded.
-    #[error("character `{path}`: {error}")]
+    #[error("character `{path}`: {error}", path = one_line(path))]
     Character {
         /// The path as written.
         path: String,
@@ -19,7 +20,7 @@ pub enum PlanError {
         error: ImportError,
     },
     /// A file that the pipeline names cannot be read.
-    #[error("the file `{path}` cannot be read: {reason}")]
+    #[error("the file `{path}` cannot be read: {reason}", path = one_line(path))]
     File {
         /// The path as written.
         path: String,

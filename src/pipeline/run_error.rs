@@ -6,6 +6,7 @@ use super::plan_error::PlanError;
 use crate::export::ExportError;
 use crate::import::ImportError;
 use crate::model::Fault;
+use crate::report::Shown;
 use crate::stages::StageError;
 use std::path::PathBuf;
 
@@ -71,14 +72,14 @@ pub enum RunError {
     /// A file next to the output belongs to another take of the run.
     #[error(
         "`{path}` beside the output is a file of another take of this run\ngive the takes different names or folders",
-        path = .0.display()
+        path = .0.shown()
     )]
     Claimed(PathBuf),
     /// A file next to the output belongs to an output of an earlier run.
     #[error(
         "`{path}` beside the output belongs to `{of}` too, which would be invalid without it\n\
          give this pipeline a folder of its own, or replace the file with `--force`",
-        path = path.display(), of = of.display()
+        path = path.shown(), of = of.shown()
     )]
     Shared {
         /// The file.
@@ -86,14 +87,26 @@ pub enum RunError {
         /// The output that refers to it as it is.
         of: PathBuf,
     },
+    /// Another pipeline has made the output.
+    #[error(
+        "`{path}` was made by another pipeline, `{pipeline}`\n\
+         give this pipeline a folder of its own, or replace the file with `--force`",
+        path = path.shown()
+    )]
+    OtherPipeline {
+        /// The output.
+        path: PathBuf,
+        /// The file name of the other pipeline.
+        pipeline: String,
+    },
     /// An output differs from the result of the pipeline.
-    #[error("`{path}` is not what this pipeline makes of the take\nreplace it with `--force`", path = .0.display())]
+    #[error("`{path}` is not what this pipeline makes of the take\nreplace it with `--force`", path = .0.shown())]
     Differs(PathBuf),
     /// An output does not exist.
-    #[error("`{path}` does not exist\nwrite it with `posemill run`", path = .0.display())]
+    #[error("`{path}` does not exist\nwrite it with `posemill run`", path = .0.shown())]
     Absent(PathBuf),
     /// An output would replace a file that this program did not write.
-    #[error("`{path}` was not written by posemill, or was changed since\nreplace it with `--force`", path = .0.display())]
+    #[error("`{path}` was not written by posemill, or was changed since\nreplace it with `--force`", path = .0.shown())]
     Foreign(PathBuf),
     /// The error that a worker process reported.
     #[error("{0}")]

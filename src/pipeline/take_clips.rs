@@ -4,7 +4,7 @@ use super::clip_choice::{find_clip, is_skinned};
 use super::plan::Pipeline;
 use super::run_error::RunError;
 use crate::model::{Asset, Clip, Motion};
-use crate::report::Report;
+use crate::report::{Report, Shown};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub(super) fn choose_clips(
     path: &Path,
     report: &mut Report,
 ) -> Result<(), RunError> {
-    let take = path.display().to_string();
+    let take = path.shown();
     match &pipeline.bare_take {
         Some(character) if is_skinned(asset) && asset.clips.is_empty() => {
             return Err(RunError::Swapped { take, character: character.clone() });

@@ -9,7 +9,7 @@ use crate::contacts::{self, ContactOptions, Detector, Labels};
 use crate::legs::{Timeline, with_slides};
 use crate::model::{ContactPart, Contacts, Motion};
 use crate::regular_file::read_text;
-use crate::report::Report;
+use crate::report::{Report, Shown};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -152,7 +152,7 @@ impl StageConfig for ContactsConfig {
         };
         let labels = self.file.as_ref().map(|file| {
             let path = setting.folder.join(file);
-            let fault = |why: String| StageError::key("file", format!("`{}`: {why}", file.display()));
+            let fault = |why: String| StageError::key("file", format!("`{}`: {why}", file.shown()));
             let text = read_text(&path).map_err(|error| fault(error.to_string()))?;
             contacts::read(&text).map_err(|error| fault(error.to_string()))
         });

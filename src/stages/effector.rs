@@ -5,7 +5,7 @@ use crate::ik::{Goal, Task};
 use crate::math::{Quat, Vec3, smoothstep};
 use crate::model::{Character, JointId, ModelPose, Role};
 use crate::regular_file::read_text;
-use crate::report::shortened;
+use crate::report::{Shown, shortened};
 use crate::signal::monotone;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -167,7 +167,7 @@ fn find(character: &Character, word: &str) -> Result<JointId, StageError> {
 
 /// Reads the keys of a CSV file, one per line: time, x, y, z. A header line is skipped.
 fn read_csv(path: &Path) -> Result<Vec<[f64; 4]>, StageError> {
-    let fault = |text: String| StageError::key("effectors", format!("`{}`: {text}", path.display()));
+    let fault = |text: String| StageError::key("effectors", format!("`{}`: {text}", path.shown()));
     let text = read_text(path).map_err(|e| fault(e.to_string()))?;
     let mut keys: Vec<[f64; 4]> = Vec::new();
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);

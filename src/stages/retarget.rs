@@ -7,7 +7,7 @@ use crate::legs::Timeline;
 use crate::model::{Character, Motion};
 use crate::placement::ArmPlacement;
 use crate::regular_file::read_text;
-use crate::report::{Mapping, Report, Warnings, io_reason};
+use crate::report::{Mapping, Report, Shown, Warnings, io_reason};
 use crate::retarget::{FileFault, JointMap, PART, Retarget, RootScale, gaps, map, postures_differ, warnings};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -87,7 +87,7 @@ impl StageConfig for RetargetConfig {
             let error = StageError { place: Some((path.clone(), span)), ..StageError::key("map", message) };
             (self.map.clone(), error)
         };
-        let faults = JointMap::check(&text, &path.display().to_string(), character).err();
+        let faults = JointMap::check(&text, &path.shown(), character).err();
         faults.into_iter().flatten().map(fault).collect()
     }
 
@@ -104,9 +104,9 @@ impl StageConfig for RetargetConfig {
         } else {
             let path = setting.folder.join(&self.map);
             let text = read_text(&path).map_err(|e| {
-                StageError::key("map", format!("`{}` cannot be read: {}", path.display(), io_reason(&e)))
+                StageError::key("map", format!("`{}` cannot be read: {}", path.shown(), io_reason(&e)))
             })?;
-            JointMap::read(&text, &path.display().to_string(), source, target).map_err(fault)?
+            JointMap::read(&text, &path.shown(), source, target).map_err(fault)?
         };
         let travel = match self.scale {
             PathScale::Word(NamedScale::Legs) => RootScale::Legs,

@@ -2,6 +2,7 @@
 
 use crate::memory_budget::OverBudget;
 use crate::model::SkeletonError;
+use crate::report::Shown;
 use std::path::PathBuf;
 
 /// Why a skeleton (ASF) or a motion (AMC) cannot be read.
@@ -35,7 +36,7 @@ pub enum AsfError {
         looked: String,
     },
     /// The skeleton of a motion cannot be read.
-    #[error("the skeleton file `{}`: {reason}", path.display())]
+    #[error("the skeleton file `{}`: {reason}", path.shown())]
     Skeleton {
         /// The file.
         path: PathBuf,

@@ -2,6 +2,7 @@
 
 use crate::memory_budget::OverBudget;
 use crate::model::SkeletonError;
+use crate::report::Shown;
 use std::path::PathBuf;
 
 /// Why an archive of arrays cannot be read as a motion.
@@ -76,7 +77,7 @@ pub enum NpzError {
         found: String,
     },
     /// The body model cannot be used.
-    #[error("the body model `{}`: {error}", path.display())]
+    #[error("the body model `{}`: {error}", path.shown())]
     BodyModel {
         /// The file.
         path: PathBuf,

@@ -52,8 +52,11 @@ fn face(corners: usize) -> Vec<u8> {
 }
 
 pub fn scenes() -> Vec<Hostile> {
-    let file = |name, bytes, answer: Answer| Hostile { name, bytes, uses: ALL, answer };
-    // A file of bodies without motion converts to its rest pose.
+    let file = |name, bytes, answer: Answer| {
+        // A body without motion is no take.
+        let uses = if answer == Read { &ALL[..2] } else { ALL };
+        Hostile { name, bytes, uses, answer }
+    };
     vec![
         file("one-picture-of-a-thousand-textures.fbx", textures(), Read),
         file("morph-weights-of-many-frames.fbx", morphs(), MEMORY),

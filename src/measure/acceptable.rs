@@ -11,7 +11,7 @@ const DEGREE: f64 = std::f64::consts::PI / 180.0;
 /// in half a second it goes 2.5 cm, the width of a finger.
 pub const SLIDE: f64 = 0.05;
 /// Difference between the speeds of a planted foot and of the take's, m/s. Chosen: a third above the speed of a static foot of
-/// HuMoR (0.15), since the frames count in which a foot lands and leaves at that speed. Seen: good 0.18, faults 0.26.
+/// HuMoR (0.15), since the take's may have that speed itself. Seen: good 0.18, faults 0.26.
 pub const SLIP: f64 = 0.2;
 /// Depth of the feet, metres. Source: the tolerance of Holosoma's evaluation (`penetration_tolerance` of `eval_retargeting.py`).
 pub const FOOT_DEPTH: f64 = 0.01;

@@ -253,7 +253,7 @@ pub const MEASURES: &[Measure] = &[
         Some(acceptable::SLIP),
         "95th percentile of the speed difference between result and leg-scaled take, at the ankle or toe joint (the one that is \
          slower in the take), over frames in which that joint is planted in the take: slower than 0.15 m/s, and within 4 cm of \
-         the 0.1 quantile of its heights at such speeds",
+         the 0.1 quantile of its heights at such speeds, for 0.03 s before and after too",
     ),
     measure(
         "clearance_error_p95",

@@ -23,6 +23,8 @@ const PLANTED_HEIGHT: f64 = 0.04;
 /// The level of a joint is this quantile of its heights in static frames: HuMoR takes the lowest cluster of static toes.
 /// The joint's own level stands for the floor, since ankles and toe joints of rigs differ in height.
 const LEVEL_QUANTILE: f64 = 0.1;
+/// So far from the ends of a stance a foot still lands or takes off, seconds: two bodies do so within a frame of 30 Hz of each other.
+const LANDING: f64 = 0.03;
 /// A knee bent by less is straight, radians.
 const STRAIGHT: f64 = 10.0 * std::f64::consts::PI / 180.0;
 /// The fewest values that a percentile is taken of.
@@ -137,7 +139,7 @@ impl LimbComparison {
         let nowhere = || [vec![f64::NAN; frames], vec![f64::NAN; frames]];
         let (mut slipping, mut clearing) = (nowhere(), nowhere());
         for side in 0..2 {
-            let planted = self.planted(side, scale);
+            let planted = within(&self.planted(side, scale), (LANDING * self.rate).round() as usize);
             for p in [ANKLE, TOES] {
                 let frames: Vec<usize> = (0..frames).filter(|f| planted[*f] == Some(p)).collect();
                 for (n, track) in [&self.own, &self.copy].into_iter().enumerate() {
@@ -222,6 +224,12 @@ impl LimbComparison {
     }
 }
 
+/// The stances without so many frames at both ends; the ends of the clip are none.
+fn within(planted: &[Option<usize>], margin: usize) -> Vec<Option<usize>> {
+    let near = |f: usize| f.saturating_sub(margin).max(1)..planted.len().min(f + margin + 1);
+    (0..planted.len()).map(|f| planted[f].filter(|_| near(f).all(|g| planted[g].is_some()))).collect()
+}
+
 /// The angle between first and last frame of a source that is a cycle, less that of the source itself.
 fn loop_seam(source: &Motion, copy: &Motion, motion: &Motion) -> Option<Metric> {
     let seam = |m: &Motion| {
@@ -267,6 +275,24 @@ mod tests {
         let (metrics, _) = limbs.planted_feet(1.0);
         let slip = metrics.iter().find(|m| m.name == "rest_slip_p95").unwrap();
         assert!((slip.value - 0.3).abs() < 1e-9 && slip.copy == Some(0.0), "{slip:?}");
+    }
+
+    #[test]
+    fn a_foot_that_takes_off_a_frame_early_does_not_slip() {
+        // Steps of six frames of rest and four of 10 cm each, at 30 Hz; the result is a frame ahead.
+        let along = |f: usize| 0.1 * (4 * (f / 10) + (f % 10).saturating_sub(6)) as f64;
+        let at = |f: usize| frame(Vec3::new(0.1, 0.08, along(f)));
+        let source: Vec<_> = (0..120).map(at).collect();
+        let slip = |own: Vec<LimbFrame>| {
+            let (copy, source) = (source.clone(), source.clone());
+            let limbs = LimbComparison { copy, source, own, frames: 120, rate: 30.0, leg: 0.9 };
+            let (metrics, _) = limbs.planted_feet(1.0);
+            metrics.iter().find(|m| m.name == "rest_slip_p95").unwrap().value
+        };
+        assert!(slip((1..121).map(at).collect()) < 1e-9);
+        // One that glides within its stances does.
+        let glides = |f: usize| frame(Vec3::new(0.1, 0.08, along(f) + 0.01 * f as f64));
+        assert!((slip((0..120).map(glides).collect()) - 0.3).abs() < 1e-9);
     }
 
     #[test]

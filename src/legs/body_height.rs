@@ -52,15 +52,16 @@ pub fn rise(
 }
 
 /// The height by which the solved clip hovers as a whole: that of its soles in the frames in which the source's are planted;
-/// 0 if it does not. `ankle` is the height of an ankle by leg and frame, `leg` the length of the legs. The lowest skin of trunk
-/// and thighs is `seat` above the floor: it is not lowered into it.
+/// 0 if it does not. `ankle` is the height of an ankle by leg and frame, `leg` the length of the legs. A body whose lowest skin of
+/// trunk and thighs, `seat` above the floor, mostly sits on it in these frames is not lowered into it; one that stands and lies
+/// down for a while is lowered, and raised while it lies.
 pub fn hover(
     pairs: &[LegPair],
     planted: &[Vec<bool>],
     soles: &[Vec<SoleHeights>],
     level: &[Option<Vec3>],
     ankle: impl Fn(usize, usize) -> f64 + Sync,
-    seat: f64,
+    seat: impl Fn(usize) -> f64,
     leg: f64,
 ) -> f64 {
     let heights = sole_heights(pairs, planted, soles, level, ankle);
@@ -68,7 +69,13 @@ pub fn hover(
         return 0.0;
     }
     let above = percentile(&heights, HOVERS);
-    if (HOVER[0] * leg..HOVER[1] * leg).contains(&above) { above.min(seat.max(0.0)) } else { 0.0 }
+    if !(HOVER[0] * leg..HOVER[1] * leg).contains(&above) {
+        return 0.0;
+    }
+    let frames = planted.iter().map(Vec::len).max().unwrap_or(0);
+    let stands = |f: &usize| planted.iter().any(|planted| planted.get(*f) == Some(&true));
+    let seats: Vec<f64> = (0..frames).filter(stands).map(seat).collect();
+    above.min(percentile(&seats, HOVERS).max(0.0))
 }
 
 /// The heights of the soles in these frames of each leg. Toes count as level, because they bend before the body is raised.
@@ -100,6 +107,11 @@ mod tests {
 
     /// The hover of one leg of 0.9 m without skin, whose ankle is 8 cm above its sole, with these heights of its sole.
     fn hover_of(soles: &[f64], planted: &[bool], seat: f64) -> f64 {
+        hover_over(soles, planted, |_| seat)
+    }
+
+    /// The same with this height of its seat, by frame.
+    fn hover_over(soles: &[f64], planted: &[bool], seat: impl Fn(usize) -> f64) -> f64 {
         let [upper, lower, foot] = [0, 1, 2].map(JointId::new);
         let leg = LimbChain {
             side: Side::Left,
@@ -134,6 +146,9 @@ mod tests {
         }
         assert_eq!(hover_of(&[0.02; 40], &[false; 40], 0.5), 0.0, "in the air throughout");
         assert_eq!(hover_of(&[0.02; 40], &[true; 40], -0.1), 0.0, "the body lies or sits on the floor");
+        // One that stands, and lies down for a while, is lowered all the same.
+        let lies = |f: usize| if (20..28).contains(&f) { -0.1 } else { 0.5 };
+        assert!((hover_over(&[0.02; 40], &[true; 40], lies) - 0.02).abs() < 1e-12);
         // A foot that stands in half of the frames is on the floor.
         let soles: Vec<f64> = (0..40).map(|f| if f < 20 { 0.0 } else { 0.03 }).collect();
         assert_eq!(hover_of(&soles, &[true; 40], 0.5), 0.0);

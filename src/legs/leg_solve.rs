@@ -79,7 +79,7 @@ pub fn solve_legs(
     drop((feet, aside));
     let equations = Equations::new(time, &terms, leg, settings);
     let solution = equations.solve(None);
-    let low = seat.iter().zip(&solution).map(|(low, s)| low + s[0].y).fold(f64::INFINITY, f64::min);
+    let low = |f: usize| seat.get(f).map_or(f64::MAX, |low| low + solution[f][0].y);
     let ankle = |k: usize, f: usize| goals[k][f].y + solution[f][k + 1].y;
     let hover = hover(pairs, &planted, &soles, &level, ankle, low, leg);
     seat.iter_mut().for_each(|low| *low -= hover);

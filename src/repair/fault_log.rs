@@ -71,6 +71,11 @@ impl FaultLog {
         share > 1.0
     }
 
+    /// Notes that a second witness speaks against a fault whose test fired.
+    pub fn refute(&mut self, fault: &'static str) {
+        self.nearest.iter_mut().filter(|n| n.0 == fault).for_each(|n| n.1 = n.1.min(1.0));
+    }
+
     /// The highest share of its limit per test, in the order of `FAULTS`; tests that did not run are omitted.
     pub fn metrics(&self) -> Vec<Metric> {
         let metric = |fault: &&'static str| {

@@ -12,56 +12,73 @@ use crate::signal::{hermite, spans};
 const STILL_ROTATION: f64 = 1e-3;
 /// Metres per frame below which the body is still.
 const STILL_DISTANCE: f64 = 1e-5;
-/// The step after held frames, which catches up, is at least this multiple of the steps around. A performer who
-/// stands still has no such step.
+/// The step after held frames, which catches up, is at least this multiple of the steps around, or this share of what one
+/// step covers for all held frames, if that is less. A performer who stands still has no such step.
 const TIMES: f64 = 4.0;
+const CATCHES_UP: f64 = 0.75;
 /// Least size of the steps around, degrees and metres.
 const LEAST: (f64, f64) = (0.02, 1e-4);
 /// Seconds of held frames that can be filled: what happened in a longer time is unknown.
 const LONGEST: f64 = 0.5;
 /// A step larger than this multiple of what the steps around would have covered is a cut.
 const MOST: f64 = 3.0;
-/// Share of held frames above which they are intended: an animation in steps.
+/// Share of held frames, between frames that move, above which they are no accident: an animation in steps, or a take of a lower
+/// rate.
 const MEANT: f64 = 0.25;
 /// Frames on either side that give the velocities.
 const BEYOND: usize = 3;
 
-/// Interpolates held frames.
-pub(super) fn held(take: &mut WorkingTake, log: &mut FaultLog) {
+/// Interpolates held frames; `false` for a take in steps, whose rates and noise tell nothing.
+pub(super) fn held(take: &mut WorkingTake, log: &mut FaultLog) -> bool {
     let edges = take.edges();
     let positions = take.root_positions();
     let distance = |e: usize| (positions[e + 1] - positions[e]).norm();
-    let still = |e: usize| distance(e) < STILL_DISTANCE && take.steps(e).iter().all(|s| *s < STILL_ROTATION);
+    let is_still =
+        |e: usize| distance(e) < STILL_DISTANCE && take.steps(e).iter().all(|s| *s < STILL_ROTATION);
+    let still: Vec<bool> = (0..edges).map(is_still).collect();
     let mut found = Vec::new();
-    for span in spans(0..edges, still) {
+    let mut held = 0;
+    for span in spans(0..edges, |e| still[e]) {
         let (a, b) = (span.start, span.end);
-        if span.len() < 2 || span.len() as f64 * take.dt > LONGEST || a < BEYOND || b + BEYOND > edges {
+        if span.len() as f64 * take.dt > LONGEST || a == 0 || b == edges {
             continue;
         }
-        let around = (a.saturating_sub(4)..a).chain(b + 1..(b + 5).min(edges));
+        held += span.len();
+        if a < BEYOND || b + BEYOND > edges {
+            continue;
+        }
+        let around = (a.saturating_sub(4)..a).chain(b + 1..(b + 5).min(edges)).filter(|e| !still[*e]);
         let rotations: Vec<f64> = around.clone().map(|e| take.mean_step(e)).collect();
         let distances: Vec<f64> = around.map(distance).collect();
+        let steps = (span.len() + 1) as f64;
+        let least_times = TIMES.min(CATCHES_UP * steps);
         let share = |step: f64, around: Vec<f64>, least: f64| {
+            if around.is_empty() {
+                return 0.0;
+            }
             let around = median(around).max(least);
-            all(&[step / (TIMES * around), MOST * (span.len() + 1) as f64 * around / step.max(1e-9)])
+            all(&[step / (least_times * around), MOST * steps * around / step.max(1e-9)])
         };
         let rotation = take.mean_step(b);
-        let near = share(rotation, rotations, LEAST.0).max(share(distance(b), distances, LEAST.1));
-        if log.test("held", near) {
+        let by_rotation = share(rotation, rotations, LEAST.0);
+        // A single copy is told by all joints: a root that stays for a frame is a foot strike.
+        let by_distance = if span.len() > 1 { share(distance(b), distances, LEAST.1) } else { 0.0 };
+        if log.test("held", by_rotation.max(by_distance)) {
             found.push((a + 1, b + 1, rotation));
         }
     }
-    let frames: usize = found.iter().map(|f| f.1 - f.0).sum();
-    if frames as f64 > MEANT * take.frames() as f64 {
-        let why = "the whole take is animated in steps, which looks intended";
-        log.record_unfixed("held", 0..take.frames(), "frames", frames as f64, why);
-        return;
+    if held as f64 > MEANT * take.frames() as f64 {
+        let why = "many frames repeat the one before: made in steps, or recorded at a lower rate, to which `resample` brings it; \
+                   nothing else was tested";
+        log.record_unfixed("held", 0..take.frames(), "frames", held as f64, why);
+        return false;
     }
     for (first, end, before) in found {
         bridge(take, first, end);
         let after = (first - 1..end).map(|e| take.mean_step(e)).fold(0.0, f64::max);
         log.record_fixed("held", None, first..end, "deg", [before, after]);
     }
+    true
 }
 
 /// Interpolates frames `first..end` between their neighbours, with the velocities beyond.

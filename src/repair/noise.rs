@@ -3,10 +3,12 @@
 //! White noise has the same variance by fourth and by sixth differences: `s4^2 = P25(|D4|^2) / (70 q)`, `s6^2 =
 //! P25(|D6|^2) / (924 q)`, `q` the first quartile of chi-square; the quartile selects the quiet quarter of the take,
 //! since noise is constant and motion is not. Noisy channels pass a bank of smoothers (`whittaker_penalty`), and in
-//! every frame those count whose risk, by an unbiased estimate (Stein 1981), is near the least. Units: degrees,
-//! metres of 0.86 m legs, hertz.
+//! every frame those count whose risk, by an unbiased estimate (Stein 1981), is near the least. Quick motion at a low rate
+//! looks like noise; its second witness are the feet: those that rest must not come to slip. Units: degrees, metres of
+//! 0.86 m legs, hertz.
 
 use super::fault_log::{FaultLog, all, own};
+use super::stances::{FootTrajectories, SLOW, Stance};
 use super::working_take::WorkingTake;
 use crate::math::{Quat, RawQuat, Vec3};
 use crate::signal::{Bands, Difference, FactoredBands, JERK, gaussian, whittaker_penalty};
@@ -34,58 +36,128 @@ const SHORTEST: usize = 48;
 /// is constant, motion pauses.
 const ALWAYS: f64 = 0.35;
 
-/// Removes noise between cuts.
+/// Removes noise between cuts, where feet that rest do not come to slip by it.
 pub(super) fn noise(take: &mut WorkingTake, cut: &[bool], log: &mut FaultLog) {
     let starts = (0..cut.len()).filter(|e| cut[*e]).map(|e| e + 1);
     let mut bounds: Vec<usize> = std::iter::once(0).chain(starts).collect();
     bounds.push(take.frames());
-    for w in bounds.windows(2).filter(|w| w[1] - w[0] >= SHORTEST) {
-        part(take, w[0]..w[1], log);
+    let parts = bounds.windows(2).map(|w| w[0]..w[1]).filter(|frames| frames.len() >= SHORTEST);
+    let noisy: Vec<NoisyPart> = parts.filter_map(|frames| NoisyPart::find(take, frames, log)).collect();
+    if noisy.is_empty() {
+        return;
+    }
+    let before = take.clone();
+    let fixed: Vec<Vec<FilteredChannel>> = noisy.iter().map(|part| part.filter(take)).collect();
+    let feet = [&before, &*take].map(|take| FootTrajectories::of(take, cut));
+    for (part, channels) in noisy.iter().zip(fixed) {
+        let frames = part.frames.clone();
+        match &feet {
+            [Some(before_feet), Some(after_feet)] if slips_more(before_feet, after_feet, &frames) => {
+                for f in frames.clone() {
+                    let (clip, old) = (&mut take.motion.clip, &before.motion.clip);
+                    clip.rotations_mut(f).copy_from_slice(old.rotations(f));
+                    clip.translations_mut(f).copy_from_slice(old.translations(f));
+                }
+                take.measure(frames.clone());
+                let why = "quick motion explains it as well: without it feet that rest would slip more";
+                log.refute("noise");
+                log.record_unfixed("noise", frames, "frames", part.frames.len() as f64, why);
+            }
+            _ => channels
+                .into_iter()
+                .for_each(|c| log.record_fixed("noise", c.joint, frames.clone(), c.unit, c.sizes)),
+        }
     }
 }
 
-fn part(take: &mut WorkingTake, frames: Range<usize>, log: &mut FaultLog) {
-    let degrees = |noise: &Noise| 2.0 * (2.0 * noise.deviation).to_degrees();
-    let rotations =
-        |j: usize| -> Vec<[f64; 4]> { frames.clone().map(|f| take.rotation(f, j).coords.into()).collect() };
-    let of_joint = |j: &usize| Noise::of(&rotations(*j));
-    let noises: Vec<Noise> = take.rotating.par_iter().map(of_joint).collect();
-    let share = |noise: &Noise, size: f64, least: f64| {
-        all(&[size / least, noise.white / WHITE, noise.always / ALWAYS])
-    };
-    let mut noisy = Vec::new();
-    for (j, noise) in take.rotating.iter().zip(noises) {
-        if log.test("noise", share(&noise, degrees(&noise), NOISY_JOINT)) {
-            noisy.push((*j, noise));
+/// Whether the feet that rest in the filtered take rest more quietly without the filter.
+fn slips_more(before: &FootTrajectories, after: &FootTrajectories, frames: &Range<usize>) -> bool {
+    let inside = |stance: &Stance| frames.start <= stance.frames.start && stance.frames.end <= frames.end;
+    let path = |at: &[Vec3]| at.windows(2).map(|w| (w[1] - w[0]).norm()).sum::<f64>();
+    let resting: Vec<Stance> = after.stances(SLOW).into_iter().filter(inside).collect();
+    let [was, is] =
+        [before, after].map(|feet| resting.iter().map(|stance| path(feet.at(stance))).sum::<f64>());
+    is > was
+}
+
+/// A channel that was filtered.
+struct FilteredChannel {
+    joint: Option<String>,
+    unit: &'static str,
+    /// Its noise before and after.
+    sizes: [f64; 2],
+}
+
+/// What is noisy between two cuts.
+struct NoisyPart {
+    frames: Range<usize>,
+    joints: Vec<(usize, Noise)>,
+    root: Option<Noise>,
+}
+
+impl NoisyPart {
+    fn find(take: &WorkingTake, frames: Range<usize>, log: &mut FaultLog) -> Option<Self> {
+        let noise_of = |j: &usize| Noise::of(&rotations(take, &frames, *j));
+        let noises: Vec<Noise> = take.rotating.par_iter().map(noise_of).collect();
+        let share = |noise: &Noise, size: f64, least: f64| {
+            all(&[size / least, noise.white / WHITE, noise.always / ALWAYS])
+        };
+        let mut joints = Vec::new();
+        for (j, noise) in take.rotating.iter().zip(noises) {
+            if log.test("noise", share(&noise, degrees(&noise), NOISY_JOINT)) {
+                joints.push((*j, noise));
+            }
         }
+        let shaken = Noise::of(&path(take, &frames));
+        let root = log.test("noise", share(&shaken, metres(&shaken), NOISY_ROOT)).then_some(shaken);
+        (!joints.is_empty() || root.is_some()).then_some(Self { frames, joints, root })
     }
-    let path: Vec<[f64; 3]> = take.root_positions()[frames.clone()].iter().map(|p| (*p).into()).collect();
-    let shaken = Noise::of(&path);
-    let metres = |noise: &Noise| 3f64.sqrt() * noise.deviation;
-    let shakes = log.test("noise", share(&shaken, metres(&shaken), NOISY_ROOT));
-    if noisy.is_empty() && !shakes {
-        return;
-    }
-    let bank = Bank::new(frames.len(), take.dt);
-    let filtered: Vec<Vec<[f64; 4]>> =
-        noisy.par_iter().map(|(j, noise)| bank.filter(&rotations(*j), noise.deviation)).collect();
-    for ((j, noise), values) in noisy.iter().zip(&filtered) {
-        for (f, q) in frames.clone().zip(values) {
-            take.set_rotation(f, *j, Quat::new_normalize(RawQuat::from(*q)));
+
+    /// Filters what is noisy.
+    fn filter(&self, take: &mut WorkingTake) -> Vec<FilteredChannel> {
+        let frames = &self.frames;
+        let bank = Bank::new(frames.len(), take.dt);
+        let filtered =
+            |(j, noise): &(usize, Noise)| bank.filter(&rotations(take, frames, *j), noise.deviation);
+        let filtered: Vec<Vec<[f64; 4]>> = self.joints.par_iter().map(filtered).collect();
+        let calm = self.root.map(|shaken| (shaken, bank.filter(&path(take, frames), shaken.deviation)));
+        let mut channels = Vec::new();
+        for ((j, noise), values) in self.joints.iter().zip(&filtered) {
+            for (f, q) in frames.clone().zip(values) {
+                take.set_rotation(f, *j, Quat::new_normalize(RawQuat::from(*q)));
+            }
+            let sizes = [noise, &Noise::of(values)].map(degrees);
+            channels.push(FilteredChannel { joint: Some(take.name(*j)), unit: "deg", sizes });
         }
-        let sizes = [noise, &Noise::of(values)].map(degrees);
-        log.record_fixed("noise", Some(take.name(*j)), frames.clone(), "deg", sizes);
-    }
-    take.fix_signs();
-    take.measure(frames.clone());
-    if shakes {
-        let calm = bank.filter(&path, shaken.deviation);
-        for ((f, old), new) in frames.clone().zip(&path).zip(&calm) {
-            take.shift(f, &(Vec3::from(*new) - Vec3::from(*old)));
+        take.fix_signs();
+        take.measure(frames.clone());
+        if let Some((shaken, calm)) = calm {
+            for ((f, old), new) in frames.clone().zip(path(take, frames)).zip(&calm) {
+                take.shift(f, &(Vec3::from(*new) - Vec3::from(old)));
+            }
+            let sizes = [&shaken, &Noise::of(&calm)].map(|n| own(take, metres(n)));
+            channels.push(FilteredChannel { joint: None, unit: "m", sizes });
         }
-        let sizes = [&shaken, &Noise::of(&calm)].map(|n| own(take, metres(n)));
-        log.record_fixed("noise", None, frames, "m", sizes);
+        channels
     }
+}
+
+/// The noise of a rotation, degrees.
+fn degrees(noise: &Noise) -> f64 {
+    2.0 * (2.0 * noise.deviation).to_degrees()
+}
+
+/// The noise of a position, metres.
+fn metres(noise: &Noise) -> f64 {
+    3f64.sqrt() * noise.deviation
+}
+
+fn rotations(take: &WorkingTake, frames: &Range<usize>, j: usize) -> Vec<[f64; 4]> {
+    frames.clone().map(|f| take.rotation(f, j).coords.into()).collect()
+}
+
+fn path(take: &WorkingTake, frames: &Range<usize>) -> Vec<[f64; 3]> {
+    take.root_positions()[frames.clone()].iter().map(|p| (*p).into()).collect()
 }
 
 /// The noise estimate of a channel.

@@ -78,7 +78,9 @@ pub fn repair_motion(motion: Motion, faults: &Faults) -> RepairedMotion {
 /// Tests once for every fault, each on the result of the previous one.
 fn test_all(take: &mut WorkingTake, faults: &Faults, log: &mut FaultLog) {
     if faults.signal {
-        held(take, log);
+        if !held(take, log) {
+            return;
+        }
         swaps(take, log);
         spikes(take, log);
         flips(take, log);

@@ -351,6 +351,63 @@ fn stepped_animation_is_not_changed() {
 }
 
 #[test]
+fn a_take_that_repeats_every_second_frame_is_not_changed() {
+    for (name, truth) in truths() {
+        let mut doubled = truth.clone();
+        for f in (1..doubled.clip.frames()).step_by(2) {
+            crate::damages::held(&mut doubled, f, 1);
+        }
+        let found = repaired(&doubled);
+        assert!(found.motion == doubled, "{name}: {:?}", words(&found));
+        assert!(
+            found.findings.iter().any(|f| f.fault == "held" && f.left.is_some()),
+            "{name}: {:?}",
+            words(&found)
+        );
+    }
+}
+
+#[test]
+fn single_copies_of_frames_are_filled_where_the_body_moves() {
+    for (name, truth) in truths() {
+        let mut copied = truth.clone();
+        for f in (30..copied.clip.frames() - 10).step_by(23) {
+            crate::damages::held(&mut copied, f, 1);
+        }
+        let found = repair_motion(copied.clone(), &Faults { floor: false, legs: false, ..Faults::default() });
+        let clean = repair_motion(truth.clone(), &Faults { floor: false, legs: false, ..Faults::default() });
+        let [was, is] = [&copied, &found.motion].map(|motion| distance(&clean.motion, motion));
+        println!("{name}: {was:.4} cm to {is:.4} cm");
+        assert!(is < 0.5 * was, "{name}: {was} cm to {is} cm: {:?}", words(&found));
+    }
+}
+
+/// Every `step`th frame of a take, at the rate that keeps its speed.
+fn decimated(motion: &Motion, step: usize) -> Motion {
+    let clip = &motion.clip;
+    let frames: Vec<usize> = (0..clip.frames()).step_by(step).collect();
+    let rotations = frames.iter().flat_map(|f| clip.rotations(*f).to_vec()).collect();
+    let places = frames.iter().flat_map(|f| clip.translations(*f).to_vec()).collect();
+    let rate = clip.sample_rate / step as f64;
+    let tracks = clip.translated().to_vec();
+    let mut slow = motion.clone();
+    slow.clip = posemill::model::Clip::new("", rate, clip.joints(), rotations, tracks, places);
+    crate::damages::continuous(&mut slow.clip);
+    slow
+}
+
+#[test]
+fn a_recorded_take_at_thirty_frames_a_second_stays() {
+    // Quick motion at a low rate looks like noise: the wrists of some takes, and the feet of runs.
+    for (name, truth) in truths() {
+        let every = ((truth.clip.sample_rate / 30.0).round() as usize).max(1);
+        let slow = decimated(&truth, every);
+        let found = repair_motion(slow.clone(), &Faults { floor: false, legs: false, ..Faults::default() });
+        assert!(found.motion == slow, "{name}: {:?}", words(&found));
+    }
+}
+
+#[test]
 fn a_leap_from_standing_is_no_step() {
     // As in hand-made clips: from one frame to the next at 8 m/s, and on.
     let wave = take(&shipped("wave.bvh"));

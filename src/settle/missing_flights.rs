@@ -137,6 +137,11 @@ impl ShotHeights {
         if !(LASTS.0 < lasts && lasts < LASTS.1) || off < 2 * n || on + 2 * n >= heights.len() {
             return None;
         }
+        // Frames that repeat the one before are no motion: rates over them tell nothing.
+        let repeats = |range: &[f64]| range.windows(2).any(|w| w[0] == w[1]);
+        if repeats(&heights[off - n..=off]) || repeats(&heights[on..=on + n]) {
+            return None;
+        }
         let climb = |from: usize, to: usize| (heights[to] - heights[from]) * rate / (to - from) as f64;
         let up = -first_rate(heights[off - n..=off].iter().rev(), rate);
         let down = first_rate(heights[on..=on + n].iter(), rate);
@@ -279,6 +284,8 @@ mod tests {
         assert_eq!(found(&noise, 120.0, Gravity { value: 9.81, known: true }), []);
         assert_eq!(found(&noise, 120.0, Gravity { value: 9.81, known: false }), []);
         let [_, line] = jump(9.81, 0.5, 120.0);
+        let doubled: Vec<f64> = (0..line.len()).map(|f| line[f - f % 2]).collect();
+        assert_eq!(found(&doubled, 120.0, Gravity { value: 9.81, known: false }), []);
         assert_eq!(found(&line, 120.0, Gravity { value: 9.81, known: true }).len(), 1);
         let noisy: Vec<f64> = line.iter().zip(&noise).map(|(y, noise)| y + noise).collect();
         assert_eq!(found(&noisy, 120.0, Gravity { value: 9.81, known: true }), []);

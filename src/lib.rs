@@ -120,6 +120,9 @@ mod made_figure;
 #[path = "../tests/made_walk/mod.rs"]
 mod made_walk;
 #[cfg(test)]
+#[path = "../tests/named_body/mod.rs"]
+mod named_body;
+#[cfg(test)]
 #[path = "../tests/perturbed/mod.rs"]
 mod perturbed;
 #[cfg(test)]

@@ -8,3 +8,4 @@ mod rest_pose;
 mod role_faults;
 mod shape_bodies;
 mod up_axis;
+mod weights;

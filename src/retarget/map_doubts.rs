@@ -158,6 +158,38 @@ impl Pairing<'_> {
         Some(Gap { role, end, guess: None, candidates: Vec::new(), message, fix })
     }
 
+    /// One gap with the lines that exchange arms and legs, if the shape alone told them apart and not clearly.
+    pub(super) fn exchanged_limbs(&self, end: MapEnd) -> Option<Gap> {
+        let (own, _) = self.of(end);
+        let limbs: [[fn(Side) -> Role; 2]; 3] =
+            [[Role::UpperLeg, Role::UpperArm], [Role::LowerLeg, Role::LowerArm], [Role::Foot, Role::Hand]];
+        let doubtful = |role: Role| own.rig.assignment(role).is_some_and(Assignment::is_doubtful);
+        if !Side::BOTH.iter().all(|side| limbs[0].iter().all(|role| doubtful(role(*side)))) {
+            return None;
+        }
+        let mut lines = Vec::new();
+        let mut exchange = |roles: &[Role]| {
+            for (role, other) in roles.iter().zip(roles.iter().rev()) {
+                lines.extend(own.rig.joint(*other).map(|id| line(end, *role, own.name(id))));
+            }
+        };
+        for side in Side::BOTH {
+            limbs.iter().for_each(|pair| exchange(&pair.map(|role| role(side))));
+        }
+        // The trunk is read from the other end.
+        let spine = (0..=u8::MAX).map(Role::Spine).take(own.rig.chain(Role::Spine).len());
+        exchange(&[Role::Hips].into_iter().chain(spine).collect::<Vec<_>>());
+        let role = Role::UpperLeg(Side::Left);
+        let found = own.rig.assignment(role)?;
+        let message = format!(
+            "arms and legs of `{}` are told apart with confidence {:.2} only: if they are exchanged, these lines exchange them",
+            one_line(&own.character.name),
+            found.confidence
+        );
+        let fix = Some(lines.join("\n"));
+        Some(Gap { role, end, guess: Some(found.clone()), candidates: Vec::new(), message, fix })
+    }
+
     /// One gap for the fingers and toes that `end` lacks although it has joints for them.
     pub(super) fn digits(&self, end: MapEnd) -> Option<Gap> {
         let (own, other) = self.of(end);

@@ -96,6 +96,7 @@ pub fn gaps(map: &JointMap, source: (&Character, &Rig), target: (&Character, &Ri
         }
     }
     found.extend(pairing.other_doubts(&reported_roles()));
+    found.extend([MapEnd::Source, MapEnd::Target].into_iter().filter_map(|end| pairing.exchanged_limbs(end)));
     found.extend(digits.into_iter().flatten());
     found
 }

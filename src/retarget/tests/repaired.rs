@@ -270,3 +270,36 @@ fn a_role_that_no_joint_fits_is_told_without_a_line_that_names_one() {
     );
     assert!(text.contains("assign it as `target_roles.left_upper_leg`"), "{text}");
 }
+
+#[test]
+fn arms_and_legs_that_are_exchanged_in_doubt_are_exchanged_by_the_lines_that_are_printed() {
+    let (source, whole) = (take(), body(&plain).rig);
+    let other = |role: Role| match role {
+        Role::UpperLeg(s) => Role::UpperArm(s),
+        Role::LowerLeg(s) => Role::LowerArm(s),
+        Role::Foot(s) => Role::Hand(s),
+        Role::UpperArm(s) => Role::UpperLeg(s),
+        Role::LowerArm(s) => Role::LowerLeg(s),
+        Role::Hand(s) => Role::Foot(s),
+        Role::Hips => Role::Spine(1),
+        Role::Spine(1) => Role::Hips,
+        same => same,
+    };
+    let core = |role: Role| !matches!(role, Role::Finger(..) | Role::Toes(_) | Role::Head | Role::Neck(_));
+    for (confidence, told) in [(0.67, true), (Assignment::DOUBTFUL, false)] {
+        let target = robot(&plain, &|role, _| {
+            let joint = whole.joint(other(role)).unwrap();
+            core(role).then(|| (role, Assignment::new(joint, confidence, "the shape of the joint tree")))
+        });
+        let draft = draft(&source, &target);
+        let gap = draft.gaps.iter().find(|gap| gap.message.contains("if they are exchanged"));
+        assert_eq!(gap.is_some(), told);
+        let Some(gap) = gap else { continue };
+        assert!(draft.to_toml(&source, &target).contains("if they are exchanged"));
+        let text = gap.fix.clone().unwrap();
+        let (_, _, rig) = JointMap::read(&text, "map.toml", &source, &target).unwrap();
+        for (role, a) in whole.assignments().filter(|(role, _)| core(*role)) {
+            assert_eq!(rig.joint(role), Some(a.joint), "{role}");
+        }
+    }
+}

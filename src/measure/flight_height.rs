@@ -20,7 +20,7 @@ pub fn lowest(context: &MetricContext, model: &ModelPose) -> f64 {
     let soles = context.points().iter().map(|p| model.joint(p.joint).point(&p.at).y - p.radius);
     // The capsule of a foot is thicker than the foot.
     let others = context.body.capsules().iter().filter(|c| !matches!(c.part, BodyPart::Foot(_)));
-    let others = others.map(|c| c.ends(model).map(|end| end.y - c.radius)).flatten();
+    let others = others.flat_map(|c| c.ends(model).map(|end| end.y - c.radius));
     soles.chain(others).fold(f64::INFINITY, f64::min)
 }
 

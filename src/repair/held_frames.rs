@@ -12,9 +12,10 @@ use crate::signal::{hermite, spans};
 const STILL_ROTATION: f64 = 1e-3;
 /// Metres per frame below which the body is still.
 const STILL_DISTANCE: f64 = 1e-5;
-/// The step after held frames, which catches up, is at least this multiple of the steps around, or this share of what one
-/// step covers for all held frames, if that is less. A performer who stands still has no such step.
+/// The step after held frames, which catches up, is at least this multiple of the steps around. A performer who stands still has
+/// no such step.
 const TIMES: f64 = 4.0;
+/// Of fewer held frames that step is at least this share of what the body covers meanwhile: rates differ by a quarter.
 const CATCHES_UP: f64 = 0.75;
 /// Least size of the steps around, degrees and metres.
 const LEAST: (f64, f64) = (0.02, 1e-4);

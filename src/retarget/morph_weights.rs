@@ -132,6 +132,6 @@ mod tests {
         let other = [track("Other", 3, &[0.1, 0.2, 0.3])];
         assert_eq!(transferred(&other, &with(vec![]), &hero), other);
         let moved = PropertyTrack { property: AnimatedProperty::Scale, width: 3, ..other[0].clone() };
-        assert_eq!(transferred(&[moved.clone()], &hero, &hero), [moved]);
+        assert_eq!(transferred(std::slice::from_ref(&moved), &hero, &hero), [moved]);
     }
 }

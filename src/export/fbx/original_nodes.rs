@@ -7,8 +7,7 @@
 //! `Lcl Translation`. Nodes that are not joints keep the transforms of the file.
 //!
 //! Space: world, metres, Y up; then each node in its parent. Units: those of the file, degrees.
-//! Source: the transform of a node as `ufbx` evaluates it, `T Roff Rp Rpre R Rpost^-1 Rp^-1 Soff Sp S Sp^-1`, and its
-//! three modes of scale inheritance.
+//! Source: the transform of a node in `ufbx`, `T Roff Rp Rpre R Rpost^-1 Rp^-1 Soff Sp S Sp^-1`, and its modes of scale inheritance.
 
 use super::animation_stack::{self, AnimationStack, JointCurves, STEADY_METRES};
 use super::morph_channels::{MorphChannels, object_id};

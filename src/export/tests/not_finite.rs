@@ -2,10 +2,11 @@
 
 use super::surfaces::rich;
 use crate::gltf_document::Chunks;
+use crate::made_walk::shipped;
 use posemill::export::{ExportOptions, Format, save};
 use posemill::import::{self, ImportError, ImportOptions};
 use posemill::math::{Quat, RawQuat};
-use posemill::model::{Asset, Mesh, Motion};
+use posemill::model::{Asset, Clip, Mesh, Motion};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -105,4 +106,55 @@ fn frames_that_are_not_finite_repeat_the_previous_one() {
     motion.check().unwrap();
     assert!(asset.warnings.has("fbx-not-finite"), "{:?}", asset.warnings);
     assert_eq!(odd_floats(&bytes_of(&motion, Format::GLB)), Vec::<String>::new());
+}
+
+/// A GLB of the repository in which one number of an attribute, or of the bind matrices, is not finite.
+fn damaged_glb(name: &str, attribute: &str, value: f32) -> Option<Vec<u8>> {
+    let mut bytes = std::fs::read(shipped(name)).unwrap();
+    let chunks = Chunks::open(&bytes).unwrap();
+    let json: Value = serde_json::from_str(chunks.json).unwrap();
+    let accessor = match attribute {
+        "inverseBindMatrices" => &json["skins"][0][attribute],
+        _ => &json["meshes"][0]["primitives"][0]["attributes"][attribute],
+    };
+    let accessor = &json["accessors"][accessor.as_u64()? as usize];
+    if accessor["componentType"] != 5126 {
+        return None;
+    }
+    let number = |v: &Value, key: &str| v[key].as_u64().unwrap_or(0) as usize;
+    let view = &json["bufferViews"][number(accessor, "bufferView")];
+    let stride = number(view, "byteStride");
+    let stride = if stride == 0 { number(view, "byteLength") / number(accessor, "count") } else { stride };
+    let bin = bytes.len() - chunks.bin.unwrap().len().next_multiple_of(4);
+    let at = bin + number(view, "byteOffset") + number(accessor, "byteOffset") + 3 * stride + 4;
+    bytes[at..at + 4].copy_from_slice(&value.to_le_bytes());
+    Some(bytes)
+}
+
+#[test]
+fn numbers_that_are_not_finite_are_repaired_in_a_glb() {
+    let mut tried = 0;
+    for name in ["mannequin.glb", "robot.glb"] {
+        for attribute in ["POSITION", "NORMAL", "TEXCOORD_0", "WEIGHTS_0", "inverseBindMatrices"] {
+            for value in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+                let Some(bytes) = damaged_glb(name, attribute, value) else { continue };
+                let options = ImportOptions::default();
+                let asset = import::from_bytes(&bytes, "odd", Some("glb"), None, &options).unwrap();
+                assert!(asset.warnings.has("gltf-not-finite"), "{name} {attribute}: {:?}", asset.warnings);
+                assert!(!asset.character.meshes.is_empty());
+                asset.character.check().unwrap();
+                let skeleton = asset.character.skeleton();
+                let clip = Clip::from_poses("still", 30.0, skeleton, &[skeleton.rest_pose()]);
+                let written = bytes_of(&Motion::new(asset.character.clone(), clip), Format::GLB);
+                assert_eq!(odd_floats(&written), Vec::<String>::new(), "{name} {attribute} {value}");
+                tried += 1;
+            }
+        }
+        let whole = std::fs::read(shipped(name)).unwrap();
+        let asset =
+            import::from_bytes(&whole, "whole", Some("glb"), None, &ImportOptions::default()).unwrap();
+        assert!(!asset.warnings.has("gltf-not-finite"));
+        assert_eq!(*asset.character.document.as_ref().unwrap().bytes, whole);
+    }
+    assert!(tried >= 12, "{tried}");
 }

@@ -113,12 +113,13 @@ fn weights(
     kept: &[Option<u16>],
     warnings: &mut Warnings,
 ) -> Vec<Vec<(u16, f32)>> {
-    let (mut loose, mut cut) = (0usize, 0usize);
+    let (mut loose, mut cut, mut odd) = (0usize, 0usize, 0usize);
     let weights = (0..mesh.num_vertices).map(|v| {
         let listed = deformer.vertices.get(v).map_or(&[][..], |vertex| {
             let first = vertex.weight_begin as usize;
             deformer.weights.get(first..first + vertex.num_weights as usize).unwrap_or(&[])
         });
+        odd += listed.iter().filter(|w| !w.weight.is_finite()).count();
         let mut all: Vec<(u16, f64)> = listed
             .iter()
             .filter(|w| w.weight > 0.0 && w.weight.is_finite())
@@ -136,6 +137,10 @@ fn weights(
     });
     let weights = weights.collect();
     let place_of = || one_line(name);
+    if odd > 0 {
+        let said = format!("{odd} skin weights are not finite numbers and were left out");
+        warnings.add("fbx-not-finite", said, place_of());
+    }
     if loose > 0 {
         let said = format!("{loose} vertices have no weight and follow the first joint of their skin");
         warnings.add("fbx-unweighted", said, place_of());

@@ -2,7 +2,7 @@
 //!
 //! Source: glTF 2.0 specification, sections 3.6.2 and 3.11 (normalised integers).
 
-use ::gltf::json::accessor::ComponentType;
+use ::gltf::json::accessor::{ComponentType, Type};
 
 /// The component types that one use of an accessor accepts.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -87,5 +87,27 @@ impl ElementLayout<'_> {
             ComponentType::U16 | ComponentType::I16 => self.decode(0, |b| u16::from_le_bytes(b).into()),
             ComponentType::U32 | ComponentType::F32 => self.decode(0, u32::from_le_bytes),
         }
+    }
+}
+
+/// Whether all numbers are finite, by their exponents.
+pub(super) fn all_finite(floats: &[u8]) -> bool {
+    /// The exponent bits of an `f32`; all are set in infinities and NaNs.
+    const EXPONENT: u32 = 0x7f80_0000;
+    let odd = |b: &[u8]| u32::from_le_bytes([b[0], b[1], b[2], b[3]]) & EXPONENT == EXPONENT;
+    // Without an early exit inside a part, so that the test is vectorized.
+    !floats.chunks(1 << 12).any(|part| part.chunks_exact(4).fold(false, |any, b| any | odd(b)))
+}
+
+/// The name of a shape in the file.
+pub(super) fn shape_name(shape: Type) -> &'static str {
+    match shape {
+        Type::Scalar => "SCALAR",
+        Type::Vec2 => "VEC2",
+        Type::Vec3 => "VEC3",
+        Type::Vec4 => "VEC4",
+        Type::Mat2 => "MAT2",
+        Type::Mat3 => "MAT3",
+        Type::Mat4 => "MAT4",
     }
 }

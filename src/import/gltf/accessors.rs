@@ -3,7 +3,7 @@
 //! Source: glTF 2.0 specification, section 3.6.2 (accessors, sparse accessors, normalised integers). The accessor readers of
 //! the `gltf` crate panic on data that a hostile file can contain, so this one is our own.
 
-use super::accessor_elements::{ElementLayout, Numbers};
+use super::accessor_elements::{ElementLayout, Numbers, all_finite, shape_name};
 use super::meshopt::{self, PackedView};
 use super::resources::Resources;
 use crate::gltf_document::{GltfError, Json};
@@ -312,27 +312,6 @@ impl<'a> Accessors<'a> {
 
 fn slice(bytes: &[u8], begin: u64, end: u64) -> Option<&[u8]> {
     bytes.get(usize::try_from(begin).ok()?..usize::try_from(end).ok()?)
-}
-
-/// Whether all numbers are finite, by their exponents.
-fn all_finite(floats: &[u8]) -> bool {
-    /// The exponent bits of an `f32`; all are set in infinities and NaNs.
-    const EXPONENT: u32 = 0x7f80_0000;
-    let odd = |b: &[u8]| u32::from_le_bytes([b[0], b[1], b[2], b[3]]) & EXPONENT == EXPONENT;
-    // Without an early exit inside a part, so that the test is vectorized.
-    !floats.chunks(1 << 12).any(|part| part.chunks_exact(4).fold(false, |any, b| any | odd(b)))
-}
-
-fn shape_name(shape: Type) -> &'static str {
-    match shape {
-        Type::Scalar => "SCALAR",
-        Type::Vec2 => "VEC2",
-        Type::Vec3 => "VEC3",
-        Type::Vec4 => "VEC4",
-        Type::Mat2 => "MAT2",
-        Type::Mat3 => "MAT3",
-        Type::Mat4 => "MAT4",
-    }
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use super::mesh_context::MeshContext;
 use super::node_joints::{Joints, VrmHumanoid};
 use super::required_extensions::warn_of_required;
 use super::resources::Resources;
-use super::{animations, checked_document, materials, primitives, skin_bind};
+use super::{animations, checked_document, materials, not_finite, primitives, skin_bind};
 use crate::gltf_document::{Chunks, GltfError, GltfNode, Json, NodeTree};
 use crate::math::{Quat, Transform};
 use crate::memory_budget::MemoryBudget;
@@ -62,10 +62,11 @@ impl GltfFile {
         folder: Option<&Path>,
         budget: &MemoryBudget,
     ) -> Result<Self, GltfError> {
+        let mut warnings = Warnings::new();
+        let bytes = not_finite::repaired(bytes, budget, &mut warnings)?;
         let chunks = Chunks::open(&bytes)?;
         let json = Json::parse(chunks.json, chunks.json_offset)?;
         check_version(&json)?;
-        let mut warnings = Warnings::new();
         let mut resources = Resources::new(folder, budget);
         lists(&json, budget)?;
         warn_of_required(&json, &mut warnings);

@@ -9,6 +9,7 @@ mod resources;
 mod accessors;
 mod accessor_elements;
 mod meshopt;
+mod not_finite;
 mod required_extensions;
 mod node_joints;
 mod skin_bind;

@@ -1,0 +1,151 @@
+//! Repairs numbers of meshes and skins that are not finite, in the binary chunk of a GLB: the file is kept and written again, and
+//! other programs refuse it, or draw nothing, if such a number is left. Exporters write them as tangents and normals of faces
+//! without an area.
+//!
+//! Space and units: those of the accessors. Files whose buffers are elsewhere are left as they are, and so are animations, which
+//! are refused when they are read.
+
+use super::accessor_elements::all_finite;
+use crate::gltf_document::{Chunks, GltfError, Json};
+use crate::memory_budget::MemoryBudget;
+use crate::report::Warnings;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Component type of 32-bit floats.
+const FLOAT: u64 = 5126;
+
+/// The file with finite numbers: `bytes` themselves if there is nothing to repair.
+///
+/// # Errors
+/// A file that is no glTF, or whose copy exceeds the memory limit.
+pub(super) fn repaired(
+    bytes: Arc<Vec<u8>>,
+    budget: &MemoryBudget,
+    warnings: &mut Warnings,
+) -> Result<Arc<Vec<u8>>, GltfError> {
+    let chunks = Chunks::open(&bytes)?;
+    // Most files end here; images may look like numbers that are not finite.
+    let Some(bin) = chunks.bin.filter(|bin| !all_finite(bin)) else { return Ok(bytes) };
+    let json = Json::parse(chunks.json, chunks.json_offset)?;
+    let parsed = |key| -> Vec<Value> {
+        let items = json.items(key).unwrap_or_default();
+        items.into_iter().map(|raw| serde_json::from_str(raw).unwrap_or_default()).collect()
+    };
+    let (accessors, views) = (parsed("accessors"), parsed("bufferViews"));
+    if parsed("buffers").first().is_none_or(|buffer| buffer.get("uri").is_some()) {
+        return Ok(bytes);
+    }
+    let begin = bin.as_ptr() as usize - bytes.as_ptr() as usize;
+    let mut copy: Option<Vec<u8>> = None;
+    for (index, attribute) in used_accessors(&parsed("meshes"), &parsed("skins")) {
+        let Some(list) = accessors.get(index).and_then(|a| FloatList::of(a, &views)) else { continue };
+        let elements = || list.elements(bin);
+        let odd = elements().filter(|(_, element)| !all_finite(element)).count();
+        if odd == 0 {
+            continue;
+        }
+        let finite = || elements().map(|(_, element)| element).find(|element| all_finite(element));
+        let usual = usual(&attribute, list.width);
+        let mut last: &[u8] = finite().filter(|_| attribute != BIND).unwrap_or(&usual);
+        if copy.is_none() {
+            budget.reserve(bytes.len() as u64, || "the repaired file".to_owned())?;
+        }
+        let repaired = copy.get_or_insert_with(|| bytes.to_vec());
+        for (at, element) in elements() {
+            match all_finite(element) {
+                true if attribute == BIND => {}
+                true => last = element,
+                false => repaired[begin + at..][..last.len()].copy_from_slice(last),
+            }
+        }
+        let by = if attribute == BIND { "no transform" } else { "the one before it" };
+        let message = format!("{odd} values of {attribute} are not finite numbers and were replaced by {by}");
+        warnings.add("gltf-not-finite", message, format!("accessors[{index}]"));
+    }
+    Ok(copy.map_or(bytes, Arc::new))
+}
+
+/// What the inverse bind matrices of a skin are called here.
+const BIND: &str = "inverseBindMatrices";
+
+/// The accessors of meshes and skins, each with the name of its attribute.
+fn used_accessors(meshes: &[Value], skins: &[Value]) -> BTreeMap<usize, String> {
+    let mut used = BTreeMap::new();
+    let mut add = |index: Option<&Value>, name: &str| {
+        let index = index.and_then(Value::as_u64).and_then(|index| usize::try_from(index).ok());
+        index.into_iter().for_each(|index| {
+            used.entry(index).or_insert_with(|| name.to_owned());
+        });
+    };
+    let list = |value: Option<&Value>| value.and_then(Value::as_array).cloned().unwrap_or_default();
+    for primitive in meshes.iter().flat_map(|mesh| list(mesh.get("primitives"))) {
+        let attributes = primitive.get("attributes").and_then(Value::as_object);
+        attributes.into_iter().flatten().for_each(|(name, index)| add(Some(index), name));
+        for target in list(primitive.get("targets")) {
+            let moved = target.as_object();
+            moved.into_iter().flatten().for_each(|(name, index)| add(Some(index), &format!("target {name}")));
+        }
+    }
+    skins.iter().for_each(|skin| add(skin.get(BIND), BIND));
+    used
+}
+
+/// A value of an attribute of which no vertex has one.
+fn usual(attribute: &str, width: usize) -> Vec<u8> {
+    let value = |k: usize| match attribute {
+        "NORMAL" => k == 1,
+        "TANGENT" => k == 0 || k == 3,
+        BIND => k % 5 == 0,
+        _ if attribute.starts_with("WEIGHTS_0") => k == 0,
+        _ => attribute.starts_with("COLOR_"),
+    };
+    (0..width).flat_map(|k| f32::from(u8::from(value(k))).to_le_bytes()).collect()
+}
+
+/// Where the floats of an accessor are in the binary chunk.
+struct FloatList {
+    begin: usize,
+    stride: usize,
+    count: usize,
+    /// Numbers per element.
+    width: usize,
+}
+
+impl FloatList {
+    /// `None` for other numbers, sparse or compressed ones, and those of another buffer.
+    fn of(accessor: &Value, views: &[Value]) -> Option<Self> {
+        let number = |value: &Value, key: &str| -> Option<usize> {
+            value.get(key).map_or(Some(0), |n| usize::try_from(n.as_u64()?).ok())
+        };
+        let view = views.get(usize::try_from(accessor.get("bufferView")?.as_u64()?).ok()?)?;
+        let width = match accessor.get("type")?.as_str()? {
+            "SCALAR" => 1,
+            "VEC2" => 2,
+            "VEC3" => 3,
+            "VEC4" => 4,
+            "MAT4" => 16,
+            _ => return None,
+        };
+        let plain = accessor.get("componentType")?.as_u64() == Some(FLOAT)
+            && accessor.get("sparse").is_none()
+            && view.get("extensions").is_none()
+            && number(view, "buffer") == Some(0);
+        let begin = number(view, "byteOffset")?.checked_add(number(accessor, "byteOffset")?)?;
+        let stride = match number(view, "byteStride")? {
+            0 => 4 * width,
+            stride => stride,
+        };
+        plain.then_some(Self { begin, stride, count: number(accessor, "count")?, width })
+    }
+
+    /// The elements that are in the chunk, each with its offset.
+    fn elements<'a>(&self, bin: &'a [u8]) -> impl Iterator<Item = (usize, &'a [u8])> {
+        let (begin, stride, size) = (self.begin, self.stride, 4 * self.width);
+        (0..self.count).map_while(move |k| {
+            let at = k.checked_mul(stride)?.checked_add(begin)?;
+            Some((at, bin.get(at..at.checked_add(size)?)?))
+        })
+    }
+}

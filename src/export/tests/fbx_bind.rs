@@ -122,3 +122,21 @@ fn the_frame_before_a_cut_is_held() {
     assert!(moved(1.01) > 50.0, "{}", moved(1.01));
     assert!(moved(-0.5) > 0.01, "elsewhere there is: {}", moved(-0.5));
 }
+
+#[test]
+fn keys_between_frames_are_reported_with_the_stage_that_avoids_them() {
+    let mut motion = import::load(shipped("walk.bvh"), &ImportOptions::default()).unwrap().motion(0).unwrap();
+    for (rate, written) in [(24.0, "24"), (24.0 / 1.001, "23.976"), (30.0 / 1.001, "29.97")] {
+        motion.clip.sample_rate = rate;
+        let bytes = write(&motion, FbxOptions::default());
+        let hero = import::from_bytes(&bytes, "hero", Some("fbx"), None, &ImportOptions::default()).unwrap();
+        let mut fast = hero.motion(0).unwrap();
+        let said = |motion: &Motion| {
+            let options = ExportOptions { stem: "x".into(), ..ExportOptions::default() };
+            format!("{:?}", save(std::slice::from_ref(motion), Format::FBX, &options).unwrap().1)
+        };
+        assert!(!said(&fast).contains("fbx-rate"), "{}", said(&fast));
+        fast.clip.sample_rate = 120.0;
+        assert!(said(&fast).contains(&format!("rate_hz = {written}\"")), "{}", said(&fast));
+    }
+}

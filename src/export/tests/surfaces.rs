@@ -209,3 +209,19 @@ fn a_face_alone_is_a_clip_in_fbx_and_usd() {
     let text = String::from_utf8(write(&motion, "usda")).unwrap();
     assert!(text.contains("blendShapeWeights.timeSamples"));
 }
+
+#[test]
+fn a_texture_that_cannot_be_written_is_reported_by_material() {
+    let mut motion = rich();
+    let mut hero = (*motion.character).clone();
+    let ktx2 = [b"\xabKTX 20\xbb\r\n\x1a\n".as_slice(), &[0; 68]].concat();
+    hero.meshes[0].material.texture = Some(Texture { bytes: ktx2.into() });
+    motion.character = Arc::new(hero);
+    for (format, code) in [("fbx", "fbx-texture"), ("usda", "usd-texture")] {
+        let options = ExportOptions { stem: "rich".into(), ..ExportOptions::default() };
+        let (_, warnings) =
+            save(std::slice::from_ref(&motion), Format::of(format).unwrap(), &options).unwrap();
+        let said = format!("{warnings:?}");
+        assert!(warnings.has(code) && said.contains("KTX2") && said.contains("material `skin`"), "{said}");
+    }
+}

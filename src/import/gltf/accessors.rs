@@ -4,6 +4,7 @@
 //! the `gltf` crate panic on data that a hostile file can contain, so this one is our own.
 
 use super::accessor_elements::{ElementLayout, Numbers, all_finite, shape_name};
+use super::draco::DecodedList;
 use super::meshopt::{self, PackedView};
 use super::resources::Resources;
 use crate::gltf_document::{GltfError, Json};
@@ -12,6 +13,7 @@ use ::gltf::json::accessor::{ComponentType, Type};
 use ::gltf::json::validation::Checked;
 use ::gltf::json::{Accessor, Buffer, buffer};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The accessors of a document with their bytes.
@@ -22,6 +24,8 @@ pub(super) struct Accessors<'a> {
     buffers: Vec<Result<BufferBytes<'a>, GltfError>>,
     /// The decompressed bytes of compressed views.
     unpacked: Vec<Option<Result<Vec<u8>, GltfError>>>,
+    /// The content of accessors that a compressed mesh states.
+    decoded: BTreeMap<usize, Vec<u8>>,
 }
 
 enum BufferBytes<'a> {
@@ -69,6 +73,7 @@ impl<'a> Accessors<'a> {
             views: json.list("bufferViews")?,
             buffers,
             unpacked: Vec::new(),
+            decoded: BTreeMap::new(),
         };
         for view in 0..all.views.len() {
             let unpacked = match all.unpack(view) {
@@ -103,6 +108,19 @@ impl<'a> Accessors<'a> {
         let found = found.as_ref().map_err(Clone::clone)?;
         let (end, length) = (begin.saturating_add(length), found.len() as u64);
         slice(found, begin, end).ok_or_else(|| GltfError::Bounds { path: path.into(), end, length })
+    }
+
+    /// Gives an accessor its content from a compressed mesh.
+    pub(super) fn set_decoded(&mut self, list: DecodedList) {
+        if let Some(accessor) = self.accessors.get_mut(list.accessor) {
+            (accessor.count.0, accessor.buffer_view) = (list.count, None);
+            self.decoded.insert(list.accessor, list.bytes);
+        }
+    }
+
+    /// Whether an accessor has its content from a compressed mesh.
+    pub(super) fn is_decoded(&self, index: usize) -> bool {
+        self.decoded.contains_key(&index)
     }
 
     /// The accessors as in the file.
@@ -164,7 +182,7 @@ impl<'a> Accessors<'a> {
         let element = (components * component.size()) as u64;
         let count = accessor.count.0;
         let mut stride = element;
-        let mut bytes = None;
+        let mut bytes = self.decoded.get(&index).map(Vec::as_slice);
         if let Some(view) = accessor.buffer_view {
             let data = self.view(view.value(), &format!("{}.bufferView", here()))?;
             if let Some(s) = self.views[view.value()].byte_stride {

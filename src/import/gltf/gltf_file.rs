@@ -12,7 +12,7 @@ use super::mesh_context::MeshContext;
 use super::node_joints::{Joints, VrmHumanoid};
 use super::required_extensions::warn_of_required;
 use super::resources::Resources;
-use super::{animations, checked_document, materials, not_finite, primitives, skin_bind};
+use super::{animations, checked_document, draco, materials, not_finite, primitives, skin_bind};
 use crate::gltf_document::{Chunks, GltfError, GltfNode, Json, NodeTree};
 use crate::math::{Quat, Transform};
 use crate::memory_budget::MemoryBudget;
@@ -71,7 +71,8 @@ impl GltfFile {
         lists(&json, budget)?;
         warn_of_required(&json, &mut warnings);
         let tree = NodeTree::read(&json, &mut warnings)?;
-        let accessors = Accessors::read(&json, chunks.bin, &mut resources, budget)?;
+        let mut accessors = Accessors::read(&json, chunks.bin, &mut resources, budget)?;
+        draco::unpack(&json, &mut accessors, &mut warnings)?;
         let skins = json.list::<::gltf::json::Skin>("skins")?;
         let skin_joints = skin_joints(&skins, tree.nodes().len())?;
         let worlds = tree.worlds();

@@ -170,6 +170,17 @@ mod tests {
     }
 
     #[test]
+    fn an_image_that_is_not_decoded_comes_last() {
+        let image = |value: serde_json::Value| image_of(&value);
+        let basis = serde_json::json!({ "KHR_texture_basisu": { "source": 2 } });
+        assert_eq!(image(serde_json::json!({ "extensions": basis })), Some(2));
+        assert_eq!(image(serde_json::json!({ "source": 1, "extensions": basis })), Some(1));
+        let both =
+            serde_json::json!({ "EXT_texture_webp": { "source": 3 }, "KHR_texture_basisu": { "source": 2 } });
+        assert_eq!(image(serde_json::json!({ "extensions": both })), Some(3));
+    }
+
+    #[test]
     fn every_map_of_a_material_is_read() {
         let images: Vec<Option<Arc<[u8]>>> = (0..5u8).map(|k| Some(Arc::from(vec![k]))).collect();
         let textures = GltfTextures { image_of: (0..5).map(Some).collect(), images: &images };

@@ -10,6 +10,7 @@ mod accessors;
 mod accessor_elements;
 mod meshopt;
 mod not_finite;
+mod draco;
 mod required_extensions;
 mod node_joints;
 mod skin_bind;

@@ -6,6 +6,7 @@
 
 use super::accessor_elements::Numbers;
 use super::accessors::Accessors;
+use super::draco::DRACO;
 use super::influences::{VertexInfluences, influences};
 use super::materials::materials;
 use super::mesh_context::{MeshContext, attribute};
@@ -15,8 +16,6 @@ use crate::model::{Binding, JointId, Mesh};
 use crate::report::Warnings;
 use ::gltf::json::accessor::Type;
 use ::gltf::mesh::{Mode, Primitive, Semantic};
-
-const DRACO: &str = "KHR_draco_mesh_compression";
 
 /// The meshes that joints move, in node order.
 ///
@@ -39,9 +38,9 @@ pub(super) fn meshes(source: &MeshContext, warnings: &mut Warnings) -> Result<Ve
         let mut morph_source = None;
         for primitive in mesh.primitives() {
             let path = format!("meshes[{index}].primitives[{}]", primitive.index());
-            if primitive.extension_value(DRACO).is_some() {
-                let said = "a Draco-compressed mesh was not read; it is kept in the file unchanged";
-                warnings.add("gltf-draco-mesh", said, path);
+            let positions = attribute(&primitive, Semantic::Positions);
+            let decoded = positions.is_some_and(|index| source.accessors.is_decoded(index));
+            if primitive.extension_value(DRACO).is_some() && !decoded {
                 continue;
             }
             budget.reserve_list::<Mesh>(2, || format!("`{path}`"))?;

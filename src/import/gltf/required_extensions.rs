@@ -41,3 +41,23 @@ pub(super) fn warn_of_required(json: &Json, warnings: &mut Warnings) {
         warnings.add("gltf-required-extension", said, "extensionsRequired");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_extensions_that_are_required_are_named() {
+        let said = |required: &str| {
+            let mut warnings = Warnings::new();
+            let text = format!(r#"{{"extensionsRequired":{required}}}"#);
+            warn_of_required(&Json::parse(&text, 0).unwrap(), &mut warnings);
+            format!("{warnings:?}")
+        };
+        assert!(said(r#"["KHR_mesh_quantization","ACME_curves"]"#).contains("`ACME_curves`"));
+        for known in KNOWN.iter().copied().chain(["KHR_materials_unlit", "VRMC_vrm"]) {
+            assert_eq!(said(&format!(r#"["{known}"]"#)), said("[]"), "{known}");
+        }
+        assert_eq!(said("7"), said("[]"));
+    }
+}

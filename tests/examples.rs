@@ -55,7 +55,7 @@ fn the_standard_pipeline_writes_the_bytes_that_the_command_writes() {
     for name in ["walk.glb", "walk.gltf", "walk.bvh", "walk.npz"] {
         same(&at("own").join(name), &at("theirs").join(name));
     }
-    let sets = ["stage.foot_lock.enabled=false".to_owned()];
+    let sets = ["stage.retarget.scale=1.0".to_owned()];
     let other = Pipeline::standard_with("data/robot.glb", &sets).unwrap();
     other.run("data/walk.bvh", at("other.npz")).unwrap();
     command(&at("set.npz"), &["--set", &sets[0]]);

@@ -23,9 +23,9 @@ pub struct Settings {
     pub contact_height: f64,
     /// Width of the band above the ground in which that term acts. At half limbs rotate by 2.1 (5.4) degrees instead of 2.3
     /// (5.5), but knees of walks on the spot at 30 Hz bend by up to 17 degrees more instead of 13, because their feet come
-    /// down within a frame. At double limbs rotate by
-    /// 2.6 (7.1), because descending feet are attracted too early. With 0.02 the jerk of feet and the largest knee error are 1.31
-    /// times the take's and 7.8 degrees (p90 of 274 pairs), with 0.03 1.29 and 7.5.
+    /// down within a frame. At double limbs rotate by 2.6 (7.1), because descending feet are attracted too early. With 0.02 the
+    /// jerk of feet and the largest knee error are 1.31 times the take's and 7.8 degrees (p90 of 274 pairs), with 0.03 1.29 and
+    /// 7.5.
     pub ground_band: f64,
     /// Scale of the weight of the higher one of heel and ball: its height above the lower one that reduces the weight.
     pub sole_band: f64,

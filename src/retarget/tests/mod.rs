@@ -4,6 +4,7 @@ mod floor;
 mod helpers;
 mod laws;
 mod missing;
+mod morph_weights;
 mod real;
 mod repaired;
 mod skinned_roots;

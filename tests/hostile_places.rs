@@ -195,3 +195,28 @@ fn files_are_opened_by_one_helper() {
     visit(&root, &root, &mut found);
     assert!(found.is_empty(), "these open files by themselves: {found:?}");
 }
+
+#[test]
+fn every_test_that_the_security_page_names_exists() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = fs::read_to_string(root.join("SECURITY.md")).unwrap();
+    let table = page.split("## Each promise and its test").nth(1).unwrap().split("\n## ").next().unwrap();
+    let mut named = 0;
+    for row in table.lines().filter(|line| line.starts_with("| ")) {
+        // Names, then the file that they are in.
+        let words: Vec<&str> = row.split('`').skip(1).step_by(2).collect();
+        let mut names = Vec::new();
+        for word in words {
+            if !word.ends_with(".rs") {
+                names.push(word);
+                continue;
+            }
+            let text = fs::read_to_string(root.join(word)).unwrap();
+            for name in names.drain(..) {
+                assert!(text.contains(&format!("fn {name}(")), "{word} has no test {name}");
+                named += 1;
+            }
+        }
+    }
+    assert!(named > 20, "{named} tests are named");
+}

@@ -13,6 +13,10 @@ use crate::model::{Binding, Finger, JointId, Mesh, ModelPose, Motion, Role, Side
 const AROUND: usize = 18;
 /// Rings of each rounded end.
 const CAP: usize = 5;
+/// Parts from which on they are drawn coarsely: no body has as many, and tens of thousands of round parts take gigabytes.
+const MOST_ROUND: usize = 1000;
+/// Vertices around a coarse part, and rings of its ends.
+const COARSE: (usize, usize) = (4, 1);
 /// Length of thigh and shin of the adult whose measures are given below, metres.
 const LEG: f64 = 0.86;
 
@@ -43,8 +47,10 @@ pub fn figure(motion: &Motion) -> Mesh {
     let rest = lengths_of(motion);
     let mut mesh = Mesh { name: "figure".into(), ..Mesh::default() };
     mesh.material.base_color = [1.0; 4];
-    for part in parts(motion, &rest) {
-        add_part(&part, &mut mesh);
+    let parts = parts(motion, &rest);
+    let fineness = if parts.len() > MOST_ROUND { COARSE } else { (AROUND, CAP) };
+    for part in parts {
+        add_part(&part, fineness, &mut mesh);
     }
     let bind = |id: JointId| Binding { joint: id, joint_from_mesh: rest.joint(id).inverse().to_matrix() };
     mesh.bindings = motion.character.skeleton().ids().map(bind).collect();
@@ -265,7 +271,7 @@ fn color(role: Option<Role>) -> [u8; 3] {
 }
 
 /// Rings along the line, rounded at both ends; the width runs along the figure's left.
-fn add_part(part: &FigurePart, mesh: &mut Mesh) {
+fn add_part(part: &FigurePart, (around, cap): (usize, usize), mesh: &mut Mesh) {
     let along = part.to - part.from;
     let length = along.norm();
     let axis = if length > 1e-12 { along / length } else { Vec3::y() };
@@ -279,12 +285,12 @@ fn add_part(part: &FigurePart, mesh: &mut Mesh) {
     // Profile: distance along the axis, half width, and the slope of the normal along the axis.
     let mut profile = Vec::new();
     let quarter = std::f64::consts::FRAC_PI_2;
-    for k in 0..=CAP {
-        let (sin, cos) = libm::sincos(quarter * (1.0 - k as f64 / CAP as f64));
+    for k in 0..=cap {
+        let (sin, cos) = libm::sincos(quarter * (1.0 - k as f64 / cap as f64));
         profile.push((-r0 * sin, r0 * cos, -sin, cos));
     }
-    for k in 0..=CAP {
-        let (sin, cos) = libm::sincos(quarter * k as f64 / CAP as f64);
+    for k in 0..=cap {
+        let (sin, cos) = libm::sincos(quarter * k as f64 / cap as f64);
         profile.push((length + r1 * sin, r1 * cos, sin, cos));
     }
     let first = mesh.positions.len() as u32;
@@ -292,8 +298,8 @@ fn add_part(part: &FigurePart, mesh: &mut Mesh) {
     let joint = u16::try_from(part.joint.index()).unwrap_or(u16::MAX);
     let single = |v: Vec3| [v.x as f32, v.y as f32, v.z as f32];
     for &(at, radius, slope, level) in &profile {
-        for k in 0..AROUND {
-            let (sin, cos) = libm::sincos(std::f64::consts::TAU * k as f64 / AROUND as f64);
+        for k in 0..around {
+            let (sin, cos) = libm::sincos(std::f64::consts::TAU * k as f64 / around as f64);
             let out = wide * (radius * cos) + deep * (radius * part.flat * sin);
             let normal = wide * (level * cos) + deep * (level * sin / part.flat) + axis * slope;
             mesh.positions.push(single(part.from + axis * at + out));
@@ -303,7 +309,7 @@ fn add_part(part: &FigurePart, mesh: &mut Mesh) {
             mesh.weights.push([1.0, 0.0, 0.0, 0.0]);
         }
     }
-    let n = AROUND as u32;
+    let n = around as u32;
     for ring in 0..profile.len() as u32 - 1 {
         for k in 0..n {
             let (a, b) = (first + ring * n + k, first + ring * n + (k + 1) % n);

@@ -12,6 +12,7 @@ use super::picture::Picture;
 use super::raster::{NOTHING, Raster, SAMPLES};
 use super::shade::{Lights, flat, shadowed};
 use super::shadow::Shadow;
+use super::text;
 use super::texture::encode;
 use super::vector::{V3, add, scale};
 use crate::model::ModelPose;
@@ -122,6 +123,7 @@ impl<'a> Studio<'a> {
             let both = self.actor.looks[usize::from(look)].both;
             raster.triangle(corners.map(|k| seen[k as usize]), id as u32, both);
         }
+        let short = raster.is_short();
         let first_flat = triangles.len() as u32;
         for (k, f) in self.flats.iter().enumerate().filter(|(_, f)| f.from <= time && time <= f.to) {
             raster.triangle(f.corners.map(|p| camera.project(p)), first_flat + k as u32, true);
@@ -135,13 +137,18 @@ impl<'a> Studio<'a> {
         let middle =
             [under.x as f32 - shift * light[0] / light[1], under.z as f32 - shift * light[2] / light[1]];
         let ground_height = place.ground as f32;
-        shadow.cast(&posed.positions, triangles.iter().map(|t| t.0), light, ground_height, middle, reach);
+        let casting = &triangles[..if short { 0 } else { triangles.len() }];
+        shadow.cast(&posed.positions, casting.iter().map(|t| t.0), light, ground_height, middle, reach);
 
         let lights = Lights { key: light, eye: scale(camera.ahead, -1.0) };
         let painter = Painter { studio: self, posed, raster, seen, lights };
         let mut picture = painter.paint(&self.ground(&camera, time), shadow);
         if self.skeleton {
             self.bones(&posed.model, &camera, raster, &mut picture);
+        }
+        if short {
+            let low = picture.height.saturating_sub(3 * text::line_height(1));
+            text::draw(&mut picture, 4, low, "a part of the triangles is not drawn", 1, BONE);
         }
         picture
     }

@@ -161,10 +161,12 @@ impl Pairing<'_> {
     /// One gap with the lines that exchange arms and legs, if the shape alone told them apart and not clearly.
     pub(super) fn exchanged_limbs(&self, end: MapEnd) -> Option<Gap> {
         let (own, _) = self.of(end);
-        let limbs: [[fn(Side) -> Role; 2]; 3] =
-            [[Role::UpperLeg, Role::UpperArm], [Role::LowerLeg, Role::LowerArm], [Role::Foot, Role::Hand]];
+        let limbs = |side| {
+            let upper = [Role::UpperLeg(side), Role::UpperArm(side)];
+            [upper, [Role::LowerLeg(side), Role::LowerArm(side)], [Role::Foot(side), Role::Hand(side)]]
+        };
         let doubtful = |role: Role| own.rig.assignment(role).is_some_and(Assignment::is_doubtful);
-        if !Side::BOTH.iter().all(|side| limbs[0].iter().all(|role| doubtful(role(*side)))) {
+        if !Side::BOTH.into_iter().all(|side| limbs(side)[0].into_iter().all(doubtful)) {
             return None;
         }
         let mut lines = Vec::new();
@@ -174,7 +176,7 @@ impl Pairing<'_> {
             }
         };
         for side in Side::BOTH {
-            limbs.iter().for_each(|pair| exchange(&pair.map(|role| role(side))));
+            limbs(side).iter().for_each(|pair| exchange(pair));
         }
         // The trunk is read from the other end.
         let spine = (0..=u8::MAX).map(Role::Spine).take(own.rig.chain(Role::Spine).len());

@@ -51,7 +51,7 @@ impl TextFbx {
     /// A mesh of one face with these corners on a node; returns both.
     pub fn face(&mut self, parent: u32, corners: usize) -> (u32, u32) {
         let points = corners.min(POINTS);
-        let angle = |k: usize| 6.283 * k as f64 / points as f64;
+        let angle = |k: usize| std::f64::consts::TAU * k as f64 / points as f64;
         let point =
             |k: usize| [format!("{:.4}", angle(k).cos()), format!("{:.4}", angle(k).sin()), "0".into()];
         let vertices = list((0..points).flat_map(point));

@@ -97,7 +97,7 @@ fn usual(attribute: &str, width: usize) -> Vec<u8> {
     let value = |k: usize| match attribute {
         "NORMAL" => k == 1,
         "TANGENT" => k == 0 || k == 3,
-        BIND => k % 5 == 0,
+        BIND => k.is_multiple_of(5),
         _ if attribute.starts_with("WEIGHTS_0") => k == 0,
         _ => attribute.starts_with("COLOR_"),
     };

@@ -167,10 +167,11 @@ fn up_to_the_head(tree: &Tree, start: usize, taken: &[usize], up: Vec3, legs: &L
         path.push(next);
         at = next;
     }
-    // The head has most of the skin up there: joints beyond it are hair or a hat.
-    if let Some(skin) = &tree.skin {
-        let heaviest = (0..path.len()).max_by(|&a, &b| skin[path[a]].total_cmp(&skin[path[b]]));
-        let mean = path.iter().map(|&k| skin[k]).sum::<f64>() / path.len().max(1) as f64;
+    // The head has most of the skin beyond the first joint, which a body without arms may have most of: joints beyond the head are
+    // hair or a hat.
+    if let (Some(skin), [_, beyond @ ..]) = (&tree.skin, &path[..]) {
+        let heaviest = (1..path.len()).max_by(|&a, &b| skin[path[a]].total_cmp(&skin[path[b]]));
+        let mean = beyond.iter().map(|&k| skin[k]).sum::<f64>() / beyond.len().max(1) as f64;
         if let Some(k) = heaviest.filter(|&k| skin[path[k]] > 1.2 * mean) {
             path.truncate(k + 1);
             return path;

@@ -72,6 +72,7 @@ fn refuse_others(kind: FileType) -> io::Result<()> {
 }
 
 /// The path of a regular file in `folder` or below, after symbolic links are resolved; `None` for any other.
+#[cfg_attr(not(feature = "fbx"), allow(dead_code))]
 pub fn regular_inside(folder: &Path, relative: &Path) -> Option<PathBuf> {
     let here = if folder == Path::new("") { Path::new(".") } else { folder };
     let whole = std::fs::canonicalize(here).ok()?;

@@ -29,7 +29,6 @@ pub use format::{FORMATS, ReadFormat, SourceFile};
 pub use gltf::GltfFile;
 pub use import_error::ImportError;
 pub use import_options::{Calibrate, ImportOptions, UpAxis};
-#[cfg(feature = "cli")]
 pub(crate) use load::MAX_FILE_BYTES;
 pub use load::{format_name, from_bytes, from_file, load};
 pub(crate) use load::{from_shared, read};

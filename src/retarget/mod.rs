@@ -33,8 +33,10 @@ pub(crate) use find_map::postures_differ;
 pub use find_map::{MapDraft, draft, map};
 pub use joint_map::JointMap;
 pub use map_error::{FileFault, MapError};
+#[cfg(feature = "cli")]
+pub(crate) use map_gaps::Gap;
 pub use map_gaps::second_best;
-pub(crate) use map_gaps::{Gap, gaps, warnings};
+pub(crate) use map_gaps::{gaps, warnings};
 pub(crate) use rotation_copy::PART;
 pub(crate) use skinned_roots::skinned_above;
 pub use transfer::{Retarget, RootScale};

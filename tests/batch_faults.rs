@@ -209,6 +209,26 @@ fn a_second_pipeline_does_not_replace_the_outputs_of_the_first_silently() {
     let (code, _, err) = posemill(path, &["run", "q.toml", "--force"]);
     assert!(code == 0 && err.ends_with("2 written\n"), "{err}");
     assert_eq!(posemill(path, &["run", "p.toml"]).0, 1);
+    // A pipeline file may have any name.
+    write(path, "pipeline.txt", &other);
+    let (code, _, err) = posemill(path, &["run", "pipeline.txt"]);
+    assert!(code == 1 && err.contains("made by another pipeline, `q.toml`"), "{err}");
+    assert_eq!(posemill(path, &["run", "pipeline.txt", "--force"]).0, 0);
+    let (code, _, err) = posemill(path, &["run", "q.toml"]);
+    assert!(code == 1 && err.contains("made by another pipeline, `pipeline.txt`"), "{err}");
+}
+
+#[test]
+fn a_file_of_no_known_format_takes_no_output_from_a_take_of_its_name() {
+    let folder = studio(&["takes/a.bvh", "takes/b.bvh"]);
+    let path = folder.path();
+    write(path, "takes/a.txt", "notes");
+    write(path, "takes/b.abc", "notes");
+    let (code, _, err) = posemill(path, &["run", "p.toml", "--input", "takes/*"]);
+    assert!(code == 1 && err.ends_with("2 written, 2 failed\n"), "{err}");
+    assert!(err.contains("error: takes/a.txt: its format is not known\n"), "{err}");
+    assert!(err.contains("error: takes/b.abc: Collada and Alembic are not read\n"), "{err}");
+    assert!(path.join("out/a.glb").exists() && path.join("out/b.glb").exists());
 }
 
 #[test]

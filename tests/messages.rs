@@ -304,7 +304,7 @@ const CASES: &[Case] = &[
         files: &[("a.pkl", "x")],
         arguments: &["inspect", "a.pkl"],
         exit: 1,
-        stderr: "error: `a.pkl`: `a.pkl` cannot be read: it is a pickle, which can execute any code when it is opened\n  hint: save its arrays as `.npz`\n",
+        stderr: "error: `a.pkl`: it is a pickle, which can execute any code when it is opened\n  hint: save its arrays as `.npz`\n",
     },
     Case {
         files: &[("a.npz", "PK\x03\x04xxxx")],
@@ -316,13 +316,13 @@ const CASES: &[Case] = &[
         files: &[("a.c3d", "\x02Pxxxxxxxx")],
         arguments: &["inspect", "a.c3d"],
         exit: 1,
-        stderr: "error: `a.c3d`: `a.c3d` cannot be read: it is marker data\n  hint: solve it to a skeleton first (for example in OpenSim or Theia) and import BVH, FBX or glTF\n",
+        stderr: "error: `a.c3d`: it is marker data\n  hint: solve it to a skeleton first (for example in OpenSim or Theia) and import BVH, FBX or glTF\n",
     },
     Case {
         files: &[("a.usda", "#usda 1.0\n")],
         arguments: &["inspect", "a.usda"],
         exit: 1,
-        stderr: "error: `a.usda`: `a.usda` cannot be read: USD is written, not read\n  hint: import the character as glTF or FBX\n",
+        stderr: "error: `a.usda`: USD is written, not read\n  hint: import the character as glTF or FBX\n",
     },
     Case {
         files: &[(

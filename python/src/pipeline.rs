@@ -8,7 +8,7 @@ use posemill::batch::{
     Timeout, WorkerProgram, find_takes, run_batches,
 };
 use posemill::model;
-use posemill::pipeline::{DEFAULT_PIPELINE, Memory, OutputFormat, PipelineConfig};
+use posemill::pipeline::{DEFAULT_NAME, DEFAULT_PIPELINE, Memory, OutputFormat, PipelineConfig};
 use posemill::stages::STAGES;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -76,7 +76,7 @@ fn standard_parts(
         sets.push(format!("stage.retarget.map={}", value(map)?));
     }
     let onto = Some(character.to_string_lossy().into_owned());
-    Ok(("default pipeline".to_owned(), DEFAULT_PIPELINE.to_owned(), PathBuf::new(), sets, onto))
+    Ok((DEFAULT_NAME.to_owned(), DEFAULT_PIPELINE.to_owned(), PathBuf::new(), sets, onto))
 }
 
 /// A pipeline that another process made.

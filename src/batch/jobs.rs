@@ -2,6 +2,7 @@
 
 use super::file_times::key;
 use super::take_list::TakeList;
+use crate::import;
 use crate::pipeline::{Collision, Job, OutputFormat, PlanError, output_format};
 use crate::report::Shown;
 use std::collections::hash_map::Entry;
@@ -140,6 +141,11 @@ impl Jobs {
         }
     }
 
+    /// Whether the take of a job has a known format; others have no output and an error of their own.
+    fn is_readable(&self, number: usize) -> bool {
+        import::format_name(&self.takes.get(number).path).is_ok()
+    }
+
     /// The collisions of jobs that share an output.
     fn collisions(&self) -> BTreeMap<usize, Collision> {
         // 64 bits per path, as in [`super::path_ownership::PathOwnership`].
@@ -147,11 +153,22 @@ impl Jobs {
         let mut collisions = BTreeMap::new();
         for number in 0..self.len() {
             for (_, output) in self.outputs(number) {
-                let other = match first.entry(key(&[output.as_os_str().as_encoded_bytes()]) as u64) {
-                    Entry::Vacant(free) => *free.insert(number as u32) as usize,
-                    Entry::Occupied(other) => *other.get() as usize,
+                let mut owner = match first.entry(key(&[output.as_os_str().as_encoded_bytes()]) as u64) {
+                    Entry::Vacant(free) => {
+                        free.insert(number as u32);
+                        continue;
+                    }
+                    Entry::Occupied(owner) => owner,
                 };
-                for (one, other) in [(other, number), (number, other)].into_iter().filter(|(a, b)| a != b) {
+                let other = *owner.get() as usize;
+                if other == number || !self.is_readable(number) {
+                    continue;
+                }
+                if !self.is_readable(other) {
+                    owner.insert(number as u32);
+                    continue;
+                }
+                for (one, other) in [(other, number), (number, other)] {
                     let other = self.takes.get(other).path;
                     collisions.entry(one).or_insert_with(|| Collision { other, output: output.clone() });
                 }

@@ -10,6 +10,7 @@ mod commit;
 mod compaction;
 mod config_takes;
 mod file_times;
+mod folder_hint;
 #[cfg(feature = "render")]
 mod folder_page;
 #[cfg(not(feature = "render"))]

@@ -1,5 +1,6 @@
 //! Finds the takes that paths, globs and lists name.
 
+use super::folder_hint::folder_given;
 use super::folder_walk::{FolderWalk, fixed_part};
 use super::take_list::TakeList;
 use crate::report::{Shown, io_reason, one_line};
@@ -32,10 +33,8 @@ pub enum TakesError {
     /// Wildcards that match nothing, likewise, and what could not be searched.
     #[error("no file matches `{0}`{1}{2}")]
     NoMatch(String, String, String),
-    /// A folder where files are expected.
-    #[error(
-        "`{0}` is a folder\nwrite `{0}/**/*.bvh` for every BVH file in it, and likewise for other formats"
-    )]
+    /// A folder where files are expected: the whole message, with globs for the files in it.
+    #[error("{0}")]
     Folder(String),
     /// A list of takes that cannot be read.
     #[error("the list of takes `{0}` cannot be read: {1}")]
@@ -89,7 +88,7 @@ fn of_pattern(
     };
     let literal = folder.join(pattern);
     if literal.is_dir() {
-        return Err(TakesError::Folder(one_line(pattern.trim_end_matches('/'))));
+        return Err(TakesError::Folder(folder_given(&literal, pattern)));
     }
     if literal.exists() || !pattern.contains(['*', '?', '[']) {
         if literal.file_name().is_none() || !literal.exists() {
@@ -226,10 +225,7 @@ mod tests {
         assert_eq!(error("x/*.bvh"), format!("no file matches `x/*.bvh`{seen}"));
         assert_eq!(error("x.bvh"), format!("the file `x.bvh` does not exist{seen}"));
         assert_eq!(error("/x/*.bvh"), "no file matches `/x/*.bvh`");
-        assert_eq!(
-            error("t/"),
-            "`t` is a folder\nwrite `t/**/*.bvh` for every BVH file in it, and likewise for other formats"
-        );
+        assert_eq!(error("t/"), "`t` is a folder, with 1 `.bvh`\nwrite 't/**/*.bvh'");
         assert!(error("t/***.bvh").starts_with("`t/***.bvh` is not a pattern: "));
     }
 

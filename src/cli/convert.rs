@@ -7,7 +7,7 @@ use super::formats::written;
 use super::pipe::Pipe;
 use super::planned_run::PlannedRun;
 use super::runner::{RunnerArguments, run_all};
-use crate::pipeline::OutputFormat;
+use crate::pipeline::{CONVERT_NAME, OutputFormat};
 use clap::Args;
 
 /// Convert to another format; the skeleton stays the same
@@ -48,7 +48,7 @@ pub fn run(arguments: &ConvertArguments, console: &Console) -> Result<Exit, Fail
     let request = DirectRequest {
         command: "convert",
         pipeline: "[output]\nreport = false\n",
-        name: "convert",
+        name: CONVERT_NAME,
         takes: &pipe.inputs,
         character: None,
         output: &pipe.output,

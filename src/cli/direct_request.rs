@@ -1,7 +1,6 @@
 //! Plans the runs of commands without a pipeline file: takes, a character and OUT.
 
 use super::exit::Failure;
-use super::folder_hint::folder_given;
 use super::output_summary::MOST_NAMED;
 use super::planned_run::PlannedRun;
 use super::runner::{RunnerArguments, clip_set};
@@ -67,9 +66,6 @@ pub fn plan(request: DirectRequest<'_>, arguments: &RunnerArguments) -> Result<P
     let config =
         PipelineConfig::parse(request.name, request.pipeline, &sets, STAGES).map_err(PlanError::Config)?;
     let here = Path::new("");
-    if let Some(folder) = request.takes.iter().find(|take| Path::new(take).is_dir()) {
-        return Err(Failure::Argument(folder_given(folder)));
-    }
     let FoundTakes { takes, unseen } = find_takes(here, request.takes, None)?;
 
     let output = request.output;

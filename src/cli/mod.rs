@@ -7,7 +7,6 @@ mod convert;
 mod counters;
 mod direct_request;
 mod exit;
-mod folder_hint;
 mod formats;
 mod inspect;
 mod joints;

@@ -7,7 +7,7 @@ use super::formats::written;
 use super::pipe::Pipe;
 use super::planned_run::PlannedRun;
 use super::runner::{RunnerArguments, run_all};
-use crate::pipeline::{DEFAULT_PIPELINE, OutputFormat};
+use crate::pipeline::{DEFAULT_NAME, DEFAULT_PIPELINE, OutputFormat};
 use crate::report::Shown;
 use clap::Args;
 use std::path::PathBuf;
@@ -72,7 +72,7 @@ pub fn run(arguments: &RetargetArguments, console: &Console) -> Result<Exit, Fai
     let request = DirectRequest {
         command: "retarget",
         pipeline: DEFAULT_PIPELINE,
-        name: "default pipeline",
+        name: DEFAULT_NAME,
         takes: &pipe.inputs,
         character: Some(&arguments.onto),
         output: &pipe.output,

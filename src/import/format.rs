@@ -131,7 +131,7 @@ const UNREAD: &[(HeadTest, &str)] = &[
 ///
 /// # Errors
 /// [`ImportError::Unknown`] with what the file appears to be.
-pub fn format_of(bytes: &[u8], name: &str, extension: &str) -> Result<&'static ReadFormat, ImportError> {
+pub fn format_of(bytes: &[u8], extension: &str) -> Result<&'static ReadFormat, ImportError> {
     let head = &bytes[..bytes.len().min(HEAD)];
     let suffix = extension.to_ascii_lowercase();
     // Archives of arrays are zipped too, but are not called so.
@@ -150,6 +150,6 @@ pub fn format_of(bytes: &[u8], name: &str, extension: &str) -> Result<&'static R
             },
             |(_, what)| (*what).to_owned(),
         );
-        ImportError::Unknown { name: name.to_owned(), what }
+        ImportError::Unknown { what }
     })
 }

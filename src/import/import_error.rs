@@ -28,10 +28,8 @@ pub enum ImportError {
     #[error(transparent)]
     Work(#[from] OverWork),
     /// The content is of no known format.
-    #[error("`{name}` cannot be read: {what}")]
+    #[error("{what}")]
     Unknown {
-        /// The name of the file.
-        name: String,
         /// What it appears to be, by its first bytes and its extension, and what to do.
         what: String,
     },

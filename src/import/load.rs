@@ -30,7 +30,7 @@ pub fn format_name(path: &Path) -> Result<&'static str, ImportError> {
     let mut head = Vec::new();
     open(path)?.0.take(HEAD as u64).read_to_end(&mut head).map_err(unreadable)?;
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
-    Ok(format_of(&head, &path.file_name().unwrap_or_default().to_string_lossy(), extension)?.name)
+    Ok(format_of(&head, extension)?.name)
 }
 
 /// The bytes of one file.
@@ -116,7 +116,5 @@ fn from_source(
     extension: Option<&str>,
     options: &ImportOptions,
 ) -> Result<Asset, ImportError> {
-    let (name, extension) = (source.name, extension.unwrap_or_default());
-    let file = if extension.is_empty() { name.to_owned() } else { format!("{name}.{extension}") };
-    (format_of(source.bytes, &file, extension)?.read)(source, options)
+    (format_of(source.bytes, extension.unwrap_or_default())?.read)(source, options)
 }

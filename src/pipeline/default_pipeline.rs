@@ -34,6 +34,11 @@ enabled = false
     };
 }
 
+/// The name of [`DEFAULT_PIPELINE`], in place of the path of a file.
+pub const DEFAULT_NAME: &str = "default pipeline";
+/// The name of the pipeline without stages of `posemill convert`, likewise.
+pub const CONVERT_NAME: &str = "convert";
+
 /// The pipeline of `posemill retarget`.
 ///
 /// `repair` returns a take without capture errors unchanged, bit for bit. Stages that are not enabled run only on request,

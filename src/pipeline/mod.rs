@@ -48,7 +48,7 @@ pub use clip_choice::find_clip;
 pub(crate) use clip_choice::{is_bare_take, is_skinned};
 pub use config::PipelineConfig;
 pub use config_error::{ConfigError, ConfigFault, ConfigSource};
-pub use default_pipeline::DEFAULT_PIPELINE;
+pub use default_pipeline::{CONVERT_NAME, DEFAULT_NAME, DEFAULT_PIPELINE};
 pub use file_hash::FileHash;
 pub(crate) use file_hash::{hash_of, slashed};
 #[cfg(feature = "render")]

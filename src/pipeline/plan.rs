@@ -4,6 +4,7 @@ use super::clip_choice::is_bare_take;
 use super::config::PipelineConfig;
 use super::config_error::{ConfigFault, ConfigSource};
 use super::config_parts::{CharacterLimit, WrittenStageConfig};
+use super::default_pipeline::{CONVERT_NAME, DEFAULT_NAME};
 use super::fingerprint::Fingerprint;
 use super::output_section::Preview;
 use super::plan_error::PlanError;
@@ -66,8 +67,8 @@ pub struct Pipeline {
 impl Pipeline {
     /// The name of the pipeline file without its folder; empty for a command without a pipeline file.
     pub fn file_name(&self) -> String {
-        let path = Path::new(&self.name);
-        let file = path.file_name().filter(|_| path.extension().is_some_and(|e| e == "toml"));
+        let of_command = [DEFAULT_NAME, CONVERT_NAME].contains(&self.name.as_str());
+        let file = Path::new(&self.name).file_name().filter(|_| !of_command);
         file.unwrap_or_default().to_string_lossy().into_owned()
     }
 

@@ -3,7 +3,7 @@
 use super::atomic_write::whole;
 use super::clip_choice::find_clip;
 use super::config::PipelineConfig;
-use super::default_pipeline::DEFAULT_PIPELINE;
+use super::default_pipeline::{DEFAULT_NAME, DEFAULT_PIPELINE};
 use super::job::output_format;
 use super::plan::Pipeline;
 use super::plan_error::PlanError;
@@ -47,7 +47,7 @@ impl Pipeline {
     /// # Errors
     /// A [`PlanError`] for a character that cannot be loaded, and with every fault of `sets`.
     pub fn standard_with(character: impl AsRef<Path>, sets: &[String]) -> Result<Self, PlanError> {
-        let config = PipelineConfig::parse("default pipeline", DEFAULT_PIPELINE, sets, STAGES)?;
+        let config = PipelineConfig::parse(DEFAULT_NAME, DEFAULT_PIPELINE, sets, STAGES)?;
         Self::new(&config, Path::new(""), Some(&character.as_ref().to_string_lossy()))
     }
 

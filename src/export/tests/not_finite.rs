@@ -3,6 +3,7 @@
 use super::surfaces::rich;
 use crate::gltf_document::Chunks;
 use crate::made_walk::shipped;
+use base64::prelude::{BASE64_STANDARD, Engine};
 use posemill::export::{ExportOptions, Format, save};
 use posemill::import::{self, ImportError, ImportOptions};
 use posemill::math::{Quat, RawQuat};
@@ -157,4 +158,38 @@ fn numbers_that_are_not_finite_are_repaired_in_a_glb() {
         assert_eq!(*asset.character.document.as_ref().unwrap().bytes, whole);
     }
     assert!(tried >= 12, "{tried}");
+}
+
+#[test]
+fn numbers_that_are_not_finite_are_repaired_in_buffers_beside_a_gltf_and_inside_it() {
+    for attribute in ["POSITION", "WEIGHTS_0", "inverseBindMatrices"] {
+        let glb = damaged_glb("mannequin.glb", attribute, f32::NAN).unwrap();
+        let chunks = Chunks::open(&glb).unwrap();
+        let bin = chunks.bin.unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("a mesh.bin"), bin).unwrap();
+        let inside = format!("data:application/octet-stream;base64,{}", BASE64_STANDARD.encode(bin));
+        for uri in ["a%20mesh.bin", &inside] {
+            let mut json: Value = serde_json::from_str(chunks.json).unwrap();
+            json["buffers"][0]["uri"] = uri.into();
+            let (text, options) = (json.to_string(), ImportOptions::default());
+            let read =
+                import::from_bytes(text.as_bytes(), "odd", Some("gltf"), Some(folder.path()), &options);
+            let asset = read.unwrap();
+            assert!(asset.warnings.has("gltf-not-finite"), "{attribute} {uri:.10}: {:?}", asset.warnings);
+            asset.character.check().unwrap();
+            let skeleton = asset.character.skeleton();
+            let clip = Clip::from_poses("still", 30.0, skeleton, &[skeleton.rest_pose()]);
+            let motion = Motion::new(asset.character.clone(), clip);
+            assert_eq!(odd_floats(&bytes_of(&motion, Format::GLB)), Vec::<String>::new(), "{attribute}");
+            // The files of a `.gltf` are written too: read again, nothing is left to repair.
+            let options = ExportOptions { stem: "odd".into(), ..ExportOptions::default() };
+            let (files, _) = save(&[motion], Format::GLTF, &options).unwrap();
+            let out = tempfile::tempdir().unwrap();
+            files.iter().for_each(|f| std::fs::write(out.path().join(&f.name), &f.bytes).unwrap());
+            let again = import::load(out.path().join("odd.gltf"), &ImportOptions::default()).unwrap();
+            assert!(!again.warnings.has("gltf-not-finite"), "{attribute} {uri:.10}: {:?}", again.warnings);
+        }
+        assert_eq!(std::fs::read(folder.path().join("a mesh.bin")).unwrap(), bin, "the source stays");
+    }
 }

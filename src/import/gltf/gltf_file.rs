@@ -63,11 +63,11 @@ impl GltfFile {
         budget: &MemoryBudget,
     ) -> Result<Self, GltfError> {
         let mut warnings = Warnings::new();
-        let bytes = not_finite::repaired(bytes, budget, &mut warnings)?;
+        let mut resources = Resources::new(folder, budget);
+        let bytes = not_finite::repaired(bytes, &mut resources, budget, &mut warnings)?;
         let chunks = Chunks::open(&bytes)?;
         let json = Json::parse(chunks.json, chunks.json_offset)?;
         check_version(&json)?;
-        let mut resources = Resources::new(folder, budget);
         lists(&json, budget)?;
         warn_of_required(&json, &mut warnings);
         let tree = NodeTree::read(&json, &mut warnings)?;

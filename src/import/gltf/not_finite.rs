@@ -1,47 +1,100 @@
-//! Repairs numbers of meshes and skins that are not finite, in the binary chunk of a GLB: the file is kept and written again, and
-//! other programs refuse it, or draw nothing, if such a number is left. Exporters write them as tangents and normals of faces
-//! without an area.
+//! Repairs numbers of meshes and skins that are not finite, in the buffers of a file, wherever they are: the file is kept and
+//! written again, and other programs refuse it, or draw nothing, if such a number is left. Exporters write them as tangents and
+//! normals of faces without an area.
 //!
-//! Space and units: those of the accessors. Files whose buffers are elsewhere are left as they are, and so are animations, which
-//! are refused when they are read.
+//! Space and units: those of the accessors. Animations are left as they are: they are refused when they are read.
 
 use super::accessor_elements::all_finite;
+use super::resources::{BASE64, Resources, data_uri};
 use crate::gltf_document::{Chunks, GltfError, Json};
 use crate::memory_budget::MemoryBudget;
 use crate::report::Warnings;
+use base64::Engine;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Component type of 32-bit floats.
 const FLOAT: u64 = 5126;
 
-/// The file with finite numbers: `bytes` themselves if there is nothing to repair.
+/// The file with finite numbers: `bytes` themselves if there is nothing to repair in them. Files that hold buffers are replaced
+/// in `resources`.
 ///
 /// # Errors
 /// A file that is no glTF, or whose copy exceeds the memory limit.
 pub(super) fn repaired(
     bytes: Arc<Vec<u8>>,
+    resources: &mut Resources<'_>,
     budget: &MemoryBudget,
     warnings: &mut Warnings,
 ) -> Result<Arc<Vec<u8>>, GltfError> {
     let chunks = Chunks::open(&bytes)?;
-    // Most files end here; images may look like numbers that are not finite.
-    let Some(bin) = chunks.bin.filter(|bin| !all_finite(bin)) else { return Ok(bytes) };
     let json = Json::parse(chunks.json, chunks.json_offset)?;
+    // Byte ranges of the file, and what replaces them.
+    let mut edits: Vec<(Range<usize>, Vec<u8>)> = Vec::new();
+    // From the last on, so that positions of texts before it stay true.
+    for (index, raw) in json.items("buffers").unwrap_or_default().into_iter().enumerate().rev() {
+        let buffer: Value = serde_json::from_str(raw).unwrap_or_default();
+        let uri = buffer.get("uri").and_then(Value::as_str);
+        // Most buffers end here; images may look like numbers that are not finite.
+        let repair = |content: &[u8], warnings: &mut Warnings| match all_finite(content) {
+            true => Ok(None),
+            false => repaired_buffer(&json, index, content, budget, warnings),
+        };
+        match (uri, uri.and_then(|uri| uri.strip_prefix("data:")), chunks.bin) {
+            (None, _, Some(bin)) if index == 0 => {
+                let Some(repaired) = repair(bin, warnings)? else { continue };
+                let begin = bin.as_ptr() as usize - bytes.as_ptr() as usize;
+                edits.push((begin..begin + bin.len(), repaired));
+            }
+            // The chunk of a GLB states its length; such a text in it is left as it is.
+            (Some(_), Some(data), _) if !chunks.glb => {
+                let Some(content) = data_uri(data).ok() else { continue };
+                let (Some(repaired), Some(at)) = (repair(&content, warnings)?, raw.find(data)) else {
+                    continue;
+                };
+                let at = chunks.json_offset + json.range(raw).start + at;
+                let text = format!("application/octet-stream;base64,{}", BASE64.encode(repaired));
+                edits.push((at..at + data.len(), text.into_bytes()));
+            }
+            // A file that cannot be read is reported where it is used.
+            (Some(uri), None, _) => {
+                let Ok(content) = resources.load(uri, &format!("buffers[{index}]")) else { continue };
+                if let Some(repaired) = repair(&content, warnings)? {
+                    resources.replace(uri, repaired.into());
+                }
+            }
+            _ => {}
+        }
+    }
+    if edits.is_empty() {
+        return Ok(bytes);
+    }
+    budget.reserve(bytes.len() as u64, || "the repaired file".to_owned())?;
+    let mut copy = bytes.to_vec();
+    edits.into_iter().for_each(|(range, text)| _ = copy.splice(range, text));
+    Ok(Arc::new(copy))
+}
+
+/// The content of a buffer with finite numbers; `None` if there is nothing to repair.
+fn repaired_buffer(
+    json: &Json,
+    buffer: usize,
+    content: &[u8],
+    budget: &MemoryBudget,
+    warnings: &mut Warnings,
+) -> Result<Option<Vec<u8>>, GltfError> {
     let parsed = |key| -> Vec<Value> {
         let items = json.items(key).unwrap_or_default();
         items.into_iter().map(|raw| serde_json::from_str(raw).unwrap_or_default()).collect()
     };
     let (accessors, views) = (parsed("accessors"), parsed("bufferViews"));
-    if parsed("buffers").first().is_none_or(|buffer| buffer.get("uri").is_some()) {
-        return Ok(bytes);
-    }
-    let begin = bin.as_ptr() as usize - bytes.as_ptr() as usize;
     let mut copy: Option<Vec<u8>> = None;
     for (index, attribute) in used_accessors(&parsed("meshes"), &parsed("skins")) {
-        let Some(list) = accessors.get(index).and_then(|a| FloatList::of(a, &views)) else { continue };
-        let elements = || list.elements(bin);
+        let list = accessors.get(index).and_then(|a| FloatList::of(a, &views, buffer));
+        let Some(list) = list else { continue };
+        let elements = || list.elements(content);
         let odd = elements().filter(|(_, element)| !all_finite(element)).count();
         if odd == 0 {
             continue;
@@ -50,21 +103,21 @@ pub(super) fn repaired(
         let usual = usual(&attribute, list.width);
         let mut last: &[u8] = finite().filter(|_| attribute != BIND).unwrap_or(&usual);
         if copy.is_none() {
-            budget.reserve(bytes.len() as u64, || "the repaired file".to_owned())?;
+            budget.reserve(content.len() as u64, || "the repaired buffer".to_owned())?;
         }
-        let repaired = copy.get_or_insert_with(|| bytes.to_vec());
+        let repaired = copy.get_or_insert_with(|| content.to_vec());
         for (at, element) in elements() {
             match all_finite(element) {
                 true if attribute == BIND => {}
                 true => last = element,
-                false => repaired[begin + at..][..last.len()].copy_from_slice(last),
+                false => repaired[at..][..last.len()].copy_from_slice(last),
             }
         }
         let by = if attribute == BIND { "no transform" } else { "the one before it" };
         let message = format!("{odd} values of {attribute} are not finite numbers and were replaced by {by}");
         warnings.add("gltf-not-finite", message, format!("accessors[{index}]"));
     }
-    Ok(copy.map_or(bytes, Arc::new))
+    Ok(copy)
 }
 
 /// What the inverse bind matrices of a skin are called here.
@@ -104,7 +157,7 @@ fn usual(attribute: &str, width: usize) -> Vec<u8> {
     (0..width).flat_map(|k| f32::from(u8::from(value(k))).to_le_bytes()).collect()
 }
 
-/// Where the floats of an accessor are in the binary chunk.
+/// Where the floats of an accessor are in a buffer.
 struct FloatList {
     begin: usize,
     stride: usize,
@@ -114,8 +167,8 @@ struct FloatList {
 }
 
 impl FloatList {
-    /// `None` for other numbers, sparse or compressed ones, and those of another buffer.
-    fn of(accessor: &Value, views: &[Value]) -> Option<Self> {
+    /// `None` for other numbers, sparse or compressed ones, and those of another buffer than this one.
+    fn of(accessor: &Value, views: &[Value], buffer: usize) -> Option<Self> {
         let number = |value: &Value, key: &str| -> Option<usize> {
             value.get(key).map_or(Some(0), |n| usize::try_from(n.as_u64()?).ok())
         };
@@ -131,7 +184,7 @@ impl FloatList {
         let plain = accessor.get("componentType")?.as_u64() == Some(FLOAT)
             && accessor.get("sparse").is_none()
             && view.get("extensions").is_none()
-            && number(view, "buffer") == Some(0);
+            && number(view, "buffer") == Some(buffer);
         let begin = number(view, "byteOffset")?.checked_add(number(accessor, "byteOffset")?)?;
         let stride = match number(view, "byteStride")? {
             0 => 4 * width,
@@ -140,7 +193,7 @@ impl FloatList {
         plain.then_some(Self { begin, stride, count: number(accessor, "count")?, width })
     }
 
-    /// The elements that are in the chunk, each with its offset.
+    /// The elements that are in the buffer, each with its offset.
     fn elements<'a>(&self, bin: &'a [u8]) -> impl Iterator<Item = (usize, &'a [u8])> {
         let (begin, stride, size) = (self.begin, self.stride, 4 * self.width);
         (0..self.count).map_while(move |k| {

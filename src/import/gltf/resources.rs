@@ -19,7 +19,7 @@ use std::sync::Arc;
 const MAX_RESOURCE_BYTES: u64 = 1 << 30;
 
 /// Writers disagree about the padding of base64; all of it is read.
-const BASE64: GeneralPurpose = GeneralPurpose::new(
+pub(super) const BASE64: GeneralPurpose = GeneralPurpose::new(
     &base64::alphabet::STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
@@ -42,6 +42,13 @@ impl<'a> Resources<'a> {
     /// The external files read so far: URI and content, in first-use order.
     pub(super) fn into_read(self) -> Vec<(String, Arc<[u8]>)> {
         self.read.into_iter().collect()
+    }
+
+    /// Replaces the content of the file that `uri` names, under every URI of it.
+    pub(super) fn replace(&mut self, uri: &str, bytes: Arc<[u8]>) {
+        let Some(old) = self.read.get(uri).cloned() else { return };
+        let known = self.read.values_mut().chain(self.by_path.values_mut());
+        known.filter(|known| Arc::ptr_eq(known, &old)).for_each(|known| *known = Arc::clone(&bytes));
     }
 
     /// The content of `uri`, which is at `path` in the document.
@@ -78,7 +85,8 @@ impl<'a> Resources<'a> {
     }
 }
 
-fn data_uri(data: &str) -> Result<Vec<u8>, String> {
+/// The content of a data URI, without its scheme.
+pub(super) fn data_uri(data: &str) -> Result<Vec<u8>, String> {
     let (head, body) = data.split_once(',').ok_or("has no comma")?;
     if !head.ends_with(";base64") {
         return percent_decode(body);

@@ -1,16 +1,17 @@
 //! What to write in place of a folder: globs for the files of formats that are read.
 
 use crate::import::FORMATS;
+use crate::report::one_line;
 use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Most entries of a folder that are looked at: the message should not take longer than a listing.
 const MOST_ENTRIES: usize = 20_000;
 
-/// The message for a folder where files are expected.
-pub(super) fn folder_given(folder: &str) -> String {
-    let shown = folder.trim_end_matches(['/', std::path::MAIN_SEPARATOR]);
-    let counts = readable_files(Path::new(folder));
+/// The message for a folder where files are expected; `shown` is its path as the user wrote it.
+pub(super) fn folder_given(folder: &Path, shown: &str) -> String {
+    let shown = one_line(shown.trim_end_matches(['/', std::path::MAIN_SEPARATOR]));
+    let counts = readable_files(folder);
     if counts.is_empty() {
         let suffixes: Vec<String> =
             FORMATS.iter().flat_map(|f| f.suffixes).map(|suffix| format!(".{suffix}")).collect();

@@ -163,9 +163,9 @@ mod memory {
         assert!(grown <= PROMISED, "{grown} bytes a frame, {PROMISED} are promised");
     }
 
-    /// What a run with a verdict takes, bytes a frame: the take and its result are both kept until they are compared, and a series of
-    /// each measure.
-    const JUDGED: usize = 9000;
+    /// What a run with a verdict takes, bytes a frame: the take is in a file until it is compared with its result, and there is a series
+    /// of each measure.
+    const JUDGED: usize = 4000;
 
     #[test]
     fn a_verdict_on_a_long_take_is_given_in_bounded_memory() {

@@ -39,6 +39,9 @@ const GLTF: &str = r#"{"asset":{"version":"2.0"},"nodes":[{"name":"a","children"
     {"componentType":5126,"count":3,"type":"VEC3"},{"componentType":5121,"count":3,"type":"VEC4"},
     {"componentType":5126,"count":2,"type":"MAT4"},{"componentType":5126,"count":3,"type":"VEC4"}],
     "bufferViews":[{"buffer":0,"byteLength":16}],"buffers":[{"byteLength":16,"uri":"data:;base64,AAAAAAAAgD8AAAAAAACAPw=="}]}"#;
+const FACE: &str = "Timecode,BlendshapeCount,jawOpen,EyeBlinkLeft,HeadYaw\n10:00:00:01.5,61,0.5,0.25,0\n10:00:00:02.5,61,0.75,0,0\n\
+    10:00:00:09,0,,,\n23:00:01:02,61,1,1,1\n";
+const FACE_JSON: &str = r#"{"fps":30,"names":["jawOpen","cheekPuff"],"frames":[[0.5,0.25],[1,0]],"frameList":[{"time":0,"weights":{"a":1}}]}"#;
 const PIPELINE: &str = "[input]\nmotion = [\"a.bvh\"]\nmemory = \"2GB\"\nunits = \"cm\"\n[input.roles.words]\nzampa = \"hand\"\n[output]\n\
     dir = \"out\"\nfail_on = [\"foot_skate>1cm/s\"]\n[[stage]]\nuse = \"resample\"\nrate_hz = 30.0\n[[stage]]\nuse = \"ik\"\n\
     [[stage.effectors]]\njoint = \"left_hand\"\nkeys = [[0.0, 1.0, 2.0, 3.0]]\n";
@@ -316,6 +319,7 @@ fn families(folder: &Path) -> Vec<Family> {
         files("npz", "npz", None, vec![npz()]),
         files("asf", "asf", None, vec![ASF.into()]),
         files("amc", "amc", Some(folder.to_owned()), vec![AMC.into()]),
+        files("face", "csv", None, vec![FACE.into(), FACE_JSON.into()]),
         text("pipeline", PIPELINE, Box::new(|text| drop(PipelineConfig::parse("p.toml", text, &[], STAGES)))),
         text("map", MAP, Box::new(move |text| drop(JointMap::read(text, "m.toml", &source, &character)))),
         text(

@@ -8,6 +8,9 @@ use std::path::Path;
 /// Most entries of a folder that are looked at: the message should not take longer than a listing.
 const MOST_ENTRIES: usize = 20_000;
 
+/// Extensions of face takes that reports and tables have too: folders of takes have those beside them.
+const OFTEN_OTHER: [&str; 2] = ["csv", "json"];
+
 /// The message for a folder where files are expected; `shown` is its path as the user wrote it.
 pub(super) fn folder_given(folder: &Path, shown: &str) -> String {
     let shown = one_line(shown.trim_end_matches(['/', std::path::MAIN_SEPARATOR]));
@@ -39,7 +42,9 @@ fn readable_files(folder: &Path) -> BTreeMap<String, usize> {
             }
             let path = entry.path();
             let suffix = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
-            let known = |suffix: &str| FORMATS.iter().any(|f| f.suffixes.contains(&suffix));
+            let known = |suffix: &str| {
+                !OFTEN_OTHER.contains(&suffix) && FORMATS.iter().any(|f| f.suffixes.contains(&suffix))
+            };
             match entry.file_type() {
                 Ok(kind) if kind.is_dir() => folders.push(path),
                 Ok(_) if known(&suffix.to_ascii_lowercase()) => {

@@ -8,7 +8,7 @@ use super::import_error::ImportError;
 use super::import_options::ImportOptions;
 #[cfg(feature = "formats")]
 use super::npz;
-use super::{asf_amc, bvh, gltf};
+use super::{asf_amc, bvh, face, gltf};
 use crate::model::Asset;
 use std::path::Path;
 use std::sync::Arc;
@@ -61,6 +61,7 @@ pub const FORMATS: &[&ReadFormat] = &[
     &bvh::FORMAT,
     #[cfg(feature = "formats")]
     &npz::FORMAT,
+    &face::FORMAT,
     &asf_amc::ASF,
     &asf_amc::AMC,
 ];

@@ -2,6 +2,7 @@
 
 use super::asf_amc::AsfError;
 use super::bvh::BvhError;
+use super::face::FaceError;
 #[cfg(feature = "formats")]
 use super::npz::NpzError;
 use crate::gltf_document::GltfError;
@@ -66,6 +67,9 @@ pub enum ImportError {
     /// A fault of an ASF or AMC file.
     #[error(transparent)]
     Asf(#[from] AsfError),
+    /// A fault of a face take.
+    #[error(transparent)]
+    Face(#[from] FaceError),
     /// A fault of a BVH file.
     #[error(transparent)]
     Bvh(#[from] BvhError),

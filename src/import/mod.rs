@@ -14,6 +14,7 @@ mod gltf;
 #[cfg(feature = "fbx")]
 mod fbx;
 mod asf_amc;
+mod face;
 #[cfg(feature = "formats")]
 mod npz;
 mod known_axes;
@@ -25,6 +26,7 @@ mod unique_names;
 
 pub use asf_amc::AsfError;
 pub use bvh::{BvhError, Positions, TextPosition};
+pub use face::FaceError;
 pub use format::{FORMATS, ReadFormat, SourceFile};
 pub use gltf::GltfFile;
 pub use import_error::ImportError;

@@ -17,6 +17,10 @@ use = "contacts"
 use = "retarget"
 
 [[stage]]
+use = "face"
+enabled = false
+
+[[stage]]
 use = "ground"
 enabled = false
 

@@ -38,6 +38,7 @@ mod hints;
 mod section_values;
 mod stage_monitor;
 mod standard;
+mod stored_take;
 mod take_clips;
 
 pub use atomic_write::WriteError;

@@ -64,7 +64,7 @@ pub(crate) fn make_with_report(
     }
     let outputs = run.outputs(job, record)?;
     let rate = run.motions.first().map_or(1.0, |m| m.clip.sample_rate);
-    let report = recorded_report(&run.report, rate);
+    let report = recorded_report(&mut run.report, rate);
     Ok((JobOutputs { report, sources: run.sources, outputs }, run.report))
 }
 
@@ -225,8 +225,11 @@ impl<'a> JobRun<'a> {
 
 /// The part of a report that is recorded. Time series are for the page that is drawn now; the records of thousands of takes
 /// have room for one coarse series each.
-fn recorded_report(report: &Report, rate: f64) -> Value {
-    let mut recorded = serde_json::to_value(report).expect("a report is plain data");
+fn recorded_report(report: &mut Report, rate: f64) -> Value {
+    // As JSON the numbers of a long take would be four times as large.
+    let series = std::mem::take(&mut report.series);
+    let mut recorded = serde_json::to_value(&*report).expect("a report is plain data");
+    report.series = series;
     if let Some(parts) = recorded.as_object_mut() {
         parts.shift_remove("series");
         if let Some(worst) = preview_output::worst(report, rate) {

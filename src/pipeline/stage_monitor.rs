@@ -2,13 +2,36 @@
 
 use super::hints::hints;
 use super::plan::Pipeline;
-use super::reference_motion::{comparable, judge, keep_worst};
+use super::reference_motion::{TakeParts, comparable, judge, judge_parts, keep_worst};
 use super::resolved_stage::ResolvedStage;
+use super::stored_take::StoredTake;
 use crate::contacts::{ContactOptions, detect};
-use crate::measure::{AGAINST_THE_TAKE, add_words, assess, change, mark};
+use crate::measure::{AGAINST_THE_TAKE, Assessment, MetricContext, add_words, assess, change, mark};
 use crate::model::Motion;
-use crate::report::{Change, NotJudged, Report};
+use crate::report::{Change, NotJudged, Report, io_reason};
+use std::borrow::Cow;
+use std::io;
+use std::ops::Range;
 use std::sync::Arc;
+
+/// The take of a result, until both are compared.
+#[derive(Debug)]
+enum KeptTake {
+    Memory(Arc<Motion>),
+    /// Of a long take.
+    File(Box<StoredTake>),
+}
+
+impl KeptTake {
+    /// Keeps the take in memory where it is kept there anyway, and where no temporary file can be written.
+    fn of(motion: &Motion, kept: Option<&Arc<Motion>>) -> Self {
+        if let Some(kept) = kept {
+            return Self::Memory(Arc::clone(kept));
+        }
+        let stored = StoredTake::is_long(motion).then(|| StoredTake::new(motion).ok()).flatten();
+        stored.map_or_else(|| Self::Memory(Arc::new(motion.clone())), |stored| Self::File(Box::new(stored)))
+    }
+}
 
 /// What is kept of one motion while stages change it; nothing while it is disabled.
 #[derive(Debug, Default)]
@@ -18,7 +41,7 @@ pub(super) struct StageMonitor {
     /// Whether the change by each stage is recorded too.
     detailed: bool,
     /// The take: the motion as it was read; the motion that was retargeted if stages had cut, moved or mirrored its frames.
-    take: Option<Arc<Motion>>,
+    take: Option<KeptTake>,
     /// The index of the stage that changed the character.
     retarget: Option<usize>,
     before: Option<Arc<Motion>>,
@@ -46,12 +69,9 @@ impl StageMonitor {
         let retargets = !Arc::ptr_eq(&stage.stage.leaving(&motion.character), &motion.character);
         let first = self.take.is_none();
         let moved = not_judged.values().any(|names| names.len() == AGAINST_THE_TAKE.len());
-        if self.detailed || first || (retargets && moved) {
-            let now = Arc::new(motion.clone());
-            if first || (retargets && moved) {
-                self.take = Some(Arc::clone(&now));
-            }
-            self.before = Some(now).filter(|_| self.detailed);
+        self.before = self.detailed.then(|| Arc::new(motion.clone()));
+        if first || (retargets && moved) {
+            self.take = Some(KeptTake::of(motion, self.before.as_ref()));
         }
         if retargets {
             self.retarget = Some(index);
@@ -78,8 +98,23 @@ impl StageMonitor {
             return;
         }
         let context = pipeline.metric_context(&motion.character);
-        let take = self.take.take().map(|take| comparable(Arc::unwrap_or_clone(take), motion));
         let retarget = self.retarget.take().and_then(|index| stages.get(index));
+        let take = match self.take.take() {
+            Some(KeptTake::Memory(take)) => Some(comparable(Arc::unwrap_or_clone(take), motion)),
+            Some(KeptTake::File(take)) => match stored(&context, &take, retarget, motion, report) {
+                Ok(Ok(made)) => return self.record(made, motion, several, report),
+                Ok(Err(whole)) => Some(comparable(whole, motion)),
+                Err(error) => {
+                    let said = format!(
+                        "the take could not be read back from its temporary file ({}): the result was measured alone",
+                        io_reason(&error)
+                    );
+                    report.warnings.add("take-not-compared", said, motion.clip.name.clone());
+                    None
+                }
+            },
+            None => None,
+        };
         // Once frames were cut or moved, those of the take have no counterpart.
         let in_step = |take: &&Motion| take.clip.frames().abs_diff(motion.clip.frames()) <= 1;
         let assessment = match take.as_ref().filter(in_step) {
@@ -109,6 +144,11 @@ impl StageMonitor {
                 made
             }
         };
+        self.record(assessment, motion, several, report);
+    }
+
+    /// Adds the measures of one motion to the report.
+    fn record(&mut self, assessment: Assessment, motion: &Motion, several: bool, report: &mut Report) {
         for metric in assessment.metrics {
             keep_worst(&mut report.metrics, metric);
         }
@@ -122,6 +162,29 @@ impl StageMonitor {
             c
         }));
     }
+}
+
+/// The measures of a result beside a stored take; the take itself where its frames are not those of the result.
+///
+/// # Errors
+/// Those of the temporary file.
+fn stored(
+    context: &MetricContext,
+    take: &StoredTake,
+    retarget: Option<&ResolvedStage>,
+    motion: &Motion,
+    report: &Report,
+) -> io::Result<Result<Assessment, Motion>> {
+    let (frames, own) = (take.frames(), motion.clip.frames());
+    if take.bare().clip.sample_rate != motion.clip.sample_rate || frames.abs_diff(own) > 1 {
+        return Ok(Err(take.part(0..frames)?));
+    }
+    let part =
+        |range: Range<usize>| Ok(Cow::Owned(take.part(range.start.min(frames)..range.end.min(frames))?));
+    let take = TakeParts { bare: take.bare(), frames, part: &part };
+    let same = |part: &Motion| Motion { character: Arc::clone(&motion.character), ..part.clone() };
+    let copy = |part: &Motion| retarget.and_then(|r| r.stage.plain(part)).unwrap_or_else(|| same(part));
+    judge_parts(context, &take, &copy, motion, &report.not_judged).map(Ok)
 }
 
 /// Most frames of a take of which the changes by each stage are recorded without a report: each stage is then compared with

@@ -37,6 +37,7 @@ pub use map_error::{FileFault, MapError};
 pub(crate) use map_gaps::Gap;
 pub use map_gaps::second_best;
 pub(crate) use map_gaps::{gaps, warnings};
+pub(crate) use morph_weights::{shares_targets, transferred};
 pub(crate) use rotation_copy::PART;
 pub(crate) use skinned_roots::skinned_above;
 pub use transfer::{Retarget, RootScale};

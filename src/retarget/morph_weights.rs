@@ -5,10 +5,10 @@
 //! `EyeBlinkLeft`, `Face.eyeBlink_Left`. Without names the weights go to the node of the same name, as animated nodes do.
 
 use crate::model::{AnimatedProperty, Character, Mesh, MorphTarget, PropertyTrack};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The property tracks of a clip of `source` for `target`.
-pub(super) fn transferred(
+pub(crate) fn transferred(
     tracks: &[PropertyTrack],
     source: &Character,
     target: &Character,
@@ -34,6 +34,15 @@ pub(super) fn transferred(
     let mut all: Vec<PropertyTrack> = all.into_iter().cloned().collect();
     all.append(&mut made);
     all
+}
+
+/// Whether a morph target of one has the name of one of the other.
+pub(crate) fn shares_targets(source: &Character, target: &Character) -> bool {
+    let named = |c: &Character| -> BTreeSet<String> {
+        let all = c.meshes.iter().flat_map(|mesh| &mesh.morphs).filter(|morph| !morph.is_unnamed());
+        all.map(key_of).collect()
+    };
+    !named(source).is_disjoint(&named(target))
 }
 
 /// Whether one of the tracks plays on a mesh as it is.

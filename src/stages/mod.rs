@@ -2,6 +2,7 @@
 
 mod contacts;
 mod effector;
+mod face;
 mod filter;
 mod foot_lock;
 mod ground;
@@ -24,6 +25,7 @@ mod stage;
 mod trim;
 
 pub(crate) use contacts::ContactsConfig;
+pub(crate) use face::FaceConfig;
 pub(crate) use filter::FilterConfig;
 pub(crate) use foot_lock::FootLockConfig;
 pub(crate) use ground::GroundConfig;

@@ -4,8 +4,8 @@
 use super::SettleConfig;
 use super::written_keys::{self, KeyFault, WrittenKey};
 use super::{
-    ContactsConfig, FilterConfig, FootLockConfig, GroundConfig, IkConfig, LimitsConfig, LoopConfig,
-    MirrorConfig, ReduceConfig, RepairConfig, ResampleConfig, RetargetConfig, RootMotionConfig,
+    ContactsConfig, FaceConfig, FilterConfig, FootLockConfig, GroundConfig, IkConfig, LimitsConfig,
+    LoopConfig, MirrorConfig, ReduceConfig, RepairConfig, ResampleConfig, RetargetConfig, RootMotionConfig,
     SelfContactConfig, Setting, Stage, StageConfig, StageError, TrimConfig,
 };
 use crate::model::Character;
@@ -22,6 +22,7 @@ pub static STAGES: &[StageEntry] = &[
     StageEntry::of::<MirrorConfig>(),
     StageEntry::of::<ContactsConfig>(),
     StageEntry::of::<RetargetConfig>(),
+    StageEntry::of::<FaceConfig>(),
     StageEntry::of::<GroundConfig>(),
     StageEntry::of::<FootLockConfig>(),
     StageEntry::of::<IkConfig>(),

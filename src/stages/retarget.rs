@@ -1,5 +1,6 @@
 //! Stage `retarget`: transfers the motion from its own skeleton to the pipeline's character.
 
+use super::face::FaceRetarget;
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::body::CharacterBody;
 use crate::kinematics::cuts;
@@ -98,6 +99,9 @@ impl StageConfig for RetargetConfig {
             ));
         };
         let source = &setting.arriving;
+        if self.map.is_empty() && FaceRetarget::fits(source, target) {
+            return Ok(Box::new(FaceRetarget { target: Arc::clone(target) }));
+        }
         let fault = |e: crate::retarget::MapError| StageError::key("map", e.to_string());
         let (map, s_rig, t_rig) = if self.map.is_empty() {
             (map(source, target).map_err(fault)?, source.rig.clone(), target.rig.clone())

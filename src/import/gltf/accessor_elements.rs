@@ -90,11 +90,18 @@ impl ElementLayout<'_> {
     }
 }
 
-/// Whether all numbers are finite, by their exponents.
+/// Whether all numbers are finite.
 pub(super) fn all_finite(floats: &[u8]) -> bool {
-    /// The exponent bits of an `f32`; all are set in infinities and NaNs.
-    const EXPONENT: u32 = 0x7f80_0000;
-    let odd = |b: &[u8]| u32::from_le_bytes([b[0], b[1], b[2], b[3]]) & EXPONENT == EXPONENT;
+    all_below(floats, f32::INFINITY)
+}
+
+/// Whether the magnitudes of all numbers are below a limit, by their bits, which have the order of the magnitudes; NaN is above
+/// infinity.
+pub(super) fn all_below(floats: &[u8], limit: f32) -> bool {
+    /// All bits of an `f32` but its sign.
+    const MAGNITUDE: u32 = 0x7fff_ffff;
+    let limit = limit.to_bits();
+    let odd = |b: &[u8]| u32::from_le_bytes([b[0], b[1], b[2], b[3]]) & MAGNITUDE >= limit;
     // Without an early exit inside a part, so that the test is vectorized.
     !floats.chunks(1 << 12).any(|part| part.chunks_exact(4).fold(false, |any, b| any | odd(b)))
 }

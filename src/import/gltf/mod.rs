@@ -28,6 +28,4 @@ mod interpolation;
 mod property_tracks;
 
 pub use gltf_file::GltfFile;
-pub(super) use gltf_format::FORMAT;
-#[cfg(feature = "fbx")]
-pub(super) use gltf_format::asset;
+pub(super) use gltf_format::{FORMAT, asset};

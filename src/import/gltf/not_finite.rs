@@ -4,7 +4,7 @@
 //!
 //! Space and units: those of the accessors. Animations are left as they are: they are refused when they are read.
 
-use super::accessor_elements::all_finite;
+use super::accessor_elements::all_below;
 use super::resources::{BASE64, Resources, data_uri};
 use crate::gltf_document::{Chunks, GltfError, Json};
 use crate::memory_budget::MemoryBudget;
@@ -38,7 +38,7 @@ pub(super) fn repaired(
         let buffer: Value = serde_json::from_str(raw).unwrap_or_default();
         let uri = buffer.get("uri").and_then(Value::as_str);
         // Most buffers end here; images may look like numbers that are not finite.
-        let repair = |content: &[u8], warnings: &mut Warnings| match all_finite(content) {
+        let repair = |content: &[u8], warnings: &mut Warnings| match usable(content) {
             true => Ok(None),
             false => repaired_buffer(&json, index, content, budget, warnings),
         };
@@ -95,11 +95,11 @@ fn repaired_buffer(
         let list = accessors.get(index).and_then(|a| FloatList::of(a, &views, buffer));
         let Some(list) = list else { continue };
         let elements = || list.elements(content);
-        let odd = elements().filter(|(_, element)| !all_finite(element)).count();
+        let odd = elements().filter(|(_, element)| !usable(element)).count();
         if odd == 0 {
             continue;
         }
-        let finite = || elements().map(|(_, element)| element).find(|element| all_finite(element));
+        let finite = || elements().map(|(_, element)| element).find(|element| usable(element));
         let usual = usual(&attribute, list.width);
         let mut last: &[u8] = finite().filter(|_| attribute != BIND).unwrap_or(&usual);
         if copy.is_none() {
@@ -107,17 +107,27 @@ fn repaired_buffer(
         }
         let repaired = copy.get_or_insert_with(|| content.to_vec());
         for (at, element) in elements() {
-            match all_finite(element) {
+            match usable(element) {
                 true if attribute == BIND => {}
                 true => last = element,
                 false => repaired[at..][..last.len()].copy_from_slice(last),
             }
         }
         let by = if attribute == BIND { "no transform" } else { "the one before it" };
-        let message = format!("{odd} values of {attribute} are not finite numbers and were replaced by {by}");
+        let message = format!(
+            "{odd} values of {attribute} are not finite numbers (or beyond 1e30) and were replaced by {by}"
+        );
         warnings.add("gltf-not-finite", message, format!("accessors[{index}]"));
     }
     Ok(copy)
+}
+
+/// Largest magnitude that is kept: no unit makes a length, a weight or a colour of it, and its square is no 32-bit float.
+const MOST: f32 = 1e30;
+
+/// Whether all numbers are finite and of a magnitude that a mesh can have.
+fn usable(floats: &[u8]) -> bool {
+    all_below(floats, MOST)
 }
 
 /// What the inverse bind matrices of a skin are called here.

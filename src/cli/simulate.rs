@@ -2,14 +2,16 @@
 
 use super::console::Console;
 use super::exit::{Exit, Failure};
+use super::load_file::{clip, load};
 use crate::batch::{Manifest, OutputRecord, OutputState};
-use crate::dynamics::{Recording, SCENE_KEYS, Scene, SceneError, Simulation};
+use crate::dynamics::{Recording, SCENE_KEYS, Scene, SceneError, SceneFault, Simulation};
 use crate::export::{self, Format};
+use crate::model::Motion;
 use crate::pipeline::{
     ConfigError, ConfigFault, ConfigSource, FileHash, PlanError, TakeFile, hash_of, write_whole,
 };
 use crate::regular_file::read_text;
-use crate::report::io_reason;
+use crate::report::{Shown, io_reason, one_line, printable};
 use crate::simulation_view;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -83,7 +85,7 @@ struct Outputs {
 /// A [`Failure`] if the scene, an option or the output is invalid, or if the simulation fails.
 pub fn run(arguments: &SimulateArguments, console: &Console) -> Result<Exit, Failure> {
     let path = &arguments.scene;
-    let name = path.display().to_string();
+    let name = path.shown();
     let outputs = outputs(arguments)?;
     let text = read_text(path).map_err(|e| PlanError::File { path: name.clone(), reason: io_reason(&e) })?;
     let integrator = arguments.integrator.as_deref();
@@ -98,8 +100,9 @@ pub fn run(arguments: &SimulateArguments, console: &Console) -> Result<Exit, Fai
     if scene.name.is_empty() {
         scene.name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     }
+    let motions = follow_clips(&mut scene, path)?;
     let by = integrator.map_or(String::new(), |name| format!(" {name}"));
-    let made_with = format!("simulate {} {}{by}", env!("CARGO_PKG_VERSION"), scene.output_rate);
+    let made_with = format!("simulate {} {}{by}{motions}", env!("CARGO_PKG_VERSION"), scene.output_rate);
     let manifest = outputs.folder.as_deref().map(Manifest::open).transpose()?;
     if let Some(manifest) = manifest.as_ref().filter(|_| !arguments.force)
         && let Some(report) = fresh(manifest, &outputs, &made_with, path)?
@@ -163,7 +166,7 @@ fn outputs(arguments: &SimulateArguments) -> Result<Outputs, Failure> {
         "csv" => None,
         _ => {
             let message =
-                format!("`{}` is no animation\nend it with `.glb`, `.gltf`, `.csv` or `/`", out.display());
+                format!("`{}` is no animation\nend it with `.glb`, `.gltf`, `.csv` or `/`", out.shown());
             return Err(Failure::Argument(message));
         }
     };
@@ -196,6 +199,35 @@ fn fresh(
         Some(path) => Err(foreign(path)),
         None => Ok(None),
     }
+}
+
+/// Reads the clips that bodies follow, relative to the scene. Returns their hashes, as text.
+fn follow_clips(scene: &mut Scene, path: &Path) -> Result<String, Failure> {
+    let mut hashes = String::new();
+    for target in &mut scene.targets {
+        let file = path.parent().unwrap_or(Path::new("")).join(&target.motion);
+        let asset = load(&file, &[])?;
+        let rig = &asset.character.rig;
+        let by_role = || rig.joint(target.joint.parse().ok()?);
+        let Some(joint) = rig.skeleton().find(&target.joint).or_else(by_role) else {
+            let message = format!(
+                "`{}` has no joint `{}`\n`posemill joints {}` lists them",
+                file.shown(),
+                one_line(&target.joint),
+                file.shown()
+            );
+            return Err(Failure::Argument(message));
+        };
+        let Some(clip) = clip(&asset, target.clip.as_deref())? else {
+            return Err(Failure::Argument(format!("`{}` has no clip to follow", file.shown())));
+        };
+        let motion = Motion::new(asset.character.clone(), clip.clone());
+        let track = (0..clip.frames()).map(|frame| *motion.model_pose(frame).joint(joint)).collect();
+        target.set_track(track, clip.sample_rate);
+        let hash = hash_of(&file).map(|h| h.blake3).unwrap_or_default();
+        let _ = write!(hashes, " {hash}");
+    }
+    Ok(hashes)
 }
 
 fn recorded(scene: &Scene, name: &str, console: &Console) -> Result<Recording, Failure> {
@@ -234,10 +266,15 @@ fn shown(name: &str, text: &str, error: &SceneError) -> ConfigError {
     let message = error.fault.to_string();
     let pipeline =
         ["input", "output", "stage"].iter().any(|s| message.starts_with(&format!("unknown field `{s}`")));
-    let (message, hint) = match message.split_once("\n  hint: ") {
+    // Names of a scene are free text: they may contain line breaks.
+    let escaped = |text: &str| match error.fault {
+        SceneFault::Syntax(_) => printable(text),
+        _ => one_line(text),
+    };
+    let (message, hint) = match message.rsplit_once("\n  hint: ") {
         _ if pipeline => (message, Some("this is a pipeline: use `posemill run`".to_owned())),
-        Some((message, hint)) => (message.to_owned(), Some(hint.to_owned())),
-        None => (message, None),
+        Some((message, hint)) => (escaped(message), Some(escaped(hint))),
+        None => (escaped(&message), None),
     };
     let fault = ConfigFault::at(0, start + indent..start + line.trim_end().len(), message).hint(hint);
     ConfigError {
@@ -278,7 +315,7 @@ fn print_report(
     }
     let mut text = String::new();
     let metrics = report["metrics"].as_array().map_or(&[][..], Vec::as_slice);
-    let name = |m: &Value| m["name"].as_str().unwrap_or_default().to_owned();
+    let name = |m: &Value| one_line(m["name"].as_str().unwrap_or_default());
     let width = metrics.iter().map(|m| name(m).chars().count()).max().unwrap_or(0);
     for metric in metrics {
         let value = metric["value"].as_f64().unwrap_or_default();
@@ -290,7 +327,7 @@ fn print_report(
             metric["unit"].as_str().unwrap_or_default()
         );
     }
-    let files: Vec<String> = files.iter().map(|f| f.display().to_string()).collect();
+    let files: Vec<String> = files.iter().map(|f| f.shown()).collect();
     let word = if status == "written" { "wrote" } else { "up to date:" };
     console.note(format!("{text}{word} {}", files.join(" and ")));
 }

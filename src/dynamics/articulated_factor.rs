@@ -28,6 +28,9 @@ impl ArticulationSolver {
                 }
             },
         );
+        if !articulation.closures().is_empty() {
+            self.factor_loops(articulation, states);
+        }
     }
 
     /// Forms the axes and the inertia of link `i`. Parents come first.

@@ -13,6 +13,7 @@
 
 use super::articulation::Articulation;
 use super::constraint::{ConstraintKind, closing_twist};
+use super::loop_closures::LoopClosures;
 use super::rigid_body::{BodyAcceleration, BodyForce, BodyState};
 use super::spatial::{SpatialInertia, Twist, Wrench};
 use crate::math::{Mat3, Symmetric3, Vec3, in_wide_registers};
@@ -70,6 +71,8 @@ pub(super) const NO_PARENT: usize = usize::MAX;
 #[derive(Clone, Debug)]
 pub struct ArticulationSolver {
     pub(super) nodes: Vec<LinkWorkspace>,
+    /// The constraints that close loops.
+    pub(super) loops: LoopClosures,
 }
 
 impl ArticulationSolver {
@@ -102,7 +105,7 @@ impl ArticulationSolver {
             body: link.body,
             ..blank
         };
-        Self { nodes: articulation.links().iter().map(node).collect() }
+        Self { nodes: articulation.links().iter().map(node).collect(), loops: LoopClosures::default() }
     }
 
     /// The accelerations of all bodies under `forces`, which include gravity, friction and motors but not the
@@ -132,6 +135,9 @@ impl ArticulationSolver {
                 }
             },
         );
+        if !articulation.closures().is_empty() {
+            self.accelerate_loops(articulation, states, out);
+        }
     }
 
     /// Sets the right-hand side of link `i`, whose inertia is formed, and its velocity products.
@@ -163,7 +169,7 @@ impl ArticulationSolver {
     /// The forces and torques of every constraint after [`ArticulationSolver::accelerations`], in the note's variables: `c` on
     /// body `a` at the anchor, and `d` with torque `z x d`, perpendicular to the axis; world axes.
     ///
-    /// For kinds other than hinge and ball `d` is the torque itself.
+    /// For kinds other than hinge and ball `d` is the torque itself. For articulations without loops.
     pub fn constraint_forces(&self, articulation: &Articulation) -> (Vec<Vec3>, Vec<Vec3>) {
         let n = articulation.constraints().len();
         let (mut c, mut d) = (vec![Vec3::zeros(); n], vec![Vec3::zeros(); n]);
@@ -188,6 +194,24 @@ impl ArticulationSolver {
     /// `bias` is the prescribed part of the relative motions (by link), or empty. The driving impulses of the resistances
     /// are included.
     pub(super) fn respond(&mut self, b: &[Wrench], bias: &[Twist]) {
+        self.respond_closing(b, bias, &[]);
+    }
+
+    /// [`ArticulationSolver::respond`]; the motion also closes `errors`, the violation of every row of the loops.
+    pub(super) fn respond_closing(&mut self, b: &[Wrench], bias: &[Twist], errors: &[f64]) {
+        self.respond_of_trees(b, bias);
+        if self.loops.is_empty() {
+            return;
+        }
+        let mut with_loops = b.to_vec();
+        for (link, wrench) in self.loop_impulses(errors, None) {
+            with_loops[link].add_scaled(&wrench, 1.0);
+        }
+        self.respond_of_trees(&with_loops, bias);
+    }
+
+    /// [`ArticulationSolver::respond`] without the constraints that close loops.
+    fn respond_of_trees(&mut self, b: &[Wrench], bias: &[Twist]) {
         for (i, (node, b)) in self.nodes.iter_mut().zip(b).enumerate() {
             node.b = *b;
             node.bias = bias.get(i).copied().unwrap_or(Twist::zero());
@@ -208,6 +232,16 @@ impl ArticulationSolver {
 
     /// Computes the twists of the links of the trees `touched` (ranges of links) under impulses on a few links.
     pub(super) fn respond_to(&mut self, touched: &[Range<usize>], impulses: &[(usize, Wrench)]) {
+        self.respond_to_tree(touched, impulses);
+        if !self.loops.is_empty() {
+            let mut all = impulses.to_vec();
+            all.extend(self.loop_impulses(&[], Some(touched)));
+            self.respond_to_tree(touched, &all);
+        }
+    }
+
+    /// [`ArticulationSolver::respond_to`] without the constraints that close loops.
+    pub(super) fn respond_to_tree(&mut self, touched: &[Range<usize>], impulses: &[(usize, Wrench)]) {
         for range in touched {
             for node in &mut self.nodes[range.clone()] {
                 node.b = Wrench::zero();

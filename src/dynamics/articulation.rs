@@ -1,12 +1,13 @@
 //! Bodies and the constraints between them, ordered as a forest: parents first.
 //!
-//! Space and units as in [`Body`] and [`Constraint`]. A constraint graph with a loop or a double edge is an error: the
-//! recursions over the tree, and Hakenberg's statement about the rank, hold for trees only. Momenta and energies follow
-//! the note, section "Generic equations of motion".
+//! Space and units as in [`Body`] and [`Constraint`]. The recursions run over spanning trees; a constraint that closes a loop
+//! is kept aside and added by its rows (`loop_closures.rs`). Hakenberg's statement about the rank holds for trees only.
+//! Momenta and energies follow the note, section "Generic equations of motion".
 
 use super::constraint::{Constraint, ConstraintKind, of, slide_rate};
 use super::rigid_body::{Body, BodyForce, BodyState};
 use crate::math::Vec3;
+use std::ops::Range;
 
 /// Why bodies and constraints form no articulation.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -22,12 +23,12 @@ pub enum ArticulationError {
         /// The number of bodies.
         bodies: usize,
     },
-    /// The constraints form a loop.
+    /// Both ends of a constraint are the same body, or the world.
     #[error(
-        "constraint `{constraint}` closes a loop\n  hint: remove a constraint: they must form trees, in which the world counts as one body"
+        "constraint `{constraint}` joins a body to itself\n  hint: name two different bodies, or `world` once"
     )]
-    Loop {
-        /// The first constraint, in list order, that closes a loop.
+    SameBody {
+        /// The constraint's name.
         constraint: String,
         /// Its index.
         index: usize,
@@ -65,13 +66,15 @@ pub struct Articulation {
     pub gravity: Vec3,
     links: Vec<Link>,
     link_of: Vec<usize>,
+    /// The constraints that close loops, ascending.
+    closures: Vec<usize>,
 }
 
 impl Articulation {
-    /// Bodies and constraints as a forest.
+    /// Bodies and constraints as a forest, with the constraints that close loops aside.
     ///
     /// # Errors
-    /// [`ArticulationError`] where the constraints refer to missing bodies, close a loop, or have invalid numbers.
+    /// [`ArticulationError`] where the constraints refer to missing bodies or twice to one, or have invalid numbers.
     pub fn new(
         bodies: Vec<Body>,
         constraints: Vec<Constraint>,
@@ -79,14 +82,12 @@ impl Articulation {
     ) -> Result<Self, ArticulationError> {
         for (index, c) in constraints.iter().enumerate() {
             check(c, bodies.len())?;
-            let same = c.a == c.b;
-            if same {
-                return Err(ArticulationError::Loop { constraint: c.name.clone(), index });
+            if c.a == c.b {
+                return Err(ArticulationError::SameBody { constraint: c.name.clone(), index });
             }
         }
-        find_loop(&constraints, bodies.len())?;
-        let (links, link_of) = order(&constraints, bodies.len());
-        Ok(Self { bodies, constraints, gravity, links, link_of })
+        let (links, link_of, closures) = order(&constraints, bodies.len());
+        Ok(Self { bodies, constraints, gravity, links, link_of, closures })
     }
 
     /// The bodies.
@@ -110,6 +111,36 @@ impl Articulation {
 
     pub(super) fn link_of(&self, body: usize) -> usize {
         self.link_of[body]
+    }
+
+    /// The constraints that close loops, by index, ascending. Both ends of each are in one tree, or one end is the world.
+    pub(super) fn closures(&self) -> &[usize] {
+        &self.closures
+    }
+
+    /// The links of the tree that contains `link`.
+    pub(super) fn tree(&self, link: usize) -> Range<usize> {
+        let root = self.links[link].root;
+        let count = self.links[root..].iter().take_while(|l| l.root == root).count();
+        root..root + count
+    }
+
+    /// The tree with the links `tree` alone: its bodies in the order of its links, and for each of its constraints the index
+    /// in this articulation.
+    pub(super) fn part(&self, tree: Range<usize>) -> (Self, Vec<usize>) {
+        let bodies: Vec<usize> = self.links[tree].iter().map(|l| l.body).collect();
+        let place = |body: usize| bodies.iter().position(|&b| b == body);
+        let (mut constraints, mut indices) = (Vec::new(), Vec::new());
+        for (k, c) in self.constraints.iter().enumerate() {
+            let (a, b) = (c.a.and_then(place), c.b.and_then(place));
+            if a.is_some() || b.is_some() {
+                constraints.push(Constraint { a, b, ..c.clone() });
+                indices.push(k);
+            }
+        }
+        let (links, link_of, closures) = order(&constraints, bodies.len());
+        let bodies = bodies.iter().map(|&i| self.bodies[i].clone()).collect();
+        (Self { bodies, constraints, gravity: self.gravity, links, link_of, closures }, indices)
     }
 
     /// Whether all bodies form one tree that is not attached to the world.
@@ -268,29 +299,9 @@ fn check(c: &Constraint, bodies: usize) -> Result<(), ArticulationError> {
     Ok(())
 }
 
-/// Union-find over bodies and world: the first constraint whose ends are already connected closes a loop.
-fn find_loop(constraints: &[Constraint], bodies: usize) -> Result<(), ArticulationError> {
-    let mut leader: Vec<usize> = (0..=bodies).collect();
-    fn find(leader: &mut [usize], mut i: usize) -> usize {
-        while leader[i] != i {
-            leader[i] = leader[leader[i]];
-            i = leader[i];
-        }
-        i
-    }
-    for (index, c) in constraints.iter().enumerate() {
-        let end = |body: Option<usize>| body.unwrap_or(bodies);
-        let (a, b) = (find(&mut leader, end(c.a)), find(&mut leader, end(c.b)));
-        if a == b {
-            return Err(ArticulationError::Loop { constraint: c.name.clone(), index });
-        }
-        leader[a] = b;
-    }
-    Ok(())
-}
-
-/// Depth-first order from the world, then from every body not yet visited: parents before children.
-fn order(constraints: &[Constraint], bodies: usize) -> (Vec<Link>, Vec<usize>) {
+/// Depth-first order from the world, then from every body not yet visited: parents before children. The constraints that
+/// lead to a body already visited close loops; the third list contains them, ascending.
+fn order(constraints: &[Constraint], bodies: usize) -> (Vec<Link>, Vec<usize>, Vec<usize>) {
     let mut at_body: Vec<Vec<usize>> = vec![Vec::new(); bodies];
     let mut at_world = Vec::new();
     for (k, c) in constraints.iter().enumerate() {
@@ -318,6 +329,9 @@ fn order(constraints: &[Constraint], bodies: usize) -> (Vec<Link>, Vec<usize>) {
         let root = links.len();
         stack.push(start);
         while let Some((body, parent, constraint)) = stack.pop() {
+            if link_of[body] != usize::MAX {
+                continue;
+            }
             let here = links.len();
             link_of[body] = here;
             let child_is_a = constraint.is_some_and(|k| constraints[k].a == Some(body));
@@ -333,5 +347,10 @@ fn order(constraints: &[Constraint], bodies: usize) -> (Vec<Link>, Vec<usize>) {
             }
         }
     }
-    (links, link_of)
+    let mut in_tree = vec![false; constraints.len()];
+    for k in links.iter().filter_map(|l| l.constraint) {
+        in_tree[k] = true;
+    }
+    let closures = (0..constraints.len()).filter(|&k| !in_tree[k]).collect();
+    (links, link_of, closures)
 }

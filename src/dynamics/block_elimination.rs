@@ -19,7 +19,8 @@ pub struct BlockSolution {
 }
 
 /// The accelerations under `forces`, which include gravity, friction and motors but not the gyroscopic torque.
-/// Constraints are rigid, or have the compliances `C_j` where given: `J u' + C lambda = -gamma`.
+/// Constraints are rigid, or have the compliances `C_j` where given: `J u' + C lambda = -gamma`. For trees: constraints that
+/// close loops are left out, with empty multipliers.
 pub fn solve_blocks(
     articulation: &Articulation,
     states: &[BodyState],

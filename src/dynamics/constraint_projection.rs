@@ -6,6 +6,7 @@
 use super::articulated_solver::ArticulationSolver;
 use super::articulation::Articulation;
 use super::constraint::closing_twist;
+use super::loop_closures::loop_errors;
 use super::rigid_body::BodyState;
 use super::spatial::{Twist, Wrench};
 use crate::math::{Vec3, exp};
@@ -34,18 +35,21 @@ pub(super) fn close_constraints(
     rounds: usize,
     tolerance: f64,
 ) -> f64 {
-    let size =
-        |closing: &[Twist]| closing.iter().fold(0.0f64, |m, t| m.max(t.angular.amax()).max(t.linear.amax()));
+    let size = |closing: &[Twist], loops: &[f64]| {
+        let of_trees = closing.iter().fold(0.0f64, |m, t| m.max(t.angular.amax()).max(t.linear.amax()));
+        loops.iter().fold(of_trees, |m, e| m.max(e.abs()))
+    };
     let nothing = vec![Wrench::zero(); states.len()];
     let mut closing = solver.closing(articulation, states);
-    let mut error = size(&closing);
+    let mut loops = loop_errors(articulation, states);
+    let mut error = size(&closing, &loops);
     let mut before = states.to_vec();
     for _ in 0..rounds {
         if error < tolerance {
             break;
         }
         solver.factor(articulation, states, &[]);
-        solver.respond(&nothing, &closing);
+        solver.respond_closing(&nothing, &closing, &loops);
         before.copy_from_slice(states);
         // Far from the constraints the full correction may overshoot: then it is halved, repeatedly.
         let mut part = 1.0;
@@ -56,7 +60,8 @@ pub(super) fn close_constraints(
                 states[link.body] = state;
             }
             closing = solver.closing(articulation, states);
-            let now = size(&closing);
+            loops = loop_errors(articulation, states);
+            let now = size(&closing, &loops);
             if now < error || part < 0.1 || error < 1e-9 {
                 break now;
             }
@@ -71,7 +76,7 @@ pub(super) fn close_constraints(
     }
     if error > HANG_ABOVE {
         hang_on_parents(articulation, states, tolerance);
-        error = size(&solver.closing(articulation, states));
+        error = size(&solver.closing(articulation, states), &loop_errors(articulation, states));
     }
     error
 }

@@ -6,7 +6,7 @@
 
 use super::constraint::{ConstraintKind, of};
 use super::contact_point::Contact;
-use super::drive::{CoordinateLimit, Motor, Pull, Support};
+use super::drive::{CoordinateLimit, Motor, Pull, Spring, Support};
 use super::lcp::ImpulseBound;
 use super::spatial::Wrench;
 use super::world::{RowKey, World, WorldSettings};
@@ -31,6 +31,12 @@ const PULL: u8 = 5;
 
 /// Key of a support's normal row; its two friction rows have the next two numbers.
 const SUPPORT_NORMAL: u8 = 6;
+
+/// Key of the row of a spring in a loop.
+const LOOP_SPRING: u8 = 9;
+
+/// Key of the row of friction in a loop.
+const LOOP_FRICTION: u8 = 10;
 
 /// Limits nearer than this (rad or m) get a row even where the velocity would not reach them within the step, because
 /// other rows of the step may accelerate the coordinate.
@@ -63,6 +69,34 @@ pub(super) fn motor_row(world: &World, motor: &Motor, h: f64) -> Option<ImpulseR
         compliance: world.settings.compliance,
         bound: ImpulseBound::Box { low: -most, high: most },
         key: (0, motor.constraint, 0, 0),
+    })
+}
+
+/// The row of a spring whose constraint closes a loop, where it is no resistance of the tree: the same implicit spring as a
+/// row with compliance.
+pub(super) fn loop_spring_row(world: &World, spring: &Spring, h: f64) -> Option<ImpulseRow> {
+    let ends = coordinate_ends(world, spring.constraint)?;
+    let gain = h * (spring.damping + h * spring.stiffness);
+    let error = world.articulation.constraints()[spring.constraint].coordinate(&world.states) - spring.target;
+    (gain > 0.0).then(|| ImpulseRow {
+        ends,
+        target: spring.rate - h * spring.stiffness * error / gain,
+        compliance: 1.0 / gain,
+        bound: ImpulseBound::Box { low: f64::NEG_INFINITY, high: f64::INFINITY },
+        key: (LOOP_SPRING, spring.constraint, 0, 0),
+    })
+}
+
+/// The row of the friction of a constraint that closes a loop.
+pub(super) fn loop_friction_row(world: &World, constraint: usize, h: f64) -> Option<ImpulseRow> {
+    let gain = h * world.articulation.constraints()[constraint].friction;
+    let ends = coordinate_ends(world, constraint).filter(|_| gain > 0.0)?;
+    Some(ImpulseRow {
+        ends,
+        target: 0.0,
+        compliance: 1.0 / gain,
+        bound: ImpulseBound::Box { low: f64::NEG_INFINITY, high: f64::INFINITY },
+        key: (LOOP_FRICTION, constraint, 0, 0),
     })
 }
 

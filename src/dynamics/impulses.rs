@@ -6,7 +6,10 @@ use super::articulated_solver::Resistance;
 use super::articulation::Link;
 use super::constraint::{ConstraintKind, of};
 use super::constraint_projection::momentum;
-use super::impulse_rows::{ImpulseRow, contact_rows, limit_rows, motor_row, pull_row, support_rows};
+use super::impulse_rows::{
+    ImpulseRow, contact_rows, limit_rows, loop_friction_row, loop_spring_row, motor_row, pull_row,
+    support_rows,
+};
 use super::lcp::BoxedProblem;
 use super::rigid_body::Body;
 use super::spatial::Wrench;
@@ -69,6 +72,11 @@ impl World {
         let mut rows: Vec<ImpulseRow> = self.pulls.iter().map(|pull| pull_row(self, pull, h)).collect();
         for motor in &self.motors {
             rows.extend(motor_row(self, motor, h));
+        }
+        for &k in self.articulation.closures() {
+            rows.extend(loop_friction_row(self, k, h));
+            let springs = self.springs.iter().filter(|s| s.constraint == k);
+            rows.extend(springs.filter_map(|spring| loop_spring_row(self, spring, h)));
         }
         for limit in &self.limits {
             rows.extend(limit_rows(self, limit, h));

@@ -63,6 +63,8 @@ pub struct Stepper {
     pub(super) accelerations: Vec<BodyAcceleration>,
     /// How many times the energy was not restored because the velocity scale was outside 0.9 to 1.1.
     pub refused_scalings: usize,
+    /// How many variational steps were replaced by Runge-Kutta steps because their equations were not solved.
+    pub fallbacks: usize,
 }
 
 impl Stepper {
@@ -73,25 +75,37 @@ impl Stepper {
         integrator: Integrator,
         stabilization: Stabilization,
     ) -> Self {
-        let hold = stabilization == Stabilization::Restore && articulation.floats_as_one();
-        let conserved = hold.then(|| Conserved::of(articulation, states));
-        Self {
+        let mut stepper = Self {
             solver: ArticulationSolver::new(articulation),
             integrator,
             system: System::Kernel,
             stabilization,
-            conserved,
+            conserved: None,
             forces: Vec::new(),
             accelerations: Vec::new(),
             refused_scalings: 0,
-        }
+            fallbacks: 0,
+        };
+        stepper.restart(articulation, states);
+        stepper
     }
 
     /// The same stepper with the accelerations of `system`; projections always use the kernel. `None` where `system` does
-    /// not support a constraint of this articulation.
+    /// not support a constraint of this articulation, or a loop.
     pub fn with_system(self, articulation: &Articulation, system: System) -> Option<Self> {
-        let known = system != System::Note || knows_note(articulation);
+        let known = match system {
+            System::Kernel => true,
+            System::Note => knows_note(articulation),
+            System::Blocks => articulation.closures().is_empty(),
+        };
         known.then_some(Self { system, ..self })
+    }
+
+    /// Takes the momenta and the energy of `states` as those to be restored, where this stepper restores any.
+    pub(super) fn restart(&mut self, articulation: &Articulation, states: &[BodyState]) {
+        if self.stabilization == Stabilization::Restore && articulation.floats_as_one() {
+            self.conserved = Some(Conserved::of(articulation, states));
+        }
     }
 
     /// Advances `states` by `h` seconds.
@@ -140,7 +154,7 @@ impl Stepper {
         );
     }
 
-    fn runge_kutta(&mut self, articulation: &Articulation, states: &mut [BodyState], h: f64) {
+    pub(super) fn runge_kutta(&mut self, articulation: &Articulation, states: &mut [BodyState], h: f64) {
         let start = states.to_vec();
         let mut sum = vec![StateDerivative::zero(); states.len()];
         let mut stage = start.clone();

@@ -8,7 +8,7 @@ use super::contact_point::Contact;
 use super::rigid_body::BodyState;
 use super::scene::BodyGeometry;
 use crate::math::{Transform, Vec3};
-use crate::report::{Report, Warnings};
+use crate::report::{Report, Warnings, csv_field, one_line};
 use std::fmt::Write;
 
 /// One recorded frame.
@@ -90,8 +90,8 @@ impl Recording {
              deepest_contact",
         );
         for (name, _) in &self.first_touches {
-            // Names are free text: quoted, so that commas and quotes do not break the table.
-            let _ = write!(text, ",\"{}\"", name.replace('"', "\"\""));
+            // Names are free text: as fields, so that commas, quotes and formulas do no harm.
+            let _ = write!(text, ",{}", csv_field(&one_line(name)));
         }
         text.push('\n');
         for f in &self.frames {

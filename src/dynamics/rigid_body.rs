@@ -70,6 +70,11 @@ impl Body {
         }
     }
 
+    /// The smallest principal moment of inertia, kg m^2.
+    pub(super) fn smallest_moment(&self) -> f64 {
+        principal_moments(&self.inertia)[0]
+    }
+
     /// The solid ellipsoid of the same mass and inertia: semi-axes in metres, and its axes in object space.
     ///
     /// The semi-axis along the principal moment `Ia` is `sqrt(5 (Ib + Ic - Ia) / (2 m))`. The note uses the moments

@@ -2,6 +2,7 @@
 //!
 //! Space: world of the scene. Units: SI.
 
+use super::body_target::BodyTarget;
 use super::constraint::Constraint;
 use super::controller::Controller;
 use super::integrate::Stepper;
@@ -10,7 +11,7 @@ use super::scene::{Scene, SteppingMethod};
 use super::shape::Shape;
 use super::world::World;
 use crate::math::Transform;
-use crate::report::Warnings;
+use crate::report::{Warnings, one_line};
 
 /// Why a simulation failed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -33,6 +34,7 @@ pub enum SimulationError {
 pub struct Simulation {
     world: World,
     controller: Controller,
+    targets: Vec<BodyTarget>,
     stepper: Option<Stepper>,
     step: f64,
     done: usize,
@@ -79,7 +81,8 @@ impl Simulation {
         };
         let steps = (scene.duration / scene.step).round().max(1.0) as usize;
         let controller = scene.controller.clone();
-        Self { world, controller, stepper, step: scene.step, done: 0, steps, recording }
+        let targets = scene.targets.clone();
+        Self { world, controller, targets, stepper, step: scene.step, done: 0, steps, recording }
     }
 
     /// Steps done and the total number of steps.
@@ -101,6 +104,11 @@ impl Simulation {
             world.time = time;
             world.find_contacts(self.step);
             self.controller.act(world);
+            let compliance = world.settings.compliance;
+            let pulls = |(index, target): (usize, &BodyTarget)| {
+                target.pulls(index, &world.states[target.body], time + self.step, self.step, compliance)
+            };
+            world.pulls = self.targets.iter().enumerate().flat_map(pulls).collect();
         }
         let error = world.articulation.constraint_error(&world.states);
         recording.largest_constraint_error = recording.largest_constraint_error.max(error);
@@ -122,19 +130,24 @@ impl Simulation {
         }
         match &mut self.stepper {
             Some(stepper) => {
-                let refused = stepper.refused_scalings;
+                let (refused, fallbacks) = (stepper.refused_scalings, stepper.fallbacks);
                 stepper.step(&world.articulation, &mut world.states, self.step);
                 if stepper.refused_scalings > refused {
                     let message =
                         "a step changed the energy by too much to be put right: a smaller `step` helps";
                     recording.warnings.add("energy-not-restored", message, format!("{time:.3} s"));
                 }
+                if stepper.fallbacks > fallbacks {
+                    let message = "the variational equations of a step were not solved, Runge-Kutta took it: a smaller \
+                                   `step` helps";
+                    recording.warnings.add("variational-fallback", message, format!("{time:.3} s"));
+                }
             }
             None => world.advance(self.step),
         }
         match world.states.iter().position(|s| !s.is_finite()) {
             Some(i) => {
-                let body = recording.names[i].clone();
+                let body = one_line(&recording.names[i]);
                 Err(SimulationError::Diverged { body, time: time + self.step })
             }
             None => Ok(true),
@@ -155,7 +168,7 @@ fn warn_of_overlap(world: &World, recording: &mut Recording) {
     let deepest = world.contacts().iter().max_by(|a, b| a.depth.total_cmp(&b.depth));
     let Some(c) = deepest.filter(|c| c.depth > OVERLAP) else { return };
     let name = |collider: usize| match world.colliders[collider].body {
-        Some(body) => format!("`{}`", recording.names[body]),
+        Some(body) => format!("`{}`", one_line(&recording.names[body])),
         None => "the ground".to_owned(),
     };
     let (depth, first, second) = (c.depth, name(c.first), name(c.second));

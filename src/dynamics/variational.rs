@@ -4,8 +4,9 @@
 //! the constraints at both ends. Space and units as in [`BodyState`].
 
 use super::articulation::Articulation;
-use super::constraint_projection::{PROJECTION_TOLERANCE, project_velocities};
+use super::constraint_projection::{PROJECTION_TOLERANCE, project_positions, project_velocities};
 use super::integrate::Stepper;
+use super::loop_closures::loop_errors;
 use super::rigid_body::BodyState;
 use super::spatial::Wrench;
 use crate::math::{Mat3, Vec3, exp, hat};
@@ -13,11 +14,40 @@ use crate::math::{Mat3, Vec3, exp, hat};
 /// The most rounds of the chord iteration for the multipliers: it converges linearly, in far fewer at usable steps.
 const VARIATIONAL_ROUNDS: usize = 60;
 
+/// A violation of the constraints, metres or radians, above which the iteration has failed: far above what rounding leaves
+/// on long chains (1e-12), far below anything visible.
+const UNSOLVED: f64 = 1e-9;
+
+/// An iteration whose violation has grown to this many times its least value diverges.
+const GROWN: f64 = 1e3;
+
+/// Where the iteration fails, the step is divided into 2, 4, and at most this many equal parts.
+const MOST_PARTS: u32 = 16;
+
 impl Stepper {
+    /// A variational step of `h` seconds. Where its iteration does not converge (long chains that whip, large steps), the
+    /// step is divided; where that fails too, it is a Runge-Kutta step, projected onto the constraints, and counted in
+    /// [`Stepper::fallbacks`].
+    pub(super) fn variational(&mut self, articulation: &Articulation, states: &mut [BodyState], h: f64) {
+        let start = states.to_vec();
+        let mut parts = 1;
+        while parts <= MOST_PARTS {
+            if (0..parts).all(|_| self.variational_step(articulation, states, h / f64::from(parts))) {
+                return;
+            }
+            states.copy_from_slice(&start);
+            parts *= 2;
+        }
+        self.fallbacks += 1;
+        self.runge_kutta(articulation, states, h);
+        project_positions(&mut self.solver, articulation, states);
+        project_velocities(&mut self.solver, articulation, states);
+    }
+
     /// A half kick with the constraint forces of the start, the free rotation exactly by its discrete equation, the
     /// multipliers by a chord iteration on the constraints of the end, the second half kick, and a projection of the
-    /// velocities.
-    pub(super) fn variational(&mut self, articulation: &Articulation, states: &mut [BodyState], h: f64) {
+    /// velocities. Returns whether the iteration converged.
+    fn variational_step(&mut self, articulation: &Articulation, states: &mut [BodyState], h: f64) -> bool {
         let bodies = articulation.bodies();
         self.accelerate(articulation, states);
         // Initial guess: the momenta after half a step, with constraint forces, without the gyroscopic torque.
@@ -47,9 +77,12 @@ impl Stepper {
             if error < PROJECTION_TOLERANCE || (error < 1e-12 && error >= best) {
                 break;
             }
-            best = error;
+            best = best.min(error);
+            if !error.is_finite() || error > GROWN * best {
+                return false;
+            }
             let closing = self.solver.closing(articulation, states);
-            self.solver.respond(&nothing, &closing);
+            self.solver.respond_closing(&nothing, &closing, &loop_errors(articulation, states));
             for (k, link) in articulation.links().iter().enumerate() {
                 // The displacement that closes the constraints, as a change of the momenta at half the step.
                 let shift = self.solver.center_motion(k);
@@ -58,6 +91,9 @@ impl Stepper {
                 half[i].0 += shift.linear * (bodies[i].mass / h);
                 half[i].1 += bodies[i].inertia * rotation / h;
             }
+        }
+        if articulation.constraint_error(states) > UNSOLVED {
+            return false;
         }
         for (i, state) in states.iter_mut().enumerate() {
             let b = &bodies[i];
@@ -72,6 +108,7 @@ impl Stepper {
             state.angular_velocity += bodies[i].inverse_inertia * forces[i].torque * (0.5 * h);
         }
         project_velocities(&mut self.solver, articulation, states);
+        true
     }
 }
 

@@ -3,7 +3,7 @@
 //! Sources: K. Durikovic and K. Numata, "Human Hand Model based on Rigid Body Dynamics", 2004 (velocity-level rows with
 //! bounds, motors as rows, ERP and CFM with the sign corrected, see [`BoxedProblem`](super::lcp::BoxedProblem)); D. Baraff 1996 for
 //! splitting tree rows from the rest; friction and springs of constraints as implicit resistances, stable at any step
-//! (Tan, Liu, Turk 2011). Steps: contacts; the tree factorised once; velocities without auxiliary impulses; one
+//! (Tan, Liu, Turk 2011). Trees on which nothing of this acts take a variational step (`free_tree.rs`). Steps: contacts; the tree factorised once; velocities without auxiliary impulses; one
 //! response per auxiliary row; the boxed problem, warm-started by feature; velocities, positions, projection onto the
 //! constraints. Space: world. Units: SI; impulses are forces times the step.
 
@@ -13,6 +13,7 @@ use super::constraint::{Constraint, of};
 use super::constraint_projection::close_constraints;
 use super::contact_point::Contact;
 use super::drive::{BallDrive, CoordinateLimit, Motor, Pull, Spring, Support};
+use super::free_tree::FreeTree;
 use super::rigid_body::BodyState;
 use super::shape::{Collider, Shape};
 use super::shape_contact::contacts_of_pair;
@@ -54,7 +55,7 @@ impl Default for WorldSettings {
             bounce_speed: 0.1,
             margin: 1e-3,
             sweeps: 150,
-            cone: false,
+            cone: true,
             passive: false,
             polish: true,
         }
@@ -94,6 +95,8 @@ pub struct World {
     pub(super) tree_of: Vec<usize>,
     apart: Vec<(usize, usize)>,
     memory: BTreeMap<RowKey, f64>,
+    /// For each tree its own integrator, from the first step that needs it.
+    free: Vec<Option<FreeTree>>,
 }
 
 /// The most iterations of the projection onto the constraints after a step; one or two suffice unless a body rotates very
@@ -139,6 +142,7 @@ impl World {
             time: 0.0,
             contacts: Vec::new(),
             solver,
+            free: vec![None; trees.len()],
             trees,
             tree_of,
             apart,
@@ -232,11 +236,7 @@ impl World {
         let free: Vec<f64> = rows.iter().map(|r| self.rate(r)).collect();
         let problem = self.problem(&rows, &free);
         let mut x: Vec<f64> = rows.iter().map(|r| self.memory.get(&r.key).copied().unwrap_or(0.0)).collect();
-        if self.settings.polish {
-            problem.solve(&mut x, self.settings.sweeps);
-        } else {
-            problem.gauss_seidel(&mut x, self.settings.sweeps, 1e-6);
-        }
+        problem.solve_islands(&mut x, self.settings.sweeps, self.settings.polish);
         self.memory = rows.iter().zip(&x).filter(|(_, x)| **x != 0.0).map(|(r, x)| (r.key, *x)).collect();
         for (row, x) in rows.iter().zip(&x) {
             for (link, wrench) in &row.ends {
@@ -245,19 +245,39 @@ impl World {
         }
         self.solver.respond(&impulses, &[]);
         let before = self.articulation.kinetic_energy(&self.states);
-        for (k, link) in self.articulation.links().iter().enumerate() {
+        let mut free = self.free_trees(&rows, &x, h);
+        let mut stepped = Vec::new();
+        for (tree, free) in free.iter_mut().enumerate() {
+            if !*free {
+                self.free[tree].iter_mut().for_each(FreeTree::forget);
+                continue;
+            }
+            let new = || FreeTree::new(&self.articulation, self.trees[tree].clone(), &self.states);
+            let part = self.free[tree].get_or_insert_with(new);
+            match part.step(&self.articulation, &self.states, h) {
+                Some(states) => stepped.extend(states),
+                None => *free = false,
+            }
+        }
+        for (k, link) in self.articulation.links().iter().enumerate().filter(|(k, _)| !free[self.tree_of[*k]])
+        {
             let motion = self.solver.center_motion(k);
             let state = &mut self.states[link.body];
             state.velocity = motion.linear;
             state.angular_velocity = state.orientation.inverse_transform_vector(&motion.angular);
         }
         let share = if self.settings.passive { self.passive_share(before, h) } else { 1.0 };
-        for state in &mut self.states {
+        for (_, link) in self.articulation.links().iter().enumerate().filter(|(k, _)| !free[self.tree_of[*k]])
+        {
+            let state = &mut self.states[link.body];
             if share < 1.0 {
                 state.velocity *= share;
                 state.angular_velocity *= share;
             }
             state.advance(h);
+        }
+        for (body, state) in stepped {
+            self.states[body] = state;
         }
         close_constraints(&mut self.solver, &self.articulation, &mut self.states, CLOSING_ROUNDS, 1e-10);
         self.time += h;

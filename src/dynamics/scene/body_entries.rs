@@ -1,11 +1,12 @@
-//! Reads the `[[body]]` and `[[plane]]` entries of a scene file: bodies, initial states, displayed shapes, colliders.
+//! Reads the `[[body]]`, `[[plane]]` and `[[target]]` entries of a scene file: bodies, initial states, displayed shapes, colliders.
 //!
 //! Space: world for positions and rotations, a body's axes for its shape. Units: SI.
 
 use super::parse::BodyGeometry;
-use super::reader::SceneReader;
-use super::scene_entries::{BodyEntry, PlaneEntry};
+use super::reader::{NameList, SceneReader};
+use super::scene_entries::{BodyEntry, PlaneEntry, TargetEntry};
 use super::scene_error::{SceneError, SceneFault};
+use crate::dynamics::body_target::BodyTarget;
 use crate::dynamics::constraint::plane_basis;
 use crate::dynamics::rigid_body::{Body, BodyError, BodyState, solid};
 use crate::dynamics::shape::{Collider, Shape};
@@ -128,6 +129,19 @@ impl SceneReader<'_> {
             friction: self.not_negative("friction", &plane.friction, 0.5)?,
             restitution: self.restitution(&plane.restitution)?,
         })
+    }
+
+    pub(super) fn target(
+        &self,
+        entry: &TargetEntry,
+        bodies: NameList,
+        up: &Vec3,
+        states: &[BodyState],
+    ) -> Result<BodyTarget, SceneError> {
+        let body = self.find(bodies, entry.body.get_ref(), self.line(&entry.body))?;
+        let most = (self.positive("force", &entry.force)?, self.positive("torque", &entry.torque)?);
+        let source = (entry.motion.get_ref().clone(), entry.clip.clone(), entry.joint.clone());
+        Ok(BodyTarget::new(body, source, most, up, states[body]))
     }
 
     /// A restitution from 0 to 1: above 1 a bounce would add energy.

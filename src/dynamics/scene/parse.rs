@@ -9,6 +9,7 @@ use super::scene_entries::{SceneFile, SimulationEntry};
 use super::scene_error::{SceneError, SceneFault};
 use super::scene_keys::reworded;
 use crate::dynamics::articulation::{Articulation, ArticulationError};
+use crate::dynamics::body_target::BodyTarget;
 use crate::dynamics::controller::Controller;
 use crate::dynamics::integrate::{Integrator, Stabilization, System};
 use crate::dynamics::shape::Shape;
@@ -54,6 +55,8 @@ pub struct Scene {
     pub controller: Controller,
     /// How every body is drawn.
     pub geometry: Vec<BodyGeometry>,
+    /// The bodies that follow joints of clips. The clips are not read here: see [`BodyTarget::set_track`].
+    pub targets: Vec<BodyTarget>,
 }
 
 /// The most steps of a scene: more are a mistake in the step or the duration.
@@ -126,6 +129,8 @@ impl SceneReader<'_> {
             geometry.push(drawn);
             colliders.extend(collider);
         }
+        let target = |entry| self.target(entry, (&body_names, "body"), &up, &states);
+        let targets = file.targets.iter().map(target).collect::<Result<Vec<BodyTarget>, SceneError>>()?;
         for plane in &file.planes {
             colliders.push(self.plane(plane)?);
         }
@@ -139,22 +144,33 @@ impl SceneReader<'_> {
         let articulation = Articulation::new(bodies, constraints, gravity).or_else(|error| {
             let name = match &error {
                 ArticulationError::NoSuchBody { constraint, .. }
-                | ArticulationError::Loop { constraint, .. }
+                | ArticulationError::SameBody { constraint, .. }
                 | ArticulationError::Number { constraint, .. } => constraint,
             };
             let entry = file.constraints.iter().find(|c| c.name.get_ref() == name);
             SceneFault::Constraint(error).on(entry.map_or(1, |c| self.line(&c.name)))
         })?;
+        for &k in articulation.closures() {
+            let entry = &file.constraints[k];
+            let free = articulation.constraints()[k].kind.freedoms();
+            if free > 1 && (entry.spring.is_some() || entry.friction.is_some()) {
+                let must =
+                    "without friction and spring, since it closes a loop: give them to another of the loop";
+                return self.value("kind", &entry.kind, format!("`{}`", entry.kind.get_ref()), must);
+            }
+        }
         let sensors = self.sensors(file, &body_names)?;
         let rules = self.rules(file, &sensors, &constraint_names, (&drives.motor_names, "motor"))?;
         let method = self.method(
             s,
             file,
+            !articulation.closures().is_empty(),
             &[
                 ("contacts with planes", !file.planes.is_empty()),
                 ("motors with limits", !drives.motors.is_empty()),
                 ("coordinate limits", !drives.limits.is_empty()),
                 ("springs", !drives.springs.is_empty()),
+                ("targets", !file.targets.is_empty()),
             ],
         )?;
         let mut world = World::new(articulation, states, colliders, self.settings(s)?);
@@ -166,7 +182,7 @@ impl SceneReader<'_> {
         world.springs = drives.springs;
         let controller = Controller::new(sensors, rules, drives.motors);
         let name = file.name.clone();
-        Ok(Scene { name, step, duration, output_rate, up, method, world, controller, geometry })
+        Ok(Scene { name, step, duration, output_rate, up, method, world, controller, geometry, targets })
     }
 
     fn settings(&self, s: &SimulationEntry) -> Result<WorldSettings, SceneError> {
@@ -190,6 +206,7 @@ impl SceneReader<'_> {
         &self,
         s: &SimulationEntry,
         file: &SceneFile,
+        loops: bool,
         needs: &[(&'static str, bool)],
     ) -> Result<SteppingMethod, SceneError> {
         let unknown = |what: &'static str, line: usize| {
@@ -216,6 +233,7 @@ impl SceneReader<'_> {
         let more = [
             ("sensors and rules", !(file.sensors.is_empty() && file.rules.is_empty())),
             ("constraint but hinges and balls", other && system == System::Note),
+            ("closed loops", loops && system == System::Blocks),
         ];
         if let Some((what, _)) = needs.iter().chain(&more).find(|n| n.1) {
             return unknown(what, self.line(&s.integrator));

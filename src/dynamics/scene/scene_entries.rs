@@ -18,10 +18,16 @@ pub(super) struct SceneFile {
     pub(super) constraints: Vec<ConstraintEntry>,
     #[serde(default, rename = "plane")]
     pub(super) planes: Vec<PlaneEntry>,
+    #[serde(default, rename = "target")]
+    pub(super) targets: Vec<TargetEntry>,
     #[serde(default, rename = "sensor")]
     pub(super) sensors: Vec<SensorEntry>,
     #[serde(default, rename = "rule")]
     pub(super) rules: Vec<RuleEntry>,
+}
+
+fn default_integrator() -> Spanned<String> {
+    Spanned::new(0..0, "world".to_owned())
 }
 
 /// `[simulation]`
@@ -30,6 +36,7 @@ pub(super) struct SceneFile {
 pub(super) struct SimulationEntry {
     pub(super) step: Spanned<f64>,
     pub(super) duration: Spanned<f64>,
+    #[serde(default = "default_integrator")]
     pub(super) integrator: Spanned<String>,
     pub(super) stabilization: Option<Spanned<String>>,
     pub(super) output_rate: Option<Spanned<f64>>,
@@ -109,6 +116,18 @@ pub(super) struct PlaneEntry {
     pub(super) point: [f64; 3],
     pub(super) friction: Option<Spanned<f64>>,
     pub(super) restitution: Option<Spanned<f64>>,
+}
+
+/// `[[target]]`
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TargetEntry {
+    pub(super) body: Spanned<String>,
+    pub(super) motion: Spanned<String>,
+    pub(super) clip: Option<String>,
+    pub(super) joint: String,
+    pub(super) force: Spanned<f64>,
+    pub(super) torque: Spanned<f64>,
 }
 
 /// `[[sensor]]`

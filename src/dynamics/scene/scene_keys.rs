@@ -3,14 +3,17 @@
 //! Units: SI, angles in radians; each line gives its own.
 
 /// For each section its keys with their descriptions; the first section is the top level of the file.
-pub const SCENE_KEYS: [(&str, &[(&str, &str)]); 7] = [
+pub const SCENE_KEYS: [(&str, &[(&str, &str)]); 8] = [
     ("", &[("name", "the title; else that of the file")]),
     (
         "[simulation]",
         &[
             ("step", "seconds"),
             ("duration", "seconds"),
-            ("integrator", "`world` for contacts and motors, else `rk4`, `variational`, `note` or `blocks`"),
+            (
+                "integrator",
+                "`world` (default) for contacts and motors, else `rk4`, `variational`, `note` or `blocks`",
+            ),
             ("stabilization", "of all but `world`: `restore` (default), `project` or `none`"),
             ("output_rate", "frames a second, 60 if left out"),
             ("gravity", "m/s^2, three numbers; 9.81 downwards if left out"),
@@ -18,7 +21,10 @@ pub const SCENE_KEYS: [(&str, &[(&str, &str)]); 7] = [
             ("erp", "the part of a violation that a step takes back, 0 to 1, 0.2 if left out"),
             ("compliance", "of contacts, motors and limits, m/s per N s, 1e-7 if left out"),
             ("slop", "metres of depth that contacts leave alone, 0.0002 if left out"),
-            ("friction_cone", "`true`: friction in a cone instead of a pyramid"),
+            (
+                "friction_cone",
+                "`false`: friction in a pyramid, which depends on the direction, instead of a cone",
+            ),
             (
                 "self_collision",
                 "`false`: linked bodies pass through each other, however far apart in the tree",
@@ -67,6 +73,17 @@ pub const SCENE_KEYS: [(&str, &[(&str, &str)]); 7] = [
             ("point", "metres, somewhere on it; the origin if left out"),
             ("friction", "as of a body"),
             ("restitution", "as of a body"),
+        ],
+    ),
+    (
+        "[[target]]",
+        &[
+            ("body", "the body that moves as a joint of a clip does, from where it is at the start"),
+            ("motion", "the file with the clip, relative to the scene"),
+            ("clip", "its name; else the one that the file means"),
+            ("joint", "its name or role, such as `LeftHand`"),
+            ("force", "the most that pulls the body along, N"),
+            ("torque", "the most that turns it, N m"),
         ],
     ),
     (

@@ -1,5 +1,6 @@
 //! Laws of bodies, constraints, contacts and scenes.
 
+mod closed_forms;
 mod contacts;
 mod laws;
 mod motion;

@@ -184,7 +184,7 @@ then = [{ motor = "hinge", speed = 0.0 }]
 #[test]
 fn hostile_scenes_are_refused_with_the_line() {
     assert!(Scene::parse(SMALL).is_ok());
-    let second_tie = "\n[[constraint]]\nname = \"again\"\nkind = \"ball\"\na = \"b\"\nb = \"a\"\nanchor = [0.0, 0.0, 0.0]\n";
+    let second_tie = "\n[[constraint]]\nname = \"again\"\nkind = \"ball\"\na = \"b\"\nb = \"b\"\nanchor = [0.0, 0.0, 0.0]\n";
     let cases = [
         ("step = 0.01", "step = 0.0", "line 3: `step` is 0, it must be a finite number above zero"),
         ("step = 0.01", "step = nan", "line 3: `step` is NaN, it must be a finite number above zero"),
@@ -243,7 +243,7 @@ fn hostile_scenes_are_refused_with_the_line() {
         (
             "\n[[sensor]]",
             &format!("{second_tie}\n[[sensor]]"),
-            "line 29: constraint `again` closes a loop\n  hint: remove a constraint: they must form trees, in which the world counts as one body",
+            "line 29: constraint `again` joins a body to itself\n  hint: name two different bodies, or `world` once",
         ),
         ("feel and time", "feal and time", "line 33: in the condition: no sensor is called `feal`"),
         (
@@ -300,12 +300,12 @@ fn every_key_of_a_scene_is_explained() {
         let stranger = "zzz = 1\n";
         let text = match section {
             "" => format!("{stranger}{SMALL}"),
-            "[[plane]]" => format!("{SMALL}\n[[plane]]\n{stranger}"),
+            "[[plane]]" | "[[target]]" => format!("{SMALL}\n{section}\n{stranger}"),
             _ => SMALL.replacen(&format!("{section}\n"), &format!("{section}\n{stranger}"), 1),
         };
         let error = Scene::parse(&text).unwrap_err().to_string();
         let listed: Vec<&str> = error.split('`').skip(3).step_by(2).collect();
-        let sections = ["simulation", "body", "constraint", "plane", "sensor", "rule"];
+        let sections = ["simulation", "body", "constraint", "plane", "target", "sensor", "rule"];
         let listed: Vec<&str> =
             listed.into_iter().filter(|k| !(section.is_empty() && sections.contains(k))).collect();
         let explained: Vec<&str> = keys.iter().map(|k| k.0).collect();

@@ -1,0 +1,147 @@
+//! Trees of a world on which nothing acts but gravity in a step: they take a variational step, which keeps their energy.
+//!
+//! The velocity step of a [`World`] is of first order and loses energy wherever a constraint turns a velocity: a pendulum
+//! would lose two thirds of its energy in a minute. Where no contact, limit, motor, spring or drive acts, the second-order
+//! step of `variational.rs` replaces it. Space and units as in [`World`].
+
+use super::articulation::Articulation;
+use super::constraint::ConstraintKind;
+use super::impulse_rows::ImpulseRow;
+use super::integrate::{Integrator, Stabilization, Stepper};
+use super::rigid_body::{Body, BodyState};
+use super::world::World;
+use std::ops::Range;
+
+/// Friction of constraints is explicit in a variational step: up to this fraction of the velocity per step it is accurate;
+/// the step becomes unstable near 1.
+const EXPLICIT_FRICTION: f64 = 0.1;
+
+/// A step may change the energy by this share of the largest kinetic energy: the error of a resolved motion swings by more than
+/// that within a period, but by less in a step.
+const STEP_TOLERANCE: f64 = 1e-5;
+/// The energy may be this share of the largest kinetic energy from that at the start: a step that is not resolved grows
+/// without bound.
+const ENERGY_TOLERANCE: f64 = 2e-3;
+/// A step that is not accepted is divided into twice as many parts, at most into this many: light links under a heavy weight
+/// flutter with periods of a few steps.
+const MOST_PARTS: u32 = 16;
+
+/// One tree of a world with its own integrator.
+#[derive(Clone, Debug)]
+pub(super) struct FreeTree {
+    articulation: Articulation,
+    /// The index of each body in the world.
+    bodies: Vec<usize>,
+    /// The index of each constraint in the world.
+    constraints: Vec<usize>,
+    stepper: Stepper,
+    /// The energy since nothing else acts on the tree, and the largest kinetic energy since then, joules.
+    energy: Option<(f64, f64)>,
+    /// The parts of the last step.
+    parts: u32,
+}
+
+impl FreeTree {
+    /// The tree with the given links.
+    pub(super) fn new(whole: &Articulation, links: Range<usize>, states: &[BodyState]) -> Self {
+        let bodies: Vec<usize> = whole.links()[links.clone()].iter().map(|l| l.body).collect();
+        let (articulation, constraints) = whole.part(links);
+        let states: Vec<BodyState> = bodies.iter().map(|&i| states[i]).collect();
+        let stepper = Stepper::new(&articulation, &states, Integrator::Variational, Stabilization::Restore);
+        Self { articulation, bodies, constraints, stepper, energy: None, parts: 1 }
+    }
+
+    /// Forgets the energy: something else acted on the tree.
+    pub(super) fn forget(&mut self) {
+        self.energy = None;
+    }
+
+    /// The bodies of the tree, by index in the world, after `h` seconds; `None` where no number of parts keeps the energy.
+    /// A floating tree keeps its momenta and its energy exactly, except for gravity and friction.
+    pub(super) fn step(
+        &mut self,
+        whole: &Articulation,
+        states: &[BodyState],
+        h: f64,
+    ) -> Option<Vec<(usize, BodyState)>> {
+        if self.articulation.gravity != whole.gravity {
+            self.articulation.gravity = whole.gravity;
+            self.forget();
+        }
+        for (own, &k) in self.constraints.iter().enumerate() {
+            self.articulation.set_motor(own, whole.constraints()[k].motor);
+        }
+        let start: Vec<BodyState> = self.bodies.iter().map(|&i| states[i]).collect();
+        let kinetic = self.articulation.kinetic_energy(&start);
+        let now = kinetic + self.articulation.potential_energy(&start);
+        let (energy, largest) = self.energy.unwrap_or((now, kinetic));
+        let motors = self.articulation.constraints().iter().any(|c| c.motor != 0.0);
+        let mut parts = (self.parts / 2).max(1);
+        while parts <= MOST_PARTS {
+            let mut states = start.clone();
+            let before = self.stepper.fallbacks;
+            self.stepper.restart(&self.articulation, &states);
+            for _ in 0..parts {
+                self.stepper.step(&self.articulation, &mut states, h / f64::from(parts));
+            }
+            let kinetic = self.articulation.kinetic_energy(&states);
+            let after = kinetic + self.articulation.potential_energy(&states);
+            let largest = largest.max(kinetic);
+            // Motors do work; friction takes some.
+            let kept = match (motors, self.articulation.is_driven()) {
+                (true, _) => true,
+                (false, true) => after - now <= STEP_TOLERANCE * largest,
+                (false, false) => {
+                    (after - now).abs() <= STEP_TOLERANCE * largest
+                        && (after - energy).abs() <= ENERGY_TOLERANCE * largest
+                }
+            };
+            if kept && self.stepper.fallbacks == before && states.iter().all(BodyState::is_finite) {
+                (self.energy, self.parts) = (Some((energy, largest)), parts);
+                return Some(self.bodies.iter().copied().zip(states).collect());
+            }
+            parts *= 2;
+        }
+        self.forget();
+        None
+    }
+}
+
+impl World {
+    /// For each tree whether nothing but gravity, constant motor torques and light friction acts on it in a step of `h`
+    /// seconds, given the rows and their impulses. A passive world has no such tree: its energy must not rise by rounding.
+    pub(super) fn free_trees(&self, rows: &[ImpulseRow], impulses: &[f64], h: f64) -> Vec<bool> {
+        let mut free = vec![!self.settings.passive; self.trees.len()];
+        let articulation = &self.articulation;
+        let mut take = |body: Option<usize>| {
+            if let Some(body) = body {
+                free[self.tree_of[articulation.link_of(body)]] = false;
+            }
+        };
+        let driven =
+            self.drives.iter().map(|d| d.constraint).chain(self.springs.iter().map(|s| s.constraint));
+        for k in driven {
+            let c = &articulation.constraints()[k];
+            take(c.a.or(c.b));
+        }
+        for c in articulation.constraints() {
+            let inertia = |body: usize| {
+                let body: &Body = &articulation.bodies()[body];
+                match c.kind {
+                    ConstraintKind::Slider => body.mass,
+                    _ => body.smallest_moment(),
+                }
+            };
+            let least = [c.a, c.b].into_iter().flatten().map(inertia).fold(f64::INFINITY, f64::min);
+            if h * c.friction > EXPLICIT_FRICTION * least {
+                take(c.a.or(c.b));
+            }
+        }
+        for (row, _) in rows.iter().zip(impulses).filter(|(_, x)| **x != 0.0) {
+            for (link, _) in &row.ends {
+                free[self.tree_of[*link]] = false;
+            }
+        }
+        free
+    }
+}

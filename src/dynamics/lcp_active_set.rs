@@ -196,7 +196,7 @@ impl BoxedProblem {
         for part in [1.0, 0.5, 0.25, 0.125] {
             let mut next: Vec<f64> = x.iter().zip(&by).map(|(x, by)| x + part * by).collect();
             for i in 0..n {
-                self.into_bounds(i, &mut next);
+                self.clamp_row(i, &mut next);
             }
             if value(&next) < before {
                 *x = next;
@@ -206,7 +206,7 @@ impl BoxedProblem {
     }
 
     /// Moves the impulse of a row into its bounds, that of a pair of friction rows at its second row.
-    fn into_bounds(&self, row: usize, x: &mut [f64]) {
+    fn clamp_row(&self, row: usize, x: &mut [f64]) {
         if let ImpulseBound::Friction { normal, coefficient, partner: Some(other) } = self.bounds[row] {
             let (most, length) = (coefficient * x[normal].max(0.0), libm::hypot(x[row], x[other]));
             if other < row && length > most {

@@ -19,9 +19,11 @@ const EXPLICIT_FRICTION: f64 = 0.1;
 /// A step may change the energy by this share of the largest kinetic energy: the error of a resolved motion swings by more than
 /// that within a period, but by less in a step.
 const STEP_TOLERANCE: f64 = 1e-5;
-/// The energy may be this share of the largest kinetic energy from that at the start: a step that is not resolved grows
-/// without bound.
-const ENERGY_TOLERANCE: f64 = 2e-3;
+/// Beyond this share of the largest kinetic energy the energy may not move away further from that at the start: the error of
+/// a step that is not resolved grows without bound.
+const ENERGY_TOLERANCE: f64 = 1e-4;
+/// A step of the most parts is accepted up to this share.
+const MOST_ERROR: f64 = 5e-3;
 /// A step that is not accepted is divided into twice as many parts, at most into this many: light links under a heavy weight
 /// flutter with periods of a few steps.
 const MOST_PARTS: u32 = 16;
@@ -92,8 +94,10 @@ impl FreeTree {
                 (true, _) => true,
                 (false, true) => after - now <= STEP_TOLERANCE * largest,
                 (false, false) => {
-                    (after - now).abs() <= STEP_TOLERANCE * largest
-                        && (after - energy).abs() <= ENERGY_TOLERANCE * largest
+                    let (error, before) = ((after - energy).abs(), (now - energy).abs());
+                    let resolved = (after - now).abs() <= STEP_TOLERANCE * largest
+                        && (error <= ENERGY_TOLERANCE * largest || error <= before);
+                    resolved || parts == MOST_PARTS && error <= MOST_ERROR * largest
                 }
             };
             if kept && self.stepper.fallbacks == before && states.iter().all(BodyState::is_finite) {

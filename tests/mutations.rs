@@ -203,6 +203,27 @@ fn npz() -> Vec<u8> {
     arrays(&[("poses", "3, 66", 198), ("trans", "3, 3", 9), ("mocap_framerate", "", 1)])
 }
 
+/// Two frames of a figure of 22 points.
+fn positions() -> Vec<u8> {
+    let head = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 22, 3), }\n";
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend((head.len() as u16).to_le_bytes());
+    bytes.extend(head.as_bytes());
+    for frame in 0..2 {
+        for point in 0..22u8 {
+            let [x, y] = [f32::from(point % 2) * 0.3, 1.6 - f32::from(point) * 0.07];
+            let p = [x, y, 0.01 * frame as f32];
+            p.iter().for_each(|x| bytes.extend(x.to_le_bytes()));
+        }
+    }
+    bytes
+}
+
+/// Frames of a tracker.
+const POINTS_JSON: &str = r#"[{"landmarks":[[0,1,0],[0.1,0.9,0],[-0.1,0.9,0],[0,1.1,0],[0.1,0.5,0],[-0.1,0.5,0],[0,1.2,0],[0.1,0.1,0],
+    [-0.1,0.1,0],[0,1.3,0],[0.1,0,0.1],[-0.1,0,0.1],[0,1.5,0],[0.05,1.45,0],[-0.05,1.45,0],{"x":0,"y":1.6,"z":0,"visibility":0.9},
+    [0.2,1.45,0],[-0.2,1.45,0],[0.4,1.45,0],[-0.4,1.45,0],[0.6,1.45,0.1],[-0.6,1.45,0.1]]},[]]"#;
+
 /// The body that a take of the SMPL family was fitted with, of so few vertices that none is like another.
 fn body_model(folder: &Path) -> Family {
     let take = arrays(&[
@@ -316,7 +337,9 @@ fn families(folder: &Path) -> Vec<Family> {
                 .chain(real(&["later/fbx/max_transformed_skin_7500_ascii.fbx"]))
                 .collect(),
         ),
-        files("npz", "npz", None, vec![npz()]),
+        files("npz", "npz", None, vec![npz(), arrays(&[("joints", "3, 22, 3", 198), ("fps", "", 1)])]),
+        files("points", "npy", None, vec![positions()]),
+        files("points-json", "json", None, vec![POINTS_JSON.into()]),
         files("asf", "asf", None, vec![ASF.into()]),
         files("amc", "amc", Some(folder.to_owned()), vec![AMC.into()]),
         files("face", "csv", None, vec![FACE.into(), FACE_JSON.into()]),

@@ -6,9 +6,9 @@
 use super::fbx;
 use super::import_error::ImportError;
 use super::import_options::ImportOptions;
-#[cfg(feature = "formats")]
-use super::npz;
 use super::{asf_amc, bvh, face, gltf};
+#[cfg(feature = "formats")]
+use super::{npz, points};
 use crate::model::Asset;
 use std::path::Path;
 use std::sync::Arc;
@@ -62,6 +62,8 @@ pub const FORMATS: &[&ReadFormat] = &[
     #[cfg(feature = "formats")]
     &npz::FORMAT,
     &face::FORMAT,
+    #[cfg(feature = "formats")]
+    &points::FORMAT,
     &asf_amc::ASF,
     &asf_amc::AMC,
 ];
@@ -107,12 +109,11 @@ const UNREAD: &[(HeadTest, &str)] = &[
         "this program was built without FBX\n  hint: build it with the feature `fbx`, which is on by default",
     ),
     (
-        |head, suffix| suffix == "npz" || head.starts_with(b"PK\x03\x04"),
+        |head, suffix| {
+            let array = head.starts_with(b"\x93NUMPY") || head.starts_with(b"PK\x03\x04");
+            suffix == "npz" || suffix == "npy" || array
+        },
         "this program was built without archives of arrays\n  hint: build it with the feature `formats`, which is on by default",
-    ),
-    (
-        |head, _| head.starts_with(b"\x93NUMPY"),
-        "it is one array without a name\n  hint: save an archive (`.npz`) of the arrays `poses`, `trans` and `betas`",
     ),
     (
         |_, suffix| suffix == "pkl" || suffix == "pickle",

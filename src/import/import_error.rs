@@ -5,6 +5,8 @@ use super::bvh::BvhError;
 use super::face::FaceError;
 #[cfg(feature = "formats")]
 use super::npz::NpzError;
+#[cfg(feature = "formats")]
+use super::points::PointsError;
 use crate::gltf_document::GltfError;
 use crate::memory_budget::{OverBudget, OverWork};
 use crate::report::Shown;
@@ -64,6 +66,10 @@ pub enum ImportError {
     #[cfg(feature = "formats")]
     #[error(transparent)]
     Npz(#[from] NpzError),
+    /// A fault of an array of positions.
+    #[cfg(feature = "formats")]
+    #[error(transparent)]
+    Points(#[from] PointsError),
     /// A fault of an ASF or AMC file.
     #[error(transparent)]
     Asf(#[from] AsfError),

@@ -65,6 +65,26 @@ pub struct ImportOptions {
     /// Memory limit for reading one file, bytes; `None`: a limit that grows with the file's size, up to
     /// `memory_budget::MAX_MEMORY`.
     pub memory: Option<u64>,
+    /// Options of arrays of positions.
+    pub points: PointOptions,
+}
+
+/// Options of arrays of positions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PointOptions {
+    /// Which number is which point; `None`: by the number of points, if only one layout has it.
+    pub layout: Option<PointLayout>,
+    /// Whether left and right are exchanged.
+    pub swap_sides: bool,
+}
+
+/// A layout of an array of positions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PointLayout {
+    /// A built-in one, by its name.
+    Named(String),
+    /// A table of points (TOML).
+    File(PathBuf),
 }
 
 impl ImportOptions {

@@ -17,6 +17,8 @@ mod asf_amc;
 mod face;
 #[cfg(feature = "formats")]
 mod npz;
+#[cfg(feature = "formats")]
+mod points;
 mod known_axes;
 mod rig_detection;
 mod second_body;
@@ -30,12 +32,14 @@ pub use face::FaceError;
 pub use format::{FORMATS, ReadFormat, SourceFile};
 pub use gltf::GltfFile;
 pub use import_error::ImportError;
-pub use import_options::{Calibrate, ImportOptions, UpAxis};
+pub use import_options::{Calibrate, ImportOptions, PointLayout, PointOptions, UpAxis};
 pub(crate) use load::MAX_FILE_BYTES;
 pub use load::{format_name, from_bytes, from_file, load};
 pub(crate) use load::{from_shared, read};
 #[cfg(feature = "formats")]
 pub use npz::{BodyModelError, NpzError};
+#[cfg(feature = "formats")]
+pub use points::PointsError;
 
 #[cfg(test)]
 mod tests;

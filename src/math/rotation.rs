@@ -4,6 +4,7 @@
 //! eq. 9; the closest rotation to a matrix by polar decomposition (Higham 1986).
 
 use super::{Mat3, Quat, RawQuat, UnitVec3, Vec3};
+use nalgebra::Matrix4;
 
 /// The matrix with `hat(a) * b == a.cross(&b)`.
 pub fn hat(a: &Vec3) -> Mat3<f64> {
@@ -157,6 +158,31 @@ pub fn nearest_rotation(m: &Mat3<f64>) -> Option<(Quat, bool)> {
     Some((from_columns(&column(0), &column(1), &column(2)), mirrored))
 }
 
+/// The rotation `R` with the greatest `sum w b . (R a)` over pairs (a, b), given `products = sum w a b^T`, and that sum: the least-squares
+/// fit of two rigid sets of points about their means.
+///
+/// Closed form: the eigenvector of the greatest eigenvalue (Horn 1987). Never a reflection; the identity for zero.
+pub fn best_rotation(products: &Mat3<f64>) -> (Quat, f64) {
+    let s = products;
+    let [xx, yy, zz] = [s[(0, 0)], s[(1, 1)], s[(2, 2)]];
+    let (x, y, z) = (s[(1, 2)] - s[(2, 1)], s[(2, 0)] - s[(0, 2)], s[(0, 1)] - s[(1, 0)]);
+    let (xy, xz, yz) = (s[(0, 1)] + s[(1, 0)], s[(2, 0)] + s[(0, 2)], s[(1, 2)] + s[(2, 1)]);
+    #[rustfmt::skip]
+    let n = Matrix4::new(
+        xx + yy + zz, x, y, z,
+        x, xx - yy - zz, xy, xz,
+        y, xy, yy - xx - zz, yz,
+        z, xz, yz, zz - xx - yy,
+    );
+    if n.norm_squared() <= 0.0 {
+        return (Quat::identity(), 0.0);
+    }
+    let eigen = n.symmetric_eigen();
+    let k = eigen.eigenvalues.imax();
+    let v = eigen.eigenvectors.column(k);
+    (Quat::new_normalize(RawQuat::new(v[0], v[1], v[2], v[3])), eigen.eigenvalues[k])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -191,6 +217,18 @@ mod tests {
             prop_assert!(log(&swing).dot(&axis).abs() < 1e-7);
             prop_assert!((log(&twist) - axis * log(&twist).dot(&axis)).norm() < 1e-9);
             prop_assert!((twist_angle(&q, &axis).abs() - twist.angle()).abs() < 1e-9);
+        }
+
+        #[test]
+        fn the_best_rotation_of_rotated_points_is_that_rotation(
+            v in vector(), points in proptest::collection::vec(vector(), 2..6),
+        ) {
+            let q = exp(&v);
+            prop_assume!(points[0].cross(&points[1]).norm() > 0.1);
+            let products = points.iter().map(|a| a * (q * a).transpose()).sum();
+            let (found, fit) = best_rotation(&products);
+            prop_assert!(found.angle_to(&q) < 1e-6);
+            prop_assert!((fit - points.iter().map(|a| a.norm_squared()).sum::<f64>()).abs() < 1e-9);
         }
 
         #[test]

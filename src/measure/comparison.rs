@@ -7,7 +7,7 @@
 use super::catalogue::metric;
 use super::metric_context::MetricContext;
 use crate::kinematics::forward;
-use crate::math::{Mat4, Quat, RawQuat, Vec3};
+use crate::math::{Mat3, Quat, Vec3, best_rotation};
 use crate::model::{ModelPose, Motion};
 use crate::report::Metric;
 
@@ -102,42 +102,13 @@ fn procrustes(pairs: &[(Vec3, Vec3)]) -> f64 {
     let count = pairs.len() as f64;
     let middle = pairs.iter().fold((Vec3::zeros(), Vec3::zeros()), |m, (x, y)| (m.0 + x, m.1 + y));
     let (from, to) = (middle.0 / count, middle.1 / count);
-    let mut s = [[0.0; 3]; 3];
-    let mut size = 0.0;
+    let (mut products, mut size) = (Mat3::zeros(), 0.0);
     for (x, y) in pairs {
-        let (x, y) = (x - from, y - to);
-        size += x.norm_squared();
-        for (r, row) in s.iter_mut().enumerate() {
-            for (c, entry) in row.iter_mut().enumerate() {
-                *entry += x[r] * y[c];
-            }
-        }
+        products += (x - from) * (y - to).transpose();
+        size += (x - from).norm_squared();
     }
-    let [[xx, xy, xz], [yx, yy, yz], [zx, zy, zz]] = s;
-    // Horn's matrix: its greatest eigenvalue is the fit, the eigenvector (w, x, y, z) the rotation.
-    let n = Mat4::new(
-        xx + yy + zz,
-        yz - zy,
-        zx - xz,
-        xy - yx,
-        yz - zy,
-        xx - yy - zz,
-        xy + yx,
-        zx + xz,
-        zx - xz,
-        xy + yx,
-        yy - xx - zz,
-        yz + zy,
-        xy - yx,
-        zx + xz,
-        yz + zy,
-        zz - xx - yy,
-    );
-    let eigen = n.symmetric_eigen();
-    let k = eigen.eigenvalues.imax();
-    let v = eigen.eigenvectors.column(k);
-    let rotation = Quat::new_normalize(RawQuat::new(v[0], v[1], v[2], v[3]));
-    let scale = if size > 0.0 { eigen.eigenvalues[k] / size } else { 1.0 };
+    let (rotation, fit) = best_rotation(&products);
+    let scale = if size > 0.0 { fit / size } else { 1.0 };
     pairs.iter().map(|(x, y)| (rotation * (x - from) * scale - (y - to)).norm()).sum()
 }
 

@@ -107,7 +107,7 @@ impl PipelineConfig {
             CalibrationChoice::File(named) => Some(&named.file),
             _ => None,
         };
-        [calibration, self.input.body_model.as_ref(), self.input.skeleton.as_ref()]
+        [calibration, self.input.body_model.as_ref(), self.input.skeleton.as_ref(), self.input.points.table()]
             .into_iter()
             .flatten()
             .collect()

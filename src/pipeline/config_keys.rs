@@ -127,7 +127,7 @@ impl<'i> CollectedKeys<'i> {
                     part: Spanned::new(span, part),
                 });
             }
-            ["input", key @ "calibration", _] | ["input", key] => (&mut self.input, key),
+            ["input", key @ ("calibration" | "points"), _] | ["input", key] => (&mut self.input, key),
             ["output", key] | ["output", key, _] => (&mut self.output, key),
             ["stage", stage, key] => match self.stage(source, stage, registry) {
                 Ok(section) => (section, key),
@@ -146,10 +146,11 @@ impl<'i> CollectedKeys<'i> {
             Err(_) => DeValue::String(value.trim().to_owned().into()),
         };
         let value = match parts[..] {
-            // One entry of a table: `input.calibration.frame=12`, `output.npz.up=z`. The other entries of a format stay.
-            ["input", "calibration", inner] | ["output", _, inner] => {
+            // One entry of a table: `input.calibration.frame=12`, `output.npz.up=z`. The other entries stay, but for a
+            // calibration, which has one.
+            ["input", "calibration" | "points", inner] | ["output", _, inner] => {
                 let at = path.trim_end().len();
-                let known = section.keys.iter().find(|k| k.written.name == key && parts[0] == "output");
+                let known = section.keys.iter().find(|k| k.written.name == key && key != "calibration");
                 let mut table = match known.map(|k| k.written.value.get_ref()) {
                     Some(DeValue::Table(table)) => table.clone(),
                     _ => DeTable::new(),

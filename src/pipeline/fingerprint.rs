@@ -1,7 +1,9 @@
 //! The fingerprint of a pipeline: a hash of everything that its outputs depend on, apart from the takes.
 
 use super::config::PipelineConfig;
-use super::input_section::{BvhPositions, CalibrationChoice, CalibrationWord, InputSection, Up};
+use super::input_section::{
+    BvhPositions, CalibrationChoice, CalibrationWord, InputSection, PointsSection, Up,
+};
 use super::output_section::OutputSection;
 #[cfg(feature = "formats")]
 use crate::export::FbxBind;
@@ -59,9 +61,16 @@ fn input_text(input: &InputSection) -> String {
     let words: Vec<String> = (input.roles.words.iter())
         .map(|(word, part)| format!("{:?}: {:?}", word.get_ref(), part.get_ref()))
         .collect();
+    let points = match &input.points {
+        none if *none == PointsSection::default() => String::new(),
+        points => {
+            let layout = points.table().map_or(points.layout.as_deref(), |_| Some("File"));
+            format!(", points: {layout:?} {}", points.swap_sides)
+        }
+    };
     format!(
         "Options {{ units: {:?}, up: {up}, bvh_positions: {positions}, calibration: {calibration}, words: [{}], rate: {:?}, \
-         skeleton: {:?}, body_model: {:?}, memory: {:?} }}",
+         skeleton: {:?}, body_model: {:?}, memory: {:?}{points} }}",
         input.units.as_ref().map(|units| units.metres),
         words.join(", "),
         input.rate.map(|rate| rate.0),

@@ -62,6 +62,37 @@ pub struct InputSection {
     /// `{ frame = 12 }` uses that frame of each take, `{ file = "rig.pose.bvh" }` the pose of that file
     /// (as `posemill calibrate` writes it), matched by joint names.
     pub calibration: CalibrationChoice,
+    /// How arrays of positions are read.
+    pub points: PointsSection,
+}
+
+/// How arrays of positions are read (`[input.points]`).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[schemars(rename = "Points")]
+pub struct PointsSection {
+    /// Which number is which point of the body: "humanml3d" (22 points), "smpl24", "smplh52", "soma77", "coco17", "h36m17",
+    /// "body25", "mediapipe33", "kinect25", "azure32", or a table of points, "points.toml", relative to this file. Omitted: by
+    /// the number of points, where only one layout has it.
+    pub layout: Option<String>,
+    /// Exchanges left and right throughout.
+    pub swap_sides: bool,
+}
+
+impl PointsSection {
+    /// The file of the layout, if it is a table.
+    pub(super) fn table(&self) -> Option<&String> {
+        self.layout.as_ref().filter(|layout| layout.to_ascii_lowercase().ends_with(".toml"))
+    }
+
+    fn options(&self, folder: &Path) -> import::PointOptions {
+        let layout = match (self.table(), &self.layout) {
+            (Some(file), _) => Some(import::PointLayout::File(folder.join(file))),
+            (None, Some(name)) => Some(import::PointLayout::Named(name.clone())),
+            (None, None) => None,
+        };
+        import::PointOptions { layout, swap_sides: self.swap_sides }
+    }
 }
 
 /// The pose in which motion files are compared with a character.
@@ -167,6 +198,7 @@ impl InputSection {
             skeleton: self.skeleton.as_ref().map(|path| folder.join(path)),
             body_model: self.body_model.as_ref().map(|path| folder.join(path)),
             memory: self.memory.map(|memory| memory.bytes),
+            points: self.points.options(folder),
         }
     }
 }

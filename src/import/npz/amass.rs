@@ -16,6 +16,7 @@ use crate::import::format::{ReadFormat, SourceFile};
 use crate::import::import_error::ImportError;
 use crate::import::import_options::{ImportOptions, UpAxis};
 use crate::import::known_axes::KnownAxesFile;
+use crate::import::points;
 use crate::math::{Quat, Transform, Vec3, exp, same_hemisphere};
 use crate::model::{Asset, Clip, Joint, JointId, Skeleton};
 use crate::report::Warnings;
@@ -25,7 +26,7 @@ use std::f64::consts::FRAC_PI_2;
 pub const FORMAT: ReadFormat = ReadFormat {
     name: "npz",
     suffixes: &["npz"],
-    about: "SMPL, SMPL+H and SMPL-X motion as in AMASS: takes",
+    about: "SMPL, SMPL+H and SMPL-X motion as in AMASS; positions of points: takes",
     loses: "the body's surface, soft tissue (dmpls), the face but for jaw and eyes",
     recognise: |head| {
         let name = head.get(26..28).map_or(0, |n| usize::from(u16::from_le_bytes([n[0], n[1]])));
@@ -52,7 +53,7 @@ const ROOT: &[&str] = &["root_orient", "global_orient"];
 const BODY: &[&str] = &["pose_body", "body_pose"];
 const TRANS: &[&str] = &["trans", "transl"];
 const POSES: &[&str] = &["poses"];
-const RATE: &[&str] = &["mocap_framerate", "mocap_frame_rate", "mocap_frame_rates", "fps"];
+const RATE: &[&str] = &["mocap_framerate", "mocap_frame_rate", "mocap_frame_rates", "fps", "rate"];
 /// Arrays that may accompany `root_orient` and `pose_body`.
 const PARTS: &[PoseArrays] = &[
     (&["pose_jaw", "jaw_pose"], &[&["jaw"]]),
@@ -73,6 +74,12 @@ fn import(source: &SourceFile, options: &ImportOptions) -> Result<Asset, ImportE
     let mut warnings = Warnings::new();
     let budget = options.budget(source.bytes);
     let mut archive = NpzArchive::open(source.bytes, &budget)?;
+    let smpl = archive.has(POSES).is_some() || archive.has(ROOT).is_some() && archive.has(BODY).is_some();
+    if let Some(name) = archive.has(&points::ARCHIVED).filter(|_| !smpl) {
+        let rate = stated_rate(&mut archive)?;
+        let array = archive.array(name)?;
+        return points::archived(&array, rate, source, options, &budget);
+    }
     let (arrays, animated) = rotations(&mut archive)?;
     let frames = arrays[0].shape[0];
     let (skeleton, animated, pelvis) = skeleton(&mut archive, animated, options, &mut warnings)?;
@@ -234,7 +241,7 @@ fn skeleton(
 
 /// Frames per second.
 fn rate(archive: &mut NpzArchive, options: &ImportOptions, warnings: &mut Warnings) -> Result<f64, NpzError> {
-    let Some(name) = archive.has(RATE) else {
+    let Some(stated) = stated_rate(archive)? else {
         let rate = options.rate.unwrap_or(USUAL_RATE);
         if options.rate.is_none() {
             let said =
@@ -243,9 +250,15 @@ fn rate(archive: &mut NpzArchive, options: &ImportOptions, warnings: &mut Warnin
         }
         return Ok(rate);
     };
+    Ok(stated)
+}
+
+/// Frames per second, if the archive states it.
+fn stated_rate(archive: &mut NpzArchive) -> Result<Option<f64>, NpzError> {
+    let Some(name) = archive.has(RATE) else { return Ok(None) };
     let array = archive.array(name)?;
     match array.values[..] {
-        [rate] if RATES.contains(&rate) => Ok(rate),
+        [rate] if RATES.contains(&rate) => Ok(Some(rate)),
         [_] => Err(NpzError::NotFinite { array: name.to_owned(), row: 0 }),
         _ => {
             let (array, found) = (name.to_owned(), shape(&array.shape));

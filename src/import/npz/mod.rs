@@ -13,4 +13,5 @@ mod rest_joints;
 mod smpl_joints;
 
 pub use amass::FORMAT;
+pub(in crate::import) use npy_array::{NpyArray, read_npy, shape};
 pub use npz_error::{BodyModelError, NpzError};

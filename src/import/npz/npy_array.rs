@@ -4,6 +4,8 @@
 //! available bytes before memory is allocated, and numbers are converted while they are decompressed. Source: NumPy
 //! Enhancement Proposal 1 (the `.npy` format).
 
+use super::npz_error::NpzError;
+use crate::memory_budget::MemoryBudget;
 use std::io::Read;
 
 /// Maximum length of an array's header, bytes; numpy writes less than 200.
@@ -13,9 +15,9 @@ const MAX_DIMENSIONS: usize = 64;
 
 /// Numbers with their shape, the last index fastest.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct NpyArray {
-    pub(super) shape: Vec<usize>,
-    pub(super) values: Vec<f64>,
+pub(in crate::import) struct NpyArray {
+    pub(in crate::import) shape: Vec<usize>,
+    pub(in crate::import) values: Vec<f64>,
 }
 
 /// The header of an array.
@@ -152,6 +154,23 @@ impl NpyHeader {
     }
 }
 
+/// The array of a file that holds nothing else.
+///
+/// # Errors
+/// Damage, elements that are not numbers, and more of them than the memory limit allows.
+pub(in crate::import) fn read_npy(bytes: &[u8], budget: &MemoryBudget) -> Result<NpyArray, NpzError> {
+    const FILE: &str = "the file";
+    let fault = |reason: String| NpzError::Array { array: FILE.to_owned(), reason };
+    let mut input = bytes;
+    let header = NpyHeader::read(&mut input).map_err(fault)?;
+    if header.objects() {
+        return Err(NpzError::ObjectFile);
+    }
+    budget
+        .reserve_list::<f64>(header.room(), || format!("the array of the shape {}", shape(&header.shape)))?;
+    header.values(&mut input, bytes.len() as u64).map_err(fault)
+}
+
 /// The values of an array in Fortran order, converted to C order.
 fn last_index_fastest(shape: &[usize], values: &[f64]) -> Vec<f64> {
     let mut index = vec![0; shape.len()];
@@ -175,7 +194,7 @@ fn last_index_fastest(shape: &[usize], values: &[f64]) -> Vec<f64> {
 }
 
 /// A shape as numpy prints it.
-pub(super) fn shape(sizes: &[usize]) -> String {
+pub(in crate::import) fn shape(sizes: &[usize]) -> String {
     match sizes {
         [one] => format!("({one},)"),
         _ => format!("({})", sizes.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")),

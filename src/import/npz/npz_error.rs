@@ -33,6 +33,12 @@ pub enum NpzError {
         /// Its name.
         array: String,
     },
+    /// A file of Python objects, such as `results.npy` of motion-diffusion-model.
+    #[error(
+        "the file holds Python objects, a pickle, which could run any program: it is never read\n  hint: save the positions as \
+         numbers, in Python: `numpy.save(\"one.npy\", numpy.load(\"results.npy\", allow_pickle=True).item()[\"motion\"][0])`"
+    )]
+    ObjectFile,
     /// An array whose shape does not match its name.
     #[error("the array `{array}` has the shape {found}, expected {expected}")]
     Shape {
@@ -70,7 +76,7 @@ pub enum NpzError {
     Memory(#[from] OverBudget),
     /// The arrays are not an SMPL motion.
     #[error(
-        "the archive holds no motion of an SMPL body, only {found}\n  hint: save an AMASS take: `trans` and `poses` of 72, 156 or 165 angles a frame, or `root_orient` and `pose_body`; positions alone have no rotations"
+        "the archive holds no motion that is known, only {found}\n  hint: save an AMASS take (`trans` and `poses` of 72, 156 or 165 angles a frame, or `root_orient` and `pose_body`), or positions as the array `joints` of the shape (frames, points, 3)"
     )]
     NoMotion {
         /// The arrays found.

@@ -1,0 +1,131 @@
+//! Reads positions of points from the JSON of trackers.
+//!
+//! A list of frames, or an object with `frames`. A frame is a list of points, or an object with `worldLandmarks`,
+//! `pose_world_landmarks`, `landmarks` or `keypoints3D`, of one person or a list of persons (the first is read). A point is
+//! `[x, y, z]`, `[x, y, z, confidence]` or an object with `x`, `y`, `z` and `visibility` or `score`. An empty frame is a gap. Units:
+//! those of the file.
+
+use super::point_array::{CONFIDENT, PointArray};
+use super::points_error::PointsError;
+use crate::math::Vec3;
+use serde_json::Value;
+
+/// Names of a frame's list of points, in the order in which they are looked for.
+const LISTS: [&str; 6] =
+    ["worldLandmarks", "pose_world_landmarks", "poseWorldLandmarks", "keypoints3D", "landmarks", "keypoints"];
+/// Names of a point's confidence.
+const CONFIDENCE: [&str; 4] = ["visibility", "score", "confidence", "presence"];
+
+/// The positions in a text.
+///
+/// # Errors
+/// Text that is no JSON, or JSON that is no list of frames.
+pub(super) fn read(bytes: &[u8]) -> Result<PointArray, PointsError> {
+    let fault = |reason: String| PointsError::Json { reason };
+    let whole: Value = serde_json::from_slice(bytes).map_err(|error| fault(error.to_string()))?;
+    let frames = match &whole {
+        Value::Object(object) => object.get("frames").and_then(Value::as_array),
+        other => other.as_array(),
+    };
+    let frames = frames.ok_or_else(|| {
+        fault(
+            "it is no list of frames, and has no list `frames`\n  hint: save `[[[x, y, z], ...], ...]`"
+                .into(),
+        )
+    })?;
+    let rows: Vec<Vec<Vec3>> = (frames.iter().enumerate())
+        .map(|(k, frame)| {
+            row(frame).ok_or_else(|| fault(format!("frame {k} has no list of points with x, y and z")))
+        })
+        .collect::<Result<_, _>>()?;
+    let points = rows.iter().map(Vec::len).max().unwrap_or(0);
+    if points == 0 {
+        return Err(fault("no frame has points".into()));
+    }
+    let mut positions = Vec::with_capacity(rows.len() * points);
+    for (k, row) in rows.iter().enumerate() {
+        match row.len() {
+            0 => positions.extend(std::iter::repeat_n(Vec3::repeat(f64::NAN), points)),
+            n if n == points => positions.extend(row),
+            n => return Err(fault(format!("frame {k} has {n} points, others have {points}"))),
+        }
+    }
+    PointArray { points, positions }.checked()
+}
+
+/// The points of a frame; none if it is empty.
+fn row(frame: &Value) -> Option<Vec<Vec3>> {
+    let list = match frame {
+        Value::Null => return Some(Vec::new()),
+        Value::Object(object) => match LISTS.iter().find_map(|name| object.get(*name)) {
+            Some(Value::Null) => return Some(Vec::new()),
+            list => list?.as_array()?,
+        },
+        other => other.as_array()?,
+    };
+    // A list of persons has points one level deeper.
+    list.first().and_then(person).unwrap_or(list).iter().map(point).collect()
+}
+
+/// The points of a person: a list of lists or objects.
+fn person(value: &Value) -> Option<&Vec<Value>> {
+    let points = value.as_array()?;
+    points.iter().all(|p| p.is_array() || p.is_object()).then_some(points)
+}
+
+/// A position; NaN where the tracker is not confident, or has none.
+fn point(value: &Value) -> Option<Vec3> {
+    let missing = Vec3::repeat(f64::NAN);
+    let number = |value: Option<&Value>| match value? {
+        Value::Null => Some(f64::NAN),
+        other => other.as_f64(),
+    };
+    match value {
+        Value::Null => Some(missing),
+        Value::Array(list) if list.len() == 3 || list.len() == 4 => {
+            let confident = list.get(3).and_then(Value::as_f64).is_none_or(|c| c >= CONFIDENT);
+            let p = Vec3::new(number(list.first())?, number(list.get(1))?, number(list.get(2))?);
+            Some(if confident { p } else { missing })
+        }
+        Value::Object(object) => {
+            let confidence = CONFIDENCE.iter().find_map(|name| object.get(*name)?.as_f64());
+            let p = [object.get("x"), object.get("y"), object.get("z")].map(number);
+            let [Some(x), Some(y), Some(z)] = p else { return None };
+            Some(if confidence.is_none_or(|c| c >= CONFIDENT) { Vec3::new(x, y, z) } else { missing })
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trackers_write_frames_in_several_ways() {
+        let expected = read(b"[[[1,2,3],[4,5,6]],[[1,2,4],[4,5,7]]]").unwrap();
+        assert_eq!((expected.points, expected.frames()), (2, 2));
+        let points = "{\"x\":1,\"y\":2,\"z\":3,\"visibility\":0.9},{\"x\":4,\"y\":5,\"z\":6}";
+        for text in [
+            "{\"frames\":[[[1,2,3],[4,5,6]],[[1,2,4],[4,5,7]]]}".to_owned(),
+            format!("[{{\"worldLandmarks\":[[{points}]]}},{{\"landmarks\":[[1,2,4],[4,5,7]]}}]"),
+            format!("[[{points}],[[1,2,4,0.5],[4,5,7,1]]]"),
+        ] {
+            assert_eq!(read(text.as_bytes()).unwrap(), expected, "{text}");
+        }
+        let gaps = read(b"[[],[[1,2,4],{\"x\":4,\"y\":5,\"z\":7,\"score\":0.1}]]").unwrap();
+        let known: Vec<bool> = gaps.positions.iter().map(|p| p.x.is_finite()).collect();
+        assert_eq!(known, [false, false, true, false]);
+    }
+
+    #[test]
+    fn other_json_is_refused_with_its_frame() {
+        for text in
+            ["", "{", "{}", "3", "[]", "[[]]", "[[1,2,3]]", "[[[1,2]]]", "[[[1,2,3]],[[1,2,3],[1,2,3]]]"]
+        {
+            assert!(matches!(read(text.as_bytes()), Err(PointsError::Json { .. })), "{text}");
+        }
+        let said = read(b"[[[1,2,3]],[[1,2,\"a\"]]]").unwrap_err().to_string();
+        assert!(said.contains("frame 1"), "{said}");
+    }
+}

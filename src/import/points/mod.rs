@@ -1,0 +1,35 @@
+//! Reads arrays of joint positions, as motion models, video trackers and depth cameras write them, and fits a motion with
+//! rotations to them.
+//!
+//! [`points_format`] reads the files (numbers: [`point_array`], text: [`json_points`]) and knows which number is which
+//! point of the body ([`layout`], [`layout_table`]). [`repair`] and [`side_swaps`] correct the points, [`root_path`] finds the path of arrays
+//! whose origin is the pelvis, [`noise_filter`] removes noise. Then rotations: [`trunk`] by rigid sets of points, [`limbs`]
+//! by bone directions and the solver of the rotation about a bone ([`bone_twist`]) over all frames, [`extremities`] for hands and feet.
+//! [`fitted_skeleton`] joins them to a skeleton in T-pose with a clip.
+//!
+//! Space: Y up; a rotation is that of a body part relative to the T-pose facing +Z, left = +X. Units: metres, seconds.
+
+mod bone_twist;
+mod extremities;
+mod fitted_skeleton;
+mod json_points;
+mod layout;
+mod layout_table;
+mod limbs;
+mod noise_filter;
+mod point_array;
+mod point_tracks;
+mod points_error;
+mod points_format;
+mod repair;
+mod rigid_fit;
+mod root_path;
+mod side_swaps;
+mod trunk;
+
+pub use points_error::PointsError;
+pub use points_format::FORMAT;
+pub(super) use points_format::{ARCHIVED, archived};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,135 @@
+//! The observed points of a body over time.
+//!
+//! Units: metres; missing observations are NaN until `repair` has filled them.
+
+use crate::math::Vec3;
+use crate::model::Side;
+use std::fmt;
+
+/// Points in the middle of the body.
+const MIDDLE: [&str; 10] =
+    ["pelvis", "spine1", "spine2", "spine3", "spine_mid", "neck", "head", "nose", "head_top", "head_centre"];
+/// Points on both sides; their names begin with `left_` or `right_`.
+const SIDED: [&str; 22] = [
+    "hip",
+    "knee",
+    "ankle",
+    "toe",
+    "heel",
+    "foot_tip",
+    "big_toe",
+    "small_toe",
+    "collar",
+    "shoulder",
+    "elbow",
+    "wrist",
+    "hand",
+    "hand_tip",
+    "index",
+    "pinky",
+    "thumb",
+    "ear",
+    "eye",
+    "mouth",
+    "eye_inner",
+    "eye_outer",
+];
+/// Points without which no motion is fitted.
+pub(super) const INDISPENSABLE: [&str; 6] = ["hip", "knee", "ankle", "shoulder", "elbow", "wrist"];
+
+/// A point of the body: a joint or a landmark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Point {
+    pub(super) side: Option<Side>,
+    pub(super) part: &'static str,
+}
+
+impl Point {
+    /// The point of this name (`left_knee`, `neck`).
+    pub(super) fn named(name: &str) -> Option<Self> {
+        let find = |list: &[&'static str], part: &str| list.iter().find(|p| **p == part).copied();
+        let sided = |side, part| Some(Self { side: Some(side), part: find(&SIDED, part)? });
+        match (name.strip_prefix("left_"), name.strip_prefix("right_")) {
+            (Some(part), _) => sided(Side::Left, part),
+            (_, Some(part)) => sided(Side::Right, part),
+            _ => Some(Self { side: None, part: find(&MIDDLE, name)? }),
+        }
+    }
+
+    /// All names, for messages.
+    pub(super) fn names() -> String {
+        format!("{}, and with `left_` or `right_` {}", MIDDLE.join(", "), SIDED.join(", "))
+    }
+}
+
+impl fmt::Display for Point {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.side {
+            Some(Side::Left) => write!(f, "left_{}", self.part),
+            Some(Side::Right) => write!(f, "right_{}", self.part),
+            None => f.write_str(self.part),
+        }
+    }
+}
+
+/// The position of each point in each frame.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct PointTracks {
+    pub(super) frames: usize,
+    pub(super) tracks: Vec<(Point, Vec<Vec3>)>,
+}
+
+impl PointTracks {
+    /// A point in the middle of the body.
+    pub(super) fn middle(&self, part: &str) -> Option<&[Vec3]> {
+        self.find(None, part)
+    }
+
+    /// A point of one side.
+    pub(super) fn of(&self, side: Side, part: &str) -> Option<&[Vec3]> {
+        self.find(Some(side), part)
+    }
+
+    /// A point of [`INDISPENSABLE`], which `repair` guarantees.
+    pub(super) fn joint(&self, side: Side, part: &str) -> &[Vec3] {
+        self.of(side, part).unwrap_or(&[])
+    }
+
+    fn find(&self, side: Option<Side>, part: &str) -> Option<&[Vec3]> {
+        self.tracks.iter().find(|(p, _)| p.side == side && p.part == part).map(|(_, track)| &track[..])
+    }
+
+    /// The middle between both sides.
+    pub(super) fn between(&self, part: &str) -> Option<Vec<Vec3>> {
+        let (left, right) = (self.of(Side::Left, part)?, self.of(Side::Right, part)?);
+        Some(left.iter().zip(right).map(|(a, b)| (a + b) * 0.5).collect())
+    }
+
+    /// The middle of the hips.
+    pub(super) fn mid_hips(&self) -> Vec<Vec3> {
+        self.between("hip").unwrap_or_default()
+    }
+
+    /// The base of the neck: the point if there is one, else the middle of the shoulders.
+    pub(super) fn neck(&self) -> Vec<Vec3> {
+        self.middle("neck").map_or_else(|| self.between("shoulder").unwrap_or_default(), <[Vec3]>::to_vec)
+    }
+
+    /// The tip of the foot: the ball of the toes, else the tip, else the middle of the outer toes.
+    pub(super) fn toes(&self, side: Side) -> Option<Vec<Vec3>> {
+        let big = |part| self.of(side, part).map(<[Vec3]>::to_vec);
+        let outer = || -> Option<Vec<Vec3>> {
+            let (a, b) = (self.of(side, "big_toe")?, self.of(side, "small_toe")?);
+            Some(a.iter().zip(b).map(|(a, b)| (a + b) * 0.5).collect())
+        };
+        big("toe").or_else(|| big("foot_tip")).or_else(outer).or_else(|| big("big_toe"))
+    }
+
+    /// Every point moved by the displacement of its frame.
+    pub(super) fn moved(mut self, by: &[Vec3]) -> Self {
+        for (_, track) in &mut self.tracks {
+            track.iter_mut().zip(by).for_each(|(p, by)| *p += by);
+        }
+        self
+    }
+}

@@ -1,0 +1,91 @@
+//! Errors of arrays of positions, each with a hint.
+
+use crate::model::SkeletonError;
+use crate::report::Shown;
+use std::path::PathBuf;
+
+/// Why an array of positions cannot be read as a motion.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PointsError {
+    /// The array is damaged or of a kind that is not read.
+    #[error("the array cannot be read: {reason}")]
+    Array {
+        /// Why.
+        reason: String,
+    },
+    /// Text that is not the JSON of a tracker.
+    #[error("the JSON text: {reason}")]
+    Json {
+        /// Why, with the frame.
+        reason: String,
+    },
+    /// A shape that is none of frames, points, coordinates.
+    #[error("the array has the shape {found}\n  hint: save positions as (frames, points, 3)")]
+    Shape {
+        /// The shape.
+        found: String,
+    },
+    /// The layout is not known, or several fit.
+    #[error(
+        "{found} points: {candidates}\n  hint: name the layout with `--set input.points.layout=NAME`, or write a table of the points \
+         and pass it: `--set input.points.layout=points.toml`"
+    )]
+    Layout {
+        /// The number of points.
+        found: String,
+        /// What may fit.
+        candidates: String,
+    },
+    /// Another number of points than that of the layout.
+    #[error("the layout `{layout}` has {expected} points, the array has the shape {found}")]
+    Points {
+        /// The layout.
+        layout: String,
+        /// Its points.
+        expected: usize,
+        /// The shape of the array.
+        found: String,
+    },
+    /// A layout that does not exist.
+    #[error("there is no layout `{name}`\n  hint: one of {known}, or a table with the extension `.toml`")]
+    UnknownLayout {
+        /// The name.
+        name: String,
+        /// The built-in layouts.
+        known: String,
+    },
+    /// A table of points that cannot be used.
+    #[error("the layout `{}`: {reason}", path.shown())]
+    Table {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// A number that is infinite or too large.
+    #[error(
+        "frame {frame}, point {point}: a coordinate is infinite, or far beyond any body\n  hint: save missing points as NaN"
+    )]
+    NotFinite {
+        /// The frame, from 0.
+        frame: usize,
+        /// The point, from 0.
+        point: usize,
+    },
+    /// Points without which no motion can be fitted.
+    #[error(
+        "missing in more than half of the frames, or not in the layout: {parts} (left or right)\n  hint: no motion is fitted without them; \
+         use another take, or another layout"
+    )]
+    Missing {
+        /// The parts.
+        parts: String,
+    },
+    /// All points of the legs coincide.
+    #[error("the legs have no length: hips, knees and ankles coincide")]
+    NoLegs,
+    /// Offsets that are not finite.
+    #[error(transparent)]
+    Skeleton(#[from] SkeletonError),
+}

@@ -1,0 +1,83 @@
+//! Rotations from directions and from rigid sets of points.
+//!
+//! Source of the fit: Horn 1987, Closed-form solution of absolute orientation using unit quaternions. Space and units:
+//! those of the points.
+
+use crate::math::{Mat3, Quat, UnitVec3, Vec3, arc, best_rotation, from_columns, median_of, slerp};
+use rayon::prelude::*;
+
+/// The direction of a vector; zero for the zero vector.
+pub(super) fn unit(v: Vec3) -> Vec3 {
+    v.try_normalize(1e-12).unwrap_or_else(Vec3::zeros)
+}
+
+/// The rotation whose x axis is `x` and whose y axis is nearest to `y`.
+pub(super) fn axes(x: Vec3, y: Vec3) -> Quat {
+    let Some(x) = x.try_normalize(1e-12) else { return Quat::identity() };
+    let y = (y - x * x.dot(&y)).try_normalize(1e-12).unwrap_or_else(|| crate::math::any_perpendicular(&x));
+    from_columns(&x, &y, &x.cross(&y))
+}
+
+/// `rotation` with the least further rotation that brings the bone `rest` to `direction`.
+pub(super) fn swung(rotation: &Quat, rest: &Vec3, direction: &Vec3) -> Quat {
+    let bone = rotation * rest;
+    arc(&bone, direction, &(rotation * Vec3::z())) * rotation
+}
+
+/// The rotation by `angle` radians about a unit vector.
+pub(super) fn about(axis: &Vec3, angle: f64) -> Quat {
+    Quat::from_axis_angle(&UnitVec3::new_unchecked(*axis), angle)
+}
+
+/// The rotations at the share `t` from `a` to `b`.
+pub(super) fn interpolated(a: &[Quat], b: &[Quat], t: f64) -> Vec<Quat> {
+    a.iter().zip(b).map(|(a, b)| slerp(a, b, t)).collect()
+}
+
+/// The median length.
+pub(super) fn median_length(vectors: impl Iterator<Item = Vec3>) -> f64 {
+    crate::math::median(vectors.map(|v| v.norm()).collect())
+}
+
+/// The differences of two tracks.
+pub(super) fn differences<'a>(a: &'a [Vec3], b: &'a [Vec3]) -> impl Iterator<Item = Vec3> + 'a {
+    a.iter().zip(b).map(|(a, b)| a - b)
+}
+
+/// A rigid set of points in its own space.
+pub(super) struct RigidSet {
+    /// The positions of its points.
+    pub(super) rest: Vec<Vec3>,
+}
+
+impl RigidSet {
+    /// The median positions of the observed points relative to `origins`, in the frames `rotations`.
+    pub(super) fn median(observed: &[&[Vec3]], rotations: &[Quat], origins: &[Vec3]) -> Self {
+        let local = |track: &&[Vec3]| {
+            let frames = track.iter().zip(rotations.iter().zip(origins));
+            median_of(frames.map(|(p, (q, o))| q.inverse_transform_vector(&(p - o))))
+        };
+        Self { rest: observed.iter().map(local).collect() }
+    }
+
+    /// The rotation and the shift of each frame with `observed = rotation * rest + shift`, by weighted least squares.
+    pub(super) fn fitted(&self, observed: &[&[Vec3]], weights: &[f64]) -> (Vec<Quat>, Vec<Vec3>) {
+        let total: f64 = weights.iter().sum();
+        let mean = |points: &mut dyn Iterator<Item = Vec3>| {
+            points.zip(weights).map(|(p, w)| p * (w / total)).sum::<Vec3>()
+        };
+        let rest_mean = mean(&mut self.rest.iter().copied());
+        let frames = observed.first().map_or(0, |track| track.len());
+        let one = |frame: usize| {
+            let at = || observed.iter().map(|track| track[frame]);
+            let observed_mean = mean(&mut at());
+            let mut products = Mat3::zeros();
+            for ((rest, p), w) in self.rest.iter().zip(at()).zip(weights) {
+                products += (rest - rest_mean) * (p - observed_mean).transpose() * *w;
+            }
+            let (rotation, _) = best_rotation(&products);
+            (rotation, observed_mean - rotation * rest_mean)
+        };
+        (0..frames).into_par_iter().with_min_len(64).map(one).unzip()
+    }
+}

@@ -62,6 +62,7 @@ pub mod gltf_document;
 #[cfg(feature = "fbx")]
 pub(crate) mod fbx_document;
 pub mod body;
+pub(crate) mod robot_body;
 pub mod import;
 pub mod export;
 pub mod skinning;
@@ -78,6 +79,7 @@ pub mod simulation_view;
 #[cfg(feature = "render")]
 pub mod render;
 pub mod retarget;
+pub mod robot_retarget;
 pub mod repair;
 #[cfg(feature = "render")]
 pub(crate) mod page;

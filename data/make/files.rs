@@ -1,6 +1,6 @@
 //! The list of everything that is made: a name and the bytes of each file.
 
-use super::{damaged, glb, jump, mannequin, reach, robot, squat, turn, walk, wave};
+use super::{damaged, glb, humanoid, jump, mannequin, reach, robot, squat, turn, walk, wave};
 
 /// The name and the content of every file that the generator writes.
 pub fn every_file() -> Vec<(&'static str, Vec<u8>)> {
@@ -10,6 +10,7 @@ pub fn every_file() -> Vec<(&'static str, Vec<u8>)> {
         ("mannequin.glb", glb::write(&mannequin::mannequin())),
         ("tailed.glb", glb::write(&mannequin::tailed())),
         ("robot.glb", glb::write(&robot::robot())),
+        ("humanoid.xml", humanoid::file()),
         ("walk.bvh", walk.into_bytes()),
         ("damaged/walk.bvh", damaged.into_bytes()),
         ("walk.contacts.csv", contacts.into_bytes()),

@@ -3,6 +3,7 @@
 use super::console::Console;
 use super::direct_request::not_an_input;
 use super::exit::{Exit, Failure};
+use super::inspect_robot::{robot_document, robot_page};
 use super::load_file::{load_and_name, only};
 use crate::export;
 use crate::model::{Asset, Assignment, Character, Clip, Container, JointId, Motion};
@@ -185,7 +186,7 @@ fn document(asset: &Asset, file: &str, format: &str, faults: &[Vec<Finding>]) ->
             "joints": m.bindings.len(),
         })
     });
-    json!({
+    let mut document = json!({
         "schema": "posemill.inspect/1",
         "file": file,
         "format": format,
@@ -201,7 +202,11 @@ fn document(asset: &Asset, file: &str, format: &str, faults: &[Vec<Finding>]) ->
         "made_by": made_by(asset),
         "warnings": asset.warnings,
         "findings": findings.collect::<Vec<_>>(),
-    })
+    });
+    if let Some(robot) = &character.robot {
+        document["robot"] = robot_document(robot);
+    }
+    document
 }
 
 /// What made the file, if it is recorded in it.
@@ -272,6 +277,10 @@ fn page(asset: &Asset, file: &str, format: &str) -> String {
             None => label,
         };
         let _ = writeln!(text, "{line}");
+    }
+
+    if let Some(robot) = &character.robot {
+        text += &robot_page(robot);
     }
 
     let _ = writeln!(text, "\n{}", count(asset.clips.len(), "clip"));

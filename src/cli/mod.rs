@@ -9,6 +9,7 @@ mod direct_request;
 mod exit;
 mod formats;
 mod inspect;
+mod inspect_robot;
 mod joints;
 mod load_file;
 mod map;

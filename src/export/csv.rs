@@ -5,7 +5,8 @@
 //! name that a spreadsheet would run as a formula begins with an apostrophe.
 
 use super::format::Format;
-use super::save::OutputFile;
+use super::robot::{Written, written};
+use super::save::{ExportError, OutputFile};
 use crate::math::{Quat, same_hemisphere};
 use crate::model::{ModelPose, Motion};
 use crate::report::{Warnings, csv_field};
@@ -21,11 +22,15 @@ pub const FORMAT: Format = Format {
     morphs: false,
     several: false,
     write: |motions, options| {
-        let file = |motion| OutputFile {
-            name: options.file("csv"),
-            bytes: write(motion, &options.csv).into_bytes(),
+        let mut warnings = Warnings::new();
+        let file = |motion| match written(motion, "csv", &options.robot, &options.stem, &mut warnings)? {
+            Written::Robot(file) => Ok(file),
+            Written::NoRobot => {
+                Ok(OutputFile { name: options.file("csv"), bytes: write(motion, &options.csv).into_bytes() })
+            }
         };
-        Ok((motions.iter().map(file).collect(), Warnings::new()))
+        let files = motions.iter().map(file).collect::<Result<_, ExportError>>()?;
+        Ok((files, warnings))
     },
 };
 

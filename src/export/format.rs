@@ -3,7 +3,7 @@
 //! To add one, write `export/NAME.rs` or `export/NAME/` with a [`Format`] and add it to [`FORMATS`].
 
 use super::save::{ExportError, ExportOptions, Written};
-use super::{bvh, csv, gltf, vrma};
+use super::{bvh, csv, gltf, robot, vrma};
 #[cfg(feature = "formats")]
 use super::{fbx, npz, usd};
 use crate::model::Motion;
@@ -42,6 +42,7 @@ pub const FORMATS: &[Format] = &[
     #[cfg(feature = "formats")]
     npz::FORMAT,
     csv::FORMAT,
+    robot::PKL,
 ];
 
 impl Format {

@@ -17,8 +17,8 @@ pub mod csv;
 mod key_reduction;
 mod euler_angles;
 mod decimal_text;
-#[cfg(feature = "formats")]
 mod nominal_rate;
+pub(crate) mod robot;
 mod synthetic_root;
 #[cfg(feature = "formats")]
 mod texture_file;
@@ -32,6 +32,7 @@ pub use fbx::{FbxBind, FbxOptions};
 pub use format::{FORMATS, Format};
 pub(crate) use gltf::decoded_uri;
 pub use gltf::{GltfOptions, GltfOutput, made_by, write as write_gltf};
+pub use robot::{ROBOT_LAYOUTS, RobotLayout, RobotOptions};
 pub use save::{ExportError, ExportOptions, OutputFile, save};
 
 #[cfg(test)]

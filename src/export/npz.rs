@@ -19,6 +19,7 @@
 
 use super::format::Format;
 use super::nominal_rate::nominal;
+use super::robot::{Written, written};
 use super::save::{ExportError, OutputFile};
 use super::zip_archive::{Packing, archive};
 use crate::math::{Quat, Transform, Vec3};
@@ -36,10 +37,17 @@ pub const FORMAT: Format = Format {
     morphs: false,
     several: false,
     write: |motions, options| {
+        let mut warnings = Warnings::new();
         let file = |motion| -> Result<OutputFile, ExportError> {
-            Ok(OutputFile { name: options.file("npz"), bytes: write(motion, &options.npz)? })
+            match written(motion, "npz", &options.robot, &options.stem, &mut warnings)? {
+                Written::Robot(file) => Ok(file),
+                Written::NoRobot => {
+                    Ok(OutputFile { name: options.file("npz"), bytes: write(motion, &options.npz)? })
+                }
+            }
         };
-        Ok((motions.iter().map(file).collect::<Result<_, _>>()?, Warnings::new()))
+        let files = motions.iter().map(file).collect::<Result<_, _>>()?;
+        Ok((files, warnings))
     },
 };
 
@@ -143,16 +151,16 @@ fn single(numbers: &[f64]) -> impl Iterator<Item = f32> {
     numbers.iter().map(|x| *x as f32)
 }
 
-fn floats(name: &str, shape: &[usize], numbers: Vec<f32>) -> OutputFile {
+pub(super) fn floats(name: &str, shape: &[usize], numbers: Vec<f32>) -> OutputFile {
     npy(name, "<f4", shape, &numbers.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>())
 }
 
-fn integers(name: &str, shape: &[usize], numbers: Vec<i32>) -> OutputFile {
+pub(super) fn integers(name: &str, shape: &[usize], numbers: Vec<i32>) -> OutputFile {
     npy(name, "<i4", shape, &numbers.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>())
 }
 
 /// Text of fixed width: 32 bits per character, padded with zeros.
-fn texts(name: &str, shape: &[usize], texts: &[&str]) -> OutputFile {
+pub(super) fn texts(name: &str, shape: &[usize], texts: &[&str]) -> OutputFile {
     let width = texts.iter().map(|t| t.chars().count()).max().unwrap_or(0).max(1);
     let padded = |t: &&str| t.chars().chain(std::iter::repeat('\0')).take(width).collect::<Vec<_>>();
     let bytes = texts.iter().flat_map(padded).flat_map(|c| u32::from(c).to_le_bytes());
@@ -160,7 +168,7 @@ fn texts(name: &str, shape: &[usize], texts: &[&str]) -> OutputFile {
 }
 
 /// One array. Its header is a Python literal, padded so that the content starts at a multiple of 64 bytes.
-fn npy(name: &str, kind: &str, shape: &[usize], content: &[u8]) -> OutputFile {
+pub(super) fn npy(name: &str, kind: &str, shape: &[usize], content: &[u8]) -> OutputFile {
     /// Length of what precedes the header text, bytes: magic, version and header length.
     const BEFORE: usize = 10;
     let mut dimensions = shape.iter().map(|n| format!("{n},")).collect::<Vec<_>>().join(" ");

@@ -7,9 +7,10 @@ use super::format::Format;
 use super::gltf::DROPPED;
 #[cfg(feature = "formats")]
 use super::npz::NpzOptions;
+use super::robot::RobotOptions;
 use super::vrma::VrmaOptions;
 use crate::gltf_document::GltfError;
-use crate::model::{AnimatedProperty, Mesh, Motion, PropertyTrack};
+use crate::model::{AnimatedProperty, Mesh, Motion, NoRobotMotion, PropertyTrack};
 use crate::report::{Warnings, one_line};
 
 /// Options of [`save`].
@@ -30,6 +31,8 @@ pub struct ExportOptions {
     pub npz: NpzOptions,
     /// Options of tables.
     pub csv: CsvOptions,
+    /// Options of robot motions.
+    pub robot: RobotOptions,
     /// Options of VRM animations.
     pub vrma: VrmaOptions,
     /// Options of FBX files.
@@ -88,6 +91,29 @@ pub enum ExportError {
         /// Their names.
         missing: String,
     },
+    /// A format for robots only.
+    #[error(
+        "{format} files hold motions of robots, and the character is none\n  hint: retarget onto a robot model (MJCF or URDF), or write `.npz`"
+    )]
+    NoRobot {
+        /// The format.
+        format: &'static str,
+    },
+    /// A layout that the format does not have.
+    #[error(
+        "`{layout}` is no layout of {format} files for robots: {known}\n  hint: set `output.robot.layout`"
+    )]
+    RobotLayout {
+        /// Its name.
+        layout: String,
+        /// The format.
+        format: &'static str,
+        /// The layouts of the format.
+        known: String,
+    },
+    /// The motion is none of the robot.
+    #[error(transparent)]
+    Robot(NoRobotMotion),
     /// The content exceeds the limits of an archive.
     #[error("the files cannot be packed into one: {reason}\n  hint: trim the clip, or write another format")]
     Archive {

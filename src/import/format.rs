@@ -6,7 +6,7 @@
 use super::fbx;
 use super::import_error::ImportError;
 use super::import_options::ImportOptions;
-use super::{asf_amc, bvh, face, gltf};
+use super::{asf_amc, bvh, face, gltf, robot};
 #[cfg(feature = "formats")]
 use super::{npz, points};
 use crate::model::Asset;
@@ -66,6 +66,8 @@ pub const FORMATS: &[&ReadFormat] = &[
     &points::FORMAT,
     &asf_amc::ASF,
     &asf_amc::AMC,
+    &robot::MJCF,
+    &robot::URDF,
 ];
 
 /// Recognises a file by its first bytes and its extension in lower case.
@@ -118,13 +120,6 @@ const UNREAD: &[(HeadTest, &str)] = &[
     (
         |_, suffix| suffix == "pkl" || suffix == "pickle",
         "it is a pickle, which can execute any code when it is opened\n  hint: save its arrays as `.npz`",
-    ),
-    (
-        |head, suffix| {
-            let contains = |word: &[u8]| head.windows(word.len()).any(|w| w == word);
-            suffix == "urdf" || contains(b"<mujoco") || contains(b"<robot")
-        },
-        "it is the model of a robot, which is not read yet\n  hint: import the character as glTF or FBX",
     ),
     (|head, _| head.trim_ascii_start().starts_with(b"{"), "it is JSON, but not glTF"),
 ];

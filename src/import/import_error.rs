@@ -7,6 +7,7 @@ use super::face::FaceError;
 use super::npz::NpzError;
 #[cfg(feature = "formats")]
 use super::points::PointsError;
+use super::robot::RobotError;
 use crate::gltf_document::GltfError;
 use crate::memory_budget::{OverBudget, OverWork};
 use crate::report::Shown;
@@ -76,6 +77,9 @@ pub enum ImportError {
     /// A fault of a face take.
     #[error(transparent)]
     Face(#[from] FaceError),
+    /// A fault of a robot's model.
+    #[error(transparent)]
+    Robot(#[from] RobotError),
     /// A fault of a BVH file.
     #[error(transparent)]
     Bvh(#[from] BvhError),

@@ -15,6 +15,7 @@ mod gltf;
 mod fbx;
 mod asf_amc;
 mod face;
+mod robot;
 #[cfg(feature = "formats")]
 mod npz;
 #[cfg(feature = "formats")]
@@ -40,6 +41,7 @@ pub(crate) use load::{from_shared, read};
 pub use npz::{BodyModelError, NpzError};
 #[cfg(feature = "formats")]
 pub use points::PointsError;
+pub use robot::RobotError;
 
 #[cfg(test)]
 mod tests;

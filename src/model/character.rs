@@ -1,6 +1,7 @@
 //! A rig with its skinned meshes and its source document. No stage changes it.
 
-use super::{Calibration, CalibrationSource, Document, Mesh, ModelPose, Rig, Skeleton};
+use super::{Calibration, CalibrationSource, Document, Mesh, ModelPose, Rig, Robot, Skeleton};
+use std::sync::Arc;
 
 /// A rig, its skinned meshes (none for BVH) and its source document.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,12 +20,22 @@ pub struct Character {
     pub meshes: Vec<Mesh>,
     /// The source file, for lossless export.
     pub document: Option<Document>,
+    /// The robot, if the character is one: its skeleton is [`Robot::skeleton`].
+    pub robot: Option<Arc<Robot>>,
 }
 
 impl Character {
     /// A bare rig without skin or document; its reference pose is the rest pose.
     pub fn new(name: impl Into<String>, rig: Rig) -> Self {
-        Self { name: name.into(), rig, bind: None, calibration: None, meshes: Vec::new(), document: None }
+        Self {
+            name: name.into(),
+            rig,
+            bind: None,
+            calibration: None,
+            meshes: Vec::new(),
+            document: None,
+            robot: None,
+        }
     }
 
     /// The joint tree.

@@ -20,6 +20,8 @@ mod motion;
 mod pose;
 mod property_track;
 mod rig;
+mod robot;
+mod robot_motion;
 mod role;
 mod skeleton;
 
@@ -40,6 +42,9 @@ pub use pose::{ModelPose, Pose};
 pub use property_track::AnimatedProperty;
 pub(crate) use property_track::PropertyTrack;
 pub use rig::{Assignment, Rig};
+pub(crate) use robot::model_from_world;
+pub use robot::{Coupling, Form, Hinge, Link, Robot, Shape};
+pub use robot_motion::{NoRobotMotion, RobotMotion};
 pub use role::{Finger, Role, Side};
 pub(crate) use skeleton::FARTHEST;
 pub(crate) use skeleton::NO_TIP;

@@ -4,6 +4,7 @@ use super::section_values::{OneOrMany, one_or_many};
 use crate::export;
 #[cfg(feature = "formats")]
 use crate::export::FbxOptions;
+use crate::export::RobotOptions;
 use crate::export::csv::CsvOptions;
 #[cfg(feature = "formats")]
 use crate::export::npz::NpzOptions;
@@ -48,6 +49,8 @@ pub struct OutputSection {
     pub npz: NpzOptions,
     /// How `.csv` files are written: tables.
     pub csv: CsvOptions,
+    /// How motions of robots are written: `.csv`, `.npz`, `.pkl`.
+    pub robot: RobotOptions,
     /// How `.vrma` files are written: VRM animations.
     pub vrma: VrmaOptions,
 }
@@ -67,6 +70,7 @@ impl Default for OutputSection {
             #[cfg(feature = "formats")]
             npz: NpzOptions::default(),
             csv: CsvOptions::default(),
+            robot: RobotOptions::default(),
             vrma: VrmaOptions::default(),
         }
     }
@@ -82,6 +86,7 @@ impl OutputSection {
             #[cfg(feature = "formats")]
             npz: self.npz,
             csv: self.csv,
+            robot: self.robot.clone(),
             vrma: self.vrma,
             ..export::ExportOptions::default()
         }

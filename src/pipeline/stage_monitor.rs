@@ -116,7 +116,9 @@ impl StageMonitor {
             None => None,
         };
         // Once frames were cut or moved, those of the take have no counterpart.
-        let in_step = |take: &&Motion| take.clip.frames().abs_diff(motion.clip.frames()) <= 1;
+        // A robot's hinges have no direct transfer to be measured beside.
+        let comparable = motion.character.robot.is_none();
+        let in_step = |take: &&Motion| comparable && take.clip.frames().abs_diff(motion.clip.frames()) <= 1;
         let assessment = match take.as_ref().filter(in_step) {
             Some(take) => {
                 let same =

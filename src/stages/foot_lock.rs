@@ -41,6 +41,10 @@ struct FootLock {
 
 impl Stage for FootLock {
     fn apply(&self, mut motion: Motion, report: &mut Report) -> Result<Motion, StageError> {
+        // The feet of a robot were locked together with all of its hinges.
+        if motion.character.robot.is_some() {
+            return Ok(motion);
+        }
         if motion.contacts.is_none() {
             report.warnings.add(
                 "foot-lock-contacts",

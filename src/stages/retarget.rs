@@ -1,6 +1,7 @@
 //! Stage `retarget`: transfers the motion from its own skeleton to the pipeline's character.
 
 use super::face::FaceRetarget;
+use super::retarget_robot::RetargetRobotStage;
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::body::CharacterBody;
 use crate::kinematics::cuts;
@@ -98,6 +99,9 @@ impl StageConfig for RetargetConfig {
                 "there is no character to retarget onto\n  hint: name one in `[input] character = \"hero.glb\"`",
             ));
         };
+        if let Some(robot) = &target.robot {
+            return Ok(Box::new(RetargetRobotStage::new(target, robot)?));
+        }
         let source = &setting.arriving;
         if self.map.is_empty() && FaceRetarget::fits(source, target) {
             return Ok(Box::new(FaceRetarget { target: Arc::clone(target) }));

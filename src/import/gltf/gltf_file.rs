@@ -150,6 +150,7 @@ impl GltfFile {
             calibration: None,
             meshes: self.meshes,
             document: Some(Document { model_from_file, ..self.document }),
+            robot: None,
         };
         Asset {
             character: Arc::new(character),

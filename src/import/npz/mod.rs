@@ -14,4 +14,6 @@ mod smpl_joints;
 
 pub use amass::FORMAT;
 pub(in crate::import) use npy_array::{NpyArray, read_npy, shape};
+#[cfg(test)]
+pub(super) use npz_archive::NpzArchive;
 pub use npz_error::{BodyModelError, NpzError};

@@ -22,10 +22,10 @@ pub(in crate::import) struct NpyArray {
 
 /// The header of an array.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct NpyHeader {
-    pub(super) shape: Vec<usize>,
+pub(in crate::import) struct NpyHeader {
+    pub(in crate::import) shape: Vec<usize>,
     /// The type as numpy writes it: `<f8`.
-    pub(super) kind: String,
+    pub(in crate::import) kind: String,
     fortran: bool,
     /// The bytes before the first element.
     length: u64,
@@ -36,7 +36,7 @@ impl NpyHeader {
     ///
     /// # Errors
     /// The reason as text.
-    pub(super) fn read(input: &mut impl Read) -> Result<Self, String> {
+    pub(in crate::import) fn read(input: &mut impl Read) -> Result<Self, String> {
         let mut start = [0; 8];
         input.read_exact(&mut start).map_err(|_| "it ends within its head".to_owned())?;
         if !start.starts_with(b"\x93NUMPY") {
@@ -90,17 +90,17 @@ impl NpyHeader {
     }
 
     /// Whether the elements are Python objects.
-    pub(super) fn objects(&self) -> bool {
+    pub(in crate::import) fn objects(&self) -> bool {
         self.kind.contains('O')
     }
 
     /// The number of elements; `None` if it overflows.
-    pub(super) fn count(&self) -> Option<u64> {
+    pub(in crate::import) fn count(&self) -> Option<u64> {
         self.shape.iter().try_fold(1u64, |n, &size| n.checked_mul(size as u64))
     }
 
     /// The number of values that reading the array allocates: Fortran order needs a second, transposed list.
-    pub(super) fn room(&self) -> u64 {
+    pub(in crate::import) fn room(&self) -> u64 {
         self.count().map_or(u64::MAX, |count| count.saturating_mul(1 + u64::from(self.fortran)))
     }
 
@@ -108,7 +108,7 @@ impl NpyHeader {
     ///
     /// # Errors
     /// The reason as text.
-    pub(super) fn values(self, input: &mut impl Read, size: u64) -> Result<NpyArray, String> {
+    pub(in crate::import) fn values(self, input: &mut impl Read, size: u64) -> Result<NpyArray, String> {
         let (big, letters) = match self.kind.split_at_checked(1) {
             Some((">", letters)) => (true, letters),
             Some(("<" | "|" | "=", letters)) => (false, letters),

@@ -12,7 +12,7 @@ const MAX_ENTRIES: usize = 10_000;
 const MAX_LISTED: usize = 12;
 
 /// An open archive.
-pub(super) struct NpzArchive<'a> {
+pub(in crate::import) struct NpzArchive<'a> {
     budget: &'a MemoryBudget,
     zip: ZipArchive<Cursor<&'a [u8]>>,
     names: Vec<String>,
@@ -23,7 +23,7 @@ impl<'a> NpzArchive<'a> {
     ///
     /// # Errors
     /// A damaged zip, or one that exceeds a limit.
-    pub(super) fn open(bytes: &'a [u8], budget: &'a MemoryBudget) -> Result<Self, NpzError> {
+    pub(in crate::import) fn open(bytes: &'a [u8], budget: &'a MemoryBudget) -> Result<Self, NpzError> {
         let damaged = |error: zip::result::ZipError| NpzError::Archive { reason: error.to_string() };
         let mut zip = ZipArchive::new(Cursor::new(bytes)).map_err(damaged)?;
         let limit = |what: &str, found: u64, limit: u64, name| {
@@ -41,7 +41,7 @@ impl<'a> NpzArchive<'a> {
     }
 
     /// The first of `names` that exists.
-    pub(super) fn has(&self, names: &[&'static str]) -> Option<&'static str> {
+    pub(in crate::import) fn has(&self, names: &[&'static str]) -> Option<&'static str> {
         names.iter().find(|name| self.names.iter().any(|n| n == *name)).copied()
     }
 
@@ -49,7 +49,7 @@ impl<'a> NpzArchive<'a> {
     ///
     /// # Errors
     /// A missing or damaged array, elements that are not numbers, and more of them than the memory limit allows.
-    pub(super) fn array(&mut self, name: &str) -> Result<NpyArray, NpzError> {
+    pub(in crate::import) fn array(&mut self, name: &str) -> Result<NpyArray, NpzError> {
         let fault = |reason: String| NpzError::Array { array: name.to_owned(), reason };
         let at = self.names.iter().position(|n| n == name).ok_or_else(|| fault("it is not there".into()))?;
         let mut entry = self.zip.by_index(at).map_err(|error| fault(error.to_string()))?;
@@ -65,7 +65,7 @@ impl<'a> NpzArchive<'a> {
     }
 
     /// The names and shapes of the arrays, for a message.
-    pub(super) fn contents(&mut self) -> String {
+    pub(in crate::import) fn contents(&mut self) -> String {
         let mut listed: Vec<String> = Vec::new();
         for (i, name) in self.names.iter().enumerate().take(MAX_LISTED) {
             let header = self.zip.by_index(i).ok().and_then(|mut entry| NpyHeader::read(&mut entry).ok());

@@ -11,7 +11,7 @@ fn face(node: &str, names: &[&str]) -> Mesh {
 
 fn with(meshes: Vec<Mesh>) -> Character {
     let (bind, calibration, document) = (None, None, None);
-    Character { name: "hero".into(), rig: figure(), bind, calibration, meshes, document }
+    Character { name: "hero".into(), rig: figure(), bind, calibration, meshes, document, robot: None }
 }
 
 fn track(node: &str, width: usize, values: &[f32]) -> PropertyTrack {

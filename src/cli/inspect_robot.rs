@@ -1,0 +1,49 @@
+//! What `posemill inspect` prints of a robot: its hinges in the order of trackers' files.
+
+use crate::model::Robot;
+use crate::report::{one_line, rounded};
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+/// The hinges as text.
+pub fn robot_page(robot: &Robot) -> String {
+    let mut text =
+        format!("\n{} hinges in the order of the file (link, range in degrees or mm)\n", robot.hinges.len());
+    let widest = robot.hinges.iter().map(|hinge| hinge.name.chars().count()).max().unwrap_or(0);
+    for (k, hinge) in robot.hinges.iter().enumerate() {
+        let link = one_line(&robot.links[hinge.link].name);
+        let unit = |x: f64| if hinge.slides { x * 1000.0 } else { x.to_degrees() };
+        let range = hinge
+            .range
+            .map_or("no limits".to_owned(), |[low, high]| format!("{:.1} to {:.1}", unit(low), unit(high)));
+        let kind = if hinge.slides { ", slides" } else { "" };
+        let follows = hinge.follows.as_ref();
+        let follows =
+            follows.map_or(String::new(), |f| format!(", follows {}", one_line(&robot.hinges[f.hinge].name)));
+        let name = one_line(&hinge.name);
+        let _ = writeln!(text, "  {k:>3} {name:widest$}  {link}, {range}{kind}{follows}");
+    }
+    let shapes: usize = robot.links.iter().map(|link| link.shapes.len()).sum();
+    let _ = writeln!(text, "{} links, {shapes} shapes for collisions", robot.links.len());
+    text
+}
+
+/// Links and hinges as JSON: metres, radians.
+pub fn robot_document(robot: &Robot) -> Value {
+    let hinges = robot.hinges.iter().map(|hinge| {
+        json!({
+            "name": hinge.name,
+            "link": robot.links[hinge.link].name,
+            "slides": hinge.slides,
+            "axis": [hinge.axis.x, hinge.axis.y, hinge.axis.z],
+            "range": hinge.range,
+            "speed": hinge.speed.map(rounded),
+            "follows": hinge.follows.as_ref().map(|f| &robot.hinges[f.hinge].name),
+        })
+    });
+    let links = robot.links.iter().map(|link| {
+        let parent = link.parent.map_or(-1, |parent| parent as i64);
+        json!({ "name": link.name, "parent": parent, "shapes": link.shapes.len() })
+    });
+    json!({ "links": links.collect::<Vec<_>>(), "hinges": hinges.collect::<Vec<_>>() })
+}

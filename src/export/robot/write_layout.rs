@@ -1,0 +1,212 @@
+//! Writes a robot's motion in one of the layouts.
+
+use super::layout::{Field, ROBOT_LAYOUTS, RobotLayout, RotationForm};
+use super::pickle::Pickle;
+use super::robot_track::{Numbers, RobotTrack};
+use crate::export::format::Format;
+use crate::export::nominal_rate::nominal;
+#[cfg(feature = "formats")]
+use crate::export::npz::{floats, integers, npy, texts};
+use crate::export::save::{ExportError, OutputFile};
+#[cfg(feature = "formats")]
+use crate::export::zip_archive::{Packing, archive};
+use crate::kinematics::cuts;
+use crate::model::{Motion, RobotMotion};
+use crate::report::{Warnings, csv_field};
+use crate::signal::{Rate, Resampling, RotationInterpolation, resample};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt::Write;
+
+/// Pickles: motions of robots.
+pub const PKL: Format = Format {
+    name: "pkl",
+    about: "pickle of a robot's motion, as GMR and MimicKit read it",
+    loses: "everything but base and hinges of a robot; one clip a file",
+    morphs: false,
+    several: false,
+    write: |motions, options| {
+        let mut warnings = Warnings::new();
+        let file = |motion| match written(motion, "pkl", &options.robot, &options.stem, &mut warnings)? {
+            Written::Robot(file) => Ok(file),
+            Written::NoRobot => Err(ExportError::NoRobot { format: "pkl" }),
+        };
+        let files = motions.iter().map(file).collect::<Result<_, _>>()?;
+        Ok((files, warnings))
+    },
+};
+
+/// Options of robot motions (`[output.robot]`).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct RobotOptions {
+    /// The layout of a robot's motion in `.csv`, `.npz` and `.pkl` files: "unitree_csv" (the default of `.csv`), "seed_csv",
+    /// "kimodo_csv"; "mjlab" (the default of `.npz`), "beyondmimic", "holosoma", "isaaclab_amp", "locomujoco"; "gmr" (the default
+    /// of `.pkl`), "mimickit"; "none" writes tables and arrays of joints as for other characters.
+    pub layout: String,
+    /// Frames per second; 0: what the layout's readers expect, else the rate of the motion.
+    pub rate: f64,
+}
+
+/// What became of a motion.
+#[derive(Debug)]
+pub(in crate::export) enum Written {
+    /// A file in a robot's layout.
+    Robot(OutputFile),
+    /// The character is no robot, or no layout is wanted: the format's own tables are written.
+    NoRobot,
+}
+
+/// The file of a motion whose character is a robot.
+///
+/// # Errors
+/// A layout that does not exist or has another extension, joints that leave their hinges, and what an archive cannot hold.
+pub(in crate::export) fn written(
+    motion: &Motion,
+    extension: &'static str,
+    options: &RobotOptions,
+    stem: &str,
+    warnings: &mut Warnings,
+) -> Result<Written, ExportError> {
+    let Some(robot) = motion.character.robot.as_deref().filter(|_| options.layout != "none") else {
+        return Ok(Written::NoRobot);
+    };
+    let layout = layout(extension, &options.layout)?;
+    let motion = resampled(motion, layout, options.rate);
+    let found = RobotMotion::of(&motion).map_err(ExportError::Robot)?;
+    let found = RobotMotion { rate: nominal(found.rate), ..found };
+    if let Some(usual) = layout.rate.filter(|usual| *usual != found.rate) {
+        let message =
+            format!("readers of `{}` expect {usual} Hz, the file has {} Hz", layout.name, found.rate);
+        warnings.add("robot-rate", message, layout.name);
+    }
+    let track = RobotTrack::new(robot, &found, layout);
+    let bytes = match extension {
+        "csv" => table(&track, layout).into_bytes(),
+        "pkl" => pickle(&track, layout),
+        _ => arrays(&track, layout)?,
+    };
+    Ok(Written::Robot(OutputFile { name: format!("{stem}.{extension}"), bytes }))
+}
+
+/// The layout of this name, or the default of an extension.
+fn layout(extension: &'static str, name: &str) -> Result<&'static RobotLayout, ExportError> {
+    let fitting = || ROBOT_LAYOUTS.iter().filter(|layout| layout.extension == extension);
+    let found = fitting().find(|layout| name.is_empty() || layout.name == name);
+    found.ok_or_else(|| ExportError::RobotLayout {
+        layout: name.to_owned(),
+        format: extension,
+        known: fitting().map(|layout| format!("`{}`", layout.name)).collect::<Vec<_>>().join(", "),
+    })
+}
+
+/// The motion at the rate of the layout, or at the one that is asked for.
+fn resampled(motion: &Motion, layout: &RobotLayout, asked: f64) -> Motion {
+    let wanted = if asked > 0.0 { Some(asked) } else { layout.rate };
+    let own = nominal(motion.clip.sample_rate);
+    let Some(rate) = wanted.filter(|wanted| *wanted != own).and_then(Rate::from_hz) else {
+        return motion.clone();
+    };
+    let how = Resampling { rotations: RotationInterpolation::Smooth, band_limit: false };
+    Motion { clip: resample(&motion.clip, rate, how, &cuts(motion)), contacts: None, ..motion.clone() }
+}
+
+/// The name of a column.
+fn column(name: &str, field: Field, k: usize, track: &RobotTrack) -> String {
+    match field {
+        Field::Hinges(_) => format!("{}{name}", track.hinge_names()[k]),
+        Field::BasePlace(_) | Field::BaseRotation(RotationForm::FixedXyzDegrees) => {
+            format!("{name}{}", ["X", "Y", "Z"][k])
+        }
+        _ => name.to_owned(),
+    }
+}
+
+fn table(track: &RobotTrack, layout: &RobotLayout) -> String {
+    let columns: Vec<(&str, Field, Numbers)> = (layout.fields.iter())
+        .filter_map(|(name, field)| Some((*name, *field, track.numbers(*field)?)))
+        .collect();
+    let mut text = String::new();
+    if layout.header {
+        let names = columns.iter().flat_map(|(name, field, numbers)| {
+            (0..numbers.shape[0]).map(|k| csv_field(&column(name, *field, k, track)))
+        });
+        text += &names.collect::<Vec<_>>().join(",");
+        text.push('\n');
+    }
+    for frame in 0..track.frames() {
+        let mut first = true;
+        for (_, field, numbers) in &columns {
+            let width = numbers.shape[0];
+            for value in &numbers.values[frame * width..][..width] {
+                text.push_str(if std::mem::take(&mut first) { "" } else { "," });
+                // A micrometre; adding 0 removes the sign of a negative zero.
+                let rounded = (value * MICRO).round() / MICRO + 0.0;
+                let _ = if *field == Field::Frame {
+                    write!(text, "{value}")
+                } else {
+                    write!(text, "{rounded:.6}")
+                };
+            }
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// Steps per unit of a number in a table: six digits after the point.
+const MICRO: f64 = 1e6;
+
+fn pickle(track: &RobotTrack, layout: &RobotLayout) -> Vec<u8> {
+    let mut pickle = Pickle::new();
+    for (name, field) in layout.fields {
+        match (*field, track.numbers(*field)) {
+            (_, Some(numbers)) => {
+                let shape: Vec<usize> = [track.frames()].into_iter().chain(numbers.shape).collect();
+                pickle.array(name, &shape, &numbers.values);
+            }
+            (Field::Rate, None) => pickle.number(name, track.rate()),
+            (Field::Whole(number), None) => pickle.whole(name, number),
+            _ => pickle.none(name),
+        }
+    }
+    pickle.finish()
+}
+
+#[cfg(not(feature = "formats"))]
+fn arrays(_: &RobotTrack, _: &RobotLayout) -> Result<Vec<u8>, ExportError> {
+    Err(ExportError::NoRobot { format: "npz" })
+}
+
+#[cfg(feature = "formats")]
+fn arrays(track: &RobotTrack, layout: &RobotLayout) -> Result<Vec<u8>, ExportError> {
+    let mut files = Vec::new();
+    for (name, field) in layout.fields {
+        if let Some(numbers) = track.numbers(*field) {
+            let shape: Vec<usize> = [track.frames()].into_iter().chain(numbers.shape).collect();
+            files.push(floats(name, &shape, numbers.values.iter().map(|x| *x as f32).collect()));
+            continue;
+        }
+        files.push(match field {
+            // Whole numbers, as all readers cast them.
+            Field::RateArray => integers(name, &[1], vec![track.rate().round() as i32]),
+            Field::Rate => npy(name, "<f8", &[], &track.rate().to_le_bytes()),
+            Field::HingeNames => {
+                let names = track.hinge_names();
+                texts(name, &[names.len()], &names)
+            }
+            Field::LinkNames => {
+                let names = track.link_names();
+                texts(name, &[names.len()], &names)
+            }
+            Field::JointCount => integers(name, &[], vec![1 + track.hinges.len() as i32]),
+            Field::JointTypes => {
+                let types = track.joint_types();
+                integers(name, &[types.len()], types)
+            }
+            Field::Ends => integers(name, &[2], vec![0, track.frames() as i32]),
+            _ => continue,
+        });
+    }
+    archive(&files, Packing::Deflated)
+}

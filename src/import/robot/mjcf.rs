@@ -1,0 +1,173 @@
+//! Reads MJCF: bodies inside of bodies, several hinges per body, defaults by class.
+//!
+//! Space: body frames relative to the body around them; Z up. Units: metres, degrees unless `compiler angle="radian"`.
+//! Source: the XML reference of MuJoCo 3.
+
+use super::mjcf_defaults::MjcfDefaults;
+use super::mjcf_shape::{Geom, place, read as read_geom};
+use super::robot_error::RobotError;
+use super::robot_parts::RobotParts;
+use super::xml_element::Element;
+use super::xml_files::XmlTree;
+use crate::math::{Transform, Vec3};
+use crate::model::{Coupling, Hinge, Robot};
+use crate::report::Warnings;
+use roxmltree::Node;
+
+/// The robot of a file: of several bodies in the world the one with the most hinges.
+///
+/// # Errors
+/// A [`RobotError`] with its line.
+pub(super) fn read(tree: &XmlTree<'_>, name: &str) -> Result<(Robot, Warnings), RobotError> {
+    let defaults = MjcfDefaults::read(tree);
+    let sections = tree.children(tree.root());
+    let worlds = sections.iter().filter(|node| node.has_tag_name("worldbody"));
+    let bodies: Vec<Node> =
+        worlds.flat_map(|world| tree.children(*world)).filter(|node| node.has_tag_name("body")).collect();
+    let joints = |body: &Node| body.descendants().filter(|node| node.has_tag_name("joint")).count();
+    let Some(body) = bodies.iter().rev().max_by_key(|body| joints(body)) else {
+        let (file, reason) = (tree.file().to_owned(), "its world has no body".to_owned());
+        return Err(RobotError::NoRobot { file, reason });
+    };
+    let mut reader = MjcfReader { tree, defaults: &defaults, parts: RobotParts::default() };
+    reader.body(*body, None, None, Transform::identity())?;
+    let MjcfReader { mut parts, .. } = reader;
+    if bodies.len() > 1 {
+        let message = format!("{} bodies beside the robot are left out", bodies.len() - 1);
+        parts.warnings.add("robot-scene", message, tree.file());
+    }
+    couple(tree, &defaults, &sections, &mut parts)?;
+    parts.robot(tree.root().attribute("model").unwrap_or(name), tree.file())
+}
+
+/// A file while it is read.
+struct MjcfReader<'d, 't> {
+    tree: &'d XmlTree<'t>,
+    defaults: &'d MjcfDefaults<'d>,
+    parts: RobotParts,
+}
+
+/// What holds for everything inside of a body or a `frame`.
+#[derive(Clone, Copy)]
+struct Around<'d> {
+    link: usize,
+    class: Option<&'d str>,
+    link_from_frame: Transform,
+}
+
+impl<'d, 't> MjcfReader<'d, 't> {
+    fn body(
+        &mut self,
+        node: Node<'d, 't>,
+        parent: Option<usize>,
+        class: Option<&'d str>,
+        parent_from_frame: Transform,
+    ) -> Result<(), RobotError> {
+        let element = Element::new(self.tree, node);
+        let parent_from_link = parent_from_frame * place(self.defaults, &element)?;
+        let link = self.parts.link(&element, parent, parent_from_link)?;
+        let class = node.attribute("childclass").or(class);
+        // All hinges come before the bodies inside, as MuJoCo orders them.
+        let mut inside = Vec::new();
+        self.contents(node, Around { link, class, link_from_frame: Transform::identity() }, &mut inside)?;
+        for (body, around) in inside {
+            self.body(body, Some(link), around.class, around.link_from_frame)?;
+        }
+        Ok(())
+    }
+
+    /// Reads hinges and shapes; collects the bodies.
+    fn contents(
+        &mut self,
+        node: Node<'d, 't>,
+        around: Around<'d>,
+        inside: &mut Vec<(Node<'d, 't>, Around<'d>)>,
+    ) -> Result<(), RobotError> {
+        for child in self.tree.children(node) {
+            match child.tag_name().name() {
+                "body" => inside.push((child, around)),
+                "frame" => {
+                    let class = child.attribute("childclass").or(around.class);
+                    let here = place(self.defaults, &Element::new(self.tree, child))?;
+                    let link_from_frame = around.link_from_frame * here;
+                    self.contents(child, Around { class, link_from_frame, ..around }, inside)?;
+                }
+                "joint" => self.joint(child, around)?,
+                "geom" => {
+                    let geom = self.defaults.element(self.tree, child, around.class);
+                    match read_geom(self.defaults, &geom, around.link_from_frame)? {
+                        Geom::Shape(shape, collides) => {
+                            self.parts.shapes[around.link][usize::from(!collides)].push(shape);
+                        }
+                        Geom::Mesh(true) => self.parts.meshes += 1,
+                        Geom::Mesh(false) | Geom::Other => {}
+                    }
+                }
+                "replicate" | "attach" | "composite" | "flexcomp" => {
+                    let message = format!("`{}` is not read", child.tag_name().name());
+                    self.parts.warnings.add("robot-element", message, self.tree.file());
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn joint(&mut self, node: Node<'d, 't>, around: Around<'d>) -> Result<(), RobotError> {
+        let joint = self.defaults.element(self.tree, node, around.class);
+        let kind = joint.text("type").unwrap_or("hinge");
+        let slides = match kind {
+            "hinge" => false,
+            "slide" => true,
+            // The base floats in any case.
+            "free" if around.link == 0 => return Ok(()),
+            _ => {
+                let reason = format!("{} is of the type `{kind}`", joint.shown());
+                return Err(joint.fault(reason, "replace it by hinges, one for each axis"));
+            }
+        };
+        let unit = if slides { 1.0 } else { self.defaults.angle };
+        let range = joint.array::<2>("range")?.filter(|_| self.defaults.is_limited(&joint));
+        let frame = around.link_from_frame;
+        let hinge = Hinge {
+            name: String::new(),
+            link: around.link,
+            slides,
+            axis: frame.vector(&joint.axis("axis", Vec3::z())?),
+            anchor: frame.point(&joint.vector("pos", Vec3::zeros())?),
+            zero: joint.array::<1>("ref")?.map_or(0.0, |[zero]| zero * unit),
+            range: range.map(|range| joint.range(range)).transpose()?.map(|range| range.map(|x| x * unit)),
+            speed: None,
+            follows: None,
+        };
+        self.parts.hinge(&joint, hinge)
+    }
+}
+
+/// Reads `equality/joint`: hinges that follow others.
+fn couple<'d>(
+    tree: &'d XmlTree<'_>,
+    defaults: &'d MjcfDefaults<'d>,
+    sections: &[Node<'d, '_>],
+    parts: &mut RobotParts,
+) -> Result<(), RobotError> {
+    let equalities = sections.iter().filter(|node| node.has_tag_name("equality"));
+    for node in equalities.flat_map(|section| tree.children(*section)) {
+        if !node.has_tag_name("joint") {
+            continue;
+        }
+        let element = defaults.element(tree, node, None);
+        let find = |key: &str| {
+            let name = element.text(key)?;
+            parts.hinges.iter().position(|hinge| hinge.name == name)
+        };
+        let (Some(one), Some(other)) = (find("joint1"), find("joint2")) else { continue };
+        let written = element.numbers("polycoef")?.unwrap_or_else(|| vec![0.0, 1.0]);
+        let mut coefficients = [0.0; 5];
+        coefficients.iter_mut().zip(&written).for_each(|(to, from)| *to = *from);
+        if one != other && element.text("active") != Some("false") {
+            parts.hinges[one].follows = Some(Coupling { hinge: other, coefficients });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,53 @@
+//! MJCF and URDF as import formats: a robot becomes a character whose joints are its hinges.
+
+use super::robot_error::RobotError;
+use super::xml_files::XmlFiles;
+use super::{mjcf, urdf};
+use crate::import::format::{ReadFormat, SourceFile};
+use crate::import::import_error::ImportError;
+use crate::model::{Asset, Character, Rig};
+use crate::robot_body::robot_roles;
+use std::sync::Arc;
+
+/// MuJoCo's models.
+pub const MJCF: ReadFormat = ReadFormat {
+    name: "mjcf",
+    suffixes: &["xml", "mjcf"],
+    about: "MuJoCo model of a robot: a character whose joints are hinges",
+    loses: "meshes, masses, actuators, sensors, everything beside the robot",
+    recognise: |head| contains(head, b"<mujoco"),
+    read: |source, _| import(source),
+};
+
+/// ROS's models.
+pub const URDF: ReadFormat = ReadFormat {
+    name: "urdf",
+    suffixes: &["urdf"],
+    about: "ROS model of a robot: a character whose joints are hinges",
+    loses: "meshes, masses, transmissions",
+    recognise: |head| contains(head, b"<robot"),
+    read: |source, _| import(source),
+};
+
+fn contains(head: &[u8], word: &[u8]) -> bool {
+    head.windows(word.len()).any(|found| found == word)
+}
+
+fn import(source: &SourceFile) -> Result<Asset, ImportError> {
+    let files = XmlFiles::read(source)?;
+    let tree = files.parse()?;
+    let (robot, warnings) = match tree.root().tag_name().name() {
+        "mujoco" | "mujocoinclude" => mjcf::read(&tree, source.name)?,
+        "robot" => urdf::read(&tree, source.name)?,
+        other => {
+            let (file, reason) = (tree.file().to_owned(), format!("its first element is <{other}>"));
+            return Err(RobotError::NoRobot { file, reason }.into());
+        }
+    };
+    drop(tree);
+    let skeleton = robot.skeleton().map_err(RobotError::from)?;
+    let rig = Rig::new(skeleton, robot_roles(&robot));
+    let character = Character { robot: Some(Arc::new(robot)), ..Character::new(source.name, rig) };
+    let beside = files.included();
+    Ok(Asset { character: Arc::new(character), clips: Vec::new(), meant: 0, warnings, beside })
+}

@@ -1,0 +1,50 @@
+//! A humanoid robot, measured once for all takes.
+
+use super::limbs::Limbs;
+use super::link_capsules::{LinkCapsule, colliding_pairs, link_capsules};
+use super::sole::Sole;
+use super::zero_pose::ZeroPose;
+use crate::math::Vec3;
+use crate::model::Robot;
+use std::sync::Arc;
+
+/// The body of a robot.
+#[derive(Clone, Debug)]
+pub(crate) struct RobotBody {
+    pub(crate) robot: Arc<Robot>,
+    pub(crate) zero: ZeroPose,
+    pub(crate) limbs: Limbs,
+    /// Left and right.
+    pub(crate) soles: [Sole; 2],
+    pub(crate) capsules: Vec<LinkCapsule>,
+    /// Indices of capsules that may collide.
+    pub(crate) pairs: Vec<[usize; 2]>,
+    /// Mean length of thigh and shin together.
+    pub(crate) leg_length: f64,
+    /// The middle between the hip joints in the space of the pelvis.
+    pub(crate) hips_in_pelvis: Vec3,
+}
+
+impl RobotBody {
+    /// The body of a robot; `None` if it has no two legs.
+    pub(crate) fn of(robot: &Arc<Robot>) -> Option<Self> {
+        let zero = ZeroPose::of(robot);
+        let limbs = Limbs::of(robot, &zero)?;
+        let leg_length = limbs.leg_length();
+        let soles = [0, 1].map(|k| Sole::of(robot, &zero, &limbs.legs[k], leg_length));
+        let capsules = link_capsules(robot, &zero, &limbs, &soles);
+        let pairs = colliding_pairs(robot, &zero, &capsules);
+        let hips = (limbs.legs[0].root + limbs.legs[1].root) / 2.0;
+        let hips_in_pelvis = zero.links[limbs.pelvis()].inverse().point(&hips);
+        Some(Self {
+            robot: Arc::clone(robot),
+            zero,
+            limbs,
+            soles,
+            capsules,
+            pairs,
+            leg_length,
+            hips_in_pelvis,
+        })
+    }
+}

@@ -1,0 +1,18 @@
+//! The body of a humanoid robot, found from its shape: limbs and their roles, soles, capsules for collisions.
+//!
+//! No names are read: some robots call the twist of the upper arm "elbow". Space: the robot's world (X front, Y left, Z up) in
+//! the zero pose, where every hinge is at its zero and the base at the origin, or the space of a link. Units: metres, radians.
+
+mod zero_pose;
+mod limbs;
+mod roles;
+mod sole;
+mod link_capsules;
+mod body;
+
+pub(crate) use body::RobotBody;
+pub(crate) use limbs::Limb;
+pub(crate) use roles::robot_roles;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,165 @@
+//! What the robot should do, frame by frame: the take's directions and frames, and its paths scaled by the ratio of legs.
+//!
+//! Space: the robot's world, floor at height 0. Units: metres, seconds.
+
+use super::settings::{LOWER, NEAR, SLOW};
+use super::take_body::{FootPath, LimbPath, TakeBody};
+use crate::math::{Quat, Vec3, from_columns, median};
+use crate::robot_body::{Limb, RobotBody};
+
+/// A point of a sole over time.
+#[derive(Clone, Debug)]
+pub(super) struct SolePoint {
+    /// Where it is in the scaled take, height 0 where the foot is flat.
+    pub(super) at: Vec<Vec3>,
+    /// Its speed.
+    pub(super) speed: Vec<f64>,
+    /// How much it rests on the floor, 0 to 1.
+    pub(super) rests: Vec<f64>,
+    /// How much its height counts, 0 to 1.
+    pub(super) near: Vec<f64>,
+}
+
+/// The goals of a leg.
+#[derive(Clone, Debug)]
+pub(super) struct FootGoals {
+    pub(super) sole: Vec<Quat>,
+    pub(super) ankle: Vec<Vec3>,
+    /// Heel and ball.
+    pub(super) points: [SolePoint; 2],
+}
+
+/// The goals of all frames.
+#[derive(Clone, Debug)]
+pub(super) struct Goals {
+    pub(super) frames: usize,
+    pub(super) rate: f64,
+    /// The take's lengths times this are the robot's.
+    pub(super) scale: f64,
+    /// For each frame, whether the take is cut before it.
+    pub(super) cut: Vec<bool>,
+    /// The middle of the hip joints.
+    pub(super) hips: Vec<Vec3>,
+    /// Rotations of links away from the zero pose.
+    pub(super) pelvis: Vec<Quat>,
+    pub(super) torso: Vec<Quat>,
+    pub(super) hands: [Option<Vec<Quat>>; 2],
+    /// Directions of the two segments of each limb: left leg, right leg, left arm, right arm.
+    pub(super) limbs: [Option<[Vec<Vec3>; 2]>; 4],
+    pub(super) feet: [FootGoals; 2],
+}
+
+impl Goals {
+    /// The goals of a take for a robot. `cuts` are the frames that follow a cut.
+    pub(super) fn of(take: &TakeBody, body: &RobotBody, rate: f64, cuts: &[usize]) -> Self {
+        let scale = body.leg_length / take.leg_length.max(f64::MIN_POSITIVE);
+        let flat_height = |foot: &FootPath| {
+            let flat = foot.ankle.iter().zip(&foot.flat).filter(|(_, flat)| **flat);
+            median(flat.map(|(p, _)| p.z).collect())
+        };
+        let ground = take.feet.iter().map(flat_height).sum::<f64>() / 2.0;
+        let ankle_height = body.soles.iter().map(|sole| sole.height).sum::<f64>() / 2.0;
+        let moved = |p: Vec3| (p - Vec3::z() * ground) * scale + Vec3::z() * ankle_height;
+        let [left, right] = &take.legs;
+        let hips = left.root.at.iter().zip(&right.root.at).map(|(a, b)| moved((a + b) / 2.0)).collect();
+        let hands = [0, 1].map(|k| {
+            let limb = body.limbs.arms[k].as_ref().filter(|arm| arm.bends)?;
+            let zero = hand_at_zero(body, limb).inverse();
+            Some(take.hands[k].as_ref()?.iter().map(|hand| hand * zero).collect())
+        });
+        let arm = |k: usize| body.limbs.arms[k].as_ref().and(take.arms[k].as_ref()).map(directions);
+        let limbs = [Some(directions(left)), Some(directions(right)), arm(0), arm(1)];
+        let feet = [0, 1].map(|k| FootGoals {
+            sole: take.feet[k].sole.clone(),
+            ankle: take.feet[k].ankle.iter().map(|p| moved(*p)).collect(),
+            points: points(&take.feet[k], scale, body.soles[k].back / scale, body.leg_length, rate),
+        });
+        let mut cut = vec![false; take.frames];
+        cuts.iter().for_each(|&frame| cut[frame] = true);
+        let (frames, pelvis, torso) = (take.frames, take.pelvis.clone(), take.chest.clone());
+        Self { frames, rate, scale, cut, hips, pelvis, torso, hands, limbs, feet }
+    }
+
+    /// The goals of some frames.
+    pub(super) fn part(&self, frames: std::ops::Range<usize>) -> Self {
+        let f = || frames.clone();
+        let point = |p: &SolePoint| SolePoint {
+            at: p.at[f()].to_vec(),
+            speed: p.speed[f()].to_vec(),
+            rests: p.rests[f()].to_vec(),
+            near: p.near[f()].to_vec(),
+        };
+        let foot = |foot: &FootGoals| FootGoals {
+            sole: foot.sole[f()].to_vec(),
+            ankle: foot.ankle[f()].to_vec(),
+            points: [point(&foot.points[0]), point(&foot.points[1])],
+        };
+        Self {
+            frames: frames.len(),
+            rate: self.rate,
+            scale: self.scale,
+            cut: self.cut[f()].to_vec(),
+            hips: self.hips[f()].to_vec(),
+            pelvis: self.pelvis[f()].to_vec(),
+            torso: self.torso[f()].to_vec(),
+            hands: [0, 1].map(|k| self.hands[k].as_ref().map(|hand| hand[f()].to_vec())),
+            limbs: [0, 1, 2, 3].map(|k| {
+                self.limbs[k].as_ref().map(|[upper, lower]| [upper[f()].to_vec(), lower[f()].to_vec()])
+            }),
+            feet: [foot(&self.feet[0]), foot(&self.feet[1])],
+        }
+    }
+}
+
+/// The frame of a robot's hand in its zero pose: X along the forearm, Z as far up as that allows.
+fn hand_at_zero(body: &RobotBody, arm: &Limb) -> Quat {
+    /// A forearm that is steeper than this (cosine to the vertical) has its Z to the front instead.
+    const STEEP: f64 = 0.8;
+    let along = body.zero.links[arm.lower].rotation * arm.lower_direction;
+    let other = if along.z.abs() < STEEP { Vec3::z() } else { Vec3::x() };
+    let up = (other - along * along.dot(&other)).normalize();
+    from_columns(&along, &up.cross(&along), &up)
+}
+
+/// The directions of both segments of a limb.
+fn directions(limb: &LimbPath) -> [Vec<Vec3>; 2] {
+    let [root, middle, end] = [&limb.root.at, &limb.middle.at, &limb.end.at];
+    let along = |from: &[Vec3], to: &[Vec3]| {
+        let mut last = -Vec3::z();
+        let pair = |(a, b): (&Vec3, &Vec3)| {
+            last = (b - a).try_normalize(1e-9).unwrap_or(last);
+            last
+        };
+        from.iter().zip(to).map(pair).collect()
+    };
+    [along(root, middle), along(middle, end)]
+}
+
+/// Heel and ball of a foot.
+fn points(foot: &FootPath, scale: f64, back: f64, leg_length: f64, rate: f64) -> [SolePoint; 2] {
+    let heel =
+        foot.ankle.iter().zip(&foot.sole).map(|(ankle, sole)| ankle + sole * Vec3::new(back, 0.0, 0.0));
+    let [heel, ball]: [Vec<Vec3>; 2] = [heel.collect(), foot.ball.clone()].map(|path: Vec<Vec3>| {
+        let mut path: Vec<Vec3> = path.iter().map(|p| p * scale).collect();
+        let flat = path.iter().zip(&foot.flat).filter(|(_, flat)| **flat);
+        let ground = median(flat.map(|(p, _)| p.z).collect());
+        path.iter_mut().for_each(|p| p.z -= ground);
+        path
+    });
+    let lower: Vec<f64> = heel.iter().zip(&ball).map(|(a, b)| a.z.min(b.z)).collect();
+    [heel, ball].map(|at| {
+        let speed: Vec<f64> = (0..at.len()).map(|f| speed(&at, f, rate)).collect();
+        let share = |x: f64| libm::exp(-x * x / 2.0);
+        let low = |p: &Vec3| share(p.z.max(0.0) / (NEAR * leg_length));
+        let rests = at.iter().zip(&speed).map(|(p, v)| low(p) * share(v / (SLOW * leg_length))).collect();
+        let near =
+            at.iter().zip(&lower).map(|(p, l)| low(p) * share((p.z - l) / (LOWER * leg_length))).collect();
+        SolePoint { at, speed, rests, near }
+    })
+}
+
+/// The speed of a point by central differences, one-sided at the ends.
+fn speed(path: &[Vec3], frame: usize, rate: f64) -> f64 {
+    let (a, b) = (frame.saturating_sub(1), (frame + 1).min(path.len() - 1));
+    if a == b { 0.0 } else { (path[b] - path[a]).norm() * rate / (b - a) as f64 }
+}

@@ -1,0 +1,121 @@
+//! A take onto a humanoid robot: calibration, goals, first guess, one solve over the whole take.
+
+use super::goals::Goals;
+use super::robot_state::{RobotState, Unknowns};
+use super::settings::Settings;
+use super::solve::solve;
+use super::start::first_guess;
+use super::take_body::TakeBody;
+use crate::math::{Transform, same_hemisphere};
+use crate::model::{Motion, Robot, RobotMotion};
+use crate::robot_body::RobotBody;
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// Frames of a window, and frames on either side of it that are solved and thrown away. At seams the step between frames is
+/// within 0.008 rad of that of one solve over the whole take; more overlap changes nothing.
+const WINDOW: usize = 256;
+const OVERLAP: usize = 16;
+
+/// Why a take cannot be retargeted onto a robot.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RobotRetargetError {
+    /// The robot has no two legs.
+    #[error(
+        "`{robot}` is no humanoid: no two legs of three hinges each were found\n  hint: name the model of a robot with two legs"
+    )]
+    NoHumanoid {
+        /// Its name.
+        robot: String,
+    },
+    /// The take lacks a joint of a leg.
+    #[error(
+        "the take has no {role}, which a robot's legs need\n  hint: see the detected roles with `posemill inspect`, and name the joint with `posemill map`"
+    )]
+    NoLeg {
+        /// The missing role.
+        role: String,
+    },
+}
+
+/// Retargets takes onto one robot.
+#[derive(Clone, Debug)]
+pub struct RobotRetarget {
+    unknowns: Unknowns,
+}
+
+impl RobotRetarget {
+    /// For a robot.
+    ///
+    /// # Errors
+    /// A robot that is no humanoid.
+    pub fn new(robot: &Arc<Robot>) -> Result<Self, RobotRetargetError> {
+        let no_humanoid = || RobotRetargetError::NoHumanoid { robot: robot.name.clone() };
+        let body = RobotBody::of(robot).ok_or_else(no_humanoid)?;
+        Ok(Self { unknowns: Unknowns::of(&Arc::new(body)) })
+    }
+
+    /// Whether the soles were measured from shapes.
+    pub fn has_soles(&self) -> bool {
+        self.unknowns.body.soles.iter().all(|sole| sole.measured)
+    }
+
+    /// The robot's motion for a take, at the take's rate. `cuts` are the frames that follow a cut.
+    ///
+    /// # Errors
+    /// A take without legs.
+    pub fn apply(&self, take: &Motion, cuts: &[usize]) -> Result<RobotMotion, RobotRetargetError> {
+        let rate = take.clip.sample_rate;
+        let unknowns = &self.unknowns;
+        let no_leg = |role: crate::model::Role| RobotRetargetError::NoLeg { role: role.to_string() };
+        let body = TakeBody::of(take).map_err(no_leg)?;
+        let goals = Goals::of(&body, &unknowns.body, rate, cuts);
+        let start = first_guess(unknowns, &goals, &Settings::FINAL);
+        let windows = windows(&goals.cut);
+        let solved: Vec<Vec<RobotState>> = windows
+            .par_iter()
+            .map(|window| {
+                let part = goals.part(window.from..window.to);
+                let states = solve(unknowns, &part, start[window.from..window.to].to_vec());
+                states[window.first - window.from..window.end - window.from].to_vec()
+            })
+            .collect();
+        let mut motion = RobotMotion { rate, base: Vec::new(), values: Vec::new() };
+        for state in solved.into_iter().flatten() {
+            let last = motion.base.last().map_or(state.base.rotation, |base: &Transform| base.rotation);
+            motion
+                .base
+                .push(Transform { rotation: same_hemisphere(state.base.rotation, &last), ..state.base });
+            motion.values.extend(state.values);
+        }
+        Ok(motion)
+    }
+}
+
+/// Frames that are solved together, and those of them that are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Window {
+    from: usize,
+    to: usize,
+    first: usize,
+    end: usize,
+}
+
+/// The windows of a clip, which do not reach across cuts.
+fn windows(cut: &[bool]) -> Vec<Window> {
+    let mut windows = Vec::new();
+    let mut start = 0;
+    while start < cut.len() {
+        let end = (start + 1..cut.len()).find(|&frame| cut[frame]).unwrap_or(cut.len());
+        let count = (end - start).div_ceil(WINDOW);
+        for k in 0..count {
+            let first = start + (end - start) * k / count;
+            let last = start + (end - start) * (k + 1) / count;
+            let from = first.saturating_sub(OVERLAP).max(start);
+            windows.push(Window { from, to: (last + OVERLAP).min(end), first, end: last });
+        }
+        start = end;
+    }
+    windows
+}

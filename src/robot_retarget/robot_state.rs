@@ -1,0 +1,132 @@
+//! The unknowns of one frame, and where they put the links.
+
+use crate::math::{Quat, Transform, Vec3, exp};
+use crate::robot_body::RobotBody;
+use std::sync::Arc;
+
+/// Base and hinges of one frame.
+#[derive(Clone, Debug)]
+pub(super) struct RobotState {
+    pub(super) base: Transform,
+    pub(super) values: Vec<f64>,
+}
+
+/// Links and hinges of one frame in the world.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Placed {
+    pub(super) links: Vec<Transform>,
+    /// A point on each hinge's axis, and its direction.
+    pub(super) anchors: Vec<Vec3>,
+    pub(super) axes: Vec<Vec3>,
+}
+
+/// The robot as the equations see it: unknowns, their limits, and which of them move each link.
+///
+/// Unknowns: 0 to 2 the base's place, 3 to 5 its rotation (a rotation vector in the world, applied last), then one per hinge.
+/// A hinge that follows another has none of its own: its columns are added to those of the other.
+#[derive(Clone, Debug)]
+pub(super) struct Unknowns {
+    pub(super) body: Arc<RobotBody>,
+    pub(super) count: usize,
+    /// Per hinge its unknown and how much of it: 1, or the factor by which it follows.
+    pub(super) of_hinge: Vec<(usize, f64)>,
+    /// Per unknown from 6 on, the hinge that it is.
+    pub(super) hinges: Vec<usize>,
+    /// The hinges that move each link.
+    pub(super) chains: Vec<Vec<usize>>,
+    /// Limits, neutral values and highest speeds of the hinges.
+    pub(super) low: Vec<f64>,
+    pub(super) high: Vec<f64>,
+    pub(super) neutral: Vec<f64>,
+    pub(super) fastest: Vec<f64>,
+}
+
+impl Unknowns {
+    /// The unknowns of a robot.
+    pub(super) fn of(body: &Arc<RobotBody>) -> Self {
+        let robot = &body.robot;
+        let mut hinges = Vec::new();
+        let mut of_hinge = vec![(usize::MAX, 0.0); robot.hinges.len()];
+        for (k, hinge) in robot.hinges.iter().enumerate() {
+            let leads = hinge.follows.as_ref().is_none_or(|f| robot.hinges[f.hinge].follows.is_some());
+            if leads {
+                of_hinge[k] = (6 + hinges.len(), 1.0);
+                hinges.push(k);
+            }
+        }
+        for (k, hinge) in robot.hinges.iter().enumerate() {
+            if let Some(follows) = hinge.follows.as_ref().filter(|_| of_hinge[k].0 == usize::MAX) {
+                of_hinge[k] = (of_hinge[follows.hinge].0, follows.coefficients[1]);
+            }
+        }
+        let used = |range: Option<[f64; 2]>| {
+            let [low, high] = range.unwrap_or([-std::f64::consts::PI, std::f64::consts::PI]);
+            let (middle, half) = ((low + high) / 2.0, (high - low) / 2.0 * super::settings::RANGE);
+            [middle - half, middle + half]
+        };
+        let ranges: Vec<[f64; 2]> = robot.hinges.iter().map(|h| used(h.range)).collect();
+        let neutral = robot.hinges.iter().zip(&ranges).map(|(h, r)| h.zero.clamp(r[0], r[1])).collect();
+        let fastest = robot.hinges.iter().map(|h| h.speed.unwrap_or(super::settings::USUAL_SPEED)).collect();
+        Self {
+            body: Arc::clone(body),
+            count: 6 + hinges.len(),
+            of_hinge,
+            hinges,
+            chains: body.zero.chains.clone(),
+            low: ranges.iter().map(|r| r[0]).collect(),
+            high: ranges.iter().map(|r| r[1]).collect(),
+            neutral,
+            fastest,
+        }
+    }
+
+    /// Sets the hinges that follow others.
+    pub(super) fn couple(&self, values: &mut [f64]) {
+        let robot = &self.body.robot;
+        for (k, hinge) in robot.hinges.iter().enumerate() {
+            let Some(follows) = hinge.follows.as_ref().filter(|_| self.hinges.binary_search(&k).is_err())
+            else {
+                continue;
+            };
+            let x = values[follows.hinge] - robot.hinges[follows.hinge].zero;
+            let power = follows.coefficients.iter().rev().fold(0.0, |sum, c| sum * x + c);
+            values[k] = (hinge.zero + power).clamp(self.low[k], self.high[k]);
+        }
+    }
+
+    /// Puts the links where a state has them.
+    pub(super) fn place(&self, state: &RobotState, placed: &mut Placed) {
+        let robot = &self.body.robot;
+        placed.links.clear();
+        placed.anchors.clear();
+        placed.axes.clear();
+        let mut hinge = 0;
+        for (k, link) in robot.links.iter().enumerate() {
+            let mut at =
+                link.parent.map_or(state.base, |parent| placed.links[parent] * link.parent_from_link);
+            while let Some(h) = robot.hinges.get(hinge).filter(|h| h.link == k) {
+                placed.anchors.push(at.point(&h.anchor));
+                placed.axes.push(at.rotation * h.axis);
+                at = at * h.moved(state.values[hinge]);
+                hinge += 1;
+            }
+            placed.links.push(at);
+        }
+    }
+
+    /// The state after a step of the unknowns, inside the limits.
+    pub(super) fn stepped(&self, state: &RobotState, step: &[f64]) -> RobotState {
+        let rotation = exp(&Vec3::new(step[3], step[4], step[5])) * state.base.rotation;
+        let base = Transform {
+            rotation: Quat::new_normalize(rotation.into_inner()),
+            translation: state.base.translation + Vec3::new(step[0], step[1], step[2]),
+        };
+        let mut values = state.values.clone();
+        for (unknown, &hinge) in self.hinges.iter().enumerate() {
+            let moved = values[hinge] + step[6 + unknown];
+            values[hinge] = moved.clamp(self.low[hinge], self.high[hinge]);
+        }
+        self.couple(&mut values);
+        RobotState { base, values }
+    }
+}

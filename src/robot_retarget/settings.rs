@@ -1,0 +1,112 @@
+//! Widths and weights of the equations, each with what was seen at other values (20 takes on a robot of 29 hinges).
+//!
+//! A residual's weight is one over the square of its width. Lengths are in lengths of the robot's leg, unless in metres.
+
+/// Widths of the goals' residuals.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Settings {
+    /// Directions of thigh and shin: with 0.05 their error at p95 is 9 instead of 7 degrees in dances.
+    pub(super) leg: f64,
+    /// Directions of upper arm and forearm: with 0.06 a dance keeps 4 percent more frames within 10 degrees, and jumps 7
+    /// instead of 4 times.
+    pub(super) arm: f64,
+    /// Rotation of the torso and of the pelvis, radians: as far as people lean in place of a waist that robots lack.
+    pub(super) torso: f64,
+    pub(super) pelvis: f64,
+    /// Pitch and yaw of a sole, radians; a third of what is seen of a foot that is flat.
+    pub(super) sole: f64,
+    /// Roll of a sole, radians. With 0.06 ankles whose roll is at its limit pull the legs: key points 8.2 instead of 3.7 cm.
+    pub(super) roll: f64,
+    /// Rotation of a hand, radians: wrists of robots reach less than people's.
+    pub(super) hand: f64,
+    /// Place of the middle of the hips, and of the ankles.
+    pub(super) root: f64,
+    pub(super) ankle: f64,
+    /// Weight of resting points.
+    pub(super) rest: f64,
+    /// Speed of a resting point that is as good as none, per second; 0.01 gains nothing.
+    pub(super) rest_speed: f64,
+    /// Height of a point of the sole that is on the floor, metres.
+    pub(super) ground: f64,
+    /// How deep soles and other parts may be in the floor, metres.
+    pub(super) floor: f64,
+    /// How deep parts may be in each other, or in the floor if they are no soles, metres.
+    pub(super) collision: f64,
+}
+
+impl Settings {
+    /// The widths of the last round, in which the result is found.
+    pub(super) const FINAL: Settings = Settings {
+        leg: 0.035,
+        arm: 0.08,
+        torso: 0.10,
+        pelvis: 0.15,
+        sole: 0.06,
+        roll: 0.15,
+        hand: 0.35,
+        root: 0.10,
+        ankle: 0.15,
+        rest: 4.0,
+        rest_speed: 0.02,
+        ground: 0.003,
+        floor: 0.002,
+        collision: 0.004,
+    };
+
+    /// The same with contacts that are softer by a factor.
+    pub(super) fn softened(self, factor: f64) -> Self {
+        Self {
+            rest_speed: self.rest_speed * factor,
+            ground: self.ground * factor,
+            floor: self.floor * factor,
+            collision: self.collision * factor,
+            ..self
+        }
+    }
+}
+
+/// A round of the solve.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Round {
+    /// Frequency up to which the motion is free, hertz.
+    pub(super) cutoff: f64,
+    /// How much softer contacts are.
+    pub(super) softness: f64,
+    /// Most steps.
+    pub(super) steps: usize,
+    /// A step that lowers the cost by a smaller share is the last.
+    pub(super) enough: f64,
+}
+
+/// The rounds. Without soft contacts at first, resting feet hold the solve in a curved valley: 20 steps were not enough. A last
+/// cutoff of 5 Hz gives 34 jumps instead of 6, one of 6 Hz twice as many.
+pub(super) const ROUNDS: [Round; 3] = [
+    Round { cutoff: 2.0, softness: 8.0, steps: 5, enough: 1e-2 },
+    Round { cutoff: 3.0, softness: 3.0, steps: 5, enough: 1e-2 },
+    Round { cutoff: 4.0, softness: 1.0, steps: 10, enough: 2e-4 },
+];
+
+/// A point of a sole below this rests, the less the higher.
+pub(super) const NEAR: f64 = 0.03;
+/// A point of a sole slower than this rests, the less the faster, per second. With 0.12 skate is 8.7 instead of 6.3 cm/s at p95.
+pub(super) const SLOW: f64 = 0.2;
+/// A point of a sole counts as the one on the ground if it is not this much above the lower one.
+pub(super) const LOWER: f64 = 0.01;
+/// Soles stay this far above the floor, metres: half of the width, so that none is below 0 by much.
+pub(super) const FLOOR_MARGIN: f64 = 0.001;
+/// Parts stay this far from each other, metres: the corners that stick out of the capsules; no other value was tried.
+pub(super) const COLLISION_MARGIN: f64 = 0.008;
+/// Width of hinges about zero, radians: it only decides what nothing else does.
+pub(super) const POSTURE: f64 = 2.0;
+/// Share of a hinge's range that is used: the field counts hinges beyond 98 percent as violations (PHUMA, 2510.26236).
+pub(super) const RANGE: f64 = 0.98;
+/// Share of a hinge's highest speed above which it is slowed down, and the width of the excess, radians per second.
+pub(super) const SPEED_SHARE: f64 = 0.9;
+pub(super) const SPEED_WIDTH: f64 = 0.5;
+/// Highest speed of a hinge whose file states none, radians per second: that of the motors of common humanoids.
+pub(super) const USUAL_SPEED: f64 = 20.0;
+/// Width of smoothness at the cutoff, radians, and for the base's place in lengths of the leg.
+pub(super) const SMOOTH: f64 = 0.1;
+pub(super) const SMOOTH_BASE: f64 = 0.3;
+/// The rate at which all of this was found, Hz; at others every term is multiplied so that its integral over time is the same.
+pub(super) const RATE: f64 = 30.0;

@@ -1,0 +1,84 @@
+//! The solve of one window: damped Gauss-Newton steps (Levenberg 1944) with bounds by projection (Bertsekas 1982).
+
+use super::equations::{Equations, Scratch};
+use super::goals::Goals;
+use super::normal_equations::NormalEquations;
+use super::robot_state::{RobotState, Unknowns};
+use super::settings::{ROUNDS, Settings};
+
+/// First damping, the least, what a success divides it by, what a failure multiplies it by, and at least makes it.
+const DAMPING: f64 = 1e-3;
+const LEAST_DAMPING: f64 = 1e-6;
+const SUCCESS: f64 = 4.0;
+const FAILURE: f64 = 8.0;
+/// Dampings that are tried before a round ends.
+const TRIES: usize = 7;
+/// A hinge this near to its limit, radians, whose gradient points outwards is held.
+const AT_LIMIT: f64 = 1e-3;
+/// The first step rotates nothing farther than this, radians.
+const FIRST_STEP: f64 = 0.7;
+
+/// The states that solve the goals, from a first guess.
+pub(super) fn solve(unknowns: &Unknowns, goals: &Goals, mut states: Vec<RobotState>) -> Vec<RobotState> {
+    let (mut scratch, mut factor) = (Scratch::default(), Vec::new());
+    let mut system = NormalEquations::new(states.len(), unknowns.count);
+    let mut damping = DAMPING;
+    for (number, round) in ROUNDS.iter().enumerate() {
+        let settings = Settings::FINAL.softened(round.softness);
+        let equations = Equations { unknowns, goals, settings, cutoff: round.cutoff };
+        damping = damping.min(DAMPING);
+        for step in 0..round.steps {
+            equations.set(&states, true, &mut scratch, &mut system);
+            let cost = system.cost;
+            let held = held(unknowns, &states, &system.gradient);
+            let mut found = None;
+            for _ in 0..TRIES {
+                let mut change = system.step(&held, damping, &mut factor);
+                if number == 0 && step == 0 {
+                    shorten(&mut change, unknowns.count);
+                }
+                let moved: Vec<RobotState> = states
+                    .iter()
+                    .zip(change.chunks(unknowns.count))
+                    .map(|(s, d)| unknowns.stepped(s, d))
+                    .collect();
+                equations.set(&moved, false, &mut scratch, &mut system);
+                if system.cost < cost {
+                    damping = (damping / SUCCESS).max(LEAST_DAMPING);
+                    found = Some((moved, system.cost));
+                    break;
+                }
+                damping = (damping * FAILURE).max(DAMPING);
+            }
+            let Some((moved, lower)) = found else { break };
+            states = moved;
+            if (cost - lower) / cost < round.enough {
+                break;
+            }
+        }
+    }
+    states
+}
+
+/// The unknowns that a step leaves: hinges at their limit whose gradient points outwards.
+fn held(unknowns: &Unknowns, states: &[RobotState], gradient: &[f64]) -> Vec<bool> {
+    let mut held = vec![false; gradient.len()];
+    for (frame, state) in states.iter().enumerate() {
+        for (k, &hinge) in unknowns.hinges.iter().enumerate() {
+            let at = frame * unknowns.count + 6 + k;
+            let (value, slope) = (state.values[hinge], gradient[at]);
+            held[at] = value <= unknowns.low[hinge] + AT_LIMIT && slope > 0.0
+                || value >= unknowns.high[hinge] - AT_LIMIT && slope < 0.0;
+        }
+    }
+    held
+}
+
+/// Shortens a step that rotates something too far.
+fn shorten(step: &mut [f64], per_frame: usize) {
+    let angles = step.chunks(per_frame).flat_map(|frame| &frame[3..]);
+    let largest = angles.fold(0.0f64, |most, x| most.max(x.abs()));
+    if largest > FIRST_STEP {
+        step.iter_mut().for_each(|x| *x *= FIRST_STEP / largest);
+    }
+}

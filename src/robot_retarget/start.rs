@@ -1,0 +1,285 @@
+//! A first guess of every frame: base from the pelvis, then the waist, then each limb alone from several starts, and the path
+//! through the starts that changes least (Viterbi 1967). Without it, elbows and knees flip, and kneeling is not found.
+
+use super::goals::Goals;
+use super::robot_state::{Placed, RobotState, Unknowns};
+use super::settings::Settings;
+use super::small_system::damped_step;
+use crate::math::{Quat, Transform, Vec3, log};
+use crate::robot_body::Limb;
+use rayon::prelude::*;
+
+/// Steps for the waist, and their damping.
+const WAIST_STEPS: usize = 12;
+const WAIST_DAMPING: f64 = 1e-2;
+/// Steps for a limb, their largest angle (radians), damping and pull to neutral: residuals are of the order 1.
+const LIMB_STEPS: usize = 14;
+const LARGEST_STEP: f64 = 0.6;
+const DAMPING: f64 = 4e-3;
+const PULL: f64 = 1e-3;
+/// A step below this ends a limb's solve, radians: a tenth of a degree, which the solve over the clip makes good.
+const SETTLED: f64 = 2e-3;
+/// Starts: the first hinge at these shares of its range, times the one before the middle at these; and the neutral pose.
+const FIRST: [f64; 3] = [0.15, 0.5, 0.85];
+const BEFORE_MIDDLE: [f64; 3] = [0.2, 0.5, 0.8];
+/// Cost of a path per square radian from neutral, and width of a change from frame to frame, radians.
+const NEUTRAL: f64 = 0.05;
+const CHANGE: f64 = 0.3;
+
+/// The first guess of all frames.
+pub(super) fn first_guess(unknowns: &Unknowns, goals: &Goals, settings: &Settings) -> Vec<RobotState> {
+    let base = |frame: usize| trunk(unknowns, goals, frame);
+    let mut states: Vec<RobotState> = (0..goals.frames).into_par_iter().map(base).collect();
+    let limbs = &unknowns.body.limbs;
+    let all = limbs.legs.iter().map(Some).chain(limbs.arms.iter().map(Option::as_ref));
+    for (k, limb) in all.enumerate() {
+        let Some(limb) = limb.filter(|_| goals.limbs[k].is_some()) else { continue };
+        limb_path(unknowns, goals, settings, k, limb, &mut states);
+    }
+    let body = &unknowns.body;
+    states.par_iter_mut().enumerate().for_each_init(Placed::default, |placed, (frame, state)| {
+        unknowns.couple(&mut state.values);
+        unknowns.place(state, placed);
+        let hips = placed.links[body.limbs.pelvis()].point(&body.hips_in_pelvis);
+        state.base.translation += goals.hips[frame] - hips;
+    });
+    states
+}
+
+/// Base and waist of a frame: base at the origin.
+fn trunk(unknowns: &Unknowns, goals: &Goals, frame: usize) -> RobotState {
+    let (body, zero) = (&unknowns.body, &unknowns.body.zero);
+    let (pelvis, torso) = (body.limbs.pelvis(), body.limbs.torso());
+    let turned = |link: usize| if link == pelvis { goals.pelvis[frame] } else { goals.torso[frame] };
+    let (top, other) = if zero.chains[pelvis].is_empty() { (pelvis, torso) } else { (torso, pelvis) };
+    let top_goal = if top == pelvis { goals.pelvis[frame] } else { goals.torso[frame] };
+    let base = Transform::from_rotation(top_goal * zero.links[0].rotation);
+    let mut state = RobotState { base, values: unknowns.neutral.clone() };
+    let chain = &unknowns.chains[other];
+    if chain.is_empty() || other == top {
+        return state;
+    }
+    let mut placed = Placed::default();
+    for _ in 0..WAIST_STEPS {
+        unknowns.place(&state, &mut placed);
+        let error = log(&(placed.links[other].rotation
+            * zero.links[other].rotation.inverse()
+            * turned(other).inverse()));
+        let columns: Vec<Vec3> = chain.iter().map(|&hinge| placed.axes[hinge]).collect();
+        let rows: Vec<(Vec<f64>, f64)> =
+            (0..3).map(|r| (columns.iter().map(|c| c[r]).collect(), error[r])).collect();
+        let step = damped_step(&rows, WAIST_DAMPING, |_, _| false);
+        for (&hinge, step) in chain.iter().zip(&step) {
+            let value = &mut state.values[hinge];
+            *value = (*value + step).clamp(unknowns.low[hinge], unknowns.high[hinge]);
+        }
+    }
+    state
+}
+
+/// What a limb is solved for in one frame.
+struct LimbGoal {
+    /// Rotation of the link that carries it.
+    carrier: Quat,
+    directions: [Vec3; 2],
+    /// Rotation of its last link, if that is a goal.
+    end: Option<Quat>,
+    /// Weight of the end's rotation against directions.
+    end_weight: f64,
+}
+
+/// A limb of hinges that are solved alone.
+struct LimbSolve<'a> {
+    unknowns: &'a Unknowns,
+    limb: &'a Limb,
+    /// The hinges that are solved.
+    hinges: Vec<usize>,
+    /// The links from the carrier to the last.
+    links: Vec<usize>,
+}
+
+/// Solves one limb in all frames.
+fn limb_path(
+    unknowns: &Unknowns,
+    goals: &Goals,
+    settings: &Settings,
+    k: usize,
+    limb: &Limb,
+    states: &mut [RobotState],
+) {
+    let (is_leg, side) = (k < 2, k % 2);
+    let ends = if is_leg { Some(&goals.feet[side].sole) } else { goals.hands[side].as_ref() };
+    let last = if ends.is_some() { limb.end } else { limb.lower };
+    let robot = &unknowns.body.robot;
+    let mut links: Vec<usize> = std::iter::successors(Some(last), |&link| robot.links[link].parent)
+        .take_while(|&l| l != limb.carrier)
+        .collect();
+    links.reverse();
+    let hinges = limb.hinges.iter().copied().filter(|&h| ends.is_some() || h <= limb.middle);
+    let solve = LimbSolve { unknowns, limb, hinges: hinges.collect(), links };
+    let (sigma, end_sigma) =
+        if is_leg { (settings.leg, settings.sole) } else { (settings.arm, settings.hand) };
+    let starts = solve.starts();
+    let directions = goals.limbs[k].as_ref().expect("a limb with goals");
+    let zero_end = unknowns.body.zero.links[limb.end].rotation;
+    let in_frame = |placed: &mut Placed, frame: usize| -> Vec<(Vec<f64>, f64)> {
+        unknowns.place(&states[frame], placed);
+        let goal = LimbGoal {
+            carrier: placed.links[limb.carrier].rotation,
+            directions: [directions[0][frame], directions[1][frame]],
+            end: ends.map(|ends| ends[frame] * zero_end),
+            end_weight: sigma / end_sigma,
+        };
+        starts.iter().map(|start| solve.solved(&goal, start, sigma)).collect()
+    };
+    let candidates: Vec<Vec<(Vec<f64>, f64)>> =
+        (0..goals.frames).into_par_iter().map_init(Placed::default, in_frame).collect();
+    let chosen = cheapest_path(&candidates, &goals.cut);
+    for ((state, candidates), chosen) in states.iter_mut().zip(candidates).zip(chosen) {
+        for (&hinge, value) in solve.hinges.iter().zip(&candidates[chosen].0) {
+            state.values[hinge] = *value;
+        }
+    }
+}
+
+impl LimbSolve<'_> {
+    fn limits(&self, hinge: usize) -> (f64, f64) {
+        (self.unknowns.low[hinge], self.unknowns.high[hinge])
+    }
+
+    /// The starts of every frame.
+    fn starts(&self) -> Vec<Vec<f64>> {
+        let neutral: Vec<f64> = self.hinges.iter().map(|&h| self.unknowns.neutral[h]).collect();
+        let at = |hinge: usize, share: f64| {
+            let (low, high) = self.limits(hinge);
+            low + (high - low) * share
+        };
+        let middle = self.hinges.iter().position(|&h| h == self.limb.middle).unwrap_or(0);
+        let mut starts = vec![neutral.clone()];
+        for first in FIRST {
+            for before in BEFORE_MIDDLE {
+                let mut start: Vec<f64> = self.hinges.iter().map(|&h| at(h, 0.5)).collect();
+                start[middle + 1..].copy_from_slice(&neutral[middle + 1..]);
+                start[0] = at(self.hinges[0], first);
+                if middle > 0 {
+                    start[middle - 1] = at(self.hinges[middle - 1], before);
+                }
+                // The second hinge of a raised or lowered limb is neutral.
+                if first != FIRST[1] && middle != 2 && start.len() > 1 {
+                    start[1] = neutral[1];
+                }
+                starts.push(start);
+            }
+        }
+        starts
+    }
+
+    /// Axes, both directions and the rotation of the last link.
+    fn place(&self, goal: &LimbGoal, values: &[f64], axes: &mut Vec<Vec3>) -> ([Vec3; 2], Quat) {
+        let robot = &self.unknowns.body.robot;
+        let mut rotation = goal.carrier;
+        let mut directions = [Vec3::zeros(); 2];
+        axes.clear();
+        for &link in &self.links {
+            rotation *= robot.links[link].parent_from_link.rotation;
+            while let Some(hinge) =
+                self.hinges.get(axes.len()).map(|&h| &robot.hinges[h]).filter(|h| h.link == link)
+            {
+                let value = values[axes.len()];
+                axes.push(if hinge.slides { Vec3::zeros() } else { rotation * hinge.axis });
+                if !hinge.slides {
+                    rotation *= hinge.rotation(value);
+                }
+            }
+            if link == self.limb.upper {
+                directions[0] = rotation * self.limb.upper_direction;
+            }
+            if link == self.limb.lower {
+                directions[1] = rotation * self.limb.lower_direction;
+            }
+        }
+        (directions, rotation)
+    }
+
+    /// The hinges after some steps from a start, and their cost.
+    fn solved(&self, goal: &LimbGoal, start: &[f64], sigma: f64) -> (Vec<f64>, f64) {
+        let mut values = start.to_vec();
+        let mut axes = Vec::with_capacity(values.len());
+        let neutral = |k: usize| self.unknowns.neutral[self.hinges[k]];
+        let upper = self.hinges.iter().filter(|&&h| h < self.limb.middle).count();
+        let bending = self.hinges.iter().filter(|&&h| h <= self.limb.middle).count();
+        let mut rows: Vec<(Vec<f64>, f64)> = Vec::with_capacity(9 + values.len());
+        let error_of_end =
+            |rotation: &Quat| goal.end.map(|end| log(&(rotation * end.inverse())) * goal.end_weight);
+        for _ in 0..LIMB_STEPS {
+            let (directions, rotation) = self.place(goal, &values, &mut axes);
+            rows.clear();
+            for (segment, reach) in [(0, upper), (1, bending)] {
+                let (u, t) = (directions[segment], goal.directions[segment]);
+                let column = |k: usize| if k < reach { axes[k].cross(&u) } else { Vec3::zeros() };
+                let columns: Vec<Vec3> = (0..values.len()).map(column).collect();
+                rows.extend((0..3).map(|r| (columns.iter().map(|c| c[r]).collect(), (u - t)[r])));
+            }
+            if let Some(error) = error_of_end(&rotation) {
+                rows.extend(
+                    (0..3).map(|r| (axes.iter().map(|z| z[r] * goal.end_weight).collect(), error[r])),
+                );
+            }
+            let pull = PULL.sqrt();
+            for k in 0..values.len() {
+                let row = (0..values.len()).map(|i| if i == k { pull } else { 0.0 }).collect();
+                rows.push((row, (values[k] - neutral(k)) * pull));
+            }
+            let at_limit = |k: usize, gradient: f64| {
+                let (low, high) = self.limits(self.hinges[k]);
+                values[k] <= low + 1e-3 && gradient > 0.0 || values[k] >= high - 1e-3 && gradient < 0.0
+            };
+            let step = damped_step(&rows, DAMPING, at_limit);
+            let mut largest = 0.0f64;
+            for (k, step) in step.iter().enumerate() {
+                let (low, high) = self.limits(self.hinges[k]);
+                let moved = (values[k] + step.clamp(-LARGEST_STEP, LARGEST_STEP)).clamp(low, high);
+                largest = largest.max((moved - values[k]).abs());
+                values[k] = moved;
+            }
+            if largest < SETTLED {
+                break;
+            }
+        }
+        let (directions, rotation) = self.place(goal, &values, &mut axes);
+        let off: f64 = (0..2).map(|k| (directions[k] - goal.directions[k]).norm_squared()).sum();
+        let end = error_of_end(&rotation).map_or(0.0, |error| error.norm_squared());
+        let far: f64 = values.iter().enumerate().map(|(k, v)| (v - neutral(k)) * (v - neutral(k))).sum();
+        let cost = (off + end) / (sigma * sigma) + NEUTRAL * far;
+        (values, cost)
+    }
+}
+
+/// The cheapest choice of a candidate for every frame.
+fn cheapest_path(candidates: &[Vec<(Vec<f64>, f64)>], cut: &[bool]) -> Vec<usize> {
+    let Some(first) = candidates.first() else { return Vec::new() };
+    let mut costs: Vec<f64> = first.iter().map(|c| c.1).collect();
+    let mut before: Vec<Vec<usize>> = Vec::with_capacity(candidates.len());
+    for (frame, pair) in candidates.windows(2).enumerate() {
+        let change = |a: &[f64], b: &[f64]| {
+            let square: f64 = a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum();
+            if cut[frame + 1] { 0.0 } else { square / (CHANGE * CHANGE) }
+        };
+        let cheapest = |(values, own): &(Vec<f64>, f64)| {
+            let from = pair[0].iter().zip(&costs).map(|((other, _), cost)| cost + change(other, values));
+            let (k, cost) = from.enumerate().min_by(|a, b| a.1.total_cmp(&b.1)).expect("several starts");
+            (k, cost + own)
+        };
+        let (back, next): (Vec<usize>, Vec<f64>) = pair[1].iter().map(cheapest).unzip();
+        before.push(back);
+        costs = next;
+    }
+    let mut at = (0..costs.len()).min_by(|&a, &b| costs[a].total_cmp(&costs[b])).unwrap_or(0);
+    let mut chosen = vec![at];
+    for back in before.iter().rev() {
+        at = back[at];
+        chosen.push(at);
+    }
+    chosen.reverse();
+    chosen
+}

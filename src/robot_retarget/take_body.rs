@@ -1,0 +1,222 @@
+//! What a robot needs of a take: joint positions and calibrated frames of pelvis, chest, feet and hands.
+//!
+//! Space: X front, Y left, Z up. Units: metres of the take, seconds.
+
+use crate::math::{Quat, Transform, Vec3, arc, from_columns, median, median_of, percentile};
+use crate::model::{Character, JointId, Motion, Role, Side, model_from_world};
+use rayon::prelude::*;
+
+/// A foot without toes has its ball this far before the ankle and this far below it, in lengths of the leg (Winter 2009).
+const BALL: [f64; 2] = [0.16, 0.07];
+/// Toes nearer to the ankle than this are none, in lengths of the leg.
+const SHORTEST_FOOT: f64 = 0.05;
+/// A point of the foot is low below this share of its heights, percent, plus this many lengths of the leg.
+const LOW: (f64, f64) = (3.0, 0.02);
+/// If fewer frames than this have a flat foot, the lowest tenth is taken.
+const FEWEST_FLAT: usize = 3;
+/// A foot whose toes are more than 72 degrees (this cosine) from where the pelvis faces is read off the pelvis: of 20 takes
+/// one foot pointed backwards without this rule.
+const FACING: f64 = 0.3;
+
+/// A joint of the take over time.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Path {
+    pub(super) at: Vec<Vec3>,
+    turned: Vec<Quat>,
+    /// Its rotation in the calibration pose.
+    rest: Quat,
+    rest_at: Vec3,
+}
+
+/// A foot over time.
+#[derive(Clone, Debug)]
+pub(super) struct FootPath {
+    /// The sole's frame: X to the front, Z up.
+    pub(super) sole: Vec<Quat>,
+    pub(super) ankle: Vec<Vec3>,
+    pub(super) ball: Vec<Vec3>,
+    /// Whether the foot is flat on the ground.
+    pub(super) flat: Vec<bool>,
+}
+
+/// A limb over time: where it begins, bends and ends.
+#[derive(Clone, Debug)]
+pub(super) struct LimbPath {
+    pub(super) root: Path,
+    pub(super) middle: Path,
+    pub(super) end: Path,
+}
+
+/// The body of a take.
+#[derive(Clone, Debug)]
+pub(super) struct TakeBody {
+    pub(super) frames: usize,
+    /// Mean length of thigh and shin together.
+    pub(super) leg_length: f64,
+    /// Left and right.
+    pub(super) legs: [LimbPath; 2],
+    pub(super) arms: [Option<LimbPath>; 2],
+    pub(super) feet: [FootPath; 2],
+    /// Frames of pelvis and chest: X to their front, Y to their left.
+    pub(super) pelvis: Vec<Quat>,
+    pub(super) chest: Vec<Quat>,
+    /// Frames of the hands: X along the fingers, Y out of the left hand's back and the right hand's palm.
+    pub(super) hands: [Option<Vec<Quat>>; 2],
+}
+
+impl TakeBody {
+    /// The body of a take.
+    ///
+    /// # Errors
+    /// The role of the first leg joint that is missing.
+    pub(super) fn of(motion: &Motion) -> Result<Self, Role> {
+        let character = &motion.character;
+        let joint = |role: Role| character.rig.joint(role);
+        let mut wanted = Vec::new();
+        let leg = |side| [Role::UpperLeg(side), Role::LowerLeg(side), Role::Foot(side)];
+        for role in Side::BOTH.into_iter().flat_map(leg) {
+            wanted.push(joint(role).ok_or(role)?);
+        }
+        let arm = |side: Side| {
+            let [upper, lower] = [Role::UpperArm(side), Role::LowerArm(side)].map(joint);
+            let end =
+                joint(Role::Hand(side)).or_else(|| character.skeleton().children(lower?).first().copied());
+            Some([upper?, lower?, end?])
+        };
+        let arms = Side::BOTH.map(arm);
+        let toes = Side::BOTH.map(|side| joint(Role::Toes(side)));
+        let hips = common(character, wanted[0], wanted[3]);
+        let chest = match (arms[0], arms[1]) {
+            (Some(left), Some(right)) => common(character, left[0], right[0]),
+            _ => hips,
+        };
+        wanted.extend(arms.iter().flatten().flatten().chain(toes.iter().flatten()).chain([&hips, &chest]));
+        let paths = paths(motion, &wanted);
+        let path = |id: JointId| paths[wanted.iter().position(|w| *w == id).expect("a wanted joint")].clone();
+        let limb = |[root, middle, end]: [JointId; 3]| LimbPath {
+            root: path(root),
+            middle: path(middle),
+            end: path(end),
+        };
+        let legs = [0, 3].map(|k| limb([wanted[k], wanted[k + 1], wanted[k + 2]]));
+        let arms = arms.map(|arm| arm.map(limb));
+        let lengths = legs.iter().map(|leg| {
+            let apart =
+                |a: &Path, b: &Path| median(a.at.iter().zip(&b.at).map(|(a, b)| (a - b).norm()).collect());
+            apart(&leg.root, &leg.middle) + apart(&leg.middle, &leg.end)
+        });
+        let leg_length = lengths.sum::<f64>() / 2.0;
+        let pelvis = trunk(&path(hips), &legs[0].root, &legs[1].root);
+        let chest = match &arms {
+            [Some(left), Some(right)] => trunk(&path(chest), &left.root, &right.root),
+            _ => pelvis.clone(),
+        };
+        let feet = [0, 1].map(|k| foot(&legs[k].end, toes[k].map(&path).as_ref(), &pelvis, leg_length));
+        let hands = [0, 1].map(|k| {
+            let arm = arms[k].as_ref().filter(|_| joint(Role::Hand(Side::BOTH[k])).is_some())?;
+            Some(hand(arm, Side::BOTH[k].sign()))
+        });
+        Ok(Self { frames: motion.clip.frames(), leg_length, legs, arms, feet, pelvis, chest, hands })
+    }
+}
+
+/// The nearest joint that both are below.
+fn common(character: &Character, a: JointId, b: JointId) -> JointId {
+    let skeleton = character.skeleton();
+    let shared = skeleton.path_to_root(a).find(|&above| skeleton.is_ancestor(above, b));
+    shared.unwrap_or(JointId::new(0))
+}
+
+fn paths(motion: &Motion, wanted: &[JointId]) -> Vec<Path> {
+    let world_from_model = Transform::from_rotation(model_from_world().inverse());
+    let rest = motion.character.calibration_pose();
+    let frames: Vec<Vec<Transform>> = (0..motion.clip.frames())
+        .into_par_iter()
+        .map(|frame| {
+            let pose = motion.model_pose(frame);
+            wanted.iter().map(|&id| world_from_model * *pose.joint(id)).collect()
+        })
+        .collect();
+    let path = |(k, id): (usize, &JointId)| {
+        let rest = world_from_model * *rest.joint(*id);
+        Path {
+            at: frames.iter().map(|frame| frame[k].translation).collect(),
+            turned: frames.iter().map(|frame| frame[k].rotation).collect(),
+            rest: rest.rotation,
+            rest_at: rest.translation,
+        }
+    };
+    wanted.iter().enumerate().map(path).collect()
+}
+
+impl Path {
+    /// A vector of the world in the joint's space, at one frame.
+    fn inside(&self, frame: usize, v: Vec3) -> Vec3 {
+        self.turned[frame].inverse() * v
+    }
+}
+
+/// The frame of pelvis or chest: its left is the line of hips or shoulders, its up that of the calibration pose.
+fn trunk(path: &Path, left: &Path, right: &Path) -> Vec<Quat> {
+    let line = median_of((0..path.at.len()).map(|f| path.inside(f, left.at[f] - right.at[f])));
+    let up = path.rest.inverse() * Vec3::z();
+    let y = line.try_normalize(1e-9).unwrap_or_else(|| path.rest.inverse() * Vec3::y());
+    let x = y.cross(&up).try_normalize(1e-9).unwrap_or_else(|| path.rest.inverse() * Vec3::x());
+    let joint_from_trunk = from_columns(&x, &y, &x.cross(&y));
+    path.turned.iter().map(|turned| turned * joint_from_trunk).collect()
+}
+
+/// A foot, whose sole is level where ankle and ball are lowest.
+fn foot(ankle: &Path, toes: Option<&Path>, pelvis: &[Quat], leg_length: f64) -> FootPath {
+    let frames = ankle.at.len();
+    let rigid = |forward: Vec3, up: Vec3| -> Vec<Vec3> {
+        let offset = (forward * BALL[0] - up * BALL[1]) * leg_length;
+        (0..frames).map(|f| ankle.at[f] + ankle.turned[f] * offset).collect()
+    };
+    let long = |toes: &&Path| {
+        median((0..frames).map(|f| (toes.at[f] - ankle.at[f]).norm()).collect()) > SHORTEST_FOOT * leg_length
+    };
+    let toes = toes.filter(long);
+    let in_rest = |v: Vec3| ankle.rest.inverse() * v;
+    let mut ball = toes.map_or_else(|| rigid(in_rest(Vec3::x()), in_rest(Vec3::z())), |toes| toes.at.clone());
+    let flat = flat(&ankle.at, &ball, leg_length);
+    let median_in = |of: &dyn Fn(usize) -> Vec3| {
+        median_of((0..frames).filter(|f| flat[*f]).map(|f| ankle.inside(f, of(f))))
+    };
+    let up = median_in(&|_| Vec3::z()).try_normalize(1e-9).unwrap_or_else(|| in_rest(Vec3::z()));
+    let across = |v: Vec3| (v - up * up.dot(&v)).try_normalize(1e-9);
+    let body = across(median_in(&|f| pelvis[f] * Vec3::x())).unwrap_or_else(|| in_rest(Vec3::x()));
+    let mut forward = across(median_in(&|f| ball[f] - ankle.at[f])).unwrap_or(body);
+    if forward.dot(&body) < FACING {
+        forward = body;
+        ball = rigid(body, up);
+    }
+    let joint_from_sole = from_columns(&forward, &up.cross(&forward), &up);
+    let sole = ankle.turned.iter().map(|turned| turned * joint_from_sole).collect();
+    FootPath { sole, ankle: ankle.at.clone(), ball, flat }
+}
+
+/// The frames in which ankle and ball are both low.
+fn flat(ankle: &[Vec3], ball: &[Vec3], leg_length: f64) -> Vec<bool> {
+    let below = |path: &[Vec3], percent: f64, more: f64| {
+        let heights: Vec<f64> = path.iter().map(|p| p.z).collect();
+        percentile(&heights, percent / 100.0) + more
+    };
+    let [a, b] = [ankle, ball].map(|path| below(path, LOW.0, LOW.1 * leg_length));
+    let flat: Vec<bool> = ankle.iter().zip(ball).map(|(p, q)| p.z < a && q.z < b).collect();
+    if flat.iter().filter(|f| **f).count() >= FEWEST_FLAT {
+        return flat;
+    }
+    let lowest = below(ankle, 10.0, 0.0);
+    ankle.iter().map(|p| p.z <= lowest).collect()
+}
+
+/// The frame of a hand: palm down in a T-pose, rotated by the shortest arc to where the forearm of the calibration pose points.
+fn hand(arm: &LimbPath, sign: f64) -> Vec<Quat> {
+    let side = Vec3::y() * sign;
+    let forearm = arm.end.rest_at - arm.middle.rest_at;
+    let swing = arc(&side, &forearm, &Vec3::x());
+    let t_pose = from_columns(&side, &(Vec3::z() * sign), &Vec3::x());
+    let joint_from_hand = arm.end.rest.inverse() * swing * t_pose;
+    arm.end.turned.iter().map(|turned| turned * joint_from_hand).collect()
+}

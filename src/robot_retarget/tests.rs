@@ -1,0 +1,179 @@
+//! Laws of the solve.
+
+use super::equations::{Equations, Scratch};
+use super::goals::Goals;
+use super::normal_equations::NormalEquations;
+use super::robot_state::{RobotState, Unknowns};
+use super::settings::{RANGE, Settings};
+use super::start::first_guess;
+use super::take_body::TakeBody;
+use super::{RobotRetarget, RobotRetargetError};
+use crate::import::{ImportOptions, load};
+use crate::made_walk::{shipped, take};
+use crate::math::{Quat, Transform, Vec3, angle_between, exp};
+use crate::model::{Motion, Robot, RobotMotion, Role, Side};
+use crate::robot_body::RobotBody;
+use std::sync::Arc;
+
+fn robot() -> Arc<Robot> {
+    load(shipped("humanoid.xml"), &ImportOptions::default()).unwrap().character.robot.clone().unwrap()
+}
+
+fn unknowns() -> Unknowns {
+    Unknowns::of(&Arc::new(RobotBody::of(&robot()).unwrap()))
+}
+
+/// Every 4th frame of a shipped take, at a quarter of its rate.
+fn slow(name: &str, frames: usize) -> Motion {
+    let motion = take(name);
+    let poses: Vec<_> = (0..frames).map(|f| motion.clip.pose(motion.character.skeleton(), 4 * f)).collect();
+    let rate = motion.clip.sample_rate / 4.0;
+    let clip = crate::model::Clip::from_poses("slow", rate, motion.character.skeleton(), &poses);
+    Motion::new(Arc::clone(&motion.character), clip)
+}
+
+fn performed(motion: &Motion) -> RobotMotion {
+    RobotRetarget::new(&robot()).unwrap().apply(motion, &[]).unwrap()
+}
+
+/// All terms are active: hinges are bent at random, so that parts are in each other and in the floor, and move fast.
+#[test]
+fn the_gradient_is_that_of_the_cost() {
+    let unknowns = unknowns();
+    let take = slow("walk.bvh", 5);
+    let body = TakeBody::of(&take).unwrap();
+    let goals = Goals::of(&body, &unknowns.body, 30.0, &[]);
+    let mut random = 7u64;
+    let mut next = || {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (random >> 40) as f64 / f64::from(1 << 24) - 0.5
+    };
+    let states: Vec<RobotState> = first_guess(&unknowns, &goals, &Settings::FINAL)
+        .into_iter()
+        .map(|mut state| {
+            state.values.iter_mut().for_each(|value| *value += 2.0 * next());
+            let off = Vec3::new(next(), next(), next());
+            state.base =
+                Transform::new(exp(&(off * 0.1)) * state.base.rotation, state.base.translation + off * 0.3);
+            state.base.translation.z -= 0.2;
+            state
+        })
+        .collect();
+    // Equal widths for a sole's angles: the derivative of a rotation vector is taken as 1, which is exact only then.
+    let settings = Settings { roll: Settings::FINAL.sole, ..Settings::FINAL };
+    let equations = Equations { unknowns: &unknowns, goals: &goals, settings, cutoff: 4.0 };
+    let (mut scratch, mut system) = (Scratch::default(), NormalEquations::new(states.len(), unknowns.count));
+    equations.set(&states, true, &mut scratch, &mut system);
+    let (gradient, cost) = (system.gradient.clone(), system.cost);
+    equations.set(&states, false, &mut scratch, &mut system);
+    assert!((system.cost / cost - 1.0).abs() < 1e-12, "the cost alone is the cost with derivatives");
+    let size = gradient.iter().fold(0.0f64, |most, g| most.max(g.abs()));
+    let mut cost_at = |frame: usize, unknown: usize, by: f64| {
+        let mut moved = states.clone();
+        let mut step = vec![0.0; unknowns.count];
+        step[unknown] = by;
+        let state = &states[frame];
+        // Without limits, which a random state is beyond.
+        let turn = exp(&Vec3::new(step[3], step[4], step[5])) * state.base.rotation;
+        let place = state.base.translation + Vec3::new(step[0], step[1], step[2]);
+        moved[frame].base = Transform::new(turn, place);
+        for (k, &hinge) in unknowns.hinges.iter().enumerate() {
+            moved[frame].values[hinge] += step[6 + k];
+        }
+        equations.set(&moved, false, &mut scratch, &mut system);
+        system.cost
+    };
+    let h = 1e-6;
+    for frame in 0..states.len() {
+        for unknown in 0..unknowns.count {
+            let numeric = (cost_at(frame, unknown, h) - cost_at(frame, unknown, -h)) / (2.0 * h);
+            let analytic = 2.0 * gradient[frame * unknowns.count + unknown];
+            assert!(
+                (numeric - analytic).abs() < 1e-5 * size,
+                "frame {frame}, unknown {unknown}: {numeric} {analytic}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_walk_points_its_limbs_as_the_take_does_inside_all_limits() {
+    let motion = slow("walk.bvh", 60);
+    let result = performed(&motion);
+    assert_eq!(result.frames(), 60);
+    let (robot, body) = (robot(), RobotBody::of(&robot()).unwrap());
+    let (mut sum, mut count) = (0.0, 0);
+    let mut lowest = f64::MAX;
+    for frame in 0..result.frames() {
+        for (hinge, value) in robot.hinges.iter().zip(result.values(frame)) {
+            let [low, high] = hinge.range.unwrap();
+            let (middle, half) = ((low + high) / 2.0, (high - low) / 2.0 * RANGE);
+            assert!((value - middle).abs() <= half + 1e-12, "{}", hinge.name);
+        }
+        let links = robot.links_in_world(result.base[frame], result.values(frame));
+        let pose = motion.model_pose(frame);
+        for leg in &body.limbs.legs {
+            let at = |role: Role| pose.position(motion.character.rig.joint(role).unwrap());
+            let side = leg.side;
+            for (from, to, link, own) in [
+                (Role::UpperLeg(side), Role::LowerLeg(side), leg.upper, leg.upper_direction),
+                (Role::LowerLeg(side), Role::Foot(side), leg.lower, leg.lower_direction),
+            ] {
+                let goal = at(to) - at(from);
+                let goal = Vec3::new(goal.z, goal.x, goal.y);
+                sum += angle_between(&(links[link].rotation * own), &goal).to_degrees();
+                count += 1;
+            }
+        }
+        for sole in &body.soles {
+            let low = sole.corners.iter().map(|corner| links[sole.link].point(corner).z);
+            lowest = low.fold(lowest, f64::min);
+        }
+    }
+    let mean = sum / f64::from(count);
+    assert!(mean < 2.0, "legs are {mean} degrees off");
+    assert!((-0.005..0.005).contains(&lowest), "the lowest sole is at {lowest} m");
+}
+
+/// The robot's legs decide its size, and the world has no preferred place or direction.
+#[test]
+fn a_take_that_is_larger_and_elsewhere_gives_the_same_hinges() {
+    let motion = slow("walk.bvh", 40);
+    let mut moved = motion.clone();
+    let turned = Transform::new(Quat::from_axis_angle(&Vec3::y_axis(), 0.7), Vec3::new(3.0, 0.0, -2.0));
+    for frame in 0..40 {
+        let root = moved.clip.translations(frame)[0];
+        moved.clip.translations_mut(frame)[0] = turned.point(&root);
+        let q = moved.clip.rotations(frame)[0];
+        moved.clip.rotations_mut(frame)[0] = turned.rotation * q;
+    }
+    let [one, two] = [performed(&motion), performed(&moved)];
+    let off = one.values.iter().zip(&two.values).fold(0.0f64, |most, (a, b)| most.max((a - b).abs()));
+    // The solve ends when a step gains less than 0.02 percent.
+    assert!(off < 0.01, "{off}");
+}
+
+#[test]
+fn one_thread_and_two_give_the_same_bits() {
+    let motion = slow("walk.bvh", 50);
+    let by = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| performed(&motion))
+    };
+    assert_eq!(by(1), by(2));
+}
+
+#[test]
+fn what_has_no_legs_is_refused() {
+    let odd = shipped("../tests/fixtures/robots/odd.xml");
+    let odd = load(odd, &ImportOptions::default()).unwrap().character.robot.clone().unwrap();
+    assert!(matches!(RobotRetarget::new(&odd), Err(RobotRetargetError::NoHumanoid { .. })));
+    let mut motion = slow("walk.bvh", 3);
+    let mut character = (*motion.character).clone();
+    let roles: Vec<_> = character.rig.assignments().map(|(role, a)| (role, a.clone())).collect();
+    let kept = roles.into_iter().filter(|(role, _)| *role != Role::Foot(Side::Left));
+    character.rig = character.rig.with_roles(kept.collect::<Vec<_>>());
+    motion.character = Arc::new(character);
+    let error = RobotRetarget::new(&robot()).unwrap().apply(&motion, &[]).unwrap_err();
+    assert_eq!(error, RobotRetargetError::NoLeg { role: "left_foot".into() });
+}

@@ -12,9 +12,10 @@ use crate::robot_body::RobotBody;
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// Frames of a window, and frames on either side of it that are solved and thrown away. At seams the step between frames is
-/// within 0.008 rad of that of one solve over the whole take; more overlap changes nothing.
+/// Frames of a window: the smallest at which seams are rare and threads have work in takes of half a minute.
 const WINDOW: usize = 256;
+/// Frames on either side of a window that are solved and thrown away. At seams the step between frames is within 0.008 rad of that
+/// of one solve over the whole take; more overlap changes nothing.
 const OVERLAP: usize = 16;
 
 /// Why a take cannot be retargeted onto a robot.

@@ -100,13 +100,15 @@ pub(super) const COLLISION_MARGIN: f64 = 0.008;
 pub(super) const POSTURE: f64 = 2.0;
 /// Share of a hinge's range that is used: the field counts hinges beyond 98 percent as violations (PHUMA, 2510.26236).
 pub(super) const RANGE: f64 = 0.98;
-/// Share of a hinge's highest speed above which it is slowed down, and the width of the excess, radians per second.
+/// Share of a hinge's highest speed above which it is slowed down: a tenth is left for the tracker.
 pub(super) const SPEED_SHARE: f64 = 0.9;
+/// Width of the excess of a speed, radians per second.
 pub(super) const SPEED_WIDTH: f64 = 0.5;
 /// Highest speed of a hinge whose file states none, radians per second: that of the motors of common humanoids.
 pub(super) const USUAL_SPEED: f64 = 20.0;
-/// Width of smoothness at the cutoff, radians, and for the base's place in lengths of the leg.
+/// Width of smoothness at the cutoff, radians.
 pub(super) const SMOOTH: f64 = 0.1;
+/// Factor of that width for the base's place, in lengths of the leg.
 pub(super) const SMOOTH_BASE: f64 = 0.3;
 /// The rate at which all of this was found, Hz; at others every term is multiplied so that its integral over time is the same.
 pub(super) const RATE: f64 = 30.0;

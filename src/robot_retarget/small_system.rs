@@ -39,8 +39,8 @@ pub(super) fn damped_step(
     for j in 0..n {
         for k in 0..j {
             let share = matrix[j][k];
-            for i in j..n {
-                matrix[i][j] -= matrix[i][k] * share;
+            for row in matrix.iter_mut().take(n).skip(j) {
+                row[j] -= row[k] * share;
             }
         }
         let root = matrix[j][j].max(f64::MIN_POSITIVE).sqrt();

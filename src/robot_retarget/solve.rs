@@ -6,10 +6,13 @@ use super::normal_equations::NormalEquations;
 use super::robot_state::{RobotState, Unknowns};
 use super::settings::{ROUNDS, Settings};
 
-/// First damping, the least, what a success divides it by, what a failure multiplies it by, and at least makes it.
+/// First damping, as a share of the diagonal, and the least after a failure.
 const DAMPING: f64 = 1e-3;
+/// Least damping: below it nothing changes.
 const LEAST_DAMPING: f64 = 1e-6;
+/// A success divides the damping by this.
 const SUCCESS: f64 = 4.0;
+/// A failure multiplies the damping by this.
 const FAILURE: f64 = 8.0;
 /// Dampings that are tried before a round ends.
 const TRIES: usize = 7;

@@ -9,21 +9,27 @@ use crate::math::{Quat, Transform, Vec3, log};
 use crate::robot_body::Limb;
 use rayon::prelude::*;
 
-/// Steps for the waist, and their damping.
+/// Steps for the waist: it has settled after half of them.
 const WAIST_STEPS: usize = 12;
+/// Damping of the waist's steps, whose residuals are of the order 1.
 const WAIST_DAMPING: f64 = 1e-2;
-/// Steps for a limb, their largest angle (radians), damping and pull to neutral: residuals are of the order 1.
+/// Most steps for a limb.
 const LIMB_STEPS: usize = 14;
+/// Largest change of a hinge in a step, radians: directions are linear in it that far.
 const LARGEST_STEP: f64 = 0.6;
+/// Damping of a limb's steps, whose residuals are of the order 1.
 const DAMPING: f64 = 4e-3;
+/// Pull to the neutral pose, which decides what nothing else does.
 const PULL: f64 = 1e-3;
 /// A step below this ends a limb's solve, radians: a tenth of a degree, which the solve over the clip makes good.
 const SETTLED: f64 = 2e-3;
-/// Starts: the first hinge at these shares of its range, times the one before the middle at these; and the neutral pose.
+/// Starts, beside the neutral pose: the first hinge at these shares of its range ...
 const FIRST: [f64; 3] = [0.15, 0.5, 0.85];
+/// ... times the one before the middle at these shares of its own.
 const BEFORE_MIDDLE: [f64; 3] = [0.2, 0.5, 0.8];
-/// Cost of a path per square radian from neutral, and width of a change from frame to frame, radians.
+/// Cost of a path per square radian from neutral: it only decides between equals.
 const NEUTRAL: f64 = 0.05;
+/// Width of a change from frame to frame, radians: with less, fast limbs are held back.
 const CHANGE: f64 = 0.3;
 
 /// The first guess of all frames.

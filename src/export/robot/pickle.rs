@@ -53,7 +53,7 @@ impl Pickle {
         self.bytes.push(b't');
         self.text("<f8");
         self.bytes.push(b'B');
-        self.bytes.extend(u32::try_from(values.len() * size_of::<f64>()).unwrap_or(u32::MAX).to_le_bytes());
+        self.bytes.extend(u32::try_from(size_of_val(values)).unwrap_or(u32::MAX).to_le_bytes());
         self.bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
         self.bytes.extend(b"tRtR");
     }

@@ -60,7 +60,7 @@ const CASES: &[Case] = &[
         files: &[("a.bvh", TAKE), ("p.toml", "[input]\nmotion = \"a.bvh\"\n[[stage]]\nstart_s = 1.0\n")],
         arguments: &["run", "p.toml"],
         exit: 2,
-        stderr: "error: stage 1: `use` must name a stage\n --> p.toml:3:1\n  |\n3 | [[stage]]\n  | ^^^^^^^^^\n  |\n  = help: write `use = \"NAME\"`; stages are `trim`, `resample`, `repair`, `filter`, `mirror`, `contacts`, `retarget`, `ground`, `foot_lock`, `ik`, `self_contact`, `limits`, `settle`, `loop`, `root_motion`, `reduce`\n",
+        stderr: "error: stage 1: `use` must name a stage\n --> p.toml:3:1\n  |\n3 | [[stage]]\n  | ^^^^^^^^^\n  |\n  = help: write `use = \"NAME\"`; stages are `trim`, `resample`, `repair`, `filter`, `mirror`, `contacts`, `retarget`, `ground`, `foot_lock`, `ik`, `self_contact`, `limits`, `flights`, `perform`, `ragdoll`, `secondary`, `loop`, `root_motion`, `reduce`\n",
     },
     Case {
         files: &[
@@ -243,14 +243,11 @@ const CASES: &[Case] = &[
     Case {
         files: &[
             ("a.bvh", "@wave.bvh"),
-            (
-                "p.toml",
-                "[input]\nmotion = \"a.bvh\"\n[[stage]]\nuse = \"settle\"\nmode=\"ragdoll\"\nlet_go_s=99.0\n",
-            ),
+            ("p.toml", "[input]\nmotion = \"a.bvh\"\n[[stage]]\nuse = \"ragdoll\"\nlet_go_s=99.0\n"),
         ],
         arguments: &["run", "p.toml"],
         exit: 1,
-        stderr: "error: a.bvh: stage 1 (`settle`): `let_go_s` is 99, the motion ends before it\nreport: out/report.html\n1 failed\n",
+        stderr: "error: a.bvh: stage 1 (`ragdoll`): `let_go_s` is 99, the motion ends before it\nreport: out/report.html\n1 failed\n",
     },
     Case {
         files: &[("a.amc", ":FULLY-SPECIFIED\n:DEGREES\n1\nroot 0 0 0 0 0 0\n")],
@@ -267,14 +264,11 @@ const CASES: &[Case] = &[
     Case {
         files: &[
             ("a.bvh", "@wave.bvh"),
-            (
-                "p.toml",
-                "[input]\nmotion = \"a.bvh\"\n[[stage]]\nuse = \"settle\"\nmode = \"ragdoll\"\nhit = \"tail_0\"\n",
-            ),
+            ("p.toml", "[input]\nmotion = \"a.bvh\"\n[[stage]]\nuse = \"ragdoll\"\nhit = \"tail_0\"\n"),
         ],
         arguments: &["run", "p.toml"],
         exit: 1,
-        stderr: "error: a.bvh: stage 1 (`settle`): the ragdoll has no part `tail_0`\n  hint: name one of `hips`, `spine_0`, `spine_1`, `spine_2`, `neck_0`, `head`, `left_clavicle`, `left_upper_arm`, `left_lower_arm`, `left_hand`, `right_clavicle`, `right_upper_arm`, `right_lower_arm`, `right_hand`, `left_upper_leg`, `left_lower_leg`, `left_foot`, `left_toes`, `right_upper_leg`, `right_lower_leg`, `right_foot`, `right_toes`\nreport: out/report.html\n1 failed\n",
+        stderr: "error: a.bvh: stage 1 (`ragdoll`): the ragdoll has no part `tail_0`\n  hint: name one of `hips`, `spine_0`, `spine_1`, `spine_2`, `neck_0`, `head`, `left_clavicle`, `left_upper_arm`, `left_lower_arm`, `left_hand`, `right_clavicle`, `right_upper_arm`, `right_lower_arm`, `right_hand`, `left_upper_leg`, `left_lower_leg`, `left_foot`, `left_toes`, `right_upper_leg`, `right_lower_leg`, `right_foot`, `right_toes`\nreport: out/report.html\n1 failed\n",
     },
     Case {
         files: &[("a.bvh", TAKE), ("p.toml", "[input]\nmotion = \"a.bvh\"\n")],
@@ -454,37 +448,28 @@ const CASES: &[Case] = &[
         stderr: "error: in the condition: no sensor is called `x`\n  --> s.toml:19:1\n   |\n19 | when = \"touched(x)\"\n   | ^^^^^^^^^^^^^^^^^^^\n",
     },
     Case {
-        files: &[
-            ("a.bvh", TAKE),
-            ("p.toml", "[input]\nmotion = \"a.bvh\"\n[[stage]]\nuse = \"settle\"\nmode = \"ragdoll\"\n"),
-        ],
+        files: &[("a.bvh", TAKE), ("p.toml", "[input]\nmotion = \"a.bvh\"\n[[stage]]\nuse = \"ragdoll\"\n")],
         arguments: &["run", "p.toml"],
         exit: 1,
-        stderr: "error: a.bvh: stage 1 (`settle`): no ragdoll can be made of `a`: it has no hips with limbs\n  hint: list the detected roles with `posemill inspect`; add a name with `--set input.roles.words.WORD=PART`\nreport: out/report.html\n1 failed\n",
+        stderr: "error: a.bvh: stage 1 (`ragdoll`): no ragdoll can be made of `a`: it has no hips with limbs\n  hint: list the detected roles with `posemill inspect`; add a name with `--set input.roles.words.WORD=PART`\nreport: out/report.html\n1 failed\n",
     },
     Case {
         files: &[
             ("a.bvh", TAKE),
-            (
-                "p.toml",
-                "[input]\nmotion = \"a.bvh\"\n[[stage]]\nuse = \"settle\"\nmode = \"secondary\"\nchains = [\"tail*\"]\n",
-            ),
+            ("p.toml", "[input]\nmotion = \"a.bvh\"\n[[stage]]\nuse = \"secondary\"\nchains = [\"tail*\"]\n"),
         ],
         arguments: &["run", "p.toml"],
         exit: 1,
-        stderr: "error: a.bvh: stage 1 (`settle`): no joint below the root has the name `tail*`\n  hint: list the joints with `posemill inspect`\nreport: out/report.html\n1 failed\n",
+        stderr: "error: a.bvh: stage 1 (`secondary`): no joint below the root has the name `tail*`\n  hint: list the joints with `posemill inspect`\nreport: out/report.html\n1 failed\n",
     },
     Case {
         files: &[
             ("a.bvh", TAKE),
-            (
-                "p.toml",
-                "[input]\nmotion = \"a.bvh\"\n[[stage]]\nuse = \"settle\"\nmode = \"secondary\"\nchains = [\"hips\"]\n",
-            ),
+            ("p.toml", "[input]\nmotion = \"a.bvh\"\n[[stage]]\nuse = \"secondary\"\nchains = [\"hips\"]\n"),
         ],
         arguments: &["run", "p.toml"],
         exit: 1,
-        stderr: "error: a.bvh: stage 1 (`settle`): no joint below the root has the name `hips`\n  hint: list the joints with `posemill inspect`\nreport: out/report.html\n1 failed\n",
+        stderr: "error: a.bvh: stage 1 (`secondary`): no joint below the root has the name `hips`\n  hint: list the joints with `posemill inspect`\nreport: out/report.html\n1 failed\n",
     },
     Case {
         files: &[
@@ -640,36 +625,51 @@ const STAGE_FAULTS: &[StageFault] = &[
         keys: "mode = \"track\"",
         line: 5,
         message: "`mode`: `track` was removed: it changed clean takes and fixed few errors",
-        hint: "use `flights` for jumps and landings, the stages `repair`, `foot_lock`, `ground` and `limits` for the rest",
+        hint: "use `flights` for jumps and landings, `perform` for a body that performs the clip, the stages `repair`, `foot_lock`, `ground` and `limits` for the rest",
     },
     StageFault {
         stage: "settle",
+        keys: "mode = \"flight\"",
+        line: 5,
+        message: "`mode` must be one of `flights`, `ragdoll`, `secondary`, not `flight`",
+        hint: "",
+    },
+    StageFault {
+        stage: "perform",
+        keys: "hits = [{ part = \"nose\", impulse_n_s = [1.0, 0.0, 0.0] }]",
+        line: 5,
+        message: "`part` of a hit is `nose`, which is no part of a body",
+        hint: "name one: `part = \"chest\"`",
+    },
+    StageFault {
+        stage: "perform",
+        keys: "hits = [{ part = \"chest\", mass_kg = 1.0 }]",
+        line: 5,
+        message: "the hit on `chest` needs `impulse_n_s`, or `mass_kg` and `velocity_m_s`",
+        hint: "",
+    },
+    StageFault {
+        stage: "perform",
+        keys: "residual = 2.0",
+        line: 5,
+        message: "`residual` is 2, allowed is 0 to 1",
+        hint: "",
+    },
+    StageFault {
+        stage: "ragdoll",
         keys: "hit_impulse_n_s = [inf, 0.0, 0.0]",
         line: 5,
         message: "`hit_impulse_n_s` must be three finite numbers",
         hint: "",
     },
     StageFault {
-        stage: "settle",
+        stage: "ragdoll",
         keys: "floor_m = nan",
         line: 5,
         message: "`floor_m` is NaN, allowed is a finite number",
         hint: "",
     },
-    StageFault {
-        stage: "settle",
-        keys: "mode = \"secondary\"",
-        line: 4,
-        message: "`secondary` needs the joints at which chains start",
-        hint: "name them: `chains = [\"tail*\"]`",
-    },
-    StageFault {
-        stage: "settle",
-        keys: "mode = \"ragdoll\"\nhit = \"nose\"",
-        line: 6,
-        message: "`nose` is no role",
-        hint: "",
-    },
+    StageFault { stage: "ragdoll", keys: "hit = \"nose\"", line: 5, message: "`nose` is no role", hint: "" },
     StageFault {
         stage: "ik",
         keys: "effectors = [{ target = [0.0, 1.0, 0.0] }]",

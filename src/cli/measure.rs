@@ -8,6 +8,8 @@ use crate::measure::{self, MEASURES, MetricContext, Reading, Summary, Threshold,
 use crate::model::{Asset, Motion};
 use crate::pipeline::{ReferenceMotion, assess_alone, hints};
 use crate::report::{Metric, Shown, one_line};
+#[cfg(feature = "physics")]
+use crate::settle::ClipForces;
 use clap::Args;
 use serde::Serialize;
 use serde_json::Value;
@@ -37,6 +39,10 @@ pub struct MeasureArguments {
     /// Height of the floor below the results, metres
     #[arg(long, value_name = "HEIGHT", default_value_t = 0.0, allow_negative_numbers = true)]
     ground: f64,
+    /// Also inverse dynamics for a body of 70 kg: unexplained force, torque, force of the floor, power
+    #[cfg(feature = "physics")]
+    #[arg(long)]
+    physics: bool,
     /// End with exit code 1 if a measure exceeds a value with its unit, e.g. `foot_skate_p95>1cm/s`
     #[arg(long, value_name = "MEASURE>VALUE")]
     fail_on: Vec<String>,
@@ -167,6 +173,7 @@ fn of_file(
             })?),
             None => None,
         };
+        let forces = forces_of(&motion, arguments);
         let (from, made, hints) = match take {
             Some(take) => {
                 let source = ReferenceMotion::of(take, &motion)?;
@@ -194,11 +201,24 @@ fn of_file(
             sample_rate: motion.clip.sample_rate,
             contacts: from,
             verdict: verdict_of(&made.metrics),
-            metrics: made.metrics,
+            metrics: made.metrics.into_iter().chain(forces).collect(),
             hints,
         });
     }
     Ok(found)
+}
+
+/// The measures of inverse dynamics, if they are asked for and known.
+#[cfg(feature = "physics")]
+fn forces_of(motion: &Motion, arguments: &MeasureArguments) -> Vec<Metric> {
+    let forces = arguments.physics.then(|| ClipForces::of(motion)).flatten();
+    forces.map(|forces| forces.metrics()).unwrap_or_default()
+}
+
+/// No inverse dynamics without the feature `physics`.
+#[cfg(not(feature = "physics"))]
+fn forces_of(_: &Motion, _: &MeasureArguments) -> Vec<Metric> {
+    Vec::new()
 }
 
 /// The verdict on a clip with these measures, as a member of the document.

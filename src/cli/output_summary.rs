@@ -94,11 +94,12 @@ pub fn short_path(path: &Path) -> String {
     short.shown()
 }
 
-/// Whether a file is an output, and not a preview, contact table or page next to it.
+/// Whether a file is an output, and not a preview, table or page next to it.
 fn is_result(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let extension = path.extension().unwrap_or_default().to_string_lossy();
-    export::FORMATS.iter().any(|f| f.name == extension) && !name.ends_with(".contacts.csv")
+    let table = [".contacts.csv", ".forces.csv"].iter().any(|end| name.ends_with(end));
+    export::FORMATS.iter().any(|f| f.name == extension) && !table
 }
 
 /// The verdict on a result, with the worst measure and its place; `None` if nothing was measured.

@@ -5,7 +5,9 @@
 //! scenes with contacts, motors and limits.
 
 mod articulation;
+mod ball_tree;
 mod block_elimination;
+mod bounded_minimum;
 mod rigid_body;
 mod body_target;
 mod box_contact;
@@ -39,8 +41,10 @@ mod world;
 
 pub use articulated_solver::ArticulationSolver;
 pub use articulation::{Articulation, ArticulationError};
+pub(crate) use ball_tree::{BallLink, BallTree, JointState, JointVector, Placement};
 pub use block_elimination::solve_blocks;
 pub use body_target::BodyTarget;
+pub(crate) use bounded_minimum::bounded_minimum;
 pub use constraint::{Constraint, ConstraintKind};
 pub(crate) use constraint_projection::project_velocities;
 pub(crate) use drive::{BallDrive, Pull, Support};

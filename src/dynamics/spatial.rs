@@ -16,7 +16,7 @@ pub(super) struct Twist {
 
 /// A force: moment about the reference point, and force.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Wrench {
+pub struct Wrench {
     pub(super) moment: Vec3,
     pub(super) force: Vec3,
 }

@@ -4,7 +4,7 @@
 //! every fault is shown at its position, and all faults are found at once.
 
 use super::config_error::{ConfigError, ConfigFault, ConfigSource};
-use super::config_keys::{CollectedKeys, PlacedText};
+use super::config_keys::{CollectedKeys, PlacedText, SectionKeys};
 use super::config_parts::{
     CharacterLimit, ENABLED, WrittenStageConfig, check_repeated_stages, read_limits, read_section,
     read_stage, read_words,
@@ -32,6 +32,8 @@ pub struct PipelineConfig {
     pub limits: Vec<CharacterLimit>,
     /// The stages, in order.
     pub stages: Vec<WrittenStageConfig>,
+    /// Stages that are written by an old name: their numbers, that name, and theirs.
+    pub(super) renamed: Vec<(usize, &'static str, String)>,
 }
 
 /// Most syntax errors that are reported: later ones mostly follow from the first, and a file that is not TOML has one in
@@ -94,11 +96,14 @@ impl PipelineConfig {
         let stages: Vec<WrittenStageConfig> = (keys.stages.iter().enumerate())
             .filter_map(|(k, section)| read_stage(k + 1, section, registry, &mut faults))
             .collect();
+        let renamed =
+            |(k, section): (usize, &SectionKeys<'_>)| Some((k + 1, section.was?, section.name.clone()));
+        let renamed = keys.stages.iter().enumerate().filter_map(renamed).collect();
         let says_report = keys.output.keys.iter().any(|k| k.written.name == "report");
         check_repeated_stages(&stages, &mut faults);
         let texts = keys.input.texts();
         drop(keys);
-        Ok((Self { sources, input, output, says_report, texts, limits, stages }, faults))
+        Ok((Self { sources, input, output, says_report, texts, limits, stages, renamed }, faults))
     }
 
     /// The files that `[input]` names besides takes and characters.

@@ -1,6 +1,7 @@
 //! The keys of a pipeline file and its `--set` overrides, before their values are read.
 
 use super::config_error::ConfigFault;
+use super::split_stage;
 use crate::stages::StageEntry;
 use crate::stages::written_keys::{KeyFault, WrittenKey, listed, nearest};
 use std::ops::Range;
@@ -25,6 +26,8 @@ pub(super) struct SectionKeys<'i> {
     pub(super) keys: Vec<SourcedKey<'i>>,
     /// The key `enabled` of a stage, after it was removed from `keys`.
     pub(super) enabled: Option<SourcedKey<'i>>,
+    /// The old name of the stage, if it is written by that.
+    pub(super) was: Option<&'static str>,
     /// The header, or the value of `use`.
     pub(super) span: Range<usize>,
 }
@@ -69,6 +72,7 @@ impl<'i> CollectedKeys<'i> {
                             DeValue::Table(table) => {
                                 let mut section = SectionKeys::default();
                                 section.fill(table, span);
+                                split_stage::split(collected.stages.len() + 1, &mut section, faults);
                                 collected.stages.push(section);
                             }
                             _ => {
@@ -129,6 +133,13 @@ impl<'i> CollectedKeys<'i> {
             }
             ["input", key @ ("calibration" | "points"), _] | ["input", key] => (&mut self.input, key),
             ["output", key] | ["output", key, _] => (&mut self.output, key),
+            ["stage", split_stage::OLD, key] if self.means_old(key, value, registry).is_some() => {
+                let Some(at) = self.means_old(key, value, registry) else { return };
+                if key == "mode" {
+                    return;
+                }
+                (&mut self.stages[at], key)
+            }
             ["stage", stage, key] => match self.stage(source, stage, registry) {
                 Ok(section) => (section, key),
                 Err(fault) => return faults.push(fault),
@@ -167,6 +178,11 @@ impl<'i> CollectedKeys<'i> {
         section.keys.retain(|k| k.written.name != key);
         let at = path.trim_end().len();
         section.keys.push(SourcedKey { written, span: at.saturating_sub(key.len())..at, source });
+    }
+
+    /// The stage that is meant by its old name.
+    fn means_old(&mut self, key: &str, value: &str, registry: &[StageEntry]) -> Option<usize> {
+        split_stage::meant(&mut self.stages, key, value, registry)
     }
 
     /// The stage of this name or number.

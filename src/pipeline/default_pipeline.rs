@@ -47,10 +47,12 @@ pub const CONVERT_NAME: &str = "convert";
 ///
 /// `repair` returns a take without capture errors unchanged, bit for bit. Stages that are not enabled run only on request,
 /// `--set stage.ground.enabled=true`. That includes joint limits: a take that exceeds the ranges of motion of people does so
-/// deliberately, and is not changed.
+/// deliberately, and is not changed. `perform` does nothing until it is given a hit.
 #[cfg(feature = "physics")]
-pub const DEFAULT_PIPELINE: &str =
-    concat!(without_physics!(), "\n[[stage]]\nuse = \"settle\"\nenabled = false\n");
+pub const DEFAULT_PIPELINE: &str = concat!(
+    without_physics!(),
+    "\n[[stage]]\nuse = \"flights\"\nenabled = false\n\n[[stage]]\nuse = \"perform\"\n"
+);
 /// The pipeline of `posemill retarget`, without the stage that needs the feature `physics`.
 #[cfg(not(feature = "physics"))]
 pub const DEFAULT_PIPELINE: &str = without_physics!();

@@ -2,6 +2,9 @@
 
 /// Extension of tables of contact labels next to outputs.
 pub(crate) const CONTACT_TABLE: &str = "contacts.csv";
+/// Extension of tables of forces next to outputs.
+#[cfg(feature = "physics")]
+pub(crate) const FORCE_TABLE: &str = "forces.csv";
 /// Extension of the report pages next to outputs.
 #[cfg(feature = "render")]
 pub(crate) const CLIP_PAGE: &str = "report.html";

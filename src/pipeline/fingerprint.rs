@@ -36,7 +36,12 @@ impl Fingerprint {
 /// path, so that a pipeline has the same fingerprint wherever it is run from.
 fn sections(config: &PipelineConfig) -> String {
     let OutputSection { report, contacts, .. } = config.output;
-    format!("({}, {}, {report}, {contacts})", input_text(&config.input), output_text(&config.output))
+    #[cfg(feature = "physics")]
+    let forces = if config.output.forces { ", forces" } else { "" };
+    #[cfg(not(feature = "physics"))]
+    let forces = "";
+    let output = output_text(&config.output);
+    format!("({}, {output}, {report}, {contacts}{forces})", input_text(&config.input))
 }
 
 fn input_text(input: &InputSection) -> String {

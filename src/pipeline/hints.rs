@@ -20,7 +20,7 @@ const TRIES: &[(&str, &[&str])] = &[
     ("limit_violation_added", &["limits"]),
     ("arm_in_body", &["self_contact"]),
     ("self_contact_lost", &["self_contact"]),
-    ("flight_error", &["settle"]),
+    ("flight_error", &["flights"]),
 ];
 
 /// A measure may get worse by so much of its limit, and the stage is still named: less is seen by nobody, since it is the limit

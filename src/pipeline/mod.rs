@@ -12,6 +12,8 @@ mod config_error;
 mod config_keys;
 mod config_parts;
 mod contact_sidecar;
+#[cfg(feature = "physics")]
+mod force_sidecar;
 mod default_pipeline;
 mod file_hash;
 mod file_names;
@@ -36,6 +38,7 @@ mod resolved_stage;
 mod run_job;
 mod hints;
 mod section_values;
+mod split_stage;
 mod stage_monitor;
 mod standard;
 mod stored_take;

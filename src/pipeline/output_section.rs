@@ -39,6 +39,10 @@ pub struct OutputSection {
     /// Whether to write the contact labels of a motion next to each output, as `NAME.contacts.csv`, the table that the stage
     /// `contacts` reads.
     pub contacts: bool,
+    /// Whether to write the forces of a motion next to each output, as `NAME.forces.csv`: torques of the joints, forces of the
+    /// floor, centre of pressure, the force that no contact explains, and energy, for a body of 70 kg.
+    #[cfg(feature = "physics")]
+    pub forces: bool,
     /// Whether the animations in the character's file are replaced rather than kept.
     pub replace_animations: bool,
     /// What FBX files contain.
@@ -64,6 +68,8 @@ impl Default for OutputSection {
             report: true,
             fail_on: Vec::new(),
             contacts: false,
+            #[cfg(feature = "physics")]
+            forces: false,
             replace_animations: false,
             #[cfg(feature = "formats")]
             fbx: FbxOptions::default(),

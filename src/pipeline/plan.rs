@@ -15,7 +15,7 @@ use crate::import;
 use crate::measure::{MetricContext, Threshold};
 use crate::model::{Asset, Character};
 use crate::regular_file::read_text;
-use crate::report::Warnings;
+use crate::report::{Warning, Warnings};
 use crate::stages::{StageError, WrittenStage};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -55,6 +55,9 @@ pub struct Pipeline {
     pub fail_on: Vec<Threshold>,
     /// Whether to write contact labels next to each output.
     pub contacts: bool,
+    /// Whether a table of forces is written next to each output.
+    #[cfg(feature = "physics")]
+    pub forces: bool,
     /// A hash of everything that outputs depend on apart from the takes: the stages and their keys, the character, the
     /// content of the files that the pipeline names, the version of this program.
     pub fingerprint: String,
@@ -87,8 +90,20 @@ impl Pipeline {
         files.check()?;
         let (character_file, bare_take) =
             (character.map(|path| folder.join(path)), loaded.as_ref().and_then(|l| l.bare_take.clone()));
-        let (character, warnings) =
+        let (character, mut warnings) =
             loaded.map_or_else(|| (None, Warnings::new()), |l| (Some(l.character), l.warnings));
+        for (number, old, new) in &config.renamed {
+            let message =
+                format!("the stage `{old}` is now `{new}`\n  hint: write `use = \"{new}\"` without `mode`");
+            warnings.push(Warning {
+                code: "stage-renamed",
+                message,
+                first: format!("stage {number}"),
+                count: 1,
+                sure: false,
+                fix: None,
+            });
+        }
         Ok(Self {
             name: config.sources[0].name.clone(),
             folder: folder.to_owned(),
@@ -106,6 +121,8 @@ impl Pipeline {
             every_page: true,
             fail_on: config.output.fail_on.clone(),
             contacts: config.output.contacts,
+            #[cfg(feature = "physics")]
+            forces: config.output.forces,
             fingerprint: fingerprint.finish(),
             body: OnceLock::new(),
             metric_context: OnceLock::new(),

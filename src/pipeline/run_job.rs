@@ -2,6 +2,8 @@
 
 use super::contact_sidecar::contact_tables;
 use super::file_hash::{FileHash, slashed};
+#[cfg(feature = "physics")]
+use super::force_sidecar::force_tables;
 use super::job::{Job, TakeFile};
 use super::output_section::OutputFormat;
 use super::plan::{Pipeline, resources};
@@ -215,6 +217,10 @@ impl<'a> JobRun<'a> {
         ));
         if pipeline.contacts {
             files.extend(contact_tables(&self.motions, path, &mut report.warnings));
+        }
+        #[cfg(feature = "physics")]
+        if pipeline.forces {
+            files.extend(force_tables(&self.motions, path, &mut report.warnings));
         }
         let readings: Vec<Reading> = report.metrics.iter().map(Reading::from).collect();
         if pipeline.report && (pipeline.every_page || Verdict::of(&readings).over > 0) {

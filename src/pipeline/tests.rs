@@ -3,7 +3,7 @@
 use posemill::anatomy::Word;
 use posemill::model::Motion;
 use posemill::pipeline::{
-    Pipeline, PipelineConfig, PlanError, reference, save, schema, stage_help, stage_list,
+    DEFAULT_PIPELINE, Pipeline, PipelineConfig, PlanError, reference, save, schema, stage_help, stage_list,
 };
 use posemill::report::Report;
 use posemill::stages::{STAGES, Setting, Stage, StageConfig, StageEntry, StageError};
@@ -181,7 +181,7 @@ error: there is no stage `hast`
   |
   = help: its stages are `hasten`
 
-error: [output]: unknown key `drir`, known are `dir`, `formats`, `preview`, `report`, `fail_on`, `contacts`, `replace_animations`, `fbx`, `npz`, `csv`, `vrma`
+error: [output]: unknown key `drir`, known are `dir`, `formats`, `preview`, `report`, `fail_on`, `contacts`, `forces`, `replace_animations`, `fbx`, `npz`, `csv`, `vrma`
  --> --set:1:8
   |
 1 | output.drir=x
@@ -450,4 +450,44 @@ fn a_broken_motion_is_an_error_without_stages_too() {
     let path = folder.path().join("walk.bvh");
     let error = save(&[motion], &path, &posemill::export::ExportOptions::default()).unwrap_err().to_string();
     assert!(error.starts_with(expected) && !path.exists(), "{error}");
+}
+
+#[cfg(feature = "physics")]
+#[test]
+fn the_old_name_of_a_split_stage_is_read_as_the_stage_that_it_means() {
+    let parsed = |stage: &str, sets: &[&str]| {
+        let text = format!("[input]\nmotion = \"a.bvh\"\n\n[[stage]]\n{stage}\n");
+        let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
+        PipelineConfig::parse("p.toml", &text, &sets, STAGES)
+    };
+    let names = |config: &PipelineConfig| config.stages.iter().map(|s| s.stage.name()).collect::<Vec<_>>();
+    for (written, meant) in [
+        ("use = \"settle\"", "flights"),
+        ("use = \"settle\"\nmode = \"flights\"", "flights"),
+        ("use = \"settle\"\nmode = \"ragdoll\"\nlet_go_s = 2.0", "ragdoll"),
+        ("use = \"settle\"\nmode = \"secondary\"\nchains = [\"tail\"]", "secondary"),
+    ] {
+        let config = parsed(written, &[]).unwrap();
+        assert_eq!(names(&config), [meant]);
+        assert_eq!(config.renamed, [(1, "settle", meant.to_owned())], "{written}");
+    }
+    let config =
+        parsed("use = \"settle\"", &["stage.settle.mode=ragdoll", "stage.settle.let_go_s=2.0"]).unwrap();
+    assert_eq!(names(&config), ["ragdoll"]);
+    // A key of another mode was ignored.
+    let error = parsed("use = \"settle\"\nmode = \"ragdoll\"\nchains = [\"tail\"]", &[]).unwrap_err();
+    assert!(
+        error.render(false).contains("stage 1 (`ragdoll`): unknown key `chains`"),
+        "{}",
+        error.render(false)
+    );
+    let standard = |sets: &[&str]| {
+        let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
+        PipelineConfig::parse("p.toml", DEFAULT_PIPELINE, &sets, STAGES).unwrap()
+    };
+    assert!(!names(&standard(&[])).contains(&"flights"));
+    assert!(names(&standard(&["stage.settle.enabled=true"])).contains(&"flights"));
+    let hit = "stage.settle.hits=[{ part = \"chest\", impulse_n_s = [1, 0, 0] }]";
+    assert_eq!(standard(&[hit]).renamed.last().unwrap().2, "perform");
+    assert!(parsed("use = \"flights\"", &[]).unwrap().renamed.is_empty());
 }

@@ -1,4 +1,4 @@
-//! Physics of a clip: ballistic flights, ragdolls, swinging chains.
+//! Physics of a clip: ballistic flights, performances by a body, ragdolls, swinging chains.
 //!
 //! [`settle_flights`] fixes what the laws of motion determine exactly and reports what they cannot explain; `release_ragdoll`
 //! and `swing` simulate motion that the clip does not have.
@@ -16,8 +16,13 @@ mod joint_limit_rows;
 mod contact_hull;
 mod ragdoll_release;
 mod swinging_chains;
+mod perform;
 
 pub use flights::{Settled, settle_flights};
+pub(crate) use perform::{
+    Blow, ClipForces, Controls as PerformControls, FrameForces, Hit, HitRecord, OnFall, PerformOptions,
+    PerformedClip, PerformingBody, perform,
+};
 pub(crate) use ragdoll::Ragdoll;
 pub(crate) use ragdoll_release::{RagdollRelease, release_ragdoll};
 pub(crate) use swinging_chains::{Swing, swing};

@@ -83,7 +83,7 @@ fn chosen(rig: &Rig) -> Vec<(Role, JointId)> {
 }
 
 /// The parent roles of a limb's part, whatever the skeleton has.
-fn limb_above(role: Role) -> Option<[Role; 2]> {
+pub(super) fn limb_above(role: Role) -> Option<[Role; 2]> {
     Some(match role {
         Role::LowerArm(s) => [Role::UpperArm(s); 2],
         Role::Hand(s) => [Role::LowerArm(s), Role::UpperArm(s)],

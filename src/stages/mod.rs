@@ -4,6 +4,8 @@ mod contacts;
 mod effector;
 mod face;
 mod filter;
+#[cfg(feature = "physics")]
+mod flights;
 mod foot_lock;
 mod ground;
 mod ik;
@@ -11,6 +13,10 @@ pub mod written_keys;
 mod limits;
 mod r#loop;
 mod mirror;
+#[cfg(feature = "physics")]
+mod perform;
+#[cfg(feature = "physics")]
+mod ragdoll;
 mod reach;
 mod reduce;
 mod registry;
@@ -21,19 +27,25 @@ mod retarget_robot;
 mod root_motion;
 mod self_contact;
 #[cfg(feature = "physics")]
-mod settle;
+mod secondary;
 mod stage;
 mod trim;
 
 pub(crate) use contacts::ContactsConfig;
 pub(crate) use face::FaceConfig;
 pub(crate) use filter::FilterConfig;
+#[cfg(feature = "physics")]
+pub(crate) use flights::FlightsConfig;
 pub(crate) use foot_lock::FootLockConfig;
 pub(crate) use ground::GroundConfig;
 pub(crate) use ik::IkConfig;
 pub(crate) use limits::LimitsConfig;
 pub(crate) use r#loop::LoopConfig;
 pub(crate) use mirror::MirrorConfig;
+#[cfg(feature = "physics")]
+pub(crate) use perform::PerformConfig;
+#[cfg(feature = "physics")]
+pub(crate) use ragdoll::RagdollConfig;
 pub(crate) use reduce::ReduceConfig;
 pub(crate) use registry::WrittenStage;
 pub use registry::{STAGES, StageEntry};
@@ -41,9 +53,9 @@ pub(crate) use repair::RepairConfig;
 pub(crate) use resample::ResampleConfig;
 pub(crate) use retarget::RetargetConfig;
 pub(crate) use root_motion::RootMotionConfig;
-pub(crate) use self_contact::SelfContactConfig;
 #[cfg(feature = "physics")]
-pub(crate) use settle::SettleConfig;
+pub(crate) use secondary::SecondaryConfig;
+pub(crate) use self_contact::SelfContactConfig;
 pub use stage::{Setting, Stage, StageConfig, StageError};
 pub(crate) use trim::TrimConfig;
 

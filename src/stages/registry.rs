@@ -1,13 +1,13 @@
 //! The list of all stages: name, documentation and reader of each.
 
-#[cfg(feature = "physics")]
-use super::SettleConfig;
 use super::written_keys::{self, KeyFault, WrittenKey};
 use super::{
     ContactsConfig, FaceConfig, FilterConfig, FootLockConfig, GroundConfig, IkConfig, LimitsConfig,
     LoopConfig, MirrorConfig, ReduceConfig, RepairConfig, ResampleConfig, RetargetConfig, RootMotionConfig,
     SelfContactConfig, Setting, Stage, StageConfig, StageError, TrimConfig,
 };
+#[cfg(feature = "physics")]
+use super::{FlightsConfig, PerformConfig, RagdollConfig, SecondaryConfig};
 use crate::model::Character;
 use serde_json::Value;
 use std::fmt;
@@ -29,7 +29,13 @@ pub static STAGES: &[StageEntry] = &[
     StageEntry::of::<SelfContactConfig>(),
     StageEntry::of::<LimitsConfig>(),
     #[cfg(feature = "physics")]
-    StageEntry::of::<SettleConfig>(),
+    StageEntry::of::<FlightsConfig>(),
+    #[cfg(feature = "physics")]
+    StageEntry::of::<PerformConfig>(),
+    #[cfg(feature = "physics")]
+    StageEntry::of::<RagdollConfig>(),
+    #[cfg(feature = "physics")]
+    StageEntry::of::<SecondaryConfig>(),
     StageEntry::of::<LoopConfig>(),
     StageEntry::of::<RootMotionConfig>(),
     StageEntry::of::<ReduceConfig>(),

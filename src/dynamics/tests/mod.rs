@@ -1,6 +1,7 @@
 //! Laws of bodies, constraints, contacts and scenes.
 
 mod closed_forms;
+mod ball_tree;
 mod contacts;
 mod laws;
 mod motion;

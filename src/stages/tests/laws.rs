@@ -112,6 +112,9 @@ fn weights(motion: &Motion) -> PropertyTrack {
     PropertyTrack { node: "face".into(), property: AnimatedProperty::Weights, width: 2, values }
 }
 
+/// A body that falls onto a floor goes on in another way after the smallest change, and its friction has four sides.
+const FALLS: &str = "ragdoll";
+
 #[test]
 fn every_stage_accepts_clips_of_any_length_or_says_why_not() {
     for entry in STAGES {
@@ -146,7 +149,7 @@ fn every_stage_gives_the_same_bits_twice_and_on_any_number_of_threads() {
 #[test]
 fn where_a_performance_is_and_faces_changes_no_stage() {
     let motion = walk(60, false);
-    for entry in STAGES {
+    for entry in STAGES.iter().filter(|entry| entry.name != FALLS) {
         let Ok(result) = after(entry, &motion) else { continue };
         // A mirror reflects where the performance is, too.
         let side = if entry.name == "mirror" { -1.0 } else { 1.0 };
@@ -166,7 +169,7 @@ fn order_of_siblings_and_joint_names_change_no_stage() {
     let order = reversed_siblings(motion.character.skeleton());
     let plain: Vec<usize> = (0..order.len()).collect();
     assert!(order != plain);
-    for entry in STAGES {
+    for entry in STAGES.iter().filter(|entry| entry.name != FALLS) {
         let Ok(result) = after(entry, &motion) else { continue };
         let reordered = after(entry, &rebuilt(&motion, &order, str::to_owned)).unwrap();
         assert_eq!(labels(&reordered), labels(&result), "{}", entry.name);

@@ -1,0 +1,90 @@
+//! Forces of the soles in friction pyramids that explain the wrench of the root best.
+//!
+//! The error is weighed by the inertia of the whole body: by the acceleration that it makes. Units: as `perform`.
+
+use super::foot_points::FootPoint;
+use crate::dynamics::{Placement, bounded_minimum};
+use crate::math::{DMatrix, Mat6, Vec3, Vec6};
+
+/// Coulomb's coefficient of soles on the floor. With 0.5 soles slip by up to 16 cm after hits of 50 N s.
+pub const FRICTION: f64 = 0.8;
+
+/// Weight of the forces themselves against the error that they leave: a tenth and ten times as much change peaks by less than
+/// 10 %.
+const REGULAR: f64 = 1e-3;
+
+/// A point that has less capacity than this bears nothing.
+pub const LEAST_CAPACITY: f64 = 0.001;
+
+/// Edges of a pyramid.
+pub const EDGES: usize = 4;
+
+/// Forces along the edges of one pyramid, newton.
+pub type Edges = [f64; EDGES];
+
+/// The directions of the edges; the normal part is 1.
+pub fn edges() -> [Vec3; EDGES] {
+    let mu = FRICTION;
+    [Vec3::new(mu, 1.0, 0.0), Vec3::new(-mu, 1.0, 0.0), Vec3::new(0.0, 1.0, mu), Vec3::new(0.0, 1.0, -mu)]
+}
+
+/// The force of edges.
+pub fn force(along: &Edges) -> Vec3 {
+    edges().iter().zip(along).map(|(d, l)| d * *l).sum()
+}
+
+/// What is to be explained.
+#[derive(Clone, Copy, Debug)]
+pub struct Explanation<'a> {
+    /// The points, and where the bodies are.
+    pub points: &'a [FootPoint],
+    /// See above.
+    pub placed: &'a Placement,
+    /// The inertia of the whole body about the root's origin ([`BallTree::root_inertia`](crate::dynamics::BallTree)).
+    pub inertia: &'a Mat6<f64>,
+    /// The mass of the body, kilograms.
+    pub mass: f64,
+    /// How much each point may bear, 0 to 1.
+    pub capacity: &'a [f64],
+}
+
+impl Explanation<'_> {
+    /// The forces that explain `wanted` (force; moment about the root's origin; world axes) with the least change against
+    /// `near`, which they equal exactly where `near` explains it.
+    pub fn forces(&self, wanted: &Vec6<f64>, near: &[Edges]) -> Vec<Edges> {
+        let mut found = vec![[0.0; EDGES]; self.points.len()];
+        let on: Vec<usize> = (0..self.points.len()).filter(|&p| self.capacity[p] > LEAST_CAPACITY).collect();
+        let Some(inverse) = self.inertia.cholesky().filter(|_| !on.is_empty()) else { return found };
+        let columns: Vec<(usize, usize, Vec6<f64>)> = on
+            .iter()
+            .flat_map(|&p| edges().into_iter().enumerate().map(move |(e, d)| (p, e, d)))
+            .map(|(p, e, d)| (p, e, self.wrench(p, &d)))
+            .collect();
+        let n = columns.len();
+        let given: Vec6<f64> = columns.iter().map(|(p, e, w)| w * near[*p][*e]).sum();
+        let error = inverse.solve(&(wanted - given));
+        let solved: Vec<Vec6<f64>> = columns.iter().map(|c| inverse.solve(&c.2)).collect();
+        let q = DMatrix::from_fn(n, n, |a, b| {
+            let own = if a == b { REGULAR / (self.mass * self.capacity[columns[a].0]) } else { 0.0 };
+            columns[a].2.dot(&solved[b]) + own
+        });
+        let g: Vec<f64> = columns.iter().map(|c| c.2.dot(&error)).collect();
+        let low: Vec<f64> = columns.iter().map(|(p, e, _)| -near[*p][*e]).collect();
+        for ((p, e, _), change) in columns.iter().zip(bounded_minimum(&q, &g, &low)) {
+            found[*p][*e] = near[*p][*e] + change;
+        }
+        found
+    }
+
+    /// Force and moment about the root's origin of a force at a point.
+    fn wrench(&self, point: usize, force: &Vec3) -> Vec6<f64> {
+        let FootPoint { body, at, .. } = &self.points[point];
+        let moment = (self.placed.point(*body, at) - self.placed.origin[0]).cross(force);
+        stacked(force, &moment)
+    }
+}
+
+/// Two vectors as one.
+pub fn stacked(a: &Vec3, b: &Vec3) -> Vec6<f64> {
+    Vec6::new(a.x, a.y, a.z, b.x, b.y, b.z)
+}

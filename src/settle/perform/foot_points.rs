@@ -1,0 +1,201 @@
+//! Points of the soles that can bear the body, and how much each may bear at any time of the clip.
+//!
+//! Four points a foot: heel, ball inside and outside, tip. They lie on the skin where there is one, else 2 cm under the toe
+//! joint in the flattest frame. No labels: those switch, and forces would jump. Units: as `perform`.
+
+use super::performing_body::{PartJoint, PerformingBody};
+use super::reference::Reference;
+use crate::body::CharacterBody;
+use crate::dynamics::{JointState, Placement};
+use crate::math::{Vec3, percentile, smoothstep};
+use crate::model::{Character, ContactPart, Role, Side};
+use std::sync::Arc;
+
+/// Points of a foot.
+pub const POINTS: usize = 4;
+
+/// The sole lies this far below the toe joint of a body without skin, metres.
+const BELOW: f64 = 0.02;
+/// Its heel lies this far behind the ankle, metres.
+const HEEL: f64 = 0.05;
+/// The ball of a foot reaches this far to either side, metres.
+const HALF_BALL: f64 = 0.04;
+/// The tip lies this far ahead of the toe joint, metres.
+const TIP: f64 = 0.06;
+
+/// Seconds by which a slow foot is preferred to a low one in the search for the flattest frame.
+const SLOW: f64 = 0.05;
+
+/// Frames that differ by less than this, metres, are equally flat: the first is taken, whatever rounding says.
+const AS_FLAT: f64 = 1e-6;
+
+/// The quantile of a point's height that is its level, of both feet.
+const LEVEL: f64 = 0.05;
+
+/// A point bears nothing above its level by this, metres, and fully below this minus the band.
+const HIGH: f64 = 0.05;
+/// See above, metres.
+const HIGH_BAND: f64 = 0.03;
+
+/// A point bears nothing at this horizontal speed, m/s, and fully below this minus the band.
+const FAST: f64 = 1.2;
+/// See above, m/s.
+const FAST_BAND: f64 = 0.6;
+
+/// Skin up to this height above the sole belongs to the ball, metres.
+const BALL_HEIGHT: f64 = 0.03;
+
+/// A point of a sole.
+#[derive(Clone, Copy, Debug)]
+pub struct FootPoint {
+    /// The body, and the place in its axes.
+    pub body: usize,
+    /// See above, metres.
+    pub at: Vec3,
+    /// Its level over the clip: the height of the floor there, metres.
+    pub level: f64,
+}
+
+impl FootPoint {
+    /// How much of the body a point may bear, 0 to 1, at a height with a horizontal speed.
+    pub fn capacity(&self, height: f64, speed: f64) -> f64 {
+        smoothstep(((HIGH - (height - self.level)) / HIGH_BAND).clamp(0.0, 1.0))
+            * smoothstep(((FAST - speed) / FAST_BAND).clamp(0.0, 1.0))
+    }
+}
+
+/// The points of both soles; none of a body without feet.
+pub fn sole_points(
+    character: &Arc<Character>,
+    body: &PerformingBody,
+    frames: &[JointState],
+    rate: f64,
+) -> Vec<FootPoint> {
+    let places = body_places(body, frames);
+    let measured = CharacterBody::new(character);
+    let (mut points, mut levels) = (Vec::new(), Vec::new());
+    for side in Side::BOTH {
+        let of_skin = || skin_points(&measured, body, side);
+        let skin = (!character.meshes.is_empty()).then(of_skin).flatten();
+        let found = skin.or_else(|| bone_points(body, side, &places, rate));
+        points.extend(found.unwrap_or_default());
+    }
+    for kind in 0..POINTS {
+        let own: Vec<usize> = (kind..points.len()).step_by(POINTS).collect();
+        let height = |k: &usize| {
+            let (b, at): (usize, Vec3) = points[*k];
+            places.iter().map(move |placed| placed.point(b, &at).y)
+        };
+        let heights: Vec<f64> = own.iter().flat_map(height).collect();
+        let level = if heights.is_empty() { 0.0 } else { percentile(&heights, LEVEL) };
+        levels.extend(own.into_iter().map(|k| (k, level)));
+    }
+    levels.sort_by_key(|l| l.0);
+    let point = |((body, at), (_, level)): ((usize, Vec3), (usize, f64))| FootPoint { body, at, level };
+    points.into_iter().zip(levels).map(point).collect()
+}
+
+/// The bodies in every frame.
+fn body_places(body: &PerformingBody, frames: &[JointState]) -> Vec<Placement> {
+    let place = |state: &JointState| {
+        let mut placed = Placement::default();
+        body.tree.place(state, &mut placed);
+        placed
+    };
+    frames.iter().map(place).collect()
+}
+
+/// The points on the skin of one foot: of the measured heel, ball and tip, the ball as wide as the skin around it.
+fn skin_points(measured: &CharacterBody, body: &PerformingBody, side: Side) -> Option<Vec<(usize, Vec3)>> {
+    let (stand, skeleton) = (measured.pose(), measured.character().skeleton());
+    let sole = [ContactPart::Heel(side), ContactPart::Ball(side), ContactPart::Toe(side)];
+    let found = sole.map(|part| measured.contact_points().iter().find(|p| p.part == part));
+    let [Some(heel), Some(ball), Some(tip)] = found else { return None };
+    let place = |p: &crate::model::ContactPoint| stand.joint(p.joint).point(&p.at);
+    let ahead = place(tip) - place(heel);
+    let ahead = Vec3::new(ahead.x, 0.0, ahead.z).try_normalize(1e-9)?;
+    let across = Vec3::y().cross(&ahead);
+    let near = HALF_BALL / body.scale;
+    let width = measured.foot_support(side).iter().filter_map(|(joint, at)| {
+        let from_ball = stand.joint(*joint).point(at) - place(ball);
+        let beside = from_ball.dot(&ahead).abs() < near && from_ball.y < BALL_HEIGHT / body.scale;
+        beside.then(|| from_ball.dot(&across))
+    });
+    let (low, high) = width.fold((0.0_f64, 0.0_f64), |(a, b), x| (a.min(x), b.max(x)));
+    // A box has its corners in no range of the ball: a foot is at least as wide as one without skin.
+    let (low, high) = (low.min(-0.5 * near), high.max(0.5 * near));
+    let point = |p: &crate::model::ContactPoint, across_by: f64| {
+        let part = body.part_of(skeleton, p.joint)?;
+        let at = place(p) + across * across_by;
+        let within = stand.joint(part.joint).inverse().point(&at) * body.scale;
+        Some(body.in_body(part, &within))
+    };
+    Some(vec![point(heel, 0.0)?, point(ball, high)?, point(ball, low)?, point(tip, 0.0)?])
+}
+
+/// The points of one foot of a body without skin, from its flattest frame.
+fn bone_points(
+    body: &PerformingBody,
+    side: Side,
+    places: &[Placement],
+    rate: f64,
+) -> Option<Vec<(usize, Vec3)>> {
+    let foot = body.part(Role::Foot(side))?;
+    let toes = body.part(Role::Toes(side)).unwrap_or(foot);
+    let own = |part: &PartJoint, at: &Vec3| body.in_body(part, at);
+    let (ankle, ball) = (
+        own(foot, &Vec3::zeros()),
+        match toes.joint == foot.joint {
+            true => own(foot, &foot.bone),
+            false => own(toes, &Vec3::zeros()),
+        },
+    );
+    let path = |(b, at): &(usize, Vec3)| -> Vec<Vec3> { places.iter().map(|p| p.point(*b, at)).collect() };
+    let (ankles, balls) = (path(&ankle), path(&ball));
+    let speed = |f: usize| {
+        let (a, b) = (f.saturating_sub(1), (f + 1).min(ankles.len() - 1));
+        (ankles[b] - ankles[a]).abs().sum() * rate / (b - a).max(1) as f64
+    };
+    let cost = |f: usize| ankles[f].y + balls[f].y + SLOW * speed(f);
+    let least = (0..places.len()).map(cost).fold(f64::INFINITY, f64::min);
+    let flattest = (0..places.len()).find(|&f| cost(f) <= least + AS_FLAT)?;
+    let (placed, ankle, ball) = (&places[flattest], ankles[flattest], balls[flattest]);
+    let ahead = Vec3::new(ball.x - ankle.x, 0.0, ball.z - ankle.z).try_normalize(1e-9)?;
+    let across = Vec3::y().cross(&ahead);
+    let wanted = [
+        (foot, ankle - ahead * HEEL),
+        (foot, ball + across * HALF_BALL),
+        (foot, ball - across * HALF_BALL),
+        (toes, ball + ahead * TIP),
+    ];
+    let point = |(part, at): (&PartJoint, Vec3)| {
+        let at = Vec3::new(at.x, ball.y - BELOW, at.z);
+        (part.body, placed.within(part.body, &at))
+    };
+    Some(wanted.map(point).to_vec())
+}
+
+/// The soles along the reference.
+#[derive(Clone, Debug, Default)]
+pub struct SoleTracks {
+    /// How much each point may bear, by step.
+    pub capacity: Vec<Vec<f64>>,
+}
+
+impl SoleTracks {
+    /// The tracks of these points.
+    pub fn of(points: &[FootPoint], body: &PerformingBody, reference: &Reference) -> Self {
+        let places = body_places(body, &reference.states);
+        let last = places.len() - 1;
+        let capacity = |k: usize| {
+            let (before, after) = (k.saturating_sub(1), (k + 1).min(last));
+            let time = (after - before) as f64 * reference.h;
+            let of_point = |p: &FootPoint| {
+                let [a, b] = [before, after].map(|s| places[s].point(p.body, &p.at));
+                p.capacity(places[k].point(p.body, &p.at).y, libm::hypot(b.x - a.x, b.z - a.z) / time)
+            };
+            points.iter().map(of_point).collect()
+        };
+        Self { capacity: (0..=last).map(capacity).collect() }
+    }
+}

@@ -1,0 +1,79 @@
+//! Mass, centre and inertia of the parts of a performing body, from Winter's table (`body::segment_of`).
+
+use super::performing_body::PartJoint;
+use crate::body::segment_of;
+use crate::dynamics::BallLink;
+use crate::math::{Mat3, Transform, Vec3};
+use crate::model::Role;
+use std::f64::consts::PI;
+
+/// Density of the body, kg/m^3: about that of water.
+const DENSITY: f64 = 1000.0;
+
+/// Share of the body's mass of a joint without a role between two that have one: its length is counted by the part above.
+const LINK: f64 = 0.004;
+
+/// Radius of gyration of such a joint over its length.
+const LINK_GYRATION: f64 = 0.4;
+
+/// Least moment of inertia, kg m^2: that of a bone of 0.1 kg and 2 cm; keeps matrices far from singular.
+const LEAST: f64 = 1e-5;
+
+/// Mass properties of one part, in the axes of its joint.
+#[derive(Clone, Debug)]
+pub struct PartMass {
+    mass: f64,
+    center: Vec3,
+    inertia: Mat3<f64>,
+}
+
+impl PartMass {
+    /// The segments of parts that weigh `mass` kilograms together; shares of missing parts go to the others.
+    pub fn of_parts(parts: &[PartJoint], mass: f64) -> Vec<PartMass> {
+        let is_spine = |part: &&PartJoint| matches!(part.role, Some(Role::Spine(_)));
+        let spine: f64 = parts.iter().filter(is_spine).map(|part| part.bone.norm()).sum();
+        let necks = parts.iter().filter(|part| matches!(part.role, Some(Role::Neck(_)))).count() as f64;
+        let share = |part: &PartJoint| {
+            let whole = part.role.and_then(segment_of).map_or(LINK, |segment| segment.mass);
+            match part.role {
+                Some(Role::Spine(_)) => whole * part.bone.norm() / spine,
+                Some(Role::Neck(_)) => whole / necks,
+                _ => whole,
+            }
+        };
+        let all: f64 = parts.iter().map(share).sum();
+        parts.iter().map(|part| PartMass::of(part, mass * share(part) / all)).collect()
+    }
+
+    /// A capsule-like solid along the bone.
+    fn of(part: &PartJoint, mass: f64) -> PartMass {
+        let segment = part.role.and_then(segment_of);
+        let length = part.bone.norm();
+        let axis = part.bone / length;
+        let square = mass / (PI * length * DENSITY);
+        let along = 0.5 * mass * square;
+        let gyration = segment.map_or(LINK_GYRATION, |s| s.gyration) * length;
+        // No solid is flatter across its long axis than a disc; the rest is the thickness.
+        let across = (mass * gyration * gyration).max(0.6 * along) + 0.25 * mass * square;
+        let of_axis = axis * axis.transpose();
+        PartMass {
+            mass,
+            center: part.bone * segment.map_or(0.5, |s| s.center),
+            inertia: Mat3::identity() * (across + LEAST) + of_axis * (along - across),
+        }
+    }
+}
+
+/// One body of these segments, each with its place in the axes of the body.
+pub fn link(name: String, parent: Option<usize>, offset: Vec3, own: &[(PartMass, Transform)]) -> BallLink {
+    let mass: f64 = own.iter().map(|(segment, _)| segment.mass).sum();
+    let placed = |(segment, at): &(PartMass, Transform)| at.point(&segment.center) * segment.mass;
+    let center = own.iter().map(placed).sum::<Vec3>() / mass;
+    let about_center = |(segment, at): &(PartMass, Transform)| {
+        let r = at.rotation.to_rotation_matrix().into_inner();
+        let d = at.point(&segment.center) - center;
+        let away = Mat3::identity() * d.norm_squared() - d * d.transpose();
+        r * segment.inertia * r.transpose() + away * segment.mass
+    };
+    BallLink { name, parent, offset, mass, center, inertia: own.iter().map(about_center).sum() }
+}

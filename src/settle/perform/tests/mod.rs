@@ -1,0 +1,4 @@
+mod disturbed;
+mod laws;
+mod real;
+mod scene;

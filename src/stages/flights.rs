@@ -1,0 +1,54 @@
+//! Stage `flights`: ballistic jumps and landings.
+//!
+//! Units: metres, body weights.
+
+use super::{Setting, Stage, StageConfig, StageError};
+use crate::contacts;
+use crate::model::{Contacts, Motion};
+use crate::report::{Report, Series};
+use crate::settle::{Settled, settle_flights};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Corrects jumps and landings so that flight phases are ballistic.
+///
+/// Jumps that are not ballistic are changed to parabolas under the gravity of the take, and floating bodies are lowered; forces
+/// not explained by contacts are reported, not changed. A clip without such errors is returned unchanged, bit for bit.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct FlightsConfig {}
+
+impl StageConfig for FlightsConfig {
+    const NAME: &'static str = "flights";
+
+    fn resolve(&self, _: &Setting) -> Result<Box<dyn Stage>, StageError> {
+        Ok(Box::new(FlightsStage))
+    }
+}
+
+/// The resolved stage.
+#[derive(Debug)]
+struct FlightsStage;
+
+impl Stage for FlightsStage {
+    fn apply(&self, motion: Motion, report: &mut Report) -> Result<Motion, StageError> {
+        let Some(settled) = settle_flights(&motion, &labels(&motion)) else {
+            let text =
+                "flight phases are detected on bodies with two legs and feet only; this one is not changed";
+            report.warnings.add("settle-body", text, motion.character.name.clone());
+            return Ok(motion);
+        };
+        let Settled { motion: changed, findings, metrics, unexplained } = settled;
+        report.findings.extend(findings);
+        report.metrics.extend(metrics);
+        let name = "settle_unexplained_force".into();
+        report.series.push(Series { name, unit: "1", values: unexplained, resting: Vec::new() });
+        Ok(changed.unwrap_or(motion))
+    }
+}
+
+/// The contact labels of a motion, else detected ones.
+pub(super) fn labels(motion: &Motion) -> Contacts {
+    let found = || contacts::detect(motion, &contacts::ContactOptions::default());
+    motion.contacts.clone().unwrap_or_else(found)
+}

@@ -6,7 +6,7 @@
 use super::fbx;
 use super::import_error::ImportError;
 use super::import_options::ImportOptions;
-use super::{asf_amc, bvh, face, gltf, robot};
+use super::{asf_amc, bvh, csv, face, gltf, robot};
 #[cfg(feature = "formats")]
 use super::{npz, points};
 use crate::model::Asset;
@@ -64,6 +64,7 @@ pub const FORMATS: &[&ReadFormat] = &[
     &face::FORMAT,
     #[cfg(feature = "formats")]
     &points::FORMAT,
+    &csv::FORMAT,
     &asf_amc::ASF,
     &asf_amc::AMC,
     &robot::MJCF,

@@ -2,6 +2,7 @@
 
 use super::asf_amc::AsfError;
 use super::bvh::BvhError;
+use super::csv::CsvError;
 use super::face::FaceError;
 #[cfg(feature = "formats")]
 use super::npz::NpzError;
@@ -80,6 +81,9 @@ pub enum ImportError {
     /// A fault of a robot's model.
     #[error(transparent)]
     Robot(#[from] RobotError),
+    /// A fault of a table.
+    #[error(transparent)]
+    Csv(#[from] CsvError),
     /// A fault of a BVH file.
     #[error(transparent)]
     Bvh(#[from] BvhError),

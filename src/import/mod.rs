@@ -14,6 +14,7 @@ mod gltf;
 #[cfg(feature = "fbx")]
 mod fbx;
 mod asf_amc;
+mod csv;
 mod face;
 mod robot;
 #[cfg(feature = "formats")]
@@ -29,6 +30,7 @@ mod unique_names;
 
 pub use asf_amc::AsfError;
 pub use bvh::{BvhError, Positions, TextPosition};
+pub use csv::CsvError;
 pub use face::FaceError;
 pub use format::{FORMATS, ReadFormat, SourceFile};
 pub use gltf::GltfFile;

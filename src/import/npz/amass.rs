@@ -11,6 +11,7 @@ use super::npy_array::{NpyArray, shape};
 use super::npz_archive::NpzArchive;
 use super::npz_error::NpzError;
 use super::rest_joints::RestJoints;
+use super::rotation_archive;
 use super::smpl_joints;
 use crate::import::format::{ReadFormat, SourceFile};
 use crate::import::import_error::ImportError;
@@ -18,6 +19,7 @@ use crate::import::import_options::{ImportOptions, UpAxis};
 use crate::import::known_axes::KnownAxesFile;
 use crate::import::points;
 use crate::math::{Quat, Transform, Vec3, exp, same_hemisphere};
+use crate::memory_budget::MemoryBudget;
 use crate::model::{Asset, Clip, Joint, JointId, Skeleton};
 use crate::report::Warnings;
 use std::f64::consts::FRAC_PI_2;
@@ -26,7 +28,7 @@ use std::f64::consts::FRAC_PI_2;
 pub const FORMAT: ReadFormat = ReadFormat {
     name: "npz",
     suffixes: &["npz"],
-    about: "SMPL, SMPL+H and SMPL-X motion as in AMASS; positions of points: takes",
+    about: "posemill's own, SMPL motion as in AMASS and Motion-X, Kimodo, HY-Motion, positions of points: takes",
     loses: "the body's surface, soft tissue (dmpls), the face but for jaw and eyes",
     recognise: |head| {
         let name = head.get(26..28).map_or(0, |n| usize::from(u16::from_le_bytes([n[0], n[1]])));
@@ -54,6 +56,8 @@ const BODY: &[&str] = &["pose_body", "body_pose"];
 const TRANS: &[&str] = &["trans", "transl"];
 const POSES: &[&str] = &["poses"];
 const RATE: &[&str] = &["mocap_framerate", "mocap_frame_rate", "mocap_frame_rates", "fps", "rate"];
+/// Names of arrays that tell nothing: numpy's own and those of datasets of motions.
+const UNNAMED: &[&str] = &["arr_0", "motion", "data"];
 /// Arrays that may accompany `root_orient` and `pose_body`.
 const PARTS: &[PoseArrays] = &[
     (&["pose_jaw", "jaw_pose"], &[&["jaw"]]),
@@ -70,29 +74,53 @@ struct JointColumns {
     column: usize,
 }
 
+/// The arrays of an SMPL motion.
+struct SmplMotion {
+    arrays: Vec<NpyArray>,
+    animated: Vec<JointColumns>,
+    /// The coefficients of the body shape, used with a body model.
+    betas: Vec<f64>,
+    trans: Option<Vec<Vec3>>,
+    rate: Option<f64>,
+    /// Whether the up axis is by the figure: the format has no convention.
+    any_up: bool,
+}
+
 fn import(source: &SourceFile, options: &ImportOptions) -> Result<Asset, ImportError> {
-    let mut warnings = Warnings::new();
     let budget = options.budget(source.bytes);
     let mut archive = NpzArchive::open(source.bytes, &budget)?;
     let smpl = archive.has(POSES).is_some() || archive.has(ROOT).is_some() && archive.has(BODY).is_some();
-    if let Some(name) = archive.has(&points::ARCHIVED).filter(|_| !smpl) {
+    if !smpl {
         let rate = stated_rate(&mut archive)?;
-        let array = archive.array(name)?;
-        return points::archived(&array, rate, source, options, &budget);
+        if let Some(asset) = rotation_archive::import(&mut archive, rate, source, options, &budget)? {
+            return Ok(asset);
+        }
+        if let Some(name) = archive.has(&points::ARCHIVED) {
+            let array = archive.array(name)?;
+            return points::archived(&array, rate, source, options, &budget);
+        }
+        if let Some(name) = archive.has(UNNAMED) {
+            let array = archive.array(name)?;
+            return match is_motion_x(&array) {
+                true => motion_x(array, source, options, &budget),
+                false => points::archived(&array, rate, source, options, &budget),
+            };
+        }
     }
     let (arrays, animated) = rotations(&mut archive)?;
     let frames = arrays[0].shape[0];
-    let (skeleton, animated, pelvis) = skeleton(&mut archive, animated, options, &mut warnings)?;
-    let samples = frames as u64 * animated.len() as u64;
-    let what = || format!("{frames} frames of {} joints", animated.len());
-    budget.reserve_list::<(Quat, Vec3)>(samples.max(frames as u64), what)?;
-    let rate = rate(&mut archive, options, &mut warnings)?;
-    let upright = match options.up {
-        Some(UpAxis::Y) => Quat::identity(),
-        Some(UpAxis::Z) | None => Quat::from_axis_angle(&Vec3::x_axis(), -FRAC_PI_2),
+    let betas = match archive.has(&["betas"]) {
+        Some(name) if options.body_model.is_some() => {
+            let betas = archive.array(name)?;
+            check(name, &betas, 1, MAX_ANGLE)?;
+            // Some tools repeat them in each frame; only the first row is used.
+            let width = betas.shape.last().copied().unwrap_or(1);
+            betas.values.get(..width).unwrap_or_default().to_vec()
+        }
+        _ => Vec::new(),
     };
-    let mut places = vec![Vec3::zeros(); frames];
-    match archive.has(TRANS) {
+    let rate = stated_rate(&mut archive)?;
+    let trans = match archive.has(TRANS) {
         Some(name) => {
             let trans = archive.array(name)?;
             if !matches!(trans.shape[..], [n, 3] if n == frames) {
@@ -100,37 +128,106 @@ fn import(source: &SourceFile, options: &ImportOptions) -> Result<Asset, ImportE
                 return Err(NpzError::Shape { array, expected: format!("({frames}, 3)"), found }.into());
             }
             check(name, &trans, 3, FARTHEST)?;
-            for (place, t) in places.iter_mut().zip(trans.values.chunks_exact(3)) {
-                *place = Vec3::new(t[0], t[1], t[2]);
-            }
+            Some(trans.values.chunks_exact(3).map(|t| Vec3::new(t[0], t[1], t[2])).collect())
         }
-        None => warnings.add("smpl-in-place", "there is no `trans`: the body stays in place", "the arrays"),
-    }
-    places.iter_mut().for_each(|place| *place = upright * (pelvis + *place));
-    let mut all: Vec<Quat> = Vec::with_capacity(samples as usize);
-    let mut stands = 0.0;
-    for frame in 0..frames {
-        for (k, entry) in animated.iter().enumerate() {
+        None => None,
+    };
+    let motion = SmplMotion { arrays, animated, betas, trans, rate, any_up: false };
+    motion.asset(Warnings::new(), source, options, &budget)
+}
+
+/// Numbers of a row of Motion-X: SMPL-X root, body, hands and jaw as rotations, expression, face shape, translation, betas.
+const MOTION_X: usize = 322;
+/// The first numbers of its expression, translation and betas.
+const MOTION_X_PARTS: [usize; 3] = [159, 309, 312];
+
+/// Whether an array is a motion of Motion-X (Lin et al. 2023).
+pub(in crate::import) fn is_motion_x(array: &NpyArray) -> bool {
+    matches!(array.shape[..], [frames, MOTION_X] if frames > 0)
+}
+
+/// The motion of an array of Motion-X.
+///
+/// # Errors
+/// As an archive.
+pub(in crate::import) fn motion_x(
+    array: NpyArray,
+    source: &SourceFile,
+    options: &ImportOptions,
+    budget: &MemoryBudget,
+) -> Result<Asset, ImportError> {
+    check("the array", &array, MOTION_X, MAX_ANGLE)?;
+    let mut warnings = Warnings::new();
+    let said = "Motion-X: expression and face shape are not read; of the face only the jaw is";
+    warnings.add("motion-x-face", said, "the array");
+    let joints = smpl_joints::BODY.iter().chain(&smpl_joints::FINGERS).chain(&smpl_joints::FACE[..1]);
+    let columns = |(column, joint): (usize, &&'static str)| JointColumns { joint, array: 0, column };
+    let animated = joints.enumerate().map(columns).collect();
+    let [_, trans, betas] = MOTION_X_PARTS;
+    let at = |row: &[f64]| Vec3::new(row[trans], row[trans + 1], row[trans + 2]);
+    let path = array.values.chunks_exact(MOTION_X).map(at).collect();
+    let betas = match options.body_model {
+        Some(_) => array.values[betas..MOTION_X].to_vec(),
+        None => Vec::new(),
+    };
+    let motion =
+        SmplMotion { arrays: vec![array], animated, betas, trans: Some(path), rate: None, any_up: true };
+    motion.asset(warnings, source, options, budget)
+}
+
+impl SmplMotion {
+    /// The asset of the motion.
+    fn asset(
+        self,
+        mut warnings: Warnings,
+        source: &SourceFile,
+        options: &ImportOptions,
+        budget: &MemoryBudget,
+    ) -> Result<Asset, ImportError> {
+        let Self { arrays, animated, betas, trans, rate, any_up } = self;
+        let frames = arrays[0].shape[0];
+        let (skeleton, animated, pelvis) = skeleton(&betas, animated, options, &mut warnings)?;
+        let samples = frames as u64 * animated.len() as u64;
+        let what = || format!("{frames} frames of {} joints", animated.len());
+        budget.reserve_list::<(Quat, Vec3)>(samples.max(frames as u64), what)?;
+        let rate = known_rate(rate, options, &mut warnings);
+        let row = |frame: usize, entry: &JointColumns| {
             let array = &arrays[entry.array];
-            let width = array.values.len() / frames;
-            let v = &array.values[frame * width + 3 * entry.column..][..3];
-            let mut q = exp(&Vec3::new(v[0], v[1], v[2]));
-            if k == 0 {
-                stands += (q * Vec3::y()).y;
-                q = upright * q;
-            }
-            let before = all.len().checked_sub(animated.len()).filter(|_| frame > 0);
-            all.push(before.map_or(q, |before| same_hemisphere(q, &all[before])));
+            let v = &array.values[frame * (array.values.len() / frames) + 3 * entry.column..][..3];
+            exp(&Vec3::new(v[0], v[1], v[2]))
+        };
+        let stands: f64 = (0..frames).map(|f| (row(f, &animated[0]) * Vec3::y()).y).sum();
+        let along_y = stands > STANDS * frames as f64;
+        let upright = match options.up {
+            Some(UpAxis::Y) => Quat::identity(),
+            None if any_up && along_y => Quat::identity(),
+            Some(UpAxis::Z) | None => Quat::from_axis_angle(&Vec3::x_axis(), -FRAC_PI_2),
+        };
+        let stays = trans.is_none();
+        let mut places = trans.unwrap_or_else(|| vec![Vec3::zeros(); frames]);
+        if stays {
+            warnings.add("smpl-in-place", "there is no `trans`: the body stays in place", "the arrays");
         }
+        places.iter_mut().for_each(|place| *place = upright * (pelvis + *place));
+        let mut all: Vec<Quat> = Vec::with_capacity(samples as usize);
+        for frame in 0..frames {
+            for (k, entry) in animated.iter().enumerate() {
+                let q = row(frame, entry);
+                let q = if k == 0 { upright * q } else { q };
+                let before = all.len().checked_sub(animated.len()).filter(|_| frame > 0);
+                all.push(before.map_or(q, |before| same_hemisphere(q, &all[before])));
+            }
+        }
+        if options.up.is_none() && along_y && !any_up {
+            let said = "the body stands along Y, but takes in AMASS have Z up: it was rotated to lie down \
+                        (`input.up=y` keeps it upright)";
+            warnings.add("smpl-up", said, "the arrays");
+        }
+        let clip = Clip::new(source.name, rate, animated.len(), all, vec![JointId::new(0)], places);
+        let stated =
+            KnownAxesFile { skeleton, clip, metres_per_unit: Some(1.0), place: "the arrays", warnings };
+        stated.asset(source.name, options)
     }
-    if options.up.is_none() && frames > 0 && stands > STANDS * frames as f64 {
-        let said = "the body stands along Y, but takes in AMASS have Z up: it was rotated to lie down \
-                    (`input.up=y` keeps it upright)";
-        warnings.add("smpl-up", said, "the arrays");
-    }
-    let clip = Clip::new(source.name, rate, animated.len(), all, vec![JointId::new(0)], places);
-    let stated = KnownAxesFile { skeleton, clip, metres_per_unit: Some(1.0), place: "the arrays", warnings };
-    stated.asset(source.name, options)
 }
 
 /// The arrays of rotations, and the joint that each row of three rotates; the pelvis first.
@@ -199,22 +296,12 @@ fn check(name: &str, array: &NpyArray, width: usize, most: f64) -> Result<(), Np
 /// The skeleton of the animated joints whose rest position is known, their columns, and the rest position of the pelvis in the
 /// model's frame. The rest pose of the skeleton stands on the ground.
 fn skeleton(
-    archive: &mut NpzArchive,
+    betas: &[f64],
     animated: Vec<JointColumns>,
     options: &ImportOptions,
     warnings: &mut Warnings,
 ) -> Result<(Skeleton, Vec<JointColumns>, Vec3), NpzError> {
-    let betas = match archive.has(&["betas"]) {
-        Some(name) if options.body_model.is_some() => {
-            let betas = archive.array(name)?;
-            check(name, &betas, 1, MAX_ANGLE)?;
-            // Some tools repeat them in each frame; only the first row is used.
-            let width = betas.shape.last().copied().unwrap_or(1);
-            betas.values.get(..width).unwrap_or_default().to_vec()
-        }
-        _ => Vec::new(),
-    };
-    let rest = RestJoints::read(options.body_model.as_deref(), &betas, options.memory, warnings)?;
+    let rest = RestJoints::read(options.body_model.as_deref(), betas, options.memory, warnings)?;
     let all = animated.len();
     let animated: Vec<JointColumns> =
         animated.into_iter().filter(|t| rest.place(t.joint).is_some()).collect();
@@ -239,18 +326,14 @@ fn skeleton(
     Ok((Skeleton::new(joints)?, animated, place(smpl_joints::BODY[0])))
 }
 
-/// Frames per second.
-fn rate(archive: &mut NpzArchive, options: &ImportOptions, warnings: &mut Warnings) -> Result<f64, NpzError> {
-    let Some(stated) = stated_rate(archive)? else {
-        let rate = options.rate.unwrap_or(USUAL_RATE);
-        if options.rate.is_none() {
-            let said =
-                format!("no rate is stated: {rate} frames per second were assumed (`input.rate` sets it)");
-            warnings.add("smpl-rate", said, "the arrays");
-        }
-        return Ok(rate);
-    };
-    Ok(stated)
+/// Frames per second: stated, set or usual.
+fn known_rate(stated: Option<f64>, options: &ImportOptions, warnings: &mut Warnings) -> f64 {
+    stated.or(options.rate).unwrap_or_else(|| {
+        let said =
+            format!("no rate is stated: {USUAL_RATE} frames per second were assumed (`input.rate` sets it)");
+        warnings.add("smpl-rate", said, "the arrays");
+        USUAL_RATE
+    })
 }
 
 /// Frames per second, if the archive states it.

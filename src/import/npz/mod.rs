@@ -1,4 +1,6 @@
-//! Reads archives of numpy arrays (`.npz`) with the motion of an SMPL body.
+//! Reads archives of numpy arrays (`.npz`): motions of SMPL bodies, and local rotations of named joints.
+//!
+//! [`rotation_archive`] reads posemill's own archives and those of motion models, [`known_skeletons`] lists joints that these do not state.
 //!
 //! [`npz_archive`] opens the zip and reads arrays by name, [`amass`] finds the motion among them, [`smpl_joints`] lists the
 //! joints and [`rest_joints`] their rest positions: from a body model of the user ([`body_model`]), else from a neutral
@@ -9,10 +11,13 @@ mod npz_archive;
 mod npy_array;
 mod body_model;
 mod npz_error;
+mod known_skeletons;
 mod rest_joints;
+mod rotation_archive;
 mod smpl_joints;
 
 pub use amass::FORMAT;
+pub(in crate::import) use amass::{is_motion_x, motion_x};
 pub(in crate::import) use npy_array::{NpyArray, read_npy, shape};
 #[cfg(test)]
 pub(super) use npz_archive::NpzArchive;

@@ -152,6 +152,49 @@ impl NpyHeader {
         let values = if self.fortran { last_index_fastest(&self.shape, &values) } else { values };
         Ok(NpyArray { shape: self.shape, values })
     }
+
+    /// The texts that follow in `input`, whose entry has `size` bytes with its head: fixed width, padded with zeros.
+    ///
+    /// # Errors
+    /// The reason as text.
+    pub(super) fn texts(self, input: &mut impl Read, size: u64) -> Result<Vec<String>, String> {
+        let (big, kind) = match self.kind.split_at_checked(1) {
+            Some((">", kind)) => (true, kind),
+            Some(("<" | "|" | "=", kind)) => (false, kind),
+            _ => (false, self.kind.as_str()),
+        };
+        let unit = match kind.get(..1) {
+            Some("U") => 4,
+            Some("S") => 1,
+            _ => return Err(format!("its elements are of the type `{}`, texts are read", self.kind)),
+        };
+        let width = kind[1..].parse::<u64>().ok().filter(|w| *w > 0).ok_or("its texts have no width")?;
+        let bytes =
+            self.count().and_then(|n| n.checked_mul(width)?.checked_mul(unit)?.checked_add(self.length));
+        if bytes != Some(size) {
+            return Err(format!("it has {size} bytes, its header states the shape {}", shape(&self.shape)));
+        }
+        let mut content = Vec::new();
+        input
+            .take(size - self.length)
+            .read_to_end(&mut content)
+            .map_err(|error| format!("it ends too early ({error})"))?;
+        if content.len() as u64 != size - self.length {
+            return Err("it ends too early".into());
+        }
+        let character = |raw: &[u8]| match *raw {
+            [a, b, c, d] if big => u32::from_be_bytes([a, b, c, d]),
+            [a, b, c, d] => u32::from_le_bytes([a, b, c, d]),
+            _ => u32::from(raw[0]),
+        };
+        let text = |element: &[u8]| -> String {
+            let characters = element.chunks_exact(unit as usize).map(character);
+            let all: String =
+                characters.map(|c| char::from_u32(c).unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
+            all.trim_end_matches('\0').to_owned()
+        };
+        Ok(content.chunks_exact((width * unit) as usize).map(text).collect())
+    }
 }
 
 /// The array of a file that holds nothing else.

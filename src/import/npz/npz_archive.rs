@@ -64,6 +64,25 @@ impl<'a> NpzArchive<'a> {
         Ok(array)
     }
 
+    /// The array of texts called `name`.
+    ///
+    /// # Errors
+    /// A missing or damaged array, elements that are no texts, and more of them than the memory limit allows.
+    pub(super) fn texts(&mut self, name: &str) -> Result<Vec<String>, NpzError> {
+        let fault = |reason: String| NpzError::Array { array: name.to_owned(), reason };
+        let at = self.names.iter().position(|n| n == name).ok_or_else(|| fault("it is not there".into()))?;
+        let mut entry = self.zip.by_index(at).map_err(|error| fault(error.to_string()))?;
+        let header = NpyHeader::read(&mut entry).map_err(fault)?;
+        if header.objects() {
+            return Err(NpzError::Objects { array: name.to_owned() });
+        }
+        let size = entry.size();
+        // The bytes, and a text of each element.
+        self.budget.reserve(size.saturating_mul(2), || format!("the texts `{name}`"))?;
+        self.budget.reserve_list::<String>(header.room(), || format!("the texts `{name}`"))?;
+        header.texts(&mut entry, size).map_err(fault)
+    }
+
     /// The names and shapes of the arrays, for a message.
     pub(in crate::import) fn contents(&mut self) -> String {
         let mut listed: Vec<String> = Vec::new();

@@ -82,6 +82,14 @@ pub enum NpzError {
         /// The arrays found.
         found: String,
     },
+    /// Rotations without the lengths of the bones.
+    #[error(
+        "the archive holds rotations, but neither offsets of the joints nor positions\n  hint: save one of the arrays `{names}` of the shape (joints, 3)"
+    )]
+    NoOffsets {
+        /// Names that are read.
+        names: String,
+    },
     /// The body model cannot be used.
     #[error("the body model `{}`: {error}", path.shown())]
     BodyModel {

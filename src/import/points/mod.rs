@@ -12,6 +12,7 @@
 mod bone_twist;
 mod extremities;
 mod fitted_skeleton;
+mod humanml_vectors;
 mod json_points;
 mod layout;
 mod layout_table;

@@ -10,11 +10,11 @@ use super::point_array::PointArray;
 use super::point_tracks::PointTracks;
 use super::points_error::PointsError;
 use super::repair::Gaps;
-use super::{json_points, layout_table, repair, root_path, side_swaps};
+use super::{humanml_vectors, json_points, layout_table, repair, root_path, side_swaps};
 use crate::import::format::{ReadFormat, SourceFile};
 use crate::import::import_error::ImportError;
 use crate::import::import_options::{ImportOptions, PointLayout, UpAxis};
-use crate::import::npz::{NpyArray, read_npy};
+use crate::import::npz::{NpyArray, is_motion_x, motion_x, read_npy};
 use crate::math::{Vec3, median};
 use crate::memory_budget::MemoryBudget;
 use crate::model::{Asset, Character, Side};
@@ -33,7 +33,13 @@ pub const FORMAT: ReadFormat = ReadFormat {
         let budget = options.budget(source.bytes);
         let layout = chosen(options)?;
         let array = match source.bytes.starts_with(b"\x93NUMPY") {
-            true => positions(&read_npy(source.bytes, &budget)?, layout.as_ref())?,
+            true => {
+                let array = read_npy(source.bytes, &budget)?;
+                if layout.is_none() && is_motion_x(&array) {
+                    return motion_x(array, source, options, &budget);
+                }
+                positions(&array, layout.as_ref())?
+            }
             false => {
                 // A number of five characters is a value of 32 bytes.
                 budget.reserve(8 * source.bytes.len() as u64, || "the JSON text".to_owned())?;
@@ -94,6 +100,9 @@ pub(in crate::import) fn archived(
 }
 
 fn positions(array: &NpyArray, layout: Option<&Layout>) -> Result<PointArray, PointsError> {
+    if humanml_vectors::is_one(array) {
+        return humanml_vectors::positions(array);
+    }
     PointArray::new(array, layout)
 }
 

@@ -1,0 +1,309 @@
+//! Reads the tables of joint positions and rotations that posemill writes (`export/csv.rs`), wide or long.
+//!
+//! A table states no parents: the parent of a joint is the earlier joint in whose frame it stays, the nearest if there are
+//! several. Rest rotations are the identity, rest offsets medians; the reference pose follows from the motion. Space: model space, Y
+//! up. Units: metres, seconds; quaternions x, y, z, w. Source: RFC 4180.
+
+use super::format::{ReadFormat, SourceFile};
+use super::import_error::ImportError;
+use super::import_options::ImportOptions;
+use super::known_axes::KnownAxesFile;
+use crate::math::{Quat, RawQuat, Transform, Vec3, median_of, same_hemisphere};
+use crate::memory_budget::OverBudget;
+use crate::model::{Asset, Clip, Joint, JointId, Skeleton, SkeletonError};
+use crate::report::{Warnings, shortened};
+
+/// Tables of positions and rotations.
+pub const FORMAT: ReadFormat = ReadFormat {
+    name: "csv",
+    suffixes: &["csv"],
+    about: "tables of joint positions and rotations as posemill writes them: takes",
+    loses: "rest pose and parents are not in the table: they are estimated from the motion",
+    recognise: |head| {
+        let line = head.split(|b| *b == b'\n').next().unwrap_or_default();
+        let wide = line.starts_with(b"time,") && line.windows(3).any(|w| w == b".px");
+        wide || line.starts_with(LONG.as_bytes())
+    },
+    read: |source, options| import(source, options),
+};
+
+/// The first columns of a table with a row per joint.
+const LONG: &str = "frame,time,joint,px";
+/// Numbers of a joint: position and rotation.
+const WIDTH: usize = 7;
+/// The suffixes of the columns of a joint.
+const COLUMNS: [&str; WIDTH] = [".px", ".py", ".pz", ".qx", ".qy", ".qz", ".qw"];
+/// Most joints: parents are searched among all pairs.
+const MAX_JOINTS: usize = 2000;
+/// Frames in which parents are searched.
+const SAMPLES: usize = 64;
+/// A joint stays in the frame of another within this distance, metres: the precision of 32-bit numbers at 100 m.
+const STAYS: f64 = 2e-5;
+/// Largest distance from the origin, metres: half the circumference of the earth.
+const FARTHEST: f64 = 2e7;
+/// Valid frame rates, Hz.
+const RATES: std::ops::RangeInclusive<f64> = 0.1..=10_000.0;
+/// The location that warnings name.
+const PLACE: &str = "the table";
+
+/// Why a table cannot be read as a motion.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CsvError {
+    /// The table is not one that posemill writes.
+    #[error(
+        "line {line}: {reason}\n  hint: tables with the columns `time` and `NAME.px` to `NAME.qw` are read, or with `frame,time,joint,px` to `qw`"
+    )]
+    Table {
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The memory limit of the file is exceeded.
+    #[error(transparent)]
+    Memory(#[from] OverBudget),
+    /// The joints do not form a skeleton.
+    #[error(transparent)]
+    Skeleton(#[from] SkeletonError),
+}
+
+/// Joints in model space, frame by frame.
+struct Table {
+    names: Vec<String>,
+    times: Vec<f64>,
+    joints: Vec<Transform>,
+}
+
+fn import(source: &SourceFile, options: &ImportOptions) -> Result<Asset, ImportError> {
+    let budget = options.budget(source.bytes);
+    // A number has two characters at least; joints are 56 bytes for seven numbers, twice while they are converted.
+    budget.reserve(8 * source.bytes.len() as u64, || "the table".to_owned())?;
+    let table = Table::read(source.bytes)?;
+    let mut warnings = Warnings::new();
+    let (first, last) = (table.times[0], table.times[table.times.len() - 1]);
+    let rate = (table.times.len() - 1) as f64 / (last - first);
+    let rate = match RATES.contains(&rate) {
+        // Times are printed with all digits; their differences are off by the last ones.
+        true => (rate * 1e6).round() / 1e6,
+        false => {
+            let rate = options.rate.unwrap_or(30.0);
+            warnings.add(
+                "csv-rate",
+                format!("{rate} frames per second were assumed (`input.rate` sets it)"),
+                PLACE,
+            );
+            rate
+        }
+    };
+    let said = "the table states no parents and no rest pose: they were estimated from the motion (`.npz` keeps them)";
+    warnings.add("csv-parents", said, PLACE);
+    let (skeleton, mut clip) = table.clip(rate, source.name)?;
+    clip.start = if first.abs() < FARTHEST { first } else { 0.0 };
+    let stated = KnownAxesFile { skeleton, clip, metres_per_unit: Some(1.0), place: PLACE, warnings };
+    stated.asset(source.name, options)
+}
+
+/// The fields of one line (RFC 4180), and the rest of the text.
+fn fields<'a>(mut text: &'a str, row: &mut Vec<std::borrow::Cow<'a, str>>) -> &'a str {
+    row.clear();
+    loop {
+        if let Some(quoted) = text.strip_prefix('"') {
+            let mut field = String::new();
+            let mut rest = quoted;
+            loop {
+                let Some((part, after)) = rest.split_once('"') else {
+                    field.push_str(rest);
+                    rest = "";
+                    break;
+                };
+                field.push_str(part);
+                rest = after;
+                let Some(after) = rest.strip_prefix('"') else { break };
+                field.push('"');
+                rest = after;
+            }
+            row.push(field.into());
+            text = rest;
+        } else {
+            let end = text.find([',', '\n']).unwrap_or(text.len());
+            row.push(text[..end].trim_end_matches('\r').into());
+            text = &text[end..];
+        }
+        match text.strip_prefix(',') {
+            Some(rest) => text = rest,
+            None => return text.find('\n').map_or("", |end| &text[end + 1..]),
+        }
+    }
+}
+
+/// A name as it was before it was made safe for spreadsheets.
+fn name(field: &str) -> &str {
+    let formula = |text: &str| text.trim_start_matches('\'').starts_with(['=', '+', '-', '@', '\t', '\r']);
+    field.strip_prefix('\'').filter(|_| formula(field)).unwrap_or(field)
+}
+
+/// Whether two names are those of a joint on the left and on the right: a clavicle that never moves is no parent of the other.
+fn same_but_for_side(a: &str, b: &str) -> bool {
+    let sideless = |name: &str| {
+        let name = name.to_ascii_lowercase().replace("left", "").replace("right", "");
+        let end = ["_l", "_r", ".l", ".r", "-l", "-r"].into_iter().find_map(|end| name.strip_suffix(end));
+        let start = || ["l_", "r_", "l.", "r."].into_iter().find_map(|start| name.strip_prefix(start));
+        end.or_else(start).unwrap_or(&name).to_owned()
+    };
+    a != b && sideless(a) == sideless(b)
+}
+
+/// A joint of seven numbers.
+fn joint(row: &[std::borrow::Cow<'_, str>]) -> Option<Transform> {
+    let mut v = [0.0; WIDTH];
+    for (x, field) in v.iter_mut().zip(row) {
+        *x = field.trim().parse::<f64>().ok().filter(|x| x.abs() < FARTHEST)?;
+    }
+    let rotation = Quat::try_new(RawQuat::new(v[6], v[3], v[4], v[5]), 1e-6)?;
+    Some(Transform::new(rotation, Vec3::new(v[0], v[1], v[2])))
+}
+
+impl Table {
+    fn read(bytes: &[u8]) -> Result<Self, CsvError> {
+        let fault = |line: usize, reason: String| CsvError::Table { line, reason };
+        let text = std::str::from_utf8(bytes).map_err(|_| fault(1, "it is not UTF-8".into()))?;
+        let text = text.trim_start_matches('\u{feff}');
+        let mut row = Vec::new();
+        let mut rest = fields(text, &mut row);
+        let long = text.starts_with(LONG);
+        let mut table = Self { names: Vec::new(), times: Vec::new(), joints: Vec::new() };
+        if !long {
+            for group in row.get(1..).unwrap_or_default().chunks(WIDTH) {
+                let named = group[0].strip_suffix(COLUMNS[0]).unwrap_or_default();
+                let fits = group.len() == WIDTH
+                    && group.iter().zip(COLUMNS).all(|(f, c)| f.strip_suffix(c) == Some(named));
+                if !fits {
+                    return Err(fault(
+                        1,
+                        format!("the columns of a joint end at `{}`", shortened(&group[0])),
+                    ));
+                }
+                table.names.push(name(named).to_owned());
+            }
+        }
+        let mut line = 1;
+        while !rest.is_empty() {
+            line += 1;
+            rest = fields(rest, &mut row);
+            if row.len() == 1 && row[0].is_empty() {
+                continue;
+            }
+            match long {
+                true => table.add_joint(&row, line)?,
+                false => table.add_frame(&row, line)?,
+            }
+        }
+        let whole = table.names.len() * table.times.len();
+        match () {
+            () if table.times.is_empty() => Err(fault(line, "there are no frames".into())),
+            () if table.names.is_empty() => Err(fault(1, "there are no joints".into())),
+            () if table.names.len() > MAX_JOINTS => {
+                Err(fault(1, format!("{} joints, at most {MAX_JOINTS} are read", table.names.len())))
+            }
+            () if table.joints.len() != whole => Err(fault(line, "the last frame is not whole".into())),
+            () => Ok(table),
+        }
+    }
+
+    fn add_frame(&mut self, row: &[std::borrow::Cow<'_, str>], line: usize) -> Result<(), CsvError> {
+        let fault = |reason: String| CsvError::Table { line, reason };
+        if row.len() != 1 + WIDTH * self.names.len() {
+            return Err(fault(format!("{} fields, expected {}", row.len(), 1 + WIDTH * self.names.len())));
+        }
+        self.times.push(row[0].parse().map_err(|_| fault(format!("the time `{}`", shortened(&row[0]))))?);
+        for group in row[1..].chunks(WIDTH) {
+            self.joints.push(
+                joint(group).ok_or_else(|| fault("a joint's numbers are no position and rotation".into()))?,
+            );
+        }
+        Ok(())
+    }
+
+    fn add_joint(&mut self, row: &[std::borrow::Cow<'_, str>], line: usize) -> Result<(), CsvError> {
+        let fault = |reason: String| CsvError::Table { line, reason };
+        if row.len() != 3 + WIDTH {
+            return Err(fault(format!("{} fields, expected {}", row.len(), 3 + WIDTH)));
+        }
+        let number = |k: usize| -> Result<f64, CsvError> {
+            row[k].parse().map_err(|_| fault(format!("`{}` is no number", shortened(&row[k]))))
+        };
+        let (frame, time, named) = (number(0)?, number(1)?, name(&row[2]));
+        if frame == self.times.len() as f64 {
+            self.times.push(time);
+        } else if frame + 1.0 != self.times.len() as f64 {
+            return Err(fault(format!("frame {frame} does not follow the previous one")));
+        }
+        if self.times.len() == 1 {
+            self.names.push(named.to_owned());
+        }
+        let at = self.joints.len() % self.names.len().max(1);
+        if self.times.len() > 1 && self.names[at] != named {
+            return Err(fault(format!("the joint `{}` is not expected here", shortened(named))));
+        }
+        self.joints
+            .push(joint(&row[3..]).ok_or_else(|| fault("its numbers are no position and rotation".into()))?);
+        Ok(())
+    }
+
+    /// The parent of each joint: the earlier joint in whose frame it moves least; of those in which it stays, the nearest.
+    fn parents(&self) -> Vec<Option<usize>> {
+        let (frames, joints) = (self.times.len(), self.names.len());
+        let step = frames.div_ceil(SAMPLES);
+        let find = |joint: usize| {
+            let candidate = |parent: usize| {
+                let local = |f: usize| {
+                    let row = &self.joints[f * joints..(f + 1) * joints];
+                    let between = row[joint].translation - row[parent].translation;
+                    row[parent].rotation.inverse_transform_vector(&between)
+                };
+                let first = local(0);
+                let moved = (0..frames).step_by(step).map(|f| (local(f) - first).norm()).fold(0.0, f64::max);
+                (if moved < STAYS { 0.0 } else { moved }, first.norm())
+            };
+            let order = |a: &usize, b: &usize| {
+                let ((moved, near), (other, far)) = (candidate(*a), candidate(*b));
+                moved.total_cmp(&other).then(near.total_cmp(&far)).then(b.cmp(a))
+            };
+            let other_side = |parent: &usize| same_but_for_side(&self.names[joint], &self.names[*parent]);
+            (0..joint).filter(|parent| !other_side(parent)).min_by(order).or(joint.checked_sub(1))
+        };
+        (0..joints).map(find).collect()
+    }
+
+    fn clip(self, rate: f64, name: &str) -> Result<(Skeleton, Clip), CsvError> {
+        let parents = self.parents();
+        let (frames, joints) = (self.times.len(), self.names.len());
+        let mut local: Vec<Transform> = Vec::with_capacity(self.joints.len());
+        for frame in self.joints.chunks_exact(joints) {
+            for (at, parent) in frame.iter().zip(&parents) {
+                local.push(parent.map_or(*at, |parent| frame[parent].inverse() * *at));
+            }
+        }
+        let track = |joint: usize| local.iter().skip(joint).step_by(joints).map(|t| t.translation);
+        let mut rest: Vec<Vec3> = (0..joints).map(|joint| median_of(track(joint))).collect();
+        // The rest pose is at the origin, at the usual height.
+        rest[0] = Vec3::new(0.0, rest[0].y, 0.0);
+        let stays = |joint: &usize| *joint > 0 && track(*joint).all(|t| (t - rest[*joint]).norm() < STAYS);
+        let moving: Vec<usize> = (0..joints).filter(|joint| !stays(joint)).collect();
+        let mut rotations: Vec<Quat> = local.iter().map(|t| t.rotation).collect();
+        for k in joints..rotations.len() {
+            rotations[k] = same_hemisphere(rotations[k], &rotations[k - joints]);
+        }
+        let mut translations = Vec::with_capacity(frames * moving.len());
+        for frame in local.chunks_exact(joints) {
+            translations.extend(moving.iter().map(|joint| frame[*joint].translation));
+        }
+        let joint = |((name, parent), offset): ((String, Option<usize>), Vec3)| {
+            Joint::new(name, parent.map(JointId::new), Transform::from_translation(offset))
+        };
+        let list = self.names.into_iter().zip(parents).zip(rest).map(joint).collect();
+        let moving = moving.into_iter().map(JointId::new).collect();
+        Ok((Skeleton::new(list)?, Clip::new(name, rate, joints, rotations, moving, translations)))
+    }
+}

@@ -14,6 +14,7 @@ mod npz_error;
 mod known_skeletons;
 mod rest_joints;
 mod rotation_archive;
+mod six_numbers;
 mod smpl_joints;
 
 pub use amass::FORMAT;

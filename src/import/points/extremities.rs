@@ -6,12 +6,11 @@ use super::bone_twist::{TwistEvidence, TwistProblem};
 use super::limbs::{ARM, BALANCED, Limb, Sampling};
 use super::noise_filter::LOWEST;
 use super::point_tracks::PointTracks;
-use super::rigid_fit::{about, axes, differences, median_length, swung, unit};
+use super::rigid_fit::{DEGREE, about, axes, differences, median_length, swung, unit};
 use super::root_path::velocities;
 use crate::math::{Quat, Vec3, percentile, slerp, weighted_quantile};
 use crate::model::Side;
 
-const DEGREE: f64 = std::f64::consts::PI / 180.0;
 /// Uncertainty of the hand's rotation about the forearm, radians.
 const HAND: f64 = 6.0 * DEGREE;
 /// Half the width of a hand: noise over it is an angle. Metres.

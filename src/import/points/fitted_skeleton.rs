@@ -44,8 +44,11 @@ const CLAVICLE: f64 = 5.0 * std::f64::consts::PI / 180.0;
 const ADDED_CLAVICLE: f64 = 0.15;
 /// Ends of bones without a point at their end, metres: the sizes of an adult's head, hand, foot and toes.
 const HEAD_TIP: [f64; 3] = [0.0, 0.18, 0.02];
+/// Along the arm.
 const HAND_TIP: f64 = 0.09;
+/// For feet without toes.
 const FOOT_TIP: [f64; 3] = [0.0, -0.05, 0.15];
+/// For toes.
 const TOE_TIP: [f64; 3] = [0.0, 0.0, 0.06];
 
 /// Fits a motion to filtered points.

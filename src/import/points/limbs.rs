@@ -8,12 +8,11 @@
 
 use super::bone_twist::{TwistEvidence, TwistProblem};
 use super::point_tracks::PointTracks;
-use super::rigid_fit::{about, differences, median_length, swung, unit};
+use super::rigid_fit::{DEGREE, about, differences, median_length, swung, unit};
 use super::trunk::Trunk;
 use crate::math::{Quat, Vec3, angle_between, arc};
 use crate::model::Side;
 
-const DEGREE: f64 = std::f64::consts::PI / 180.0;
 /// Importance of wrist and ankle relative to elbow and knee.
 const END: f64 = 3.0;
 /// Rounds of the fit of both bones; it has converged to a tenth of a millimetre.

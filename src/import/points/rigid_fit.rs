@@ -6,6 +6,9 @@
 use crate::math::{Mat3, Quat, UnitVec3, Vec3, arc, best_rotation, from_columns, median_of, slerp};
 use rayon::prelude::*;
 
+/// One degree, radians.
+pub(super) const DEGREE: f64 = std::f64::consts::PI / 180.0;
+
 /// The direction of a vector; zero for the zero vector.
 pub(super) fn unit(v: Vec3) -> Vec3 {
     v.try_normalize(1e-12).unwrap_or_else(Vec3::zeros)

@@ -7,7 +7,9 @@
 //! Space: Y up; rotations relative to the T-pose. Units: metres.
 
 use super::point_tracks::{Point, PointTracks};
-use super::rigid_fit::{RigidSet, about, axes, differences, interpolated, median_length, swung, unit};
+use super::rigid_fit::{
+    DEGREE, RigidSet, about, axes, differences, interpolated, median_length, swung, unit,
+};
 use crate::math::{Quat, Vec3, mean_direction, percentile};
 use crate::model::Side;
 
@@ -47,7 +49,6 @@ const LUMBAR: f64 = -5.0 * DEGREE;
 const NECK: f64 = 8.0 * DEGREE;
 /// The nose is below the ears by this angle when a person looks ahead, radians.
 const NOSE: f64 = 10.3 * DEGREE;
-const DEGREE: f64 = std::f64::consts::PI / 180.0;
 /// Height of a substitute for the first spine joint over the hips, metres.
 const SUBSTITUTE: f64 = 0.2;
 /// Distance of a spine joint from the neck at which it tells the chest's slope, metres; in some skeletons they coincide.
@@ -56,11 +57,13 @@ const BELOW_NECK: f64 = 0.08;
 const COLLARS: f64 = 0.06;
 /// Share of the noise that counts for the weights of the chest's points: the filter has removed the rest.
 const NOISE: f64 = 0.6;
-/// Movement of shoulders against the chest, and of the other points, metres.
+/// Movement of shoulders against the chest, metres: several times that of other points.
 const SHOULDERS: f64 = 0.02;
+/// Movement of the other points, metres: joints are found to some millimetres.
 const FIXED: f64 = 0.003;
-/// Uncertainty of a substitute for the spine below the neck, and of the middle of the shoulders as the neck, metres.
+/// Uncertainty of a substitute for the spine below the neck, metres.
 const SUBSTITUTE_BASE: f64 = 0.01;
+/// Uncertainty of the middle of the shoulders as the neck, metres: shoulders rise together.
 const SUBSTITUTE_NECK: f64 = 0.005;
 /// Distance of the substitute for the spine below the neck, metres.
 const BASE: f64 = 0.25;

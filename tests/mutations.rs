@@ -338,6 +338,8 @@ fn families(folder: &Path) -> Vec<Family> {
                 .collect(),
         ),
         files("npz", "npz", None, vec![npz(), arrays(&[("joints", "3, 22, 3", 198), ("fps", "", 1)])]),
+        files("npz-own", "npz", None, vec![exported("npz")]),
+        files("csv-own", "csv", None, vec![exported("csv")]),
         files("points", "npy", None, vec![positions()]),
         files("points-json", "json", None, vec![POINTS_JSON.into()]),
         files("asf", "asf", None, vec![ASF.into()]),

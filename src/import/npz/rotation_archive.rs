@@ -130,7 +130,9 @@ fn read(
     warnings: &mut Warnings,
 ) -> Result<Option<Arrays>, NpzError> {
     let array = archive.array(name)?;
-    let (frames, joints) = match sizes(&array, if name == "rot6d" { 3 } else { array.shape.len() - 1 })[..] {
+    // Matrices have a dimension more.
+    let dimensions = if name.contains("mat") { 4 } else { 3 };
+    let (frames, joints) = match sizes(&array, dimensions)[..] {
         [frames, joints, 4] | [frames, joints, 3, 3] | [frames, joints, 6] if frames > 0 && joints > 0 => {
             (frames, joints)
         }

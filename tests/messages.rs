@@ -316,7 +316,7 @@ const CASES: &[Case] = &[
         files: &[("a.usda", "#usda 1.0\n")],
         arguments: &["inspect", "a.usda"],
         exit: 1,
-        stderr: "error: `a.usda`: USD is written, not read\n  hint: import the character as glTF or FBX\n",
+        stderr: "error: `a.usda`: it has no Skeleton prim\n  hint: export the character with its armature; flatten references with `usdcat --flatten`\n",
     },
     Case {
         files: &[(

@@ -42,6 +42,15 @@ const GLTF: &str = r#"{"asset":{"version":"2.0"},"nodes":[{"name":"a","children"
 const FACE: &str = "Timecode,BlendshapeCount,jawOpen,EyeBlinkLeft,HeadYaw\n10:00:00:01.5,61,0.5,0.25,0\n10:00:00:02.5,61,0.75,0,0\n\
     10:00:00:09,0,,,\n23:00:01:02,61,1,1,1\n";
 const FACE_JSON: &str = r#"{"fps":30,"names":["jawOpen","cheekPuff"],"frames":[[0.5,0.25],[1,0]],"frameList":[{"time":0,"weights":{"a":1}}]}"#;
+const USDA: &str = "#usda 1.0\n(\n metersPerUnit = 1\n upAxis = \"Z\"\n)\ndef SkelRoot \"R\" {\n def Skeleton \"S\" {\n\
+    uniform token[] joints = [\"a\", \"a/b\"]\n uniform matrix4d[] restTransforms = [((1,0,0,0),(0,1,0,0),(0,0,1,0),(0,0,0,1)), \
+    ((1,0,0,0),(0,1,0,0),(0,0,1,0),(0,1,0,1))]\n rel skel:animationSource = </R/A>\n }\n def SkelAnimation \"A\" {\n\
+    uniform token[] joints = [\"a/b\"]\n uniform token[] blendShapes = [\"s\"]\n float[] blendShapeWeights.timeSamples = { 0: [0.5], 1: [1] }\n\
+    quatf[] rotations.timeSamples = { 0: [(1,0,0,0)], 1: [(0,1,0,0)] }\n }\n def Mesh \"M\" {\n point3f[] points = [(0,0,0),(1,0,0),(0,1,0)]\n\
+    int[] faceVertexCounts = [3]\n int[] faceVertexIndices = [0,1,2]\n int[] primvars:skel:jointIndices = [0,1,0] (elementSize = 1)\n\
+    float[] primvars:skel:jointWeights = [1,1,1] (elementSize = 1)\n normal3f[] normals = [(0,0,1),(0,0,1),(0,0,1)] \
+    (interpolation = \"faceVarying\")\n uniform token[] skel:blendShapes = [\"s\"]\n rel skel:blendShapeTargets = </R/M/s>\n\
+    def BlendShape \"s\" { vector3f[] offsets = [(0,0,1)]\n int[] pointIndices = [2] }\n }\n}\n";
 const PIPELINE: &str = "[input]\nmotion = [\"a.bvh\"]\nmemory = \"2GB\"\nunits = \"cm\"\n[input.roles.words]\nzampa = \"hand\"\n[output]\n\
     dir = \"out\"\nfail_on = [\"foot_skate>1cm/s\"]\n[[stage]]\nuse = \"resample\"\nrate_hz = 30.0\n[[stage]]\nuse = \"ik\"\n\
     [[stage.effectors]]\njoint = \"left_hand\"\nkeys = [[0.0, 1.0, 2.0, 3.0]]\n";
@@ -344,6 +353,7 @@ fn families(folder: &Path) -> Vec<Family> {
         files("points-json", "json", None, vec![POINTS_JSON.into()]),
         files("asf", "asf", None, vec![ASF.into()]),
         files("amc", "amc", Some(folder.to_owned()), vec![AMC.into()]),
+        files("usda", "usda", None, vec![USDA.into(), exported("usda")]),
         files("face", "csv", None, vec![FACE.into(), FACE_JSON.into()]),
         text("pipeline", PIPELINE, Box::new(|text| drop(PipelineConfig::parse("p.toml", text, &[], STAGES)))),
         text("map", MAP, Box::new(move |text| drop(JointMap::read(text, "m.toml", &source, &character)))),

@@ -6,7 +6,7 @@
 use super::fbx;
 use super::import_error::ImportError;
 use super::import_options::ImportOptions;
-use super::{asf_amc, bvh, csv, face, gltf, robot};
+use super::{asf_amc, bvh, csv, face, gltf, robot, usd};
 #[cfg(feature = "formats")]
 use super::{npz, points};
 use crate::model::Asset;
@@ -61,6 +61,7 @@ pub const FORMATS: &[&ReadFormat] = &[
     &bvh::FORMAT,
     #[cfg(feature = "formats")]
     &npz::FORMAT,
+    &usd::FORMAT,
     &face::FORMAT,
     #[cfg(feature = "formats")]
     &points::FORMAT,
@@ -99,13 +100,6 @@ const UNREAD: &[(HeadTest, &str)] = &[
     (
         |head, suffix| suffix == "c3d" || suffix == "trc" || head.starts_with(b"PathFileType"),
         "it is marker data\n  hint: solve it to a skeleton first (for example in OpenSim or Theia) and import BVH, FBX or glTF",
-    ),
-    (
-        |head, suffix| {
-            let zipped = head.starts_with(b"PK\x03\x04") && suffix == "usdz";
-            head.starts_with(b"#usda") || head.starts_with(b"PXR-USDC") || zipped
-        },
-        "USD is written, not read\n  hint: import the character as glTF or FBX",
     ),
     (
         |head, suffix| suffix == "fbx" || head.starts_with(b"Kaydara FBX") || head.starts_with(b"; FBX"),

@@ -9,6 +9,7 @@ use super::npz::NpzError;
 #[cfg(feature = "formats")]
 use super::points::PointsError;
 use super::robot::RobotError;
+use super::usd::UsdError;
 use crate::gltf_document::GltfError;
 use crate::memory_budget::{OverBudget, OverWork};
 use crate::report::Shown;
@@ -84,6 +85,9 @@ pub enum ImportError {
     /// A fault of a table.
     #[error(transparent)]
     Csv(#[from] CsvError),
+    /// A fault of a USD file.
+    #[error(transparent)]
+    Usd(#[from] UsdError),
     /// A fault of a BVH file.
     #[error(transparent)]
     Bvh(#[from] BvhError),

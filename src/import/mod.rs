@@ -17,6 +17,7 @@ mod asf_amc;
 mod csv;
 mod face;
 mod robot;
+mod usd;
 #[cfg(feature = "formats")]
 mod npz;
 #[cfg(feature = "formats")]
@@ -44,6 +45,7 @@ pub use npz::{BodyModelError, NpzError};
 #[cfg(feature = "formats")]
 pub use points::PointsError;
 pub use robot::RobotError;
+pub use usd::UsdError;
 
 #[cfg(test)]
 mod tests;

@@ -15,4 +15,5 @@ mod moved_skin;
 mod not_finite;
 mod surfaces;
 mod usd;
+mod usd_read;
 mod vrma;

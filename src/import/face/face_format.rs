@@ -16,8 +16,9 @@ use std::sync::Arc;
 /// Weights of morph targets per frame.
 pub const FORMAT: ReadFormat = ReadFormat {
     name: "face",
-    suffixes: &["csv", "json"],
-    about: "weights of morph targets per frame, as Live Link Face and Audio2Face write them: takes of a face",
+    // Tables of faces are recognised by their first row: other `.csv` files hold joints.
+    suffixes: &["json"],
+    about: "weights of morph targets per frame, as Live Link Face (`.csv`) and Audio2Face (`.json`) write them: takes of a face",
     loses: "rotations of head and eyes",
     recognise: |head| csv_weights::is_table(head) || json_weights::is_document(head),
     read: |source, options| import(source, options),

@@ -1,0 +1,87 @@
+//! USD text that this program writes comes back: joints, clips, meshes, morph targets.
+
+use super::surfaces::rich;
+use crate::made_walk::{carried, take};
+use posemill::export::{ExportOptions, FORMATS, save};
+use posemill::import::{ImportOptions, from_bytes};
+use posemill::model::{Asset, Motion};
+use std::collections::BTreeSet;
+
+fn written(motion: &Motion) -> Vec<u8> {
+    save(
+        std::slice::from_ref(motion),
+        *FORMATS.iter().find(|f| f.name == "usda").unwrap(),
+        &ExportOptions::default(),
+    )
+    .unwrap()
+    .0
+    .swap_remove(0)
+    .bytes
+}
+
+fn read(bytes: &[u8]) -> Asset {
+    from_bytes(bytes, "again", Some("usda"), None, &ImportOptions::default()).unwrap()
+}
+
+#[test]
+fn a_walk_comes_back_from_usd() {
+    let motion = carried(&take("walk.bvh"));
+    let asset = read(&written(&motion));
+    let again = asset.motion(0).unwrap();
+    again.check().unwrap();
+    assert_eq!(again.clip.frames(), motion.clip.frames());
+    // The writer rounds the rate to a nominal one.
+    assert!((again.clip.sample_rate / motion.clip.sample_rate - 1.0).abs() < 1e-6);
+    let (own, theirs) = (motion.character.skeleton(), again.character.skeleton());
+    for id in own.ids() {
+        let other = theirs.find(&own.joint(id).name).unwrap();
+        for frame in [0, 7, motion.clip.frames() - 1] {
+            let (a, b) = (motion.model_pose(frame), again.model_pose(frame));
+            let off = (a.joint(id).translation - b.joint(other).translation).norm();
+            assert!(off < 1e-5, "{} in frame {frame}: {off} m", own.joint(id).name);
+        }
+    }
+    let count = |motion: &Motion| {
+        let meshes = motion.character.meshes.iter();
+        meshes.fold([0; 2], |[v, t], mesh| [v + mesh.positions.len(), t + mesh.triangles.len()])
+    };
+    assert_eq!(count(&again), count(&motion));
+    assert!(count(&again)[0] > 100);
+}
+
+#[test]
+fn morph_targets_and_their_weights_come_back_from_usd() {
+    let motion = rich();
+    let asset = read(&written(&motion));
+    let again = asset.motion(0).unwrap();
+    let names = |motion: &Motion| -> BTreeSet<String> {
+        let morphs = motion.character.meshes.iter().flat_map(|mesh| &mesh.morphs);
+        morphs.map(|morph| morph.name.clone()).collect()
+    };
+    // Two primitives of one mesh are written as one.
+    assert_eq!(names(&again), names(&motion));
+    let peak = |motion: &Motion| {
+        let values = motion.clip.property_tracks.iter().flat_map(|track| &track.values);
+        values.copied().fold(0.0, f32::max)
+    };
+    assert!((peak(&again) - peak(&motion)).abs() < 1e-4 && peak(&motion) > 0.1);
+}
+
+#[test]
+fn binary_usd_is_refused_with_the_command_that_helps() {
+    let refused =
+        |bytes: &[u8]| from_bytes(bytes, "a", None, None, &ImportOptions::default()).unwrap_err().to_string();
+    let zipped = |name: &str| {
+        let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+        let stored =
+            zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+        zip.start_file(name, stored).unwrap();
+        std::io::Write::write_all(&mut zip, b"#usda 1.0\n").unwrap();
+        zip.finish().unwrap().into_inner()
+    };
+    assert!(refused(&zipped("a.usda")).starts_with("it has no Skeleton prim"));
+    assert!(refused(b"PXR-USDC\0\0\0\0").contains("usdcat in.usdc -o out.usda"));
+    assert!(refused(b"#usda 1.0\n").starts_with("it has no Skeleton prim\n"));
+    let loop_ = "#usda 1.0\ndef Skeleton \"S\" { uniform token[] joints = [\"a\", \"a\"] }";
+    assert!(refused(loop_.as_bytes()).starts_with("`/S`: two joints have the same path"));
+}

@@ -1,0 +1,235 @@
+//! USD as an import format: a glTF document of its first skeleton, which the glTF reader then reads.
+
+use super::usd_animation::{MorphedNode, animation};
+use super::usd_error::UsdError;
+use super::usd_mesh::mesh;
+use super::usd_skeleton::{UsdSkeleton, matrices};
+use super::usd_xforms::{moves, world};
+use super::usda_layer::{Layer, Prim};
+use super::usda_parser::parse;
+use crate::gltf_document::{FLOAT, GlbBuilder, LocalTransform};
+use crate::import::format::{ReadFormat, SourceFile};
+use crate::import::gltf::{self, GltfFile};
+use crate::import::import_error::ImportError;
+use crate::import::import_options::ImportOptions;
+use crate::math::{Mat4, Quat, Transform, Vec3};
+use crate::memory_budget::MemoryBudget;
+use crate::model::Asset;
+use crate::report::Warnings;
+use serde_json::{Value as Json, json};
+use std::collections::HashMap;
+use std::f64::consts::FRAC_PI_2;
+use std::sync::Arc;
+
+/// USD as text.
+pub const FORMAT: ReadFormat = ReadFormat {
+    name: "usd",
+    suffixes: &["usda", "usdz", "usd", "usdc"],
+    about: "USD as text, alone or in a `.usdz`: skeletons with their animations and meshes",
+    loses: "materials, further UV sets, references to other files, variants, animated transforms, cameras, lights",
+    recognise: |head| {
+        let zipped = zip_entry(head).is_some_and(|entry| is_layer(entry.name));
+        head.starts_with(b"#usda") || head.starts_with(CRATE) || zipped
+    },
+    read: |source, options| import(source, options),
+};
+
+/// Bytes of a parsed layer for each byte of its text: a number of one digit and its comma become eight.
+const PARSED: u64 = 8;
+/// The node of the first joint; the skeleton's own node is before it.
+const FIRST: usize = 1;
+
+/// The first bytes of a crate.
+const CRATE: &[u8] = b"PXR-USDC";
+
+/// The first file of an archive.
+struct ZipEntry<'a> {
+    name: &'a [u8],
+    /// How it is compressed; 0 as it is, as the format asks for.
+    method: u16,
+    /// Bytes of it, and where it begins.
+    size: usize,
+    begin: usize,
+}
+
+/// The first file of a zip, by its local header (PKWARE, APPNOTE 4.3.7).
+fn zip_entry(bytes: &[u8]) -> Option<ZipEntry<'_>> {
+    let short = |at: usize| Some(u16::from_le_bytes([*bytes.get(at)?, *bytes.get(at + 1)?]));
+    let length = |at: usize| short(at).map(usize::from);
+    let size = length(18)? | length(20)? << 16;
+    let (name, extra) = (length(26)?, length(28)?);
+    let method = short(8)?;
+    let found = ZipEntry { name: bytes.get(30..30 + name)?, method, size, begin: 30 + name + extra };
+    bytes.starts_with(b"PK\x03\x04").then_some(found)
+}
+
+/// Whether a file of this name is a layer.
+fn is_layer(name: &[u8]) -> bool {
+    [&b".usda"[..], b".usdc", b".usd"].into_iter().any(|suffix| name.ends_with(suffix))
+}
+
+/// The text of a layer: the whole file, or the first file of an archive.
+fn layer_text(bytes: &[u8]) -> Result<&[u8], UsdError> {
+    let text = match zip_entry(bytes) {
+        Some(entry) if entry.method == 0 => {
+            bytes.get(entry.begin..).and_then(|rest| rest.get(..entry.size)).unwrap_or_default()
+        }
+        Some(_) => &[],
+        None => bytes,
+    };
+    // Text of another writer may lack the first line.
+    if text.is_empty() || text.starts_with(CRATE) || text.contains(&0) {
+        Err(UsdError::Binary)
+    } else {
+        Ok(text)
+    }
+}
+
+fn import(source: &SourceFile, options: &ImportOptions) -> Result<Asset, ImportError> {
+    let text = layer_text(source.bytes)?;
+    let budget = options.budget(source.bytes);
+    budget.reserve(PARSED * text.len() as u64, || "the numbers".to_owned())?;
+    let layer = parse(&String::from_utf8_lossy(text), &budget)?;
+    let mut warnings = Warnings::new();
+    let glb = glb(&layer, &budget, &mut warnings)?;
+    let mut file = GltfFile::read_within(Arc::new(glb), None, &budget)?;
+    for clip in &mut file.clips {
+        // Times in a GLB are 32-bit floats: a clip at the rate of the layer has this rate.
+        if (clip.sample_rate / layer.rate - 1.0).abs() < 1e-3 {
+            clip.sample_rate = layer.rate;
+        }
+    }
+    warnings.extend(std::mem::take(&mut file.warnings));
+    file.warnings = warnings;
+    gltf::asset(file, source.name, options)
+}
+
+/// The document of the first skeleton of a layer.
+fn glb(layer: &Layer, budget: &MemoryBudget, warnings: &mut Warnings) -> Result<Vec<u8>, ImportError> {
+    let of_kind = |kind: &'static str| layer.prims.iter().filter(move |prim| prim.kind == kind);
+    let prim = of_kind("Skeleton").next().ok_or(UsdError::NoSkeleton {
+        referenced: if layer.refers { ", and refers to other files, which are not read" } else { "" },
+    })?;
+    if layer.refers {
+        warnings.add("usd-references", "references and payloads are not read", "the layer");
+    }
+    let others = of_kind("Skeleton").count() - 1;
+    if others > 0 {
+        let said = format!("of several skeletons the first was read; {others} more are left out");
+        warnings.add("usd-skeletons", said, prim.path.clone());
+    }
+    if moves(layer, prim) {
+        let said = "transforms above the skeleton move over time, which is not read";
+        warnings.add("usd-moving-prims", said, prim.path.clone());
+    }
+    let skeleton = UsdSkeleton::read(prim)?;
+    let mut binary = GlbBuilder::default();
+    let mut nodes = nodes(layer, prim, &skeleton);
+    let by_path: HashMap<&str, &Prim> = layer.prims.iter().map(|prim| (prim.path.as_str(), prim)).collect();
+    let (mut meshes, mut skins, mut tops, mut faces) = (Vec::new(), Vec::new(), vec![0], Vec::new());
+    for body in of_kind("Mesh") {
+        let bound = layer.inherited(body, "skel:skeleton").is_none_or(|path| path == prim.path);
+        if !bound
+            || body.numbers("primvars:skel:jointIndices").is_empty()
+            || body.numbers("faceVertexIndices").is_empty()
+        {
+            warnings.add(
+                "usd-mesh-left",
+                "meshes that the skeleton does not move are left out",
+                body.path.clone(),
+            );
+            continue;
+        }
+        let made = mesh(&by_path, body, &skeleton, &mut binary, budget)?;
+        let node = nodes.len();
+        nodes.push(json!({"name": body.name(), "mesh": meshes.len(), "skin": skins.len()}));
+        skins.push(skin(&skeleton, body, &mut binary, budget)?);
+        meshes.push(made.mesh);
+        tops.push(node);
+        if !made.targets.is_empty() {
+            faces.push(MorphedNode { node, targets: made.targets });
+        }
+    }
+    // A skeleton without a mesh is one all the same.
+    if skins.is_empty() {
+        skins.push(json!({"joints": joints(&skeleton)}));
+    }
+    // The animation that the skeleton names comes first.
+    let source = layer.inherited(prim, "skel:animationSource");
+    let mut clips: Vec<&Prim> = of_kind("SkelAnimation").collect();
+    clips.sort_by_key(|clip| Some(clip.path.as_str()) != source);
+    let mut animations = Vec::new();
+    for clip in clips {
+        animations.extend(animation(layer, clip, (&skeleton, FIRST), &faces, &mut binary, budget, warnings)?);
+    }
+    let mut json = json!({"scene": 0, "scenes": [{"nodes": tops}], "nodes": nodes});
+    for (name, list) in [("meshes", meshes), ("skins", skins), ("animations", animations)] {
+        if !list.is_empty() {
+            json[name] = list.into();
+        }
+    }
+    Ok(binary.glb(json)?)
+}
+
+fn joints(skeleton: &UsdSkeleton) -> Vec<usize> {
+    (FIRST..FIRST + skeleton.joints.len()).collect()
+}
+
+/// The nodes of the skeleton and its joints: metres, Y up.
+fn nodes(layer: &Layer, prim: &Prim, skeleton: &UsdSkeleton) -> Vec<Json> {
+    let upright = match layer.z_up {
+        true => Quat::from_axis_angle(&Vec3::x_axis(), -FRAC_PI_2),
+        false => Quat::identity(),
+    };
+    let stage = Transform::from_rotation(upright).to_matrix() * Mat4::new_scaling(layer.metres_per_unit);
+    let mut children: Vec<Vec<usize>> = vec![Vec::new(); 1 + skeleton.joints.len()];
+    for (k, parent) in skeleton.parents.iter().enumerate() {
+        children[parent.map_or(0, |p| p + FIRST)].push(k + FIRST);
+    }
+    let names = std::iter::once(prim.name()).chain(skeleton.names.iter().map(String::as_str));
+    let top = stage * world(layer, prim);
+    let locals = std::iter::once(&top).chain(&skeleton.rest);
+    let node = |((name, local), children): ((&str, &Mat4<f64>), Vec<usize>)| {
+        let LocalTransform { translation: t, rotation: r, scale: s, .. } = LocalTransform::from_matrix(local);
+        // Rounding may put a component of a unit quaternion beyond 1, which the format forbids.
+        let rotation = [r.i, r.j, r.k, r.w].map(|x| x.clamp(-1.0, 1.0));
+        let mut node = json!({
+            "name": name,
+            "translation": [t.x, t.y, t.z],
+            "rotation": rotation,
+        });
+        if s.iter().any(|x| (x - 1.0).abs() > 1e-9) {
+            node["scale"] = json!([s.x, s.y, s.z]);
+        }
+        if !children.is_empty() {
+            node["children"] = children.into();
+        }
+        node
+    };
+    names.zip(locals).zip(children).map(node).collect()
+}
+
+/// The skin of a mesh: bind transforms of the skeleton, and where the mesh was when it was bound.
+fn skin(
+    skeleton: &UsdSkeleton,
+    body: &Prim,
+    binary: &mut GlbBuilder,
+    budget: &MemoryBudget,
+) -> Result<Json, ImportError> {
+    let bound = matrices(body.numbers("primvars:skel:geomBindTransform")).first().copied();
+    let bound = bound.unwrap_or_else(Mat4::identity);
+    budget.reserve_list::<[f32; 16]>(skeleton.bind.len() as u64, || "bind matrices".to_owned())?;
+    let mut matrices: Vec<u8> = Vec::with_capacity(64 * skeleton.bind.len());
+    for (bind, name) in skeleton.bind.iter().zip(&skeleton.names) {
+        let inverse = bind.try_inverse().ok_or_else(|| UsdError::Prim {
+            prim: body.path.clone(),
+            reason: format!("the bind transform of the joint `{name}` has no inverse"),
+        })?;
+        let mut matrix = inverse * bound;
+        matrix.row_mut(3).copy_from_slice(&[0.0, 0.0, 0.0, 1.0]);
+        matrices.extend(matrix.iter().flat_map(|x| (*x as f32).to_le_bytes()));
+    }
+    let accessor = json!({"componentType": FLOAT, "count": skeleton.bind.len(), "type": "MAT4"});
+    let matrices = binary.push(&matrices, None, accessor);
+    Ok(json!({"joints": joints(skeleton), "inverseBindMatrices": matrices}))
+}

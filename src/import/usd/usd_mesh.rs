@@ -1,0 +1,227 @@
+//! Converts the Mesh prims that a skeleton moves to meshes of glTF: points, normals, texture coordinates, weights and blend shapes.
+//!
+//! Values of corners (`faceVarying`) get a vertex for each corner, others keep the points. Faces become fans of triangles.
+
+use super::usd_error::UsdError;
+use super::usd_skeleton::UsdSkeleton;
+use super::usda_layer::Prim;
+use crate::gltf_document::{FLOAT, GlbBuilder, UNSIGNED_INT, UNSIGNED_SHORT, floats};
+use crate::import::import_error::ImportError;
+use crate::memory_budget::MemoryBudget;
+use serde_json::{Value as Json, json};
+use std::collections::HashMap;
+
+/// Influences of a vertex that are kept, in two sets of glTF.
+const MOST_INFLUENCES: usize = 8;
+
+/// The faces of a mesh as vertices and triangles.
+struct Faces {
+    /// The point of each vertex.
+    points: Vec<usize>,
+    /// The corner of each vertex, where vertices are corners.
+    corners: Option<Vec<usize>>,
+    triangles: Vec<u32>,
+}
+
+/// A mesh of the document and the names of its morph targets.
+pub(super) struct GltfMesh {
+    pub(super) mesh: Json,
+    pub(super) targets: Vec<String>,
+}
+
+/// The mesh of a prim; `by_path` are all prims, by their paths.
+///
+/// # Errors
+/// A [`UsdError`] for lists that do not fit together, and a mesh that exceeds the memory limit.
+pub(super) fn mesh(
+    by_path: &HashMap<&str, &Prim>,
+    prim: &Prim,
+    skeleton: &UsdSkeleton,
+    binary: &mut GlbBuilder,
+    budget: &MemoryBudget,
+) -> Result<GltfMesh, ImportError> {
+    let fault = |reason: &str| UsdError::Prim { prim: prim.path.clone(), reason: reason.to_owned() };
+    let points = triples(prim.numbers("points"));
+    let per_corner = ["normals", "primvars:normals", "primvars:st"].into_iter().any(|name| {
+        let property = prim.properties.get(name);
+        property.is_some_and(|p| p.interpolation == "faceVarying")
+    });
+    let faces = faces(prim, points.len(), per_corner)
+        .ok_or_else(|| fault("its faces name points that are not there"))?;
+    let vertices = faces.points.len();
+    // Positions, normals, texture coordinates and eight influences.
+    budget.reserve(120 * vertices as u64, || format!("{vertices} vertices"))?;
+    let moved = |list: &[[f32; 3]]| -> Vec<[f32; 3]> { faces.points.iter().map(|&p| list[p]).collect() };
+    let positions = moved(&points);
+    let mut attributes = json!({"POSITION": push_points(binary, &positions)});
+    let normals =
+        ["primvars:normals", "normals"].into_iter().find_map(|name| of_vertices::<3>(prim, name, &faces));
+    if let Some(normals) = normals {
+        let unit = normals.iter().map(|n| crate::math::Vec3::from(n.map(f64::from)).try_normalize(0.0));
+        let unit: Option<Vec<[f32; 3]>> =
+            unit.map(|n| Some(<[f64; 3]>::from(n?).map(|x| x as f32))).collect();
+        if let Some(unit) = unit {
+            attributes["NORMAL"] = push(binary, &unit, "VEC3").into();
+        }
+    }
+    if let Some(st) = of_vertices::<2>(prim, "primvars:st", &faces) {
+        let uv: Vec<[f32; 2]> = st.iter().map(|[u, v]| [*u, 1.0 - v]).collect();
+        attributes["TEXCOORD_0"] = push(binary, &uv, "VEC2").into();
+    }
+    let influences = influences(prim, skeleton, points.len()).map_err(fault)?;
+    let sets = influences.iter().map(Vec::len).max().unwrap_or(0).div_ceil(4).clamp(1, MOST_INFLUENCES / 4);
+    for set in 0..sets {
+        let at = |p: usize, k: usize| influences[p].get(4 * set + k).copied().unwrap_or_default();
+        let joints = faces.points.iter().flat_map(|&p| (0..4).flat_map(move |k| at(p, k).0.to_le_bytes()));
+        let joints: Vec<u8> = joints.collect();
+        let accessor = json!({"componentType": UNSIGNED_SHORT, "count": vertices, "type": "VEC4"});
+        attributes[format!("JOINTS_{set}")] = binary.push(&joints, None, accessor).into();
+        let weights: Vec<[f32; 4]> =
+            faces.points.iter().map(|&p| std::array::from_fn(|k| at(p, k).1)).collect();
+        attributes[format!("WEIGHTS_{set}")] = push(binary, &weights, "VEC4").into();
+    }
+    let indices: Vec<u8> = faces.triangles.iter().flat_map(|i| i.to_le_bytes()).collect();
+    let accessor = json!({"componentType": UNSIGNED_INT, "count": faces.triangles.len(), "type": "SCALAR"});
+    let indices = binary.push(&indices, None, accessor);
+    let mut primitive = json!({"attributes": attributes, "indices": indices});
+    let (mut targets, mut names) = (Vec::new(), Vec::new());
+    for (name, path) in prim.words("skel:blendShapes").iter().zip(prim.words("skel:blendShapeTargets")) {
+        let Some(shape) = by_path.get(path.as_str()) else { continue };
+        budget.reserve(12 * (vertices + points.len()) as u64, || format!("the blend shape {name}"))?;
+        let offsets = offsets(shape, points.len())
+            .ok_or_else(|| fault("a blend shape moves points that are not there"))?;
+        targets.push(json!({"POSITION": push_points(binary, &moved(&offsets))}));
+        names.push(name.clone());
+    }
+    let mut mesh = json!({"name": prim.name(), "primitives": []});
+    if !targets.is_empty() {
+        primitive["targets"] = targets.into();
+        mesh["weights"] = vec![0.0; names.len()].into();
+        mesh["extras"] = json!({"targetNames": names});
+    }
+    mesh["primitives"] = json!([primitive]);
+    Ok(GltfMesh { mesh, targets: names })
+}
+
+fn triples(numbers: &[f64]) -> Vec<[f32; 3]> {
+    numbers.chunks_exact(3).map(|p| [p[0] as f32, p[1] as f32, p[2] as f32]).collect()
+}
+
+fn push<const N: usize>(binary: &mut GlbBuilder, values: &[[f32; N]], kind: &str) -> usize {
+    binary.push(&floats(values), None, json!({"componentType": FLOAT, "count": values.len(), "type": kind}))
+}
+
+/// As [`push`], with the bounds that positions need.
+fn push_points(binary: &mut GlbBuilder, points: &[[f32; 3]]) -> usize {
+    let bound = |fold: fn(f32, f32) -> f32| -> [f32; 3] {
+        std::array::from_fn(|k| points.iter().map(|p| p[k]).reduce(fold).unwrap_or(0.0))
+    };
+    let (min, max) = (bound(f32::min), bound(f32::max));
+    let accessor =
+        json!({"componentType": FLOAT, "count": points.len(), "type": "VEC3", "min": min, "max": max});
+    binary.push(&floats(points), None, accessor)
+}
+
+/// The vertices and triangles; `None` if an index is out of range.
+fn faces(prim: &Prim, points: usize, per_corner: bool) -> Option<Faces> {
+    let corners: Vec<usize> = prim.numbers("faceVertexIndices").iter().map(|n| *n as usize).collect();
+    if corners.is_empty() || corners.iter().any(|&p| p >= points) || corners.len() > u32::MAX as usize {
+        return None;
+    }
+    let flipped = prim.words("orientation").first().is_some_and(|o| o == "leftHanded");
+    let vertex = |corner: usize| (if per_corner { corner } else { corners[corner] }) as u32;
+    let (mut triangles, mut start) = (Vec::new(), 0_usize);
+    for count in prim.numbers("faceVertexCounts") {
+        let end = start.checked_add(*count as usize).filter(|end| *end <= corners.len())?;
+        for k in start + 2..end {
+            let [b, c] = if flipped { [k, k - 1] } else { [k - 1, k] };
+            triangles.extend([start, b, c].map(vertex));
+        }
+        start = end;
+    }
+    Some(match per_corner {
+        true => Faces { corners: Some((0..corners.len()).collect()), points: corners, triangles },
+        false => Faces { points: (0..points).collect(), corners: None, triangles },
+    })
+}
+
+/// An attribute at every vertex; `None` where it is missing or has another interpolation or length.
+fn of_vertices<const N: usize>(prim: &Prim, name: &str, faces: &Faces) -> Option<Vec<[f32; N]>> {
+    let property = prim.properties.get(name)?;
+    let values: Vec<[f32; N]> =
+        prim.numbers(name).chunks_exact(N).map(|v| std::array::from_fn(|k| v[k] as f32)).collect();
+    // Indices compress a list of repeated values.
+    let indices = prim.numbers(&format!("{name}:indices"));
+    let at = |k: usize| match indices {
+        [] => values.get(k).copied(),
+        indices => values.get(*indices.get(k)? as usize).copied(),
+    };
+    match property.interpolation.as_str() {
+        "faceVarying" => faces.corners.as_ref()?.iter().map(|&corner| at(corner)).collect(),
+        "vertex" | "varying" | "" => faces.points.iter().map(|&point| at(point)).collect(),
+        _ => None,
+    }
+}
+
+/// The joints of every point with their weights, the strongest first; their sum is 1.
+fn influences(
+    prim: &Prim,
+    skeleton: &UsdSkeleton,
+    points: usize,
+) -> Result<Vec<Vec<(u16, f32)>>, &'static str> {
+    let (indices, weights) =
+        (prim.numbers("primvars:skel:jointIndices"), prim.numbers("primvars:skel:jointWeights"));
+    let property = prim.properties.get("primvars:skel:jointIndices");
+    let width = property.and_then(|p| p.element_size).unwrap_or(1).max(1);
+    let constant = property.is_some_and(|p| p.interpolation == "constant");
+    let expected = if constant { width } else { width.saturating_mul(points) };
+    if indices.len() != weights.len() || indices.len() != expected {
+        return Err("its joint indices and weights do not fit its points");
+    }
+    let order = skeleton.order(prim.words("skel:joints"));
+    let of_point = |point: usize| {
+        let at = if constant { 0 } else { width * point };
+        let pairs = indices[at..at + width].iter().zip(&weights[at..at + width]).filter(|(_, w)| **w > 0.0);
+        let mut found: Vec<(u16, f32)> = Vec::new();
+        for (index, weight) in pairs {
+            let joint = order
+                .get(*index as usize)
+                .copied()
+                .flatten()
+                .ok_or("a weight names a joint that is not there")?;
+            let joint = u16::try_from(joint).map_err(|_| "the skeleton has more than 65,536 joints")?;
+            found.push((joint, *weight as f32));
+        }
+        // glTF forbids one joint twice.
+        found.sort_by_key(|influence| influence.0);
+        found.dedup_by(|next, first| {
+            let same = next.0 == first.0;
+            first.1 += if same { next.1 } else { 0.0 };
+            same
+        });
+        found.sort_by(|a, b| b.1.total_cmp(&a.1));
+        found.truncate(MOST_INFLUENCES);
+        let total: f32 = found.iter().map(|(_, w)| w).sum();
+        found.iter_mut().for_each(|(_, w)| *w /= total);
+        if found.is_empty() {
+            found.push((0, 1.0));
+        }
+        Ok(found)
+    };
+    match constant && points > 0 {
+        true => Ok(vec![of_point(0)?; points]),
+        false => (0..points).map(of_point).collect(),
+    }
+}
+
+/// The displacement of every point; `None` if one is out of range.
+fn offsets(shape: &Prim, points: usize) -> Option<Vec<[f32; 3]>> {
+    let listed = triples(shape.numbers("offsets"));
+    let indices = shape.numbers("pointIndices");
+    let mut all = vec![[0.0; 3]; points];
+    for (k, offset) in listed.into_iter().enumerate() {
+        let point = if indices.is_empty() { k } else { *indices.get(k)? as usize };
+        *all.get_mut(point)? = offset;
+    }
+    Some(all)
+}

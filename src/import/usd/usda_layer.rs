@@ -1,0 +1,91 @@
+//! A layer of USD in memory: prims with their properties, as far as skeletons and meshes need them.
+
+use std::collections::BTreeMap;
+
+/// A value of a property.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Value {
+    /// Numbers of a list, of tuples or alone, in their order.
+    Numbers(Vec<f64>),
+    /// Strings, tokens and paths.
+    Words(Vec<String>),
+    /// `None`, dictionaries and assets.
+    Other,
+}
+
+/// An attribute or a relationship.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Property {
+    /// The value without time.
+    pub(super) value: Option<Value>,
+    /// Values by time code, in the order of the file.
+    pub(super) samples: Vec<(f64, Value)>,
+    /// `interpolation` of its metadata.
+    pub(super) interpolation: String,
+    /// `elementSize` of its metadata.
+    pub(super) element_size: Option<usize>,
+}
+
+/// A prim.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Prim {
+    pub(super) kind: String,
+    pub(super) path: String,
+    /// The index of the prim above it in [`Layer::prims`].
+    pub(super) parent: Option<usize>,
+    pub(super) properties: BTreeMap<String, Property>,
+}
+
+/// The prims of a file, parents first.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Layer {
+    pub(super) prims: Vec<Prim>,
+    /// `metersPerUnit`, 0.01 by default.
+    pub(super) metres_per_unit: f64,
+    /// `upAxis` is Z.
+    pub(super) z_up: bool,
+    /// `timeCodesPerSecond`, 24 by default.
+    pub(super) rate: f64,
+    /// Whether prims refer to other files.
+    pub(super) refers: bool,
+}
+
+impl Prim {
+    /// The numbers of an attribute: its value without time, else its first sample; empty if it has none.
+    pub(super) fn numbers(&self, name: &str) -> &[f64] {
+        match self.first(name) {
+            Some(Value::Numbers(numbers)) => numbers,
+            _ => &[],
+        }
+    }
+
+    /// The words of a property, likewise.
+    pub(super) fn words(&self, name: &str) -> &[String] {
+        match self.first(name) {
+            Some(Value::Words(words)) => words,
+            _ => &[],
+        }
+    }
+
+    fn first(&self, name: &str) -> Option<&Value> {
+        let property = self.properties.get(name)?;
+        property.value.as_ref().or_else(|| property.samples.first().map(|sample| &sample.1))
+    }
+
+    /// The last part of the path.
+    pub(super) fn name(&self) -> &str {
+        self.path.rsplit('/').next().unwrap_or_default()
+    }
+}
+
+impl Layer {
+    /// A prim and those above it, up to the root.
+    pub(super) fn upwards<'a>(&'a self, prim: &'a Prim) -> impl Iterator<Item = &'a Prim> {
+        std::iter::successors(Some(prim), |prim| self.prims.get(prim.parent?))
+    }
+
+    /// The first word of a property of a prim or of one above it, which it inherits.
+    pub(super) fn inherited<'a>(&'a self, prim: &'a Prim, name: &str) -> Option<&'a str> {
+        self.upwards(prim).find_map(|prim| prim.words(name).first()).map(String::as_str)
+    }
+}

@@ -16,7 +16,7 @@ const DAY: f64 = 86_400.0;
 
 /// What a column holds.
 #[derive(Clone, Copy, PartialEq)]
-enum Column {
+enum FaceColumn {
     Timecode,
     Seconds,
     Frame,
@@ -24,14 +24,14 @@ enum Column {
     Other,
 }
 
-fn column(key: &str) -> Column {
+fn column(key: &str) -> FaceColumn {
     match key {
-        "timecode" => Column::Timecode,
-        "time" | "times" | "seconds" | "timestamp" => Column::Seconds,
-        "frame" | "frames" => Column::Frame,
-        "blendshapecount" | "" => Column::Other,
-        rotation if is_rotation(rotation) => Column::Other,
-        _ => Column::Weight,
+        "timecode" => FaceColumn::Timecode,
+        "time" | "times" | "seconds" | "timestamp" => FaceColumn::Seconds,
+        "frame" | "frames" => FaceColumn::Frame,
+        "blendshapecount" | "" => FaceColumn::Other,
+        rotation if is_rotation(rotation) => FaceColumn::Other,
+        _ => FaceColumn::Weight,
     }
 }
 
@@ -66,8 +66,8 @@ pub(super) fn read(
     let separator = separator(head);
     let names: Vec<&str> = cells(head, separator).collect();
     let keys: Vec<String> = names.iter().map(|name| key(name)).collect();
-    let columns: Vec<Column> = keys.iter().map(|key| column(key)).collect();
-    let of_weights: Vec<usize> = (0..names.len()).filter(|&k| columns[k] == Column::Weight).collect();
+    let columns: Vec<FaceColumn> = keys.iter().map(|key| column(key)).collect();
+    let of_weights: Vec<usize> = (0..names.len()).filter(|&k| columns[k] == FaceColumn::Weight).collect();
     let counted = keys.iter().any(|key| key == "blendshapecount");
     if of_weights.is_empty() || !(counted || are_of_a_face(keys.iter().map(String::as_str))) {
         return Err(FaceError::NoNames);
@@ -75,7 +75,7 @@ pub(super) fn read(
     let mut weights = FaceWeights::default();
     let kept = weights.name(of_weights.iter().map(|&k| names[k].to_owned()));
     let of_weights: Vec<usize> = kept.into_iter().map(|k| of_weights[k]).collect();
-    let time = [Column::Timecode, Column::Seconds, Column::Frame]
+    let time = [FaceColumn::Timecode, FaceColumn::Seconds, FaceColumn::Frame]
         .into_iter()
         .find_map(|wanted| Some((wanted, columns.iter().position(|c| *c == wanted)?)));
     // Seconds and frames apart, until the rate is known.
@@ -102,8 +102,8 @@ pub(super) fn read(
         }
         if let Some((kind, k)) = time {
             let read = match kind {
-                Column::Timecode => timecode(row[k]),
-                Column::Seconds => row[k].parse().ok().map(|seconds| [seconds, 0.0]),
+                FaceColumn::Timecode => timecode(row[k]),
+                FaceColumn::Seconds => row[k].parse().ok().map(|seconds| [seconds, 0.0]),
                 _ => row[k].parse().ok().map(|frame| [0.0, frame]),
             };
             let read = read.filter(|read| read.iter().all(|x: &f64| x.is_finite()));
@@ -116,19 +116,19 @@ pub(super) fn read(
     }
     let highest = times.iter().map(|t| t[1]).fold(0.0, f64::max);
     let rate = match time {
-        Some((Column::Timecode, _)) => {
+        Some((FaceColumn::Timecode, _)) => {
             options.rate.or_else(|| TIMECODE_RATES.into_iter().find(|rate| highest < *rate))
         }
         // Numbers of frames have no times without a rate.
-        Some((Column::Frame, _)) => options.rate,
+        Some((FaceColumn::Frame, _)) => options.rate,
         _ => None,
     };
     weights.times = match (time, rate) {
-        (Some((Column::Seconds, _)), _) => times.iter().map(|t| t[0]).collect(),
-        (Some((Column::Timecode, _)), Some(rate)) => {
+        (Some((FaceColumn::Seconds, _)), _) => times.iter().map(|t| t[0]).collect(),
+        (Some((FaceColumn::Timecode, _)), Some(rate)) => {
             over_midnight(times.iter().map(|t| t[0] + t[1] / rate).collect())
         }
-        (Some((Column::Frame, _)), Some(rate)) => times.iter().map(|t| t[1] / rate).collect(),
+        (Some((FaceColumn::Frame, _)), Some(rate)) => times.iter().map(|t| t[1] / rate).collect(),
         _ => Vec::new(),
     };
     Ok(weights)

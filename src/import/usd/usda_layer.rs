@@ -15,7 +15,7 @@ pub(super) enum Value {
 
 /// An attribute or a relationship.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Property {
+pub(super) struct UsdProperty {
     /// The value without time.
     pub(super) value: Option<Value>,
     /// Values by time code, in the order of the file.
@@ -33,7 +33,7 @@ pub(super) struct Prim {
     pub(super) path: String,
     /// The index of the prim above it in [`Layer::prims`].
     pub(super) parent: Option<usize>,
-    pub(super) properties: BTreeMap<String, Property>,
+    pub(super) properties: BTreeMap<String, UsdProperty>,
 }
 
 /// The prims of a file, parents first.

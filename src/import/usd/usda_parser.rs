@@ -4,14 +4,14 @@
 //! [`DEEPEST`]. Source: the text format of Pixar's USD, 1.0.
 
 use super::usd_error::UsdError;
-use super::usda_layer::{Layer, Prim, Property, Value};
+use super::usda_layer::{Layer, Prim, UsdProperty, Value};
 use crate::memory_budget::MemoryBudget;
 
 /// Deepest nesting of prims, lists and dictionaries; files of studios stay below 30.
 const DEEPEST: usize = 128;
 
 /// Bytes of a property in its prim's map.
-const PROPERTY: usize = 2 * size_of::<Property>();
+const PROPERTY: usize = 2 * size_of::<UsdProperty>();
 /// Bytes of a sample with the head of its list.
 const SAMPLE: u64 = 2 * size_of::<(f64, Value)>() as u64;
 
@@ -24,7 +24,7 @@ pub(super) fn parse(text: &str, budget: &MemoryBudget) -> Result<Layer, UsdError
     let mut parser = Parser { text, at: 0, layer: &mut layer, budget };
     parser.skip_space();
     if parser.peek() == Some(b'(') {
-        parser.metadata(&mut Property::default(), true)?;
+        parser.metadata(&mut UsdProperty::default(), true)?;
     }
     parser.prims(None, 0)?;
     match parser.peek() {
@@ -176,7 +176,7 @@ impl<'a> Parser<'a, '_> {
         self.layer.prims.push(Prim { kind: kind.to_owned(), path, parent, ..Prim::default() });
         self.skip_space();
         if self.peek() == Some(b'(') {
-            self.metadata(&mut Property::default(), false)?;
+            self.metadata(&mut UsdProperty::default(), false)?;
         }
         self.expect(b'{')?;
         self.prims(Some(own), depth + 1)?;
@@ -200,7 +200,7 @@ impl<'a> Parser<'a, '_> {
             Some(name) => (name, true),
             None => (name, false),
         };
-        let mut property = Property::default();
+        let mut property = UsdProperty::default();
         if self.take(b'=') {
             if sampled {
                 property.samples = self.samples()?;
@@ -241,7 +241,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// What is in brackets after a prim or a property; of a `layer` also its units.
-    fn metadata(&mut self, property: &mut Property, layer: bool) -> Result<(), UsdError> {
+    fn metadata(&mut self, property: &mut UsdProperty, layer: bool) -> Result<(), UsdError> {
         self.expect(b'(')?;
         while !self.take(b')') {
             self.skip_space();

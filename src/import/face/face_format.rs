@@ -43,8 +43,12 @@ fn import(source: &SourceFile, options: &ImportOptions) -> Result<Asset, ImportE
     let (weights, rate) = weights.uniform(options, &budget, &mut warnings)?;
     budget.reserve_list::<f32>(weights.values.len() as u64, || "the animation".to_owned())?;
     let mut file = GltfFile::read_within(Arc::new(glb(&weights, rate)?), None, &budget)?;
-    // The times in a GLB are 32-bit floats.
-    file.clips.iter_mut().for_each(|clip| clip.sample_rate = rate);
+    for clip in &mut file.clips {
+        // The times in a GLB are 32-bit floats, and a single frame defines no rate.
+        if clip.frames() == 1 || (clip.sample_rate / rate - 1.0).abs() < 1e-3 {
+            clip.sample_rate = rate;
+        }
+    }
     warnings.extend(std::mem::take(&mut file.warnings));
     file.warnings = warnings;
     gltf::asset(file, source.name, options)

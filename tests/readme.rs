@@ -42,7 +42,7 @@ const PAGES: [(&str, usize); 7] = [
     ("physics.md", 7),
     ("pipelines.md", 7),
     ("retargeting.md", 9),
-    ("robots.md", 6),
+    ("robots.md", 9),
 ];
 
 #[test]

@@ -23,7 +23,8 @@ use std::sync::Arc;
 #[command(after_help = "Examples:\n  \
     posemill inspect hero.glb\n  \
     posemill inspect hero.glb -o roles.png\n  \
-    posemill inspect take.bvh --json")]
+    posemill inspect take.bvh --json\n  \
+    posemill inspect g1-walk.npz --onto g1.xml")]
 pub struct InspectArguments {
     /// A motion file or a character; `-` is standard input
     #[arg(value_name = "FILE")]
@@ -37,6 +38,9 @@ pub struct InspectArguments {
     /// Draw the skeleton with its roles in colours, front and side, to this `.png` or `.jpg`, which is replaced
     #[arg(long, short, value_name = "PICTURE")]
     output: Option<PathBuf>,
+    /// The robot (MJCF or URDF) whose motion a `.csv` or `.npz` file holds: its layout, and what contradicts the robot
+    #[arg(long, value_name = "ROBOT")]
+    onto: Option<PathBuf>,
     /// Override how the file is read, e.g. `input.units=cm`
     #[arg(long = "set", value_name = "PATH=VALUE")]
     sets: Vec<String>,
@@ -54,7 +58,11 @@ pub fn run(arguments: &InspectArguments, console: &Console) -> Result<Exit, Fail
         Some(path) => Some((path, picture_format(path, &arguments.file)?)),
         None => None,
     };
-    let (asset, read_as) = load_and_name(&arguments.file, &arguments.sets)?;
+    let mut sets = arguments.sets.clone();
+    if let Some(robot) = &arguments.onto {
+        sets.push(format!("input.robot={}", toml::Value::String(robot.display().to_string())));
+    }
+    let (asset, read_as) = load_and_name(&arguments.file, &sets)?;
     let asset = only(asset, arguments.clip.as_deref())?;
     let file = arguments.file.display().to_string();
     let format = format(&asset, read_as);

@@ -32,7 +32,7 @@ pub use fbx::{FbxBind, FbxOptions};
 pub use format::{FORMATS, Format};
 pub(crate) use gltf::decoded_uri;
 pub use gltf::{GltfOptions, GltfOutput, made_by, write as write_gltf};
-pub use robot::{ROBOT_LAYOUTS, RobotLayout, RobotOptions};
+pub use robot::RobotOptions;
 pub use save::{ExportError, ExportOptions, OutputFile, save};
 
 #[cfg(test)]

@@ -62,6 +62,8 @@ pub struct ImportOptions {
     pub skeleton: Option<PathBuf>,
     /// The body model of SMPL motions; `None`: a neutral figure.
     pub body_model: Option<PathBuf>,
+    /// The model of the robot whose motion `.csv` and `.npz` files hold; `None`: they are read as other takes.
+    pub robot: Option<PathBuf>,
     /// Memory limit for reading one file, bytes; `None`: a limit that grows with the file's size, up to
     /// `memory_budget::MAX_MEMORY`.
     pub memory: Option<u64>,

@@ -3,6 +3,7 @@
 use super::format::{HEAD, SourceFile, format_of};
 use super::import_error::ImportError;
 use super::import_options::ImportOptions;
+use super::robot::import_motion;
 use crate::model::Asset;
 use crate::regular_file::open_regular;
 use crate::report::io_reason;
@@ -116,5 +117,11 @@ fn from_source(
     extension: Option<&str>,
     options: &ImportOptions,
 ) -> Result<Asset, ImportError> {
-    (format_of(source.bytes, extension.unwrap_or_default())?.read)(source, options)
+    let extension = extension.unwrap_or_default();
+    if let Some(robot) = &options.robot
+        && ["csv", "npz"].iter().any(|known| known.eq_ignore_ascii_case(extension))
+    {
+        return import_motion(source, robot, options);
+    }
+    (format_of(source.bytes, extension)?.read)(source, options)
 }

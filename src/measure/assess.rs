@@ -11,6 +11,7 @@ use super::legs::legs;
 use super::limb_comparison::both_sides;
 use super::metric_context::MetricContext;
 use super::momentum::{GRAVITY, momentum};
+use super::robot::robot;
 use super::samples::Samples;
 use super::statistics::rms;
 use crate::model::{Contacts, Motion};
@@ -172,6 +173,7 @@ fn alone(
             made.series.push(series("limit_violation", "rad", samples.excess.clone()));
         }
     }
+    made.metrics.extend(robot(motion, contacts));
     made.metrics.push(metric("bone_stretch", samples.stretch));
     made.metrics.extend(samples.inside.map(|share| metric("skin_penetration", share)));
     if let Some(faults) = context.check.faults(motion) {

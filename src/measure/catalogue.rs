@@ -346,6 +346,34 @@ pub const MEASURES: &[Measure] = &[
         "mean over f of the mean horizontal displacement in 1/20 s of the points of the feet at or below 5 mm in f and f-1",
     ),
     measure("physdiff_error", "m", None, "sum of the three"),
+    // Robots, in their own metres.
+    share("robot_in_range", "share of frames with every hinge within the middle 98 % of its range (PHUMA)"),
+    share(
+        "robot_above_floor",
+        "share of frames in which no corner of a sole is more than 1 cm below 0 (PHUMA)",
+    ),
+    share(
+        "robot_not_floating",
+        "share of frames in contact in which a corner of the sole is below 1 cm (PHUMA)",
+    ),
+    share(
+        "robot_not_skating",
+        "share of frames in contact in which the middle of the sole is slower than 10 cm/s (PHUMA)",
+    ),
+    measure("robot_penetration_max", "m", None, "depth of the lowest corner of a sole below 0"),
+    measure(
+        "robot_collides",
+        "1",
+        None,
+        "share of frames in which capsules around the robot's shapes are more than 1 mm in each other (NMR)",
+    ),
+    measure(
+        "robot_jumps",
+        "1",
+        None,
+        "number of frames in which a hinge moves by more than 0.5 rad in 1/30 s (NMR)",
+    ),
+    measure("robot_hinge_speed_max", "rad/s", None, "greatest speed of a hinge"),
 ];
 
 /// The measure of this name.

@@ -25,6 +25,7 @@ mod limb_frame;
 mod arm_contacts;
 mod limb_comparison;
 mod limb_steps;
+mod robot;
 mod legs;
 mod assess;
 mod change;

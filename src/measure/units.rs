@@ -12,12 +12,13 @@ struct Dimension {
 /// A degree, radians.
 const DEGREE: f64 = std::f64::consts::PI / 180.0;
 
-const DIMENSIONS: [Dimension; 6] = [
+const DIMENSIONS: [Dimension; 7] = [
     Dimension { unit: "m", shown: 1, written: &[("m", 1.0), ("cm", 1e-2), ("mm", 1e-3)] },
     Dimension { unit: "m/s", shown: 1, written: &[("m/s", 1.0), ("cm/s", 1e-2), ("mm/s", 1e-3)] },
     Dimension { unit: "m/s^2", shown: 0, written: &[("m/s^2", 1.0)] },
     Dimension { unit: "m/s^3", shown: 0, written: &[("m/s^3", 1.0)] },
     Dimension { unit: "rad", shown: 1, written: &[("rad", 1.0), ("deg", DEGREE), ("°", DEGREE)] },
+    Dimension { unit: "rad/s", shown: 0, written: &[("rad/s", 1.0), ("deg/s", DEGREE)] },
     Dimension { unit: "1", shown: 0, written: &[("", 1.0), ("%", 1e-2)] },
 ];
 

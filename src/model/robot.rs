@@ -114,6 +114,18 @@ impl Robot {
         self.hinges.iter().enumerate().filter(move |(_, hinge)| hinge.link == link)
     }
 
+    /// The links as PhysX orders them: those of one depth before the next, children in the order of their parents.
+    pub(crate) fn breadth_first(&self) -> Vec<usize> {
+        let mut order = vec![0];
+        let mut next = 0;
+        while next < order.len() {
+            let parent = order[next];
+            order.extend((0..self.links.len()).filter(|&link| self.links[link].parent == Some(parent)));
+            next += 1;
+        }
+        order
+    }
+
     /// The joint of the skeleton that each hinge moves, and the joint to which each link is fixed.
     pub(crate) fn joints(&self) -> (Vec<JointId>, Vec<JointId>) {
         let (mut of_hinges, mut of_links) = (Vec::new(), Vec::new());

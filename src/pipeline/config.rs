@@ -112,10 +112,9 @@ impl PipelineConfig {
             CalibrationChoice::File(named) => Some(&named.file),
             _ => None,
         };
-        [calibration, self.input.body_model.as_ref(), self.input.skeleton.as_ref(), self.input.points.table()]
-            .into_iter()
-            .flatten()
-            .collect()
+        let input = &self.input;
+        let [body, skeleton, robot] = [&input.body_model, &input.skeleton, &input.robot].map(Option::as_ref);
+        [calibration, body, skeleton, robot, input.points.table()].into_iter().flatten().collect()
     }
 
     /// Where `[input]` has this string as a value.

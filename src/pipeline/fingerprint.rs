@@ -7,6 +7,7 @@ use super::input_section::{
 use super::output_section::OutputSection;
 #[cfg(feature = "formats")]
 use crate::export::FbxBind;
+use crate::export::RobotOptions;
 
 /// Collects what a fingerprint depends on, each part with its length, so that no two lists of parts are alike.
 pub(super) struct Fingerprint(blake3::Hasher);
@@ -73,9 +74,10 @@ fn input_text(input: &InputSection) -> String {
             format!(", points: {layout:?} {}", points.swap_sides)
         }
     };
+    let robot = input.robot.as_ref().map_or("", |_| ", robot");
     format!(
         "Options {{ units: {:?}, up: {up}, bvh_positions: {positions}, calibration: {calibration}, words: [{}], rate: {:?}, \
-         skeleton: {:?}, body_model: {:?}, memory: {:?}{points} }}",
+         skeleton: {:?}, body_model: {:?}, memory: {:?}{points}{robot} }}",
         input.units.as_ref().map(|units| units.metres),
         words.join(", "),
         input.rate.map(|rate| rate.0),
@@ -95,6 +97,9 @@ fn output_text(output: &OutputSection) -> String {
         text += &format!("npz: NpzOptions {{ up: {:?} }}, ", output.npz.up);
     }
     text += &format!("csv: CsvOptions {{ layout: {:?} }}, ", output.csv.layout);
+    if output.robot != RobotOptions::default() {
+        text += &format!("robot: {:?}, ", output.robot);
+    }
     text += &format!("vrma: VrmaOptions {{ upper_chest: {} }}", output.vrma.upper_chest);
     #[cfg(feature = "formats")]
     {

@@ -6,7 +6,7 @@
 
 use super::zero_pose::ZeroPose;
 use crate::math::{Mat3, Vec3};
-use crate::model::{Robot, Side};
+use crate::model::{Form, Robot, Side};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Fewest hinges of a limb: a hip or a shoulder has two or three, and the middle is one.
@@ -131,7 +131,8 @@ fn limb(robot: &Robot, zero: &ZeroPose, branch: &Branch, leg: bool) -> Option<Li
     let (first, last) = (*hinges.first()?, *hinges.last()?);
     let link = |hinge: usize| robot.hinges[hinge].link;
     let at = |hinge: usize| zero.anchors[hinge];
-    let end_point = zero.links[if leg { link(last) } else { branch.leaf }].translation;
+    let end_point =
+        if leg { zero.links[link(last)].translation } else { tip_of_arm(robot, zero, branch, at(last)) };
     let middle = middle(zero, hinges, end_point)?;
     let (before, after): (Vec<usize>, Vec<usize>) =
         hinges.iter().filter(|hinge| **hinge != middle).partition(|hinge| **hinge < middle);
@@ -165,6 +166,25 @@ fn limb(robot: &Robot, zero: &ZeroPose, branch: &Branch, leg: bool) -> Option<Li
         lower_direction: direction(lower, tip, at(middle))?,
         lengths: [(at(middle) - root).norm(), (tip - at(middle)).norm()],
     })
+}
+
+/// The end of an arm: the origin of its last link, or the far end of that link's shapes where its hinge is at the origin.
+fn tip_of_arm(robot: &Robot, zero: &ZeroPose, branch: &Branch, last: Vec3) -> Vec3 {
+    let leaf = zero.links[branch.leaf];
+    let far = |a: &Vec3, b: &Vec3| (a - last).norm().total_cmp(&(b - last).norm());
+    let ends = robot.links[branch.leaf].shapes.iter().flat_map(|shape| {
+        let along = match shape.form {
+            Form::Sphere { .. } => Vec3::zeros(),
+            Form::Capsule { half, .. } | Form::Cylinder { half, .. } => Vec3::z() * half,
+            Form::Box { half } => {
+                let long = half.imax();
+                Vec3::ith(long, half[long])
+            }
+        };
+        [along, -along].map(|end| (leaf * shape.link_from_shape).point(&end))
+    });
+    let at_hinge = (leaf.translation - last).norm() < APART;
+    ends.filter(|_| at_hinge).max_by(far).unwrap_or(leaf.translation)
 }
 
 /// The hinge that bends a limb and is farthest from its beginning and its end.

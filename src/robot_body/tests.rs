@@ -43,3 +43,26 @@ fn limbs_of_real_robots_are_found_without_their_names() {
         }
     }
 }
+
+/// The forearm is the last link, and its hinge is at its origin: where it ends is known from its shape alone.
+#[test]
+fn an_arm_without_a_hand_link_ends_where_its_shape_does() {
+    let mut robot = (*robot(&crate::made_walk::shipped("humanoid.xml"))).clone();
+    let whole = RobotBody::of(&Arc::new(robot.clone())).unwrap().limbs.arms[0].clone().unwrap();
+    assert_eq!(robot.links[whole.lower].name, "left_forearm");
+    // The wrists and hands are cut off, which are the last three links and hinges of each arm.
+    let gone =
+        ["wrist_yaw", "wrist_roll", "hand"].map(|name| [format!("left_{name}"), format!("right_{name}")]);
+    let kept: Vec<usize> = (0..robot.links.len())
+        .filter(|&k| !gone.iter().flatten().any(|name| *name == robot.links[k].name))
+        .collect();
+    let place = |link: usize| kept.iter().position(|&k| k == link);
+    robot.hinges.retain(|hinge| place(hinge.link).is_some());
+    robot.hinges.iter_mut().for_each(|hinge| hinge.link = place(hinge.link).unwrap());
+    let links: Vec<_> = kept.iter().map(|&k| robot.links[k].clone()).collect();
+    robot.links = links;
+    robot.links.iter_mut().for_each(|link| link.parent = link.parent.map(|parent| place(parent).unwrap()));
+    let cut = RobotBody::of(&Arc::new(robot.clone())).unwrap().limbs.arms[0].clone().unwrap();
+    assert_eq!(robot.links[cut.lower].name, "left_forearm");
+    assert!((cut.lower_direction - whole.lower_direction).norm() < 1e-9 && !cut.bends);
+}

@@ -1,8 +1,7 @@
 //! A robot's motion with what layouts derive from it: order of links and hinges, places of links, velocities.
 
-use super::layout::{Field, RobotLayout, RotationForm};
 use crate::math::{Quat, Transform, Vec3, log};
-use crate::model::{Robot, RobotMotion};
+use crate::model::{Robot, RobotField, RobotLayout, RobotMotion, RotationForm};
 use rayon::prelude::*;
 
 /// A motion in the order of a layout.
@@ -28,11 +27,11 @@ impl<'a> RobotTrack<'a> {
     /// The motion of a robot for a layout.
     pub(super) fn new(robot: &'a Robot, motion: &'a RobotMotion, layout: &RobotLayout) -> Self {
         let links =
-            if layout.breadth_first { breadth_first(robot) } else { (0..robot.links.len()).collect() };
+            if layout.breadth_first { robot.breadth_first() } else { (0..robot.links.len()).collect() };
         let hinges = links.iter().flat_map(|&link| robot.hinges_of(link).map(|(hinge, _)| hinge)).collect();
         let place = |frame: usize| robot.links_in_world(motion.base[frame], motion.values(frame));
         let needs = layout.fields.iter().any(|(_, field)| {
-            use Field::{LinkAngularVelocities, LinkPlaces, LinkRotations, LinkVelocities};
+            use RobotField::{LinkAngularVelocities, LinkPlaces, LinkRotations, LinkVelocities};
             matches!(field, LinkPlaces | LinkRotations | LinkVelocities | LinkAngularVelocities)
         });
         let frames = if needs { motion.frames() } else { 0 };
@@ -69,7 +68,7 @@ impl<'a> RobotTrack<'a> {
     }
 
     /// The numbers of a field that has some in every frame.
-    pub(super) fn numbers(&self, field: Field) -> Option<Numbers> {
+    pub(super) fn numbers(&self, field: RobotField) -> Option<Numbers> {
         let base = |frame: usize| self.motion.base[frame];
         let hinge = |frame: usize, scale: f64| {
             self.hinges.iter().map(move |&hinge| self.motion.values(frame)[hinge] * scale)
@@ -84,46 +83,46 @@ impl<'a> RobotTrack<'a> {
         };
         let wxyz = |q: Quat| [q.w, q.i, q.j, q.k];
         match field {
-            Field::Frame => of_frames(&[1], &|f, to| to.push(f as f64)),
-            Field::BasePlace(scale) => {
+            RobotField::Frame => of_frames(&[1], &|f, to| to.push(f as f64)),
+            RobotField::BasePlace(scale) => {
                 of_frames(&[3], &|f, to| to.extend(vector(base(f).translation * scale)))
             }
-            Field::BaseRotation(form) => {
+            RobotField::BaseRotation(form) => {
                 let width = if form == RotationForm::FixedXyzDegrees { 3 } else { 4 };
                 of_frames(&[width], &|f, to| to.extend(rotation(base(f).rotation, form)))
             }
-            Field::Hinges(scale) => of_frames(&[hinges], &|f, to| to.extend(hinge(f, scale))),
-            Field::HingeSpeeds => of_frames(&[hinges], &|f, to| to.extend(speed(f))),
-            Field::Positions => of_frames(&[7 + hinges], &|f, to| {
+            RobotField::Hinges(scale) => of_frames(&[hinges], &|f, to| to.extend(hinge(f, scale))),
+            RobotField::HingeSpeeds => of_frames(&[hinges], &|f, to| to.extend(speed(f))),
+            RobotField::Positions => of_frames(&[7 + hinges], &|f, to| {
                 to.extend(vector(base(f).translation));
                 to.extend(wxyz(base(f).rotation));
                 to.extend(hinge(f, 1.0));
             }),
-            Field::Velocities => of_frames(&[6 + hinges], &|f, to| {
+            RobotField::Velocities => of_frames(&[6 + hinges], &|f, to| {
                 to.extend(vector(self.velocity(f, &|f| base(f).translation)));
                 let angular = self.angular_velocity(f, &|f| base(f).rotation);
                 to.extend(vector(base(f).rotation.inverse() * angular));
                 to.extend(speed(f));
             }),
-            Field::PlaceVectorHinges => of_frames(&[6 + hinges], &|f, to| {
+            RobotField::PlaceVectorHinges => of_frames(&[6 + hinges], &|f, to| {
                 to.extend(vector(base(f).translation));
                 to.extend(vector(log(&base(f).rotation)));
                 to.extend(hinge(f, 1.0));
             }),
-            Field::LinkPlaces => of_frames(&[links, 3], &|f, to| {
+            RobotField::LinkPlaces => of_frames(&[links, 3], &|f, to| {
                 self.links.iter().for_each(|&link| to.extend(vector(self.places[f][link].translation)));
             }),
-            Field::LinkRotations => of_frames(&[links, 4], &|f, to| {
+            RobotField::LinkRotations => of_frames(&[links, 4], &|f, to| {
                 for &link in &self.links {
                     to.extend(wxyz(self.places[f][link].rotation));
                 }
             }),
-            Field::LinkVelocities => of_frames(&[links, 3], &|f, to| {
+            RobotField::LinkVelocities => of_frames(&[links, 3], &|f, to| {
                 for &link in &self.links {
                     to.extend(vector(self.velocity(f, &|f| self.places[f][link].translation)));
                 }
             }),
-            Field::LinkAngularVelocities => of_frames(&[links, 3], &|f, to| {
+            RobotField::LinkAngularVelocities => of_frames(&[links, 3], &|f, to| {
                 for &link in &self.links {
                     to.extend(vector(self.angular_velocity(f, &|f| self.places[f][link].rotation)));
                 }
@@ -176,15 +175,3 @@ fn rotation(q: Quat, form: RotationForm) -> Vec<f64> {
 
 /// Beyond this sine of the second angle the first and the third are one: 0.08 degrees from the pole.
 const POLE: f64 = 1.0 - 1e-6;
-
-/// The links as PhysX orders them: those of one depth before the next, children in the order of their parents.
-fn breadth_first(robot: &Robot) -> Vec<usize> {
-    let mut order = vec![0];
-    let mut next = 0;
-    while next < order.len() {
-        let parent = order[next];
-        order.extend((0..robot.links.len()).filter(|&link| robot.links[link].parent == Some(parent)));
-        next += 1;
-    }
-    order
-}

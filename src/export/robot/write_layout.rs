@@ -1,6 +1,5 @@
 //! Writes a robot's motion in one of the layouts.
 
-use super::layout::{Field, ROBOT_LAYOUTS, RobotLayout, RotationForm};
 use super::pickle::Pickle;
 use super::robot_track::{Numbers, RobotTrack};
 use crate::export::format::Format;
@@ -11,7 +10,7 @@ use crate::export::save::{ExportError, OutputFile};
 #[cfg(feature = "formats")]
 use crate::export::zip_archive::{Packing, archive};
 use crate::kinematics::cuts;
-use crate::model::{Motion, RobotMotion};
+use crate::model::{Motion, ROBOT_LAYOUTS, RobotField, RobotLayout, RobotMotion, RotationForm};
 use crate::report::{Warnings, csv_field};
 use crate::signal::{Rate, Resampling, RotationInterpolation, resample};
 use schemars::JsonSchema;
@@ -112,10 +111,10 @@ fn resampled(motion: &Motion, layout: &RobotLayout, asked: f64) -> Motion {
 }
 
 /// The name of a column.
-fn column(name: &str, field: Field, k: usize, track: &RobotTrack) -> String {
+fn column(name: &str, field: RobotField, k: usize, track: &RobotTrack) -> String {
     match field {
-        Field::Hinges(_) => format!("{}{name}", track.hinge_names()[k]),
-        Field::BasePlace(_) | Field::BaseRotation(RotationForm::FixedXyzDegrees) => {
+        RobotField::Hinges(_) => format!("{}{name}", track.hinge_names()[k]),
+        RobotField::BasePlace(_) | RobotField::BaseRotation(RotationForm::FixedXyzDegrees) => {
             format!("{name}{}", ["X", "Y", "Z"][k])
         }
         _ => name.to_owned(),
@@ -123,7 +122,7 @@ fn column(name: &str, field: Field, k: usize, track: &RobotTrack) -> String {
 }
 
 fn table(track: &RobotTrack, layout: &RobotLayout) -> String {
-    let columns: Vec<(&str, Field, Numbers)> = (layout.fields.iter())
+    let columns: Vec<(&str, RobotField, Numbers)> = (layout.fields.iter())
         .filter_map(|(name, field)| Some((*name, *field, track.numbers(*field)?)))
         .collect();
     let mut text = String::new();
@@ -142,7 +141,7 @@ fn table(track: &RobotTrack, layout: &RobotLayout) -> String {
                 text.push_str(if std::mem::take(&mut first) { "" } else { "," });
                 // A micrometre; adding 0 removes the sign of a negative zero.
                 let rounded = (value * MICRO).round() / MICRO + 0.0;
-                let _ = if *field == Field::Frame {
+                let _ = if *field == RobotField::Frame {
                     write!(text, "{value}")
                 } else {
                     write!(text, "{rounded:.6}")
@@ -165,8 +164,8 @@ fn pickle(track: &RobotTrack, layout: &RobotLayout) -> Vec<u8> {
                 let shape: Vec<usize> = [track.frames()].into_iter().chain(numbers.shape).collect();
                 pickle.array(name, &shape, &numbers.values);
             }
-            (Field::Rate, None) => pickle.number(name, track.rate()),
-            (Field::Whole(number), None) => pickle.whole(name, number),
+            (RobotField::Rate, None) => pickle.number(name, track.rate()),
+            (RobotField::Whole(number), None) => pickle.whole(name, number),
             _ => pickle.none(name),
         }
     }
@@ -189,22 +188,22 @@ fn arrays(track: &RobotTrack, layout: &RobotLayout) -> Result<Vec<u8>, ExportErr
         }
         files.push(match field {
             // Whole numbers, as all readers cast them.
-            Field::RateArray => integers(name, &[1], vec![track.rate().round() as i32]),
-            Field::Rate => npy(name, "<f8", &[], &track.rate().to_le_bytes()),
-            Field::HingeNames => {
+            RobotField::RateArray => integers(name, &[1], vec![track.rate().round() as i32]),
+            RobotField::Rate => npy(name, "<f8", &[], &track.rate().to_le_bytes()),
+            RobotField::HingeNames => {
                 let names = track.hinge_names();
                 texts(name, &[names.len()], &names)
             }
-            Field::LinkNames => {
+            RobotField::LinkNames => {
                 let names = track.link_names();
                 texts(name, &[names.len()], &names)
             }
-            Field::JointCount => integers(name, &[], vec![1 + track.hinges.len() as i32]),
-            Field::JointTypes => {
+            RobotField::JointCount => integers(name, &[], vec![1 + track.hinges.len() as i32]),
+            RobotField::JointTypes => {
                 let types = track.joint_types();
                 integers(name, &[types.len()], types)
             }
-            Field::Ends => integers(name, &[2], vec![0, track.frames() as i32]),
+            RobotField::Ends => integers(name, &[2], vec![0, track.frames() as i32]),
             _ => continue,
         });
     }

@@ -20,6 +20,5 @@ mod smpl_joints;
 pub use amass::FORMAT;
 pub(in crate::import) use amass::{is_motion_x, motion_x};
 pub(in crate::import) use npy_array::{NpyArray, read_npy, shape};
-#[cfg(test)]
 pub(super) use npz_archive::NpzArchive;
 pub use npz_error::{BodyModelError, NpzError};

@@ -1,7 +1,7 @@
 //! Reads the models of robots, MJCF and URDF, as characters whose joints are hinges.
 //!
 //! [`xml_files`] opens a file and what it includes, [`mjcf`] and [`urdf`] read the tree of links, [`robot_format`] makes the
-//! character.
+//! character. [`motion_file`] reads its motion from trainers' files.
 
 mod robot_error;
 mod xml_files;
@@ -12,9 +12,15 @@ mod mjcf_shape;
 mod mjcf;
 mod urdf;
 mod robot_format;
+mod motion_arrays;
+mod motion_doubts;
+mod motion_file;
 
+pub(super) use motion_file::import as import_motion;
 pub use robot_error::RobotError;
 pub use robot_format::{MJCF, URDF};
 
+#[cfg(all(test, feature = "formats"))]
+mod motion_tests;
 #[cfg(test)]
 mod tests;

@@ -36,6 +36,14 @@ pub enum RobotError {
         /// What is missing.
         reason: String,
     },
+    /// A file that holds no motion of the robot.
+    #[error("{file}: {reason}\n  hint: see docs/robots.md for the layouts that are read")]
+    NoMotion {
+        /// The name of the file.
+        file: String,
+        /// What it holds instead.
+        reason: String,
+    },
     /// More than a limit allows.
     #[error("{file}: more than {limit} {what} (`{name}`)\n  hint: the file is damaged, or no robot")]
     Limit {

@@ -21,12 +21,12 @@ pub struct RobotLayout {
     /// Whether a table begins with a line of names.
     pub header: bool,
     /// The columns or arrays, in order, with their names where they have one.
-    pub fields: &'static [(&'static str, Field)],
+    pub fields: &'static [(&'static str, RobotField)],
 }
 
 /// The content of an array, or of some columns of a table.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Field {
+pub enum RobotField {
     /// The number of the frame.
     Frame,
     /// The rate as an array of one whole number.
@@ -82,7 +82,7 @@ pub enum RotationForm {
     FixedXyzDegrees,
 }
 
-use Field::{
+use RobotField::{
     BasePlace, BaseRotation, Ends, Frame, HingeNames, HingeSpeeds, Hinges, JointCount, JointTypes,
     LinkAngularVelocities, LinkNames, LinkPlaces, LinkRotations, LinkVelocities, Nothing, PlaceVectorHinges,
     Positions, Rate, RateArray, Velocities, Whole,
@@ -95,7 +95,7 @@ const DEGREES: f64 = 180.0 / std::f64::consts::PI;
 const CENTIMETRES: f64 = 100.0;
 
 /// The arrays of BeyondMimic's files.
-const BEYONDMIMIC: &[(&str, Field)] = &[
+const BEYONDMIMIC: &[(&str, RobotField)] = &[
     ("fps", RateArray),
     ("joint_pos", Hinges(1.0)),
     ("joint_vel", HingeSpeeds),

@@ -1,0 +1,156 @@
+//! What in a robot's motion file contradicts the robot: order of links, quaternions, units, rate, limits.
+
+use super::motion_arrays::MotionArrays;
+use super::motion_file::Candidate;
+use crate::math::{Vec3, median};
+use crate::model::{Robot, RobotField};
+use crate::report::{Warnings, one_line};
+use crate::robot_body::RobotBody;
+
+/// Frames of which the links are compared: every part of a take has some.
+const COMPARED: usize = 64;
+/// Mean distance of links beyond which they are not where the hinges put them, metres: `f32` has a micrometre there.
+const LINKS_OFF: f64 = 0.005;
+/// Share of a hinge's values beyond its range from which it is reported, and how far beyond counts, radians.
+const BEYOND: (f64, f64) = (0.02, 0.02);
+/// Angles beyond this are no radians of a hinge: two and a half turns.
+const DEGREES: f64 = 16.0;
+/// Mean deviation of a quaternion's length from one that is no rounding.
+const STRETCHED: f64 = 1e-3;
+/// Mean height of the base's up axis below which it lies, as a cosine.
+const LIES: f64 = 0.3;
+/// Heights of the base in metres beyond which another unit is meant; a robot's base is at most 1.2 m high.
+const HIGH: f64 = 10.0;
+/// The ratio of stated speeds to those of the values that is no rounding or smoothing.
+const SPEED_RATIO: f64 = 0.1;
+/// Slower hinges say nothing about the ratio of speeds, radians per second.
+const SLOW: f64 = 0.1;
+
+/// The mean distance of the links from where the hinges put them, metres; `None` for a layout without links.
+pub(super) fn link_error(found: &Candidate, arrays: &MotionArrays, robot: &Robot) -> Option<f64> {
+    let order =
+        if found.layout.breadth_first { robot.breadth_first() } else { (0..robot.links.len()).collect() };
+    let places = arrays.get(found.layout, |field| field == RobotField::LinkPlaces)?;
+    let frames = found.motion.frames().min(places.frames());
+    let (mut sum, mut count) = (0.0, 0);
+    for frame in (0..frames).step_by(frames.div_ceil(COMPARED).max(1)) {
+        let links = robot.links_in_world(found.motion.base[frame], found.motion.values(frame));
+        for (place, &link) in places.frame(frame).chunks_exact(3).zip(&order) {
+            sum += (links[link].translation - Vec3::from_column_slice(place)).norm();
+            count += 1;
+        }
+    }
+    (count > 0).then(|| sum / f64::from(count))
+}
+
+/// Mean speed of the lower sole, m/s: of a robot that walks it is small, unless the base's quaternion has another order. A base
+/// that is upright in one order often is in the other, half a turn about the vertical away.
+pub(super) fn slip(found: &Candidate, body: &RobotBody) -> f64 {
+    let motion = &found.motion;
+    let lower = |frame: usize| {
+        let links = body.robot.links_in_world(motion.base[frame], motion.values(frame));
+        let points =
+            body.soles.each_ref().map(|sole| [sole.heel, sole.ball].map(|p| links[sole.link].point(&p)));
+        points.concat()
+    };
+    let pairs = motion.frames().saturating_sub(1);
+    let (mut sum, mut count) = (0.0, 0);
+    for frame in (0..pairs).step_by(pairs.div_ceil(COMPARED).max(1)) {
+        let (before, after) = (lower(frame), lower(frame + 1));
+        let lowest = (0..before.len()).min_by(|&a, &b| before[a].z.total_cmp(&before[b].z)).unwrap_or(0);
+        sum += (after[lowest] - before[lowest]).norm() * motion.rate;
+        count += 1;
+    }
+    if count == 0 { 0.0 } else { sum / f64::from(count) }
+}
+
+/// Adds a warning for each contradiction.
+pub(super) fn report_doubts(
+    found: &Candidate,
+    arrays: &MotionArrays,
+    robot: &Robot,
+    name: &str,
+    warnings: &mut Warnings,
+) {
+    let motion = &found.motion;
+    let frames = motion.frames().max(1) as f64;
+    if let Some(off) = link_error(found, arrays, robot).filter(|off| *off > LINKS_OFF) {
+        let message = format!(
+            "the links are {off:.3} m from where the hinges put them: another robot, another order of hinges or links, or another \
+             order of quaternions"
+        );
+        warnings.add("robot-motion-links", message, name);
+    }
+    if found.stretched > STRETCHED {
+        let message = format!("the base's quaternions are not of length one, by {:.3}", found.stretched);
+        warnings.add("robot-motion-quaternion", message, name);
+    }
+    let up = motion.base.iter().map(|base| (base.rotation * Vec3::z()).z).sum::<f64>() / frames;
+    if up < LIES {
+        let message =
+            "the base lies or is upside down: if the robot does not, the quaternion has another order";
+        warnings.add("robot-motion-lies", message, name);
+    }
+    let high = median(motion.base.iter().map(|base| base.translation.z.abs()).collect());
+    if high > HIGH {
+        warnings.add("robot-motion-unit", format!("the base is {high:.0} m high: another unit"), name);
+    }
+    hinges(found, robot, name, warnings);
+    speeds(found, arrays, robot, name, warnings);
+}
+
+/// Hinges beyond their ranges.
+fn hinges(found: &Candidate, robot: &Robot, name: &str, warnings: &mut Warnings) {
+    let motion = &found.motion;
+    let all = || (0..motion.frames()).map(|frame| motion.values(frame));
+    let largest = all().flatten().fold(0.0f64, |most, value| most.max(value.abs()));
+    if largest > DEGREES {
+        let message = format!("a hinge is at {largest:.0} radians: its values are degrees");
+        warnings.add("robot-motion-degrees", message, name);
+        return;
+    }
+    let mut beyond: Vec<(f64, &str)> = Vec::new();
+    for (k, hinge) in robot.hinges.iter().enumerate() {
+        let Some([low, high]) = hinge.range else { continue };
+        let outside =
+            all().filter(|values| values[k] < low - BEYOND.1 || values[k] > high + BEYOND.1).count();
+        let share = outside as f64 / motion.frames().max(1) as f64;
+        if share > BEYOND.0 {
+            beyond.push((share, hinge.name.as_str()));
+        }
+    }
+    let worst = beyond.iter().max_by(|a, b| a.0.total_cmp(&b.0));
+    if let Some((share, worst)) = worst {
+        let message = format!(
+            "{} hinges are beyond their ranges, `{}` in {:.0} percent of the frames: another robot, or another order of hinges",
+            beyond.len(),
+            one_line(worst),
+            share * 100.0
+        );
+        warnings.add("robot-motion-range", message, name);
+    }
+}
+
+/// Stated speeds against those of the values.
+fn speeds(found: &Candidate, arrays: &MotionArrays, robot: &Robot, name: &str, warnings: &mut Warnings) {
+    let count = robot.hinges.len();
+    let Some(stated) = arrays.get(found.layout, |field| field == RobotField::HingeSpeeds) else { return };
+    if stated.width != count || stated.frames() != found.motion.frames() {
+        return;
+    }
+    let size = |values: &mut dyn Iterator<Item = f64>| values.map(|v| v * v).sum::<f64>().sqrt();
+    let ratio = |frame: usize| {
+        let [before, after] = [found.motion.values(frame - 1), found.motion.values(frame + 1)];
+        let own = size(&mut before.iter().zip(after).map(|(a, b)| (b - a) * found.motion.rate / 2.0));
+        (own > SLOW).then(|| size(&mut stated.frame(frame).iter().copied()) / own)
+    };
+    let ratios: Vec<f64> = (1..stated.frames().saturating_sub(1)).filter_map(ratio).collect();
+    let usual = median(ratios.clone());
+    if !ratios.is_empty() && (usual - 1.0).abs() > SPEED_RATIO {
+        let message = format!(
+            "the stated speeds of the hinges are {usual:.2} times those of their values at {} Hz: another rate",
+            found.motion.rate
+        );
+        warnings.add("robot-motion-rate", message, name);
+    }
+}

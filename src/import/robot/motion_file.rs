@@ -1,0 +1,221 @@
+//! Reads the motion of a robot from a trainer's file: finds its layout, and reports what in it contradicts the robot.
+//!
+//! Layouts with the same keys are told apart by the robot's own kinematics: with the right order of hinges and links the links are
+//! where the file has them. Space: the robot's world. Units: metres, radians.
+
+use super::motion_arrays::{FrameNumbers, MotionArrays};
+use super::motion_doubts::{link_error, report_doubts, slip};
+use super::robot_error::RobotError;
+use crate::import::format::SourceFile;
+use crate::import::import_error::ImportError;
+use crate::import::import_options::ImportOptions;
+use crate::math::{Quat, RawQuat, Transform, Vec3, exp, same_hemisphere};
+use crate::model::{Asset, ROBOT_LAYOUTS, Robot, RobotField, RobotLayout, RobotMotion, RotationForm};
+use crate::report::{Shown, Warnings};
+use crate::robot_body::RobotBody;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A file read as one layout.
+#[derive(Clone, Debug)]
+pub(super) struct Candidate {
+    pub(super) layout: &'static RobotLayout,
+    pub(super) motion: RobotMotion,
+    /// Mean deviation of the quaternions' lengths from one.
+    pub(super) stretched: f64,
+    /// How little it fits the robot.
+    pub(super) doubt: f64,
+}
+
+/// The motion of the robot in the file `robot`, as an asset.
+///
+/// # Errors
+/// A robot that cannot be read, and a file of no layout.
+pub(in crate::import) fn import(
+    source: &SourceFile,
+    robot: &Path,
+    options: &ImportOptions,
+) -> Result<Asset, ImportError> {
+    let without = ImportOptions { robot: None, ..options.clone() };
+    let model = crate::import::load(robot, &without)?;
+    let Some(own) = model.character.robot.clone() else {
+        let (file, reason) = (robot.shown(), "it holds no robot".to_owned());
+        return Err(RobotError::NoRobot { file, reason }.into());
+    };
+    let arrays = MotionArrays::read(source, options)?;
+    let mut warnings = Warnings::new();
+    let found = best(&arrays, &own, options.rate).ok_or_else(|| {
+        let reason =
+            format!("it is of no layout for a robot of {} hinges: {}", own.hinges.len(), widths(&arrays));
+        RobotError::NoMotion { file: source.name.to_owned(), reason }
+    })?;
+    let layout = found.layout;
+    warnings.guess("robot-layout", format!("read as `{}`: {}", layout.name, layout.about), source.name);
+    report_doubts(&found, &arrays, &own, source.name, &mut warnings);
+    let clip = found.motion.clip(source.name, &own);
+    Ok(Asset {
+        character: Arc::clone(&model.character),
+        clips: vec![clip],
+        meant: 0,
+        warnings,
+        beside: Vec::new(),
+    })
+}
+
+/// The arrays of a file with their widths, for a message.
+fn widths(arrays: &MotionArrays) -> String {
+    let shown = |(name, numbers): (&String, &FrameNumbers)| match name.is_empty() {
+        true => format!("{} columns", numbers.width),
+        false => format!("`{name}` of {}", numbers.width),
+    };
+    arrays.arrays.iter().map(shown).collect::<Vec<_>>().join(", ")
+}
+
+/// What a sole that slips by 1 m/s counts, beside links in metres and hinges in radians: less than a base that lies (1), since
+/// robots also jump and slide.
+const SLIP: f64 = 0.5;
+
+/// The layout that fits best.
+fn best(arrays: &MotionArrays, robot: &Arc<Robot>, rate: Option<f64>) -> Option<Candidate> {
+    let body = RobotBody::of(robot);
+    let read = |layout: &'static RobotLayout| {
+        let mut found = candidate(layout, arrays, robot, rate)?;
+        let slip = body.as_ref().map_or(0.0, |body| slip(&found, body));
+        found.doubt = doubt(&found, arrays, robot) + SLIP * slip;
+        Some(found)
+    };
+    ROBOT_LAYOUTS.iter().filter_map(read).min_by(|a, b| a.doubt.total_cmp(&b.doubt))
+}
+
+/// How little a candidate fits: the distance of links, hinges beyond their ranges, a base that lies.
+fn doubt(found: &Candidate, arrays: &MotionArrays, robot: &Robot) -> f64 {
+    let links = link_error(found, arrays, robot).unwrap_or(0.0);
+    let up = |base: &Transform| 1.0 - (base.rotation * Vec3::z()).z;
+    let frames = found.motion.frames().max(1) as f64;
+    let lies = found.motion.base.iter().map(up).sum::<f64>() / frames;
+    let beyond = |frame: usize| {
+        robot.hinges.iter().zip(found.motion.values(frame)).map(|(hinge, value)| {
+            hinge.range.map_or(0.0, |[low, high]| (low - value).max(value - high).max(0.0))
+        })
+    };
+    let beyond = (0..found.motion.frames()).flat_map(beyond).sum::<f64>() / frames;
+    links + lies + beyond
+}
+
+/// The file as one layout; `None` if arrays are missing or have another width.
+fn candidate(
+    layout: &'static RobotLayout,
+    arrays: &MotionArrays,
+    robot: &Robot,
+    asked: Option<f64>,
+) -> Option<Candidate> {
+    let order = if layout.breadth_first { robot.breadth_first() } else { (0..robot.links.len()).collect() };
+    let hinges: Vec<usize> =
+        order.iter().flat_map(|&link| robot.hinges_of(link).map(|(hinge, _)| hinge)).collect();
+    let state = match layout.extension {
+        "csv" => table_state(layout, arrays, &hinges)?,
+        "npz" => array_state(layout, arrays, &order, &hinges)?,
+        _ => return None,
+    };
+    let stated = arrays.get(layout, |field| matches!(field, RobotField::Rate | RobotField::RateArray));
+    let rate = stated.and_then(|rate| rate.values.first().copied()).or(asked).or(layout.rate)?;
+    let usable = rate.is_finite() && rate > 0.0 && !state.is_empty();
+    let mut motion = RobotMotion { rate, base: Vec::new(), values: Vec::new() };
+    let (mut stretched, count) = (0.0, state.len() as f64);
+    for (place, rotation, values) in state {
+        stretched += (rotation.norm() - 1.0).abs() / count;
+        let rotation = Quat::try_new(rotation, 1e-6).unwrap_or_else(Quat::identity);
+        let last = motion.base.last().map_or(rotation, |base| base.rotation);
+        motion.base.push(Transform::new(same_hemisphere(rotation, &last), place));
+        motion.values.extend(values);
+    }
+    usable.then_some(Candidate { layout, motion, stretched, doubt: 0.0 })
+}
+
+/// Place, quaternion and hinges of a frame, in the robot's order.
+type State = (Vec3, RawQuat, Vec<f64>);
+
+/// Values in the robot's order, from those in a layout's.
+fn in_order(values: &[f64], hinges: &[usize], scale: f64) -> Vec<f64> {
+    let mut own = vec![0.0; hinges.len()];
+    hinges.iter().zip(values).for_each(|(&hinge, value)| own[hinge] = value / scale);
+    own
+}
+
+fn rotation(values: &[f64], form: RotationForm) -> RawQuat {
+    match (form, values) {
+        (RotationForm::Xyzw, &[x, y, z, w]) | (RotationForm::Wxyz, &[w, x, y, z]) => RawQuat::new(w, x, y, z),
+        (_, values) => {
+            let angle = |k: usize| values.get(k).copied().unwrap_or(0.0).to_radians();
+            Quat::from_euler_angles(angle(0), angle(1), angle(2)).into_inner()
+        }
+    }
+}
+
+/// The frames of a table.
+fn table_state(layout: &RobotLayout, arrays: &MotionArrays, hinges: &[usize]) -> Option<Vec<State>> {
+    let numbers = arrays.arrays.get("").filter(|_| layout.header != arrays.header.is_empty())?;
+    let width = |field: RobotField| match field {
+        RobotField::BasePlace(_) | RobotField::BaseRotation(RotationForm::FixedXyzDegrees) => 3,
+        RobotField::BaseRotation(_) => 4,
+        RobotField::Hinges(_) => hinges.len(),
+        _ => 1,
+    };
+    if layout.fields.iter().map(|(_, field)| width(*field)).sum::<usize>() != numbers.width {
+        return None;
+    }
+    let in_frame = |frame: usize| {
+        let mut rest = numbers.frame(frame);
+        let mut state = (Vec3::zeros(), RawQuat::identity(), Vec::new());
+        for (_, field) in layout.fields {
+            let (own, after) = rest.split_at(width(*field));
+            match field {
+                RobotField::BasePlace(scale) => state.0 = Vec3::from_column_slice(own) / *scale,
+                RobotField::BaseRotation(form) => state.1 = rotation(own, *form),
+                RobotField::Hinges(scale) => state.2 = in_order(own, hinges, *scale),
+                _ => {}
+            }
+            rest = after;
+        }
+        state
+    };
+    Some((0..numbers.frames()).map(in_frame).collect())
+}
+
+/// The frames of an archive.
+fn array_state(
+    layout: &RobotLayout,
+    arrays: &MotionArrays,
+    links: &[usize],
+    hinges: &[usize],
+) -> Option<Vec<State>> {
+    let of = |wanted: fn(RobotField) -> bool, width: usize| {
+        arrays.get(layout, wanted).filter(|numbers| numbers.width == width)
+    };
+    let base = links.iter().position(|&link| link == 0)?;
+    let positions = of(|f| f == RobotField::Positions, 7 + hinges.len());
+    let values = of(|f| matches!(f, RobotField::Hinges(_)), hinges.len());
+    let places = of(|f| f == RobotField::LinkPlaces, 3 * links.len());
+    let rotations = of(|f| f == RobotField::LinkRotations, 4 * links.len());
+    let vectors = of(|f| f == RobotField::PlaceVectorHinges, 6 + hinges.len());
+    let in_frame = |frame: usize| -> Option<State> {
+        if let Some(positions) = positions {
+            let own = positions.frame(frame);
+            let place = Vec3::from_column_slice(&own[..3]);
+            return Some((place, rotation(&own[3..7], RotationForm::Wxyz), in_order(&own[7..], hinges, 1.0)));
+        }
+        if let Some(vectors) = vectors {
+            let own = vectors.frame(frame);
+            let turned = exp(&Vec3::from_column_slice(&own[3..6])).into_inner();
+            return Some((Vec3::from_column_slice(&own[..3]), turned, in_order(&own[6..], hinges, 1.0)));
+        }
+        let place = Vec3::from_column_slice(&places?.frame(frame)[3 * base..][..3]);
+        let turned = rotation(&rotations?.frame(frame)[4 * base..][..4], RotationForm::Wxyz);
+        Some((place, turned, in_order(values?.frame(frame), hinges, 1.0)))
+    };
+    let first = positions.or(vectors).or(values)?;
+    let counts =
+        [positions, vectors, values, places, rotations].into_iter().flatten().map(FrameNumbers::frames);
+    let frames = counts.fold(first.frames(), usize::min);
+    (0..frames).map(in_frame).collect()
+}

@@ -1,0 +1,131 @@
+//! What is written in a layout is read back as it went out, and what contradicts the robot is said.
+
+use crate::export::{ExportOptions, Format, RobotOptions, save};
+use crate::import::{ImportOptions, from_bytes, load};
+use crate::made_walk::shipped;
+use crate::math::{Quat, Transform, Vec3};
+use crate::model::{Asset, Motion, ROBOT_LAYOUTS, RobotMotion};
+use std::sync::Arc;
+
+/// The shipped humanoid sways: every hinge by a sine of its own inside its range.
+fn swaying() -> Motion {
+    let character = load(shipped("humanoid.xml"), &ImportOptions::default()).unwrap().character;
+    let robot = character.robot.clone().unwrap();
+    let (rate, frames) = (50.0, 40);
+    let mut made = RobotMotion { rate, base: Vec::new(), values: Vec::new() };
+    for frame in 0..frames {
+        let t = f64::from(frame) / rate;
+        let turned = Quat::from_euler_angles(0.1 * libm::sin(t), 0.2 * libm::cos(2.0 * t), 0.5 + t);
+        made.base.push(Transform::new(turned, Vec3::new(0.3 * t, 0.1 * libm::sin(t), 0.7)));
+        for (k, hinge) in robot.hinges.iter().enumerate() {
+            let [low, high] = hinge.range.unwrap();
+            made.values.push((low + high) / 2.0 + (high - low) * 0.3 * libm::sin(3.0 * t + k as f64));
+        }
+    }
+    Motion::new(Arc::clone(&character), made.clip("sway", &robot))
+}
+
+fn written(motion: &Motion, extension: &str, layout: &str) -> Vec<u8> {
+    let robot = RobotOptions { layout: layout.into(), rate: 50.0 };
+    let options = ExportOptions { stem: "sway".into(), robot, ..ExportOptions::default() };
+    let format = Format::of(extension).unwrap();
+    save(std::slice::from_ref(motion), format, &options).unwrap().0.remove(0).bytes
+}
+
+fn read(bytes: &[u8], extension: &str) -> Asset {
+    let options =
+        ImportOptions { robot: Some(shipped("humanoid.xml")), rate: Some(50.0), ..ImportOptions::default() };
+    from_bytes(bytes, "sway", Some(extension), None, &options).unwrap()
+}
+
+/// The first words of every warning.
+fn codes(asset: &Asset) -> Vec<&'static str> {
+    asset.warnings.iter().map(|w| w.code).filter(|code| *code != "robot-layout").collect()
+}
+
+#[test]
+fn every_layout_comes_back_as_it_went_out_and_names_itself() {
+    let motion = swaying();
+    let expected = RobotMotion::of(&motion).unwrap();
+    for layout in ROBOT_LAYOUTS.iter().filter(|layout| layout.extension != "pkl") {
+        let asset = read(&written(&motion, layout.extension, layout.name), layout.extension);
+        assert_eq!(codes(&asset), Vec::<&str>::new(), "{}: {:?}", layout.name, asset.warnings);
+        let said = asset.warnings.iter().find(|w| w.code == "robot-layout").unwrap();
+        assert!(said.message.contains(&format!("`{}`", layout.name)), "{}: {}", layout.name, said.message);
+        let found = RobotMotion::of(&asset.motion(0).unwrap()).unwrap();
+        assert_eq!((found.frames(), found.rate), (expected.frames(), 50.0));
+        for frame in 0..found.frames() {
+            let (a, b) = (found.base[frame], expected.base[frame]);
+            assert!((a.translation - b.translation).norm() < 2e-6, "{}", layout.name);
+            assert!(a.rotation.angle_to(&b.rotation) < 5e-6, "{}", layout.name);
+            let off = found.values(frame).iter().zip(expected.values(frame)).map(|(a, b)| (a - b).abs());
+            assert!(off.fold(0.0, f64::max) < 2e-6, "{}", layout.name);
+        }
+    }
+}
+
+/// With its base nearly at the identity, x y z w read as w x y z is half a turn: upright as well, but it slides.
+#[test]
+fn the_order_of_a_walkers_quaternion_is_found_by_its_feet() {
+    let character = load(shipped("humanoid.xml"), &ImportOptions::default()).unwrap().character;
+    let robot = character.robot.clone().unwrap();
+    // It rolls over its left foot: the ankle stays where it is while the base moves ahead and the other leg is bent.
+    let find = |name: &str| robot.hinges.iter().position(|h| h.name == name).unwrap();
+    let [hip, ankle, other] =
+        ["left_hip_pitch_joint", "left_ankle_pitch_joint", "right_knee_joint"].map(find);
+    let foot = robot.links.iter().position(|link| link.name == "left_foot").unwrap();
+    let mut made = RobotMotion { rate: 30.0, base: Vec::new(), values: Vec::new() };
+    for frame in 0..30 {
+        let lean = 0.02 * (f64::from(frame) - 15.0);
+        let mut values = vec![0.0; robot.hinges.len()];
+        (values[hip], values[ankle], values[other]) = (lean, -lean, 1.0);
+        let at = robot.links_in_world(Transform::identity(), &values)[foot].translation;
+        made.base.push(Transform::from_translation(Vec3::new(0.0, 0.0, 0.03) - at));
+        made.values.extend(values);
+    }
+    let motion = Motion::new(Arc::clone(&character), made.clip("roll", &robot));
+    for layout in ["unitree_csv", "kimodo_csv"] {
+        let options = ExportOptions {
+            robot: RobotOptions { layout: layout.into(), rate: 30.0 },
+            ..ExportOptions::default()
+        };
+        let bytes = save(std::slice::from_ref(&motion), Format::of("csv").unwrap(), &options)
+            .unwrap()
+            .0
+            .remove(0)
+            .bytes;
+        let asset = read(&bytes, "csv");
+        let said = asset.warnings.iter().find(|w| w.code == "robot-layout").unwrap();
+        assert!(said.message.contains(layout), "{}", said.message);
+    }
+}
+
+#[test]
+fn a_file_that_contradicts_the_robot_says_how() {
+    let motion = swaying();
+    let text = String::from_utf8(written(&motion, "csv", "unitree_csv")).unwrap();
+    let rows: Vec<Vec<f64>> =
+        text.lines().map(|line| line.split(',').map(|cell| cell.parse().unwrap()).collect()).collect();
+    let changed = |change: &dyn Fn(&mut Vec<f64>)| {
+        let mut rows = rows.clone();
+        rows.iter_mut().for_each(change);
+        let line = |row: &Vec<f64>| row.iter().map(f64::to_string).collect::<Vec<_>>().join(",");
+        codes(&read(rows.iter().map(line).collect::<Vec<_>>().join("\n").as_bytes(), "csv"))
+    };
+    assert!(changed(&|_| ()).is_empty());
+    assert!(changed(&|row| row[7..].iter_mut().for_each(|x| *x *= 57.3)).contains(&"robot-motion-degrees"));
+    assert!(changed(&|row| row[7..].reverse()).contains(&"robot-motion-range"));
+    assert!(changed(&|row| row[..3].iter_mut().for_each(|x| *x *= 100.0)).contains(&"robot-motion-unit"));
+    assert!(
+        changed(&|row| row[3..7].iter_mut().for_each(|x| *x *= 1.1)).contains(&"robot-motion-quaternion")
+    );
+    // x y w z is no layout: read as any other, the robot lies or the hinges are wrong.
+    assert!(changed(&|row| row[3..7].rotate_left(2)).contains(&"robot-motion-lies"));
+    let missing = text.lines().map(|line| line.rsplit_once(',').unwrap().0).collect::<Vec<_>>().join("\n");
+    let options = ImportOptions { robot: Some(shipped("humanoid.xml")), ..ImportOptions::default() };
+    let error = from_bytes(missing.as_bytes(), "sway", Some("csv"), None, &options).unwrap_err().to_string();
+    assert!(error.contains("no layout for a robot of 29 hinges: 35 columns"), "{error}");
+    let torn = text.replacen(',', ",x", 1);
+    let error = from_bytes(torn.as_bytes(), "sway", Some("csv"), None, &options).unwrap_err().to_string();
+    assert!(error.contains("line"), "{error}");
+}

@@ -1,0 +1,158 @@
+//! The measures of robots: ranges and speeds of hinges, jumps, soles on the floor, parts in each other.
+//!
+//! Definitions follow PHUMA (arXiv 2510.26236: ranges, floating, penetration and skating of feet), NMR (2603.22201: collisions, jumps).
+//! Unlike other measures, lengths are the robot's own. Collisions are those of capsules around the robot's shapes.
+
+use super::catalogue::metric;
+use crate::math::{Transform, Vec3, nearest_of_segments};
+use crate::model::{ContactPart, Contacts, Motion, RobotMotion, Side};
+use crate::report::Metric;
+use crate::robot_body::RobotBody;
+use rayon::prelude::*;
+
+/// Share of a hinge's range that a tracker can use (PHUMA).
+const USABLE: f64 = 0.98;
+/// A sole farther from the floor than this floats, or penetrates it, metres (PHUMA).
+const OFF_FLOOR: f64 = 0.01;
+/// A planted sole faster than this skates, m/s (PHUMA).
+const SKATES: f64 = 0.1;
+/// Parts that are deeper in each other than this collide, metres (NMR).
+const COLLIDES: f64 = 0.001;
+/// A hinge that moves more than this in 1/30 s jumps, radians (NMR).
+const JUMPS: f64 = 0.5;
+/// The rate at which jumps are defined, Hz.
+const JUMP_RATE: f64 = 30.0;
+
+/// What one frame says.
+struct FrameState {
+    in_range: bool,
+    collides: bool,
+    /// Lowest corner of each sole, and where the sole's middle is.
+    soles: [(f64, Vec3); 2],
+}
+
+/// The measures of a robot's motion; none for other characters.
+pub(super) fn robot(motion: &Motion, contacts: Option<&Contacts>) -> Vec<Metric> {
+    let Some(robot) = &motion.character.robot else { return Vec::new() };
+    let (Some(body), Ok(own)) = (RobotBody::of(robot), RobotMotion::of(motion)) else { return Vec::new() };
+    let frames = own.frames();
+    if frames == 0 {
+        return Vec::new();
+    }
+    let states: Vec<FrameState> = (0..frames).into_par_iter().map(|f| state(&body, &own, f)).collect();
+    let share = |of: &dyn Fn(&FrameState) -> bool| {
+        states.iter().filter(|state| of(state)).count() as f64 / frames as f64
+    };
+    let lowest = |state: &FrameState| state.soles[0].0.min(state.soles[1].0);
+    let deepest = states.iter().map(|state| -lowest(state)).fold(0.0, f64::max);
+    let mut found = vec![
+        metric("robot_in_range", share(&|state| state.in_range)),
+        metric("robot_above_floor", share(&|state| lowest(state) > -OFF_FLOOR)),
+        metric("robot_penetration_max", deepest),
+        metric("robot_collides", share(&|state| state.collides)),
+    ];
+    let step = |frame: usize| {
+        let (before, now) = (own.values(frame - 1), own.values(frame));
+        before.iter().zip(now).map(|(a, b)| (b - a).abs() * own.rate).fold(0.0, f64::max)
+    };
+    let speeds: Vec<f64> = (1..frames).map(step).collect();
+    found.push(metric("robot_hinge_speed_max", speeds.iter().copied().fold(0.0, f64::max)));
+    let jumps = speeds.iter().filter(|speed| **speed > JUMPS * JUMP_RATE).count();
+    found.push(metric("robot_jumps", jumps as f64));
+    found.extend(contacts.map(|contacts| planted(&states, contacts, own.rate)).into_iter().flatten());
+    found
+}
+
+fn state(body: &RobotBody, own: &RobotMotion, frame: usize) -> FrameState {
+    let values = own.values(frame);
+    let links = body.robot.links_in_world(own.base[frame], values);
+    let within = |(hinge, value): (&crate::model::Hinge, &f64)| {
+        hinge.range.is_none_or(|[low, high]| {
+            (value - (low + high) / 2.0).abs() <= (high - low) / 2.0 * USABLE + f64::from(f32::EPSILON)
+        })
+    };
+    let sole = |k: usize| {
+        let sole = &body.soles[k];
+        let at = links[sole.link];
+        let low = sole.corners.iter().map(|corner| at.point(corner).z).fold(f64::MAX, f64::min);
+        (low, at.point(&((sole.heel + sole.ball) / 2.0)))
+    };
+    let in_range = body.robot.hinges.iter().zip(values).all(within);
+    FrameState { in_range, collides: collides(body, &links), soles: [sole(0), sole(1)] }
+}
+
+fn collides(body: &RobotBody, links: &[Transform]) -> bool {
+    let ends = |k: usize| body.capsules[k].ends.map(|end| links[body.capsules[k].link].point(&end));
+    body.pairs.iter().any(|&[a, b]| {
+        let (one, two) = (ends(a), ends(b));
+        let [s, t] = nearest_of_segments(&one, &two);
+        let apart = one[0] + (one[1] - one[0]) * s - two[0] - (two[1] - two[0]) * t;
+        apart.norm() < body.capsules[a].radius + body.capsules[b].radius - COLLIDES
+    })
+}
+
+/// Shares of the frames in contact in which the foot is on the floor, and in which it does not skate.
+fn planted(states: &[FrameState], contacts: &Contacts, rate: f64) -> Vec<Metric> {
+    let (mut count, mut on_floor, mut still) = (0, 0, 0);
+    for (k, side) in Side::BOTH.into_iter().enumerate() {
+        let rests = |frame: usize| {
+            [ContactPart::Heel(side), ContactPart::Ball(side)].iter().any(|part| contacts.rests(*part, frame))
+        };
+        for frame in (1..states.len()).filter(|frame| rests(*frame) && rests(frame - 1)) {
+            let [(_, before), (low, now)] = [&states[frame - 1], &states[frame]].map(|state| state.soles[k]);
+            count += 1;
+            on_floor += usize::from(low < OFF_FLOOR);
+            still += usize::from((now - before).norm() * rate < SKATES);
+        }
+    }
+    if count == 0 {
+        return Vec::new();
+    }
+    let share = |n: usize| n as f64 / f64::from(count);
+    vec![metric("robot_not_floating", share(on_floor)), metric("robot_not_skating", share(still))]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::import::{ImportOptions, load};
+    use crate::made_walk::shipped;
+    use crate::math::Quat;
+    use std::sync::Arc;
+
+    /// The shipped humanoid stands still, with one change.
+    fn measured(change: impl Fn(&mut RobotMotion)) -> impl Fn(&str) -> f64 {
+        let character = load(shipped("humanoid.xml"), &ImportOptions::default()).unwrap().character;
+        let own = character.robot.clone().unwrap();
+        let body = RobotBody::of(&own).unwrap();
+        let base = Transform::new(Quat::identity(), Vec3::new(0.0, 0.0, 1.0));
+        let zeros = vec![0.0; own.hinges.len()];
+        let links = own.links_in_world(base, &zeros);
+        let low = links[body.soles[0].link].point(&body.soles[0].heel).z;
+        let base = Transform::new(Quat::identity(), Vec3::new(0.0, 0.0, 1.0 - low));
+        let mut made = RobotMotion { rate: 30.0, base: vec![base; 4], values: zeros.repeat(4) };
+        change(&mut made);
+        let motion = Motion::new(Arc::clone(&character), made.clip("still", &own));
+        let found = robot(&motion, None);
+        move |name| found.iter().find(|m| m.name == name).unwrap().value
+    }
+
+    #[test]
+    fn a_robot_that_stands_is_faultless_and_each_fault_is_found_by_its_measure() {
+        let good = measured(|_| ());
+        let shares = ["robot_in_range", "robot_above_floor", "robot_collides"].map(&good);
+        assert_eq!(shares, [1.0, 1.0, 0.0]);
+        assert_eq!((good("robot_jumps"), good("robot_hinge_speed_max")), (0.0, 0.0));
+        assert!(good("robot_penetration_max") < 1e-9);
+
+        let sunk = measured(|m| m.base[2].translation.z -= 0.02);
+        assert_eq!(sunk("robot_above_floor"), 0.75);
+        assert!((sunk("robot_penetration_max") - 0.02).abs() < 1e-9);
+        // A hip rolls inwards: 25 degrees bring the legs into each other, inside of the range of 30.
+        let crossed = measured(|m| m.values[1] = -25f64.to_radians());
+        assert_eq!((crossed("robot_collides"), crossed("robot_in_range")), (0.25, 1.0));
+        let beyond = measured(|m| m.values[3] = 159.5f64.to_radians());
+        assert_eq!((beyond("robot_in_range"), beyond("robot_jumps")), (0.75, 1.0));
+        assert!((beyond("robot_hinge_speed_max") - 159.5f64.to_radians() * 30.0).abs() < 1e-9);
+    }
+}

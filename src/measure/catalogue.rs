@@ -347,32 +347,13 @@ pub const MEASURES: &[Measure] = &[
     ),
     measure("physdiff_error", "m", None, "sum of the three"),
     // Robots, in their own metres.
-    share("robot_in_range", "share of frames with every hinge within the middle 98 % of its range (PHUMA)"),
-    share(
-        "robot_above_floor",
-        "share of frames in which no corner of a sole is more than 1 cm below 0 (PHUMA)",
-    ),
-    share(
-        "robot_not_floating",
-        "share of frames in contact in which a corner of the sole is below 1 cm (PHUMA)",
-    ),
-    share(
-        "robot_not_skating",
-        "share of frames in contact in which the middle of the sole is slower than 10 cm/s (PHUMA)",
-    ),
+    share("robot_in_range", "share of frames with all hinges in the middle 98 % of their range (PHUMA)"),
+    share("robot_above_floor", "share of frames with no corner of a sole more than 1 cm below 0 (PHUMA)"),
+    share("robot_not_floating", "share of contact in which a corner of the sole is below 1 cm (PHUMA)"),
+    share("robot_not_skating", "share of contact in which the sole is slower than 10 cm/s (PHUMA)"),
     measure("robot_penetration_max", "m", None, "depth of the lowest corner of a sole below 0"),
-    measure(
-        "robot_collides",
-        "1",
-        None,
-        "share of frames in which capsules around the robot's shapes are more than 1 mm in each other (NMR)",
-    ),
-    measure(
-        "robot_jumps",
-        "1",
-        None,
-        "number of frames in which a hinge moves by more than 0.5 rad in 1/30 s (NMR)",
-    ),
+    measure("robot_collides", "1", None, "share of frames with capsules over 1 mm in each other (NMR)"),
+    measure("robot_jumps", "1", None, "frames in which a hinge moves over 0.5 rad in 1/30 s (NMR)"),
     measure("robot_hinge_speed_max", "rad/s", None, "greatest speed of a hinge"),
 ];
 

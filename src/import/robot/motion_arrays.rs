@@ -108,7 +108,7 @@ fn table(source: &SourceFile, options: &ImportOptions) -> Result<MotionArrays, I
             .map(|cell| cell.parse::<f64>().ok().filter(|x| x.is_finite()).ok_or(*cell))
             .collect();
         match row {
-            Err(_) if k == 0 => {
+            Err(_) if k == 0 && cells.iter().all(|cell| cell.parse::<f64>().is_err()) => {
                 found.header = cells.iter().map(|cell| cell.trim_matches('"').to_owned()).collect()
             }
             Err(cell) => return Err(fault(k + 1, format!("`{}` is not a number", shortened(cell)))),

@@ -26,9 +26,6 @@ const TIP: f64 = 0.06;
 /// Seconds by which a slow foot is preferred to a low one in the search for the flattest frame.
 const SLOW: f64 = 0.05;
 
-/// Frames that differ by less than this, metres, are equally flat: the first is taken, whatever rounding says.
-const AS_FLAT: f64 = 1e-6;
-
 /// The quantile of a point's height that is its level, of both feet.
 const LEVEL: f64 = 0.05;
 
@@ -157,8 +154,7 @@ fn bone_points(
         (ankles[b] - ankles[a]).abs().sum() * rate / (b - a).max(1) as f64
     };
     let cost = |f: usize| ankles[f].y + balls[f].y + SLOW * speed(f);
-    let least = (0..places.len()).map(cost).fold(f64::INFINITY, f64::min);
-    let flattest = (0..places.len()).find(|&f| cost(f) <= least + AS_FLAT)?;
+    let flattest = (0..places.len()).min_by(|&a, &b| cost(a).total_cmp(&cost(b)))?;
     let (placed, ankle, ball) = (&places[flattest], ankles[flattest], balls[flattest]);
     let ahead = Vec3::new(ball.x - ankle.x, 0.0, ball.z - ankle.z).try_normalize(1e-9)?;
     let across = Vec3::y().cross(&ahead);

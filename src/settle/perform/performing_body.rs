@@ -87,7 +87,7 @@ impl PerformingBody {
             };
         }
         for k in 0..parts.len() {
-            parts[k].bone = bone(skeleton, &stand, &parts, k) * scale;
+            parts[k].bone = bone(skeleton, &stand, &parts, k, scale);
             let (length, kind) = (parts[k].bone.norm(), PartKind::of(parts[k].kind));
             if length < 0.3 * kind.length {
                 parts[k].bone = direction(&stand, &parts, k) * kind.length;
@@ -283,8 +283,8 @@ fn offset(parts: &[PartJoint], tops: &[usize], body: usize, frames: &[Vec<Transf
     frames.iter().map(within).sum::<Vec3>() / frames.len() as f64
 }
 
-/// From the joint of a part to its end in the reference pose, joint axes.
-fn bone(skeleton: &Skeleton, stand: &ModelPose, parts: &[PartJoint], k: usize) -> Vec3 {
+/// From the joint of a part to its end in the reference pose, joint axes, times `scale`: metres of the performing body.
+fn bone(skeleton: &Skeleton, stand: &ModelPose, parts: &[PartJoint], k: usize, scale: f64) -> Vec3 {
     let part = &parts[k];
     let at = stand.joint(part.joint);
     let trunk = |p: &&PartJoint| matches!(p.role, Some(Role::Spine(_) | Role::Neck(_) | Role::Head));
@@ -294,12 +294,12 @@ fn bone(skeleton: &Skeleton, stand: &ModelPose, parts: &[PartJoint], k: usize) -
     let of_trunk = matches!(part.kind, Role::Hips | Role::Spine(_));
     let end = far(&mut below.iter().filter(|p| of_trunk && trunk(p)).map(|p| within(p)));
     if let Some(end) = end.or_else(|| far(&mut below.iter().map(|p| within(p)))) {
-        return end;
+        return end * scale;
     }
     let tip = skeleton.joint(part.joint).tip;
     let hanging = skeleton.ids().filter(|&id| id != part.joint && skeleton.is_ancestor(part.joint, id));
     let mut ends = hanging.map(|id| at.inverse().point(&stand.position(id)));
-    let end = tip.or_else(|| far(&mut ends)).unwrap_or_default();
+    let end = tip.or_else(|| far(&mut ends)).unwrap_or_default() * scale;
     // Hair and tools are no longer parts of the body.
     let longest = 2.0 * PartKind::of(part.kind).length;
     if end.norm() > longest { end * (longest / end.norm()) } else { end }

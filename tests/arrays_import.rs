@@ -164,11 +164,12 @@ fn what_is_not_a_motion_is_refused_with_what_was_found() {
     let plain = ImportOptions::default();
     let said = |arrays: &[(&str, Vec<u8>)]| read(&npz(arrays), &plain).unwrap_err();
     let positions = said(&[("positions", npy(&[2, 3, 3], &[0.0; 18])), ("fps", npy(&[], &[30.0]))]);
+    assert!(positions.starts_with("3 points: no known layout has so many"), "{positions}");
     assert_eq!(
-        positions,
-        "the archive holds no motion of an SMPL body, only `positions` (2, 3, 3), `fps` ()\n  hint: save an AMASS take: \
-         `trans` and `poses` of 72, 156 or 165 angles a frame, or `root_orient` and `pose_body`; positions alone have \
-         no rotations"
+        said(&[("vertices", npy(&[2, 3, 3], &[0.0; 18])), ("fps", npy(&[], &[30.0]))]),
+        "the archive holds no motion that is known, only `vertices` (2, 3, 3), `fps` ()\n  hint: save an AMASS take (`trans` and \
+         `poses` of 72, 156 or 165 angles a frame, or `root_orient` and `pose_body`), or positions as the array `joints` of \
+         the shape (frames, points, 3)"
     );
     let mut objects = npy(&[1], &[0.0]);
     let at = objects.windows(3).position(|w| w == b"<f8").unwrap();

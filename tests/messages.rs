@@ -423,7 +423,7 @@ const CASES: &[Case] = &[
     Case {
         files: &[(
             "s.toml",
-            "[simulation]\nintegrator = \"world\"\nstep = 0.01\nduration = 1.0\n[[body]]\nname = \"a\"\nmass = 1.0\nposition = [0.0, 1.0, 0.0]\nsphere = 0.1\n[[constraint]]\nname = \"h\"\nkind = \"hinge\"\na = \"world\"\nb = \"a\"\nanchor = [0.0, 0.0, 0.0]\naxis = [0.0, 0.0, 1.0]\n[[constraint]]\nname = \"i\"\nkind = \"hinge\"\na = \"world\"\nb = \"a\"\nanchor = [0.0, 0.0, 0.0]\naxis = [0.0, 0.0, 1.0]\n",
+            "[simulation]\nintegrator = \"world\"\nstep = 0.01\nduration = 1.0\n[[body]]\nname = \"a\"\nmass = 1.0\nposition = [0.0, 1.0, 0.0]\nsphere = 0.1\n[[constraint]]\nname = \"h\"\nkind = \"hinge\"\na = \"world\"\nb = \"a\"\nanchor = [0.0, 0.0, 0.0]\naxis = [0.0, 0.0, 1.0]\n[[constraint]]\nname = \"i\"\nkind = \"ball\"\na = \"world\"\nb = \"a\"\nanchor = [0.0, 0.0, 0.0]\nfriction = 0.1\n",
         )],
         arguments: &["simulate", "s.toml", "-o", "x.csv"],
         exit: 2,

@@ -93,7 +93,7 @@ pub enum ExportError {
     },
     /// A format for robots only.
     #[error(
-        "{format} files hold motions of robots, and the character is none\n  hint: retarget onto a robot model (MJCF or URDF), or write `.npz`"
+        "{format} files hold motions of robots, and the character is none\n  hint: use a robot model (MJCF or URDF), or write `.npz`"
     )]
     NoRobot {
         /// The format.

@@ -28,7 +28,7 @@ pub struct RobotMotion {
 #[non_exhaustive]
 pub enum NoRobotMotion {
     /// The character is none.
-    #[error("the character is no robot\n  hint: retarget onto a robot model (MJCF or URDF)")]
+    #[error("the character is no robot\n  hint: use a robot model (MJCF or URDF)")]
     NoRobot,
     /// A joint rotates in another way than its hinge.
     #[error(

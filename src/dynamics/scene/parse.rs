@@ -150,15 +150,7 @@ impl SceneReader<'_> {
             let entry = file.constraints.iter().find(|c| c.name.get_ref() == name);
             SceneFault::Constraint(error).on(entry.map_or(1, |c| self.line(&c.name)))
         })?;
-        for &k in articulation.closures() {
-            let entry = &file.constraints[k];
-            let free = articulation.constraints()[k].kind.freedoms();
-            if free > 1 && (entry.spring.is_some() || entry.friction.is_some()) {
-                let must =
-                    "without friction and spring, since it closes a loop: give them to another of the loop";
-                return self.value("kind", &entry.kind, format!("`{}`", entry.kind.get_ref()), must);
-            }
-        }
+        self.free_loops(file, &articulation)?;
         let sensors = self.sensors(file, &body_names)?;
         let rules = self.rules(file, &sensors, &constraint_names, (&drives.motor_names, "motor"))?;
         let method = self.method(
@@ -183,6 +175,21 @@ impl SceneReader<'_> {
         let controller = Controller::new(sensors, rules, drives.motors);
         let name = file.name.clone();
         Ok(Scene { name, step, duration, output_rate, up, method, world, controller, geometry, targets })
+    }
+
+    /// An error for a constraint that closes a loop with several freedoms and has friction or a spring: its coordinates are not
+    /// those of a tree.
+    fn free_loops(&self, file: &SceneFile, articulation: &Articulation) -> Result<(), SceneError> {
+        for &k in articulation.closures() {
+            let entry = &file.constraints[k];
+            let free = articulation.constraints()[k].kind.freedoms();
+            if free > 1 && (entry.spring.is_some() || entry.friction.is_some()) {
+                let must =
+                    "without friction and spring, since it closes a loop: give them to another of the loop";
+                return self.value("kind", &entry.kind, format!("`{}`", entry.kind.get_ref()), must);
+            }
+        }
+        Ok(())
     }
 
     fn settings(&self, s: &SimulationEntry) -> Result<WorldSettings, SceneError> {

@@ -103,14 +103,7 @@ impl SceneReader<'_> {
             Some(rate) => self.positive("output_rate", rate)?,
             None => 60.0,
         };
-        let up = match &s.up {
-            None => Vec3::y(),
-            Some(up) => match up.get_ref().as_str() {
-                "y" => Vec3::y(),
-                "z" => Vec3::z(),
-                other => return self.value("up", up, format!("`{other}`"), "`y` or `z`"),
-            },
-        };
+        let up = self.up(s)?;
         let gravity = match &s.gravity {
             Some(g) => self.vector("gravity", g)?,
             None => up * -9.81,
@@ -175,6 +168,15 @@ impl SceneReader<'_> {
         let controller = Controller::new(sensors, rules, drives.motors);
         let name = file.name.clone();
         Ok(Scene { name, step, duration, output_rate, up, method, world, controller, geometry, targets })
+    }
+
+    fn up(&self, s: &SimulationEntry) -> Result<Vec3, SceneError> {
+        let Some(up) = &s.up else { return Ok(Vec3::y()) };
+        match up.get_ref().as_str() {
+            "y" => Ok(Vec3::y()),
+            "z" => Ok(Vec3::z()),
+            other => self.value("up", up, format!("`{other}`"), "`y` or `z`"),
+        }
     }
 
     /// An error for a constraint that closes a loop with several freedoms and has friction or a spring: its coordinates are not

@@ -193,6 +193,15 @@ impl HandTargets {
         self.height
     }
 
+    /// The joints of source and target whose transforms in model space are read.
+    pub fn joints(&self) -> [Vec<JointId>; 2] {
+        let of = |k: usize| self.parts.iter().map(move |pair| pair[k].joint);
+        let hands = || self.hands.iter().flatten();
+        let from = of(0).chain(hands().map(|hand| hand.source.joint)).collect();
+        let ends = hands().flat_map(|hand| [hand.target.joint, hand.shoulder]);
+        [from, of(1).chain(ends).chain([self.chest]).collect()]
+    }
+
     /// The hands, left and right, of the target in `to` when the source is in `from`.
     pub fn at(&self, from: &ModelPose, to: &ModelPose) -> [HandTarget; 2] {
         let mut places = self.on_body(from, to);

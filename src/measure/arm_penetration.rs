@@ -67,7 +67,8 @@ impl ArmSkin {
                 arms.push(Vertex { bound: (0..4).filter_map(bound).collect() });
             }
         }
-        arms.retain(|v| !inside(&body, standing, &v.place(standing)));
+        let standing_body: Vec<Segment> = body.iter().map(|capsule| Segment::of(capsule, standing)).collect();
+        arms.retain(|v| !inside(&standing_body, &v.place(standing)));
         let stride = arms.len().div_ceil(VERTICES).max(1);
         Self { arms: arms.into_iter().step_by(stride).collect(), body }
     }
@@ -79,16 +80,32 @@ impl ArmSkin {
 
     /// The share of the arms' vertices inside the body.
     pub fn share_inside(&self, model: &ModelPose) -> f64 {
-        let count = self.arms.iter().filter(|v| inside(&self.body, model, &v.place(model))).count();
+        let body: Vec<Segment> = self.body.iter().map(|capsule| Segment::of(capsule, model)).collect();
+        let count = self.arms.iter().filter(|v| inside(&body, &v.place(model))).count();
         count as f64 / self.arms.len().max(1) as f64
     }
 }
 
-fn inside(body: &[Capsule], model: &ModelPose, p: &Vec3) -> bool {
-    body.iter().any(|capsule| {
+/// A capsule in a pose: its segment in model space.
+struct Segment {
+    from: Vec3,
+    along: Vec3,
+    radius: f64,
+}
+
+impl Segment {
+    fn of(capsule: &Capsule, model: &ModelPose) -> Self {
         let [from, to] = capsule.ends(model);
-        let along = to - from;
-        let share = ((p - from).dot(&along) / along.norm_squared().max(1e-12)).clamp(0.0, 1.0);
-        (p - from - along * share).norm_squared() < capsule.radius * capsule.radius
-    })
+        Self { from, along: to - from, radius: capsule.radius }
+    }
+
+    fn contains(&self, p: &Vec3) -> bool {
+        let Self { from, along, radius } = self;
+        let share = ((p - from).dot(along) / along.norm_squared().max(1e-12)).clamp(0.0, 1.0);
+        (p - from - along * share).norm_squared() < radius * radius
+    }
+}
+
+fn inside(body: &[Segment], p: &Vec3) -> bool {
+    body.iter().any(|segment| segment.contains(p))
 }

@@ -5,7 +5,7 @@
 use super::catalogue::metric;
 use super::metric_context::MetricContext;
 use crate::body::{CharacterBody, HandTargets};
-use crate::kinematics::forward;
+use crate::kinematics::Towards;
 use crate::model::Motion;
 use crate::report::Metric;
 
@@ -27,12 +27,16 @@ pub fn hands(context: &MetricContext, source: &Motion, copy: &Motion, motion: &M
     let places = HandTargets::new(&CharacterBody::new(&source.character), &context.body)?;
     let all = [source, copy, motion];
     let frames = all.iter().map(|m| m.clip.frames()).min().unwrap_or(0);
+    let [from, to] = places.joints();
+    let towards = [(source, &from), (copy, &to), (motion, &to)]
+        .map(|(m, joints)| Towards::new(m.character.skeleton(), joints.iter().copied()));
     let mut poses = all.map(|m| m.character.skeleton().rest_pose());
     let mut models = all.map(|m| m.character.skeleton().rest_model_pose());
     let (mut own, mut plain, mut near) = (0.0, 0.0, 0.0);
     for frame in 0..frames {
-        for ((m, pose), model) in all.iter().zip(&mut poses).zip(&mut models) {
-            forward(m.character.skeleton(), &m.clip, frame, pose, model);
+        for (((m, towards), pose), model) in all.iter().zip(&towards).zip(&mut poses).zip(&mut models) {
+            m.clip.read_pose(frame, pose);
+            towards.set(pose, model);
         }
         let [from, copy, result] = &models;
         for (distance, of_copy, nearness) in places.errors(from, copy, result) {

@@ -1,8 +1,8 @@
 //! The joints of one frame that measures of limbs compare. Space: model space. Units: metres, radians.
 
-use crate::kinematics::map_frames;
+use crate::kinematics::map_frames_towards;
 use crate::math::{Quat, Vec3, angle_between};
-use crate::model::{ModelPose, Motion, Rig, Role, Side};
+use crate::model::{JointId, ModelPose, Motion, Rig, Role, Side};
 
 /// The joints of one frame that are compared.
 #[derive(Clone, Copy, Debug)]
@@ -19,24 +19,54 @@ pub struct LimbFrame {
     pub toes: [bool; 2],
 }
 
+/// The joints that a [`LimbFrame`] is read from: those of legs and arms by side, and the hips.
+struct LimbJoints {
+    /// Hip, knee, ankle, and toe joint if there is one.
+    legs: [([JointId; 3], Option<JointId>); 2],
+    /// Shoulder, elbow and wrist.
+    arms: [Option<[JointId; 3]>; 2],
+    hips: JointId,
+}
+
+impl LimbJoints {
+    /// `None` without hips and two whole legs.
+    fn of(rig: &Rig) -> Option<Self> {
+        let all = |roles: [Role; 3]| {
+            let [a, b, c] = roles.map(|role| rig.joint(role));
+            Some([a?, b?, c?])
+        };
+        let leg = |s: Side| {
+            Some((all([Role::UpperLeg(s), Role::LowerLeg(s), Role::Foot(s)])?, rig.joint(Role::Toes(s))))
+        };
+        let [left, right] = Side::BOTH.map(leg);
+        Some(Self {
+            legs: [left?, right?],
+            arms: Side::BOTH.map(|s| all([Role::UpperArm(s), Role::LowerArm(s), Role::Hand(s)])),
+            hips: rig.joint(Role::Hips)?,
+        })
+    }
+
+    fn all(&self) -> impl Iterator<Item = JointId> {
+        let legs = self.legs.iter().flat_map(|(leg, toes)| leg.iter().chain(toes));
+        legs.chain(self.arms.iter().flatten().flatten()).copied().chain([self.hips])
+    }
+
+    fn read(&self, pose: &ModelPose) -> LimbFrame {
+        let at = |id: JointId| pose.position(id);
+        LimbFrame {
+            legs: self.legs.map(|([hip, knee, ankle], toes)| [hip, knee, ankle, toes.unwrap_or(ankle)].map(at)),
+            arms: self.arms.map(|arm| arm.map_or_else(Default::default, |joints| joints.map(at))),
+            hips: pose.joint(self.hips).rotation,
+            feet: self.legs.map(|([.., ankle], _)| pose.joint(ankle).rotation),
+            toes: self.legs.map(|(_, toes)| toes.is_some()),
+        }
+    }
+}
+
 impl LimbFrame {
     /// Reads a pose; `None` without hips and two whole legs.
     pub fn read(rig: &Rig, pose: &ModelPose) -> Option<LimbFrame> {
-        let at = |role: Role| rig.joint(role).map(|id| pose.position(id));
-        let leg = |s: Side| {
-            let ankle = at(Role::Foot(s))?;
-            Some([at(Role::UpperLeg(s))?, at(Role::LowerLeg(s))?, ankle, at(Role::Toes(s)).unwrap_or(ankle)])
-        };
-        let arm = |s: Side| Some([at(Role::UpperArm(s))?, at(Role::LowerArm(s))?, at(Role::Hand(s))?]);
-        let [left, right] = Side::BOTH.map(leg);
-        let foot = |s: Side| rig.joint(Role::Foot(s)).map_or(Quat::identity(), |id| pose.joint(id).rotation);
-        Some(LimbFrame {
-            legs: [left?, right?],
-            arms: Side::BOTH.map(|s| arm(s).unwrap_or_default()),
-            hips: pose.joint(rig.joint(Role::Hips)?).rotation,
-            feet: Side::BOTH.map(foot),
-            toes: Side::BOTH.map(|s| rig.joint(Role::Toes(s)).is_some()),
-        })
+        Some(LimbJoints::of(rig)?.read(pose))
     }
 
     /// With all positions times `k`.
@@ -76,7 +106,6 @@ impl LimbFrame {
 /// Every frame of a motion; `None` of bodies without two whole legs.
 pub fn limb_frames(motion: &Motion) -> Option<Vec<LimbFrame>> {
     let rig = &motion.character.rig;
-    map_frames(rig.skeleton(), &motion.clip, |pose: &ModelPose| LimbFrame::read(rig, pose))
-        .into_iter()
-        .collect()
+    let joints = LimbJoints::of(rig)?;
+    Some(map_frames_towards(rig.skeleton(), &motion.clip, joints.all(), |pose| joints.read(pose)))
 }

@@ -77,10 +77,9 @@ fn retargeted_feet_rest_where_the_copy_slides_and_nothing_else_is_done_to_legs()
         let document: Value = serde_json::from_slice(&output.stdout).unwrap();
         document["results"][0]["metrics"].clone()
     };
-    // Labels also cover frames in which a foot takes off; there the robot's, which are twice as long, roll and give way.
-    for (file, skate) in [("hero_walk.glb", 0.15), ("person_walk.glb", 0.1)] {
+    for file in ["hero_walk.glb", "person_walk.glb"] {
         let metrics = measured(file);
-        for (name, part) in [("foot_skate_p95", skate), ("rest_slip_p95", 0.3)] {
+        for (name, part) in [("foot_skate_p95", 0.1), ("rest_slip_p95", 0.3)] {
             let [value, copy] = ["value", "copy"].map(|key| metric(&metrics, name)[key].as_f64().unwrap());
             assert!(value < part * copy, "{file} {name} {value} {copy}");
         }

@@ -69,6 +69,8 @@ pub struct SupportPoints {
     pub trunk: Vec<(JointId, Vec3)>,
     /// The distance of the furthest point of each joint in `trunk` from it.
     reach: Vec<f64>,
+    /// The same of the joints of each hand.
+    hand_reach: [Vec<f64>; 2],
     /// Of neck and head. Heads of animals, which graze, are left out.
     pub head: Option<HeadSupport>,
     /// Of the lower halves of the left and of the right shin, in the space of the knee joint: what the foot carries.
@@ -130,7 +132,11 @@ impl SupportPoints {
             }
         }
         let of_joint = |points: &[(JointId, Vec3)]| points.iter().map(|(_, p)| p.norm()).fold(0.0, f64::max);
-        found.reach = found.trunk.chunk_by(|a, b| a.0 == b.0).map(of_joint).collect();
+        let by_joint = |points: &[(JointId, Vec3)]| -> Vec<f64> {
+            points.chunk_by(|a, b| a.0 == b.0).map(of_joint).collect()
+        };
+        found.reach = by_joint(&found.trunk);
+        found.hand_reach = found.hands.each_ref().map(|points| by_joint(points));
         let pivot = neck.filter(|_| !of_head.is_empty());
         found.head = pivot.map(|pivot| HeadSupport::of(skeleton, pivot, of_head));
         found
@@ -151,19 +157,25 @@ impl SupportPoints {
 
     /// The height of the lowest of what the pelvis carries; infinite of a body without skin.
     fn lowest_of_trunk(&self, pose: &ModelPose) -> f64 {
-        let mut low = f64::INFINITY;
-        for (points, reach) in self.trunk.chunk_by(|a, b| a.0 == b.0).zip(&self.reach) {
-            if pose.position(points[0].0).y - reach < low {
-                low = low.min(lowest(points, pose));
-            }
-        }
-        low
+        lowest_below(f64::INFINITY, &self.trunk, &self.reach, pose)
     }
 
-    /// The height of the lowest of the left and of the right hand; infinite without skin.
-    pub fn lowest_of_hands(&self, pose: &ModelPose) -> [f64; 2] {
-        [0, 1].map(|k| lowest(&self.hands[k], pose))
+    /// The height of the lowest of the left and of the right hand where it is below 0, else 0.
+    pub fn hands_below_floor(&self, pose: &ModelPose) -> [f64; 2] {
+        [0, 1].map(|k| lowest_below(0.0, &self.hands[k], &self.hand_reach[k], pose))
     }
+}
+
+/// The height of the lowest of these points if it is below `height`, else `height`; `reach` is the distance of the furthest point of
+/// each of their joints from it.
+fn lowest_below(height: f64, points: &[(JointId, Vec3)], reach: &[f64], pose: &ModelPose) -> f64 {
+    let mut low = height;
+    for (points, reach) in points.chunk_by(|a, b| a.0 == b.0).zip(reach) {
+        if pose.position(points[0].0).y - reach < low {
+            low = low.min(lowest(points, pose));
+        }
+    }
+    low
 }
 
 /// For each joint the vertices that it moves most, in its space, without hanging cloth; `parts` are the roles of the joints'

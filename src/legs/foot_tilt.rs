@@ -3,11 +3,12 @@
 //!
 //! The tilt `phi` of a foot from flat is changed to `phi - (1 - f) phi s(phi)`; `f` is the ratio of forefoot lengths over that of
 //! leg lengths, 1 for feet up to 40 % longer; `s` falls from 1 at 45 degrees to 0 at 100, so that feet of bodies that lie or
-//! kneel keep their tilt. Space: model space, Y up. Units: radians.
+//! kneel keep their tilt. Toes tilt less in the same proportion, by their own tilt: toes that lie on the ground while the heel rises
+//! stay there. Space: model space, Y up. Units: radians.
 
 use super::envelope::envelope;
 use super::leg_pair::LegPair;
-use super::limb_chain::LimbPose;
+use super::limb_chain::{FootDelta, LimbPose};
 use super::settings::Settings;
 use super::soles::SourceFeet;
 use super::timeline::Timeline;
@@ -30,14 +31,14 @@ const LONG: [f64; 2] = [0.5, 0.67];
 /// up to 6 degrees per frame more than the take's at 30 Hz (raylib's walk on KayKit's manny) instead of 3.
 const RETURN_TIME: f64 = 0.05;
 
-/// The delta rotations of feet that are much longer than the source's, by leg and frame; empty for other feet, which keep the
-/// rotation of the rotation copy. `ratio` is that of leg lengths.
+/// The delta rotations of feet that are much longer than the source's, and of their toes, by leg and frame; empty for other feet,
+/// which keep the rotation of the rotation copy. `ratio` is that of leg lengths.
 pub fn foot_deltas(
     feet: &SourceFeet,
     copied: &[Vec<LimbPose>],
     pairs: &[LegPair],
     ratio: f64,
-) -> Vec<Vec<Quat>> {
+) -> Vec<Vec<FootDelta>> {
     let of_leg = |(k, pair): (usize, &LegPair)| {
         let LegPair { source, target, .. } = pair;
         let share = ratio * source.forefoot / target.forefoot.max(1e-9);
@@ -45,7 +46,11 @@ pub fn foot_deltas(
         let Some(up) = feet.up(k, &copied[k]).filter(|_| source.forefoot > 0.0 && share < 1.0) else {
             return Vec::new();
         };
-        let delta = |pose: &LimbPose| foot_tilt(&(pose.foot_rotation() * up), share);
+        let toes_up = feet.level(k, copied[k].iter().map(|pose| pose.toes.rotation)).unwrap_or(up);
+        let delta = |pose: &LimbPose| FootDelta {
+            foot: foot_tilt(&(pose.foot_rotation() * up), share),
+            toes: foot_tilt(&(pose.toes.rotation * toes_up), share),
+        };
         copied[k].par_iter().with_min_len(64).map(delta).collect()
     };
     pairs.iter().enumerate().map(of_leg).collect()
@@ -81,7 +86,7 @@ impl LongFoot<'_> {
     /// up direction in the space of the toes while the foot is flat.
     pub fn give_back(
         mut self,
-        deltas: &mut [Quat],
+        deltas: &mut [FootDelta],
         time: &Timeline,
         ankles: &[Vec3],
         level: Option<Vec3>,
@@ -90,18 +95,17 @@ impl LongFoot<'_> {
         let clear = settings.penetration * self.leg;
         let least = |f: usize| {
             let above =
-                |delta: &Quat| self.lowest(&self.poses[f].with_foot_rotated(delta), level) + ankles[f].y;
-            self.least(f, &log(&deltas[f]), |delta| above(delta) - clear)
+                |delta: &FootDelta| self.lowest(&self.poses[f].with_foot_tilted(delta), level) + ankles[f].y;
+            self.least(f, &deltas[f], |delta| above(delta) - clear)
         };
         let least: Vec<f64> = (0..time.unknowns()).into_par_iter().with_min_len(64).map(least).collect();
         let angles = envelope(&least, &time.cut, time.cycle, time.reach(RETURN_TIME));
         let poses = self.poses.par_iter_mut().zip(deltas).with_min_len(64).enumerate();
         poses.for_each(|(f, (pose, delta))| {
-            let reduced = log(delta);
-            let (left, full) = (angles[time.unknown(f)], reduced.norm());
+            let (left, full) = (angles[time.unknown(f)], log(&delta.foot).norm());
             if left < full {
-                *pose = pose.with_foot_rotated(&exp(&(reduced * (left / full - 1.0))));
-                *delta = exp(&(reduced * (left / full)));
+                *pose = pose.with_foot_tilted(&delta.times(left / full - 1.0));
+                *delta = delta.times(left / full);
             }
         });
         let mut soles = SoleHeights::of(self.pair, &self.poses);
@@ -111,14 +115,15 @@ impl LongFoot<'_> {
         toe_rotations(time, self.pair, &mut soles, &up, |f| ankles[f].y, self.leg, settings)
     }
 
-    /// The smallest part of the delta rotation `reduced` of a frame, as an angle, with which the foot is clear of the floor; all
+    /// The smallest part of the delta rotation `reduced` of a frame, as an angle of the foot, with which the foot is clear of the floor; all
     /// of it while the source's foot touches the ground. `clear` is not negative where a further delta rotation leaves it clear.
-    fn least(&self, f: usize, reduced: &Vec3, clear: impl Fn(&Quat) -> f64) -> f64 {
-        let (mut within, mut out) = (0.0, reduced.norm());
+    fn least(&self, f: usize, reduced: &FootDelta, clear: impl Fn(&FootDelta) -> f64) -> f64 {
+        let full = log(&reduced.foot).norm();
+        let (mut within, mut out) = (0.0, full);
         if self.touching[f] || out < 1e-9 {
             return out;
         }
-        let clear = |left: f64| clear(&exp(&(reduced * (left / reduced.norm() - 1.0)))) >= 0.0;
+        let clear = |left: f64| clear(&reduced.times(left / full - 1.0)) >= 0.0;
         if clear(within) {
             return within;
         }
@@ -152,6 +157,28 @@ impl LongFoot<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn toes_on_the_floor_stay_there_while_the_heel_rises() {
+        let long = |degrees: f64| {
+            let tilt = |degrees: f64| foot_tilt(&(exp(&(Vec3::x() * degrees.to_radians())) * Vec3::y()), 0.5);
+            FootDelta { foot: tilt(degrees), toes: tilt(0.0) }
+        };
+        let heel_off = long(30.0);
+        assert!(
+            (log(&heel_off.foot).x.to_degrees() + 15.0).abs() < 1e-6 && heel_off.toes == Quat::identity()
+        );
+        let toes = crate::math::Transform::new(Quat::identity(), Vec3::new(0.0, -0.05, 0.1));
+        let at = crate::math::Transform::new(exp(&(Vec3::x() * 30.0_f64.to_radians())), Vec3::zeros());
+        let pose = LimbPose { upper: at, lower: at, foot: at, toes };
+        let rolled = pose.with_foot_tilted(&heel_off);
+        assert_eq!(rolled.toes.rotation, toes.rotation);
+        // Their joint moves with the foot.
+        let joint = |pose: &LimbPose| pose.foot.inverse().point(&pose.toes.translation);
+        assert!((joint(&rolled) - joint(&pose)).norm() < 1e-12);
+        let half = heel_off.times(0.5);
+        assert!((log(&half.foot).x.to_degrees() + 7.5).abs() < 1e-6);
+    }
 
     #[test]
     fn a_sole_twice_as_long_tilts_half_as_much() {

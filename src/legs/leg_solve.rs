@@ -11,7 +11,7 @@ use super::foot_tilt::{LongFoot, foot_deltas};
 use super::hip_tilt::hip_tilt;
 use super::leg_pair::{LegPair, leg_ratio, mean_length};
 use super::leg_trajectories::{LegTrajectories, across, rotate_foot, tilt_hips, translate};
-use super::limb_chain::{HasPositions, LimbChain, LimbPose, LimbPositions};
+use super::limb_chain::{FootDelta, HasPositions, LimbChain, LimbPose, LimbPositions};
 use super::out_of_floor::out_of_floor;
 use super::settings::Settings;
 use super::soft_knee::knee_side;
@@ -59,8 +59,8 @@ pub fn solve_legs(
             // The legs of a long take are large: each is freed when its terms are known.
             let (scaled, copied) = (std::mem::take(&mut scaled[k]), std::mem::take(&mut copied[k]));
             let LegPair { source, target, .. } = &pairs[k];
-            let ends = ((&scaled[..], source), (&copied[..], target));
-            let (mut points, contact) = feet.points(k, time, ends.0, ends.1, (ratio, leg), settings);
+            let copy = (&copied[..], &foot_deltas[k][..], target);
+            let (mut points, contact) = feet.points(k, time, (&scaled, source), copy, (ratio, leg), settings);
             let misfits = points.iter_mut().flat_map(|point| point.misfit.iter_mut().zip(&aside));
             misfits.for_each(|(misfit, aside)| *misfit += aside);
             let goal = |(s, aside): (&LimbPositions, &Vec3)| s.ankle + aside + Vec3::y() * rise;
@@ -141,7 +141,7 @@ fn give_tilts_back(
     long: Vec<Option<LongFoot>>,
     ankles: &[Vec<Vec3>],
     level: &[Option<Vec3>],
-    deltas: &mut [Vec<Quat>],
+    deltas: &mut [Vec<FootDelta>],
     toes: &mut [Vec<Quat>],
     settings: &Settings,
 ) {

@@ -1,7 +1,7 @@
 //! Trajectories of legs and body over a clip, and their application to the rotation copy.
 
 use super::leg_pair::LegPair;
-use super::limb_chain::{HasPositions, LimbChain, LimbPose, limb_poses};
+use super::limb_chain::{FootDelta, HasPositions, LimbChain, LimbPose, limb_poses};
 use super::settings::Settings;
 use super::soft_knee::{MAX_BEND, solve_limbs};
 use super::timeline::TOGETHER;
@@ -20,8 +20,8 @@ pub struct LegTrajectories {
     pub(super) base: Vec<Vec3>,
     pub(super) tilts: Vec<Quat>,
     /// The delta rotations of each foot that is longer than the source's; empty for other feet.
-    pub(super) feet: Vec<Vec<Quat>>,
-    /// The delta rotations of the toes of each foot; empty for toes that do not change.
+    pub(super) feet: Vec<Vec<FootDelta>>,
+    /// The further delta rotations of the toes of each foot; empty for toes that do not change.
     pub(super) toes: Vec<Vec<Quat>>,
     /// The further displacement of the hips, and the position of the ankle of each leg.
     pub(super) further: Vec<Vec3>,
@@ -60,9 +60,9 @@ fn each<T: Sync>(poses: &mut [LimbPose], by: &[T], change: impl Fn(&mut LimbPose
     poses.par_iter_mut().zip(by).with_min_len(TOGETHER).for_each(|(pose, by)| change(pose, by));
 }
 
-/// Rotates the foot of a leg.
-pub fn rotate_foot(poses: &mut [LimbPose], deltas: &[Quat]) {
-    each(poses, deltas, |pose, delta| *pose = pose.with_foot_rotated(delta));
+/// Rotates the foot of a leg and its toes.
+pub fn rotate_foot(poses: &mut [LimbPose], deltas: &[FootDelta]) {
+    each(poses, deltas, |pose, delta| *pose = pose.with_foot_tilted(delta));
 }
 
 /// Translates a leg.

@@ -4,7 +4,7 @@
 
 use crate::body::CharacterBody;
 use crate::kinematics::Towards;
-use crate::math::{Quat, Transform, Vec3};
+use crate::math::{Quat, Transform, Vec3, exp, log};
 use crate::model::{ContactPart, JointId, ModelPose, Motion, Role, Side};
 use rayon::prelude::*;
 
@@ -108,9 +108,16 @@ impl LimbPose {
 
     /// The leg with foot and toes rotated about the ankle.
     pub fn with_foot_rotated(&self, delta: &Quat) -> LimbPose {
+        self.with_foot_tilted(&FootDelta { foot: *delta, toes: *delta })
+    }
+
+    /// The leg with its foot rotated about the ankle and its toes about their joint.
+    pub fn with_foot_tilted(&self, FootDelta { foot, toes }: &FootDelta) -> LimbPose {
         let ankle = self.foot.translation;
-        let at = |t: &Transform| Transform::new(delta * t.rotation, ankle + delta * (t.translation - ankle));
-        LimbPose { foot: at(&self.foot), toes: at(&self.toes), ..*self }
+        let at = |t: &Transform, delta: &Quat| {
+            Transform::new(delta * t.rotation, ankle + foot * (t.translation - ankle))
+        };
+        LimbPose { foot: at(&self.foot, foot), toes: at(&self.toes, toes), ..*self }
     }
 
     /// The leg with its toes rotated about their joint.
@@ -127,6 +134,23 @@ impl LimbPose {
     /// The rotation of the foot.
     pub fn foot_rotation(&self) -> &Quat {
         &self.foot.rotation
+    }
+}
+
+/// The delta rotations of a foot and of its toes in model space.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FootDelta {
+    /// Of the foot.
+    pub foot: Quat,
+    /// Of the toes, the foot's own not included.
+    pub toes: Quat,
+}
+
+impl FootDelta {
+    /// Both rotations times `share`.
+    pub fn times(&self, share: f64) -> FootDelta {
+        let part = |delta: &Quat| exp(&(log(delta) * share));
+        FootDelta { foot: part(&self.foot), toes: part(&self.toes) }
     }
 }
 

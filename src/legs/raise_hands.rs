@@ -33,7 +33,7 @@ pub fn raise_hands(
     let reach = time.reach(settings.body_raise_time);
     for _ in 0..ROUNDS {
         let joints = skin.hands.iter().flatten().map(|(joint, _)| *joint);
-        let of = |model: &ModelPose| skin.lowest_of_hands(model);
+        let of = |model: &ModelPose| skin.hands_below_floor(model);
         let low = map_frames_towards(character.skeleton(), &motion.clip, joints, of);
         let rise = |k: usize| {
             let sunk = |f: usize| (-low[f][k] - settings.penetration * leg).max(0.0);

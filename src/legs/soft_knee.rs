@@ -1,9 +1,10 @@
 //! Two-bone IK with a soft knee: near full extension the foot gives way instead of the knee popping.
 //!
 //! A straight knee would have to bend by degrees for millimetres of the foot. The length from hip to ankle therefore
-//! minimises `((bend - bend_0) / knee_bend)^2 + ((length - wanted) / foot_compliance)^2` over the bend of the knee, between the original bend
-//! and the one that reaches the goal (Kovar, Schreiner and Gleicher 2002 allow the bones to stretch instead). The leg swings
-//! by the shortest rotation and its knee keeps its side. Space: model space. Units: metres, radians.
+//! minimises `((bend - bend_0) / knee_bend)^2 + (e / foot_compliance)^2 (1 + (e / foot_stiffening)^2 / 2)` over the bend of the
+//! knee, `e` the length less the wanted one, between the original bend and the one that reaches the goal (Kovar, Schreiner and
+//! Gleicher 2002 allow the bones to stretch instead). The second part keeps a soft knee from missing distant goals. The leg
+//! swings by the shortest rotation and its knee keeps its side. Space: model space. Units: metres, radians.
 
 use super::limb_chain::{LimbChain, LimbPose};
 use super::settings::Settings;
@@ -18,7 +19,7 @@ const BISECTIONS: usize = 34;
 const NEWTON: usize = 12;
 /// Accuracy of the root, radians: bisection is no more accurate.
 const CLOSE: f64 = 1e-10;
-/// Bound on the rounding error of a slope, relative to its coefficients: some hundred units in the last place.
+/// Rounding error of a slope, relative to its coefficients: some hundred units in the last place.
 const ROUNDING: f64 = 1e-13;
 
 /// The mean direction in which the knee points, in the space of the upper leg: added bend goes to this side.
@@ -121,6 +122,8 @@ struct Cost {
     /// The weights of the knee's error and of the foot's.
     knee: f64,
     foot: f64,
+    /// The error of the foot at which its slope is doubled.
+    stiffening: f64,
 }
 
 impl Cost {
@@ -133,7 +136,8 @@ impl Cost {
         let first = bend(arriving);
         let last = bend(wanted.min(l1 + l2)).min(fold.max(first));
         let (knee, foot) = (settings.knee_bend.powi(-2), (settings.foot_compliance * length).powi(-2));
-        Self { bones, wanted, first, last, knee, foot }
+        let stiffening = settings.foot_stiffening * length;
+        Self { bones, wanted, first, last, knee, foot, stiffening }
     }
 
     /// The distance from hip to ankle.
@@ -142,17 +146,35 @@ impl Cost {
         (l1 * l1 + l2 * l2 + 2.0 * l1 * l2 * cosine).max(0.0).sqrt()
     }
 
-    /// First and second derivative (halved) of the cost by the bend; the first changes its sign between the ends of the
-    /// interval.
-    fn slope(&self, bend: f64) -> (f64, f64) {
+    /// First and second derivative (halved) of the cost by the bend, and a bound on the rounding error of the first, which changes
+    /// its sign between the ends of the interval.
+    fn slope(&self, bend: f64) -> Slope {
         let Self { bones: [l1, l2], wanted, first, knee, foot, .. } = *self;
         let (sin, cos) = libm::sincos(bend);
         let d = self.distance(cos);
-        let foot_slope = (d - wanted) * foot * l1 * l2 * sin / d.max(1e-9);
+        let off = d - wanted;
         let d = d.max(1e-9);
-        let growth = (1.0 - wanted / d) * cos - l1 * l2 * wanted * sin * sin / (d * d * d);
-        ((bend - first) * knee - foot_slope, knee - foot * l1 * l2 * growth)
+        // The length shrinks by `shrinks` per radian.
+        let (product, shrinks) = (l1 * l2, l1 * l2 * sin / d);
+        let stiffer = (off / self.stiffening).powi(2);
+        let pull = off * (1.0 + stiffer);
+        let growth =
+            pull * (product * cos + shrinks * shrinks) / d - (1.0 + 3.0 * stiffer) * shrinks * shrinks;
+        Slope {
+            value: (bend - first) * knee - foot * pull * shrinks,
+            growth: knee - foot * growth,
+            rounding: ROUNDING * (knee + foot * product * (1.0 + 3.0 * stiffer)),
+        }
     }
+}
+
+/// The slope of a cost.
+struct Slope {
+    value: f64,
+    /// Its derivative by the bend.
+    growth: f64,
+    /// Bound on the rounding error of the value.
+    rounding: f64,
 }
 
 /// The distance from hip to ankle of least cost, between the original one and the wanted one.
@@ -179,27 +201,27 @@ fn soft_length(
     }
     for _ in 0..BISECTIONS {
         let middle = 0.5 * (low + high);
-        if cost.slope(middle).0 > 0.0 { high = middle } else { low = middle }
+        if cost.slope(middle).value > 0.0 { high = middle } else { low = middle }
     }
     cost.distance(libm::cos(0.5 * (low + high)))
 }
 
 /// The root of the slope of a cost between `low` and `high`; `None` if there may be several or Newton's method does not
-/// converge. Up to a right angle the slope of a leg that becomes longer grows at least by the knee's share; that of one that
-/// becomes shorter is convex, so a root at which it grows is the last one.
+/// converge. Up to a right angle the slope of a leg that becomes longer grows at least by the knee's share. Of a leg that becomes
+/// shorter the foot's part over the gain in bend falls, so that it equals the knee's in one bend beyond the original one: a root
+/// at which the slope grows is the last one.
 fn root(cost: &Cost, [low, high]: [f64; 2], longer: bool) -> Option<f64> {
     let least = 0.5 * cost.knee;
-    let rounded = ROUNDING * (cost.knee + cost.foot * cost.bones[0] * cost.bones[1]);
     // Start at the root of the chord between both ends.
-    let [at_low, at_high] = [low, high].map(|end| cost.slope(end).0);
+    let [at_low, at_high] = [low, high].map(|end| cost.slope(end).value);
     let share = at_low / (at_low - at_high).min(-f64::MIN_POSITIVE);
     let mut root = (low + (high - low) * share).clamp(low, high);
     for _ in 0..NEWTON {
-        let (off, growth) = cost.slope(root);
-        if off.abs() + rounded < CLOSE * least {
+        let Slope { value, growth, rounding } = cost.slope(root);
+        if value.abs() + rounding < CLOSE * growth.max(least) {
             return (longer || (at_low <= 0.0 && growth >= least)).then_some(root);
         }
-        root = (root - off / growth.max(least)).clamp(low, high);
+        root = (root - value / growth.max(least)).clamp(low, high);
     }
     None
 }
@@ -284,7 +306,7 @@ mod tests {
         let (mut low, mut high) = (cost.first.min(cost.last), cost.first.max(cost.last));
         for _ in 0..BISECTIONS {
             let middle = 0.5 * (low + high);
-            if cost.slope(middle).0 > 0.0 { high = middle } else { low = middle }
+            if cost.slope(middle).value > 0.0 { high = middle } else { low = middle }
         }
         cost.distance((0.5 * (low + high)).cos())
     }

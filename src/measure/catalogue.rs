@@ -259,7 +259,8 @@ pub const MEASURES: &[Measure] = &[
         "clearance_error_p95",
         "m",
         Some(acceptable::CLEARANCE),
-        "95th percentile in the same frames of | height of that joint - that of the scaled take - the median of this for the joint |",
+        "95th percentile in the same frames of | height of that joint - that of the scaled take - the median of this for the joint |; \
+         where less, with the heights of the take over the plane through its planted joints, if that is no ramp (1 in 20)",
     ),
     measure(
         "knee_jerk_ratio",

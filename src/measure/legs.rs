@@ -1,40 +1,21 @@
 //! How closely legs and trunk follow those of the source: limb directions, knees, planted feet, smoothness, lean.
 //!
 //! The source is scaled by the ratio of thigh and shin and compared as it is: no contact labels take part, so a stage that
-//! edits labels cannot change a result. Planted feet are found on the scaled source by the thresholds of HuMoR (Rempe et
-//! al. 2021), and by nothing that retargeting itself uses: a rule shared with `legs` would not see what `legs` overlooks.
-//! Units: metres of the common height, radians, seconds.
+//! edits labels cannot change a result. Units: metres of the common height, radians, seconds.
 
 use super::arm_contacts::ArmContacts;
-use super::limb_comparison::{LimbComparison, MetricsAndSeries, both_sides, with_copy};
-use super::limb_frame::LimbFrame;
+use super::limb_comparison::{FEWEST, LimbComparison, MetricsAndSeries, both_sides, with_copy};
+use super::limb_frame::{ANKLE, KNEE, LimbFrame};
 use super::limb_steps::{foot_orientation, pops};
 use super::metric_context::MetricContext;
 use super::statistics::{mean, rms};
 use crate::kinematics::is_cycle;
-use crate::math::{Vec3, angle_between, arc, percentile, percentile_in_place};
+use crate::math::{Vec3, angle_between, arc, percentile_in_place};
 use crate::model::{Contacts, Motion};
 use crate::report::Metric;
 
-/// An ankle or toe joint slower than this is static, m/s: 0.5 cm a frame at 30 Hz (HuMoR, contact labels).
-const STATIC_SPEED: f64 = 0.15;
-/// A static joint is planted up to this height above its level, metres: the height of toes in contact (HuMoR).
-const PLANTED_HEIGHT: f64 = 0.04;
-/// The level of a joint is this quantile of its heights in static frames: HuMoR takes the lowest cluster of static toes.
-/// The joint's own level stands for the floor, since ankles and toe joints of rigs differ in height.
-const LEVEL_QUANTILE: f64 = 0.1;
-/// So far from the ends of a stance a foot still lands or takes off, seconds: two bodies do so within a frame of 30 Hz of each other.
-const LANDING: f64 = 0.03;
 /// A knee bent by less is straight, radians.
 const STRAIGHT: f64 = 10.0 * std::f64::consts::PI / 180.0;
-/// The fewest values that a percentile is taken of.
-const FEWEST: usize = 5;
-/// Index of the knee among the joints of a leg in [`LimbFrame::legs`].
-const KNEE: usize = 1;
-/// Index of the ankle in [`LimbFrame::legs`].
-const ANKLE: usize = 2;
-/// Index of the toes in [`LimbFrame::legs`].
-const TOES: usize = 3;
 
 /// How closely `motion`, which plays on the character of `context`, follows `source` with legs and trunk, with the values of
 /// `copy`, the direct transfer of `source`, and time series by limb; empty of bodies without two whole legs, or where
@@ -100,76 +81,6 @@ impl LimbComparison {
         (metrics, series.concat())
     }
 
-    /// By frame, the joint of a foot (ankle or toes) that is planted in the scaled source, the slower one of two; `None`
-    /// where none is. `scale` leads to metres of the common height.
-    fn planted(&self, side: usize, scale: f64) -> Vec<Option<usize>> {
-        let source = &self.source;
-        let at = |p: usize, f: usize| source[f].legs[side][p] * scale;
-        let speeds = |p: usize| -> Vec<f64> {
-            (0..self.frames).map(|f| (at(p, f) - at(p, f.saturating_sub(1))).norm() * self.rate).collect()
-        };
-        // Only where both bodies have toe joints do those compare.
-        let toes = source.iter().zip(&self.own).all(|(source, own)| source.toes[side] && own.toes[side]);
-        let joints = if toes { &[ANKLE, TOES][..] } else { &[ANKLE] };
-        let tracks: Vec<(usize, Vec<f64>, f64)> = joints
-            .iter()
-            .map(|&p| {
-                let speeds = speeds(p);
-                let mut heights: Vec<f64> =
-                    (1..self.frames).filter(|f| speeds[*f] < STATIC_SPEED).map(|f| at(p, f).y).collect();
-                (p, speeds, percentile_in_place(&mut heights, LEVEL_QUANTILE))
-            })
-            .collect();
-        let planted = |f: usize| {
-            let still = tracks.iter().filter(|(p, speeds, level)| {
-                f > 0 && speeds[f] < STATIC_SPEED && at(*p, f).y - level < PLANTED_HEIGHT
-            });
-            still.min_by(|a, b| a.1[f].total_cmp(&b.1[f])).map(|(p, ..)| *p)
-        };
-        (0..self.frames).map(planted).collect()
-    }
-
-    /// Slip and height of feet against those of the scaled source, where it plants them; `scale` leads to metres of the
-    /// common height.
-    fn planted_feet(&self, scale: f64) -> MetricsAndSeries {
-        let (source, frames) = (&self.source, self.frames);
-        // Of the motion and of the copy.
-        let (mut slips, mut heights) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
-        // Time series by side: NaN where the foot is not planted.
-        let nowhere = || [vec![f64::NAN; frames], vec![f64::NAN; frames]];
-        let (mut slipping, mut clearing) = (nowhere(), nowhere());
-        for side in 0..2 {
-            let planted = within(&self.planted(side, scale), (LANDING * self.rate).round() as usize);
-            for p in [ANKLE, TOES] {
-                let frames: Vec<usize> = (0..frames).filter(|f| planted[*f] == Some(p)).collect();
-                for (n, track) in [&self.own, &self.copy].into_iter().enumerate() {
-                    let step =
-                        |track: &[LimbFrame], f: usize| track[f].legs[side][p] - track[f - 1].legs[side][p];
-                    let slip = |f: &usize| (step(track, *f) - step(source, *f)).norm() * (scale * self.rate);
-                    let away = |f: &usize| (track[*f].legs[side][p].y - source[*f].legs[side][p].y) * scale;
-                    let away: Vec<f64> = frames.iter().map(away).collect();
-                    let middle = percentile(&away, 0.5);
-                    for (f, away) in frames.iter().zip(away) {
-                        slips[n].push(slip(f));
-                        heights[n].push((away - middle).abs());
-                        if n == 0 {
-                            (slipping[side][*f], clearing[side][*f]) = (slip(f), (away - middle).abs());
-                        }
-                    }
-                }
-            }
-        }
-        let mut metrics = Vec::new();
-        if slips[0].len() >= FEWEST {
-            let [own, plain] = slips.each_mut().map(|s| percentile_in_place(s, 0.95));
-            metrics.push(with_copy("rest_slip_p95", own, plain));
-            let [own, plain] = heights.each_mut().map(|h| percentile_in_place(h, 0.95));
-            metrics.push(with_copy("clearance_error_p95", own, plain));
-        }
-        let series = [both_sides("rest_slip", "m/s", slipping), both_sides("clearance_error", "m", clearing)];
-        (metrics, series.concat())
-    }
-
     /// Third differences of knees and ankles over those of the scaled source.
     fn jerk(&self) -> MetricsAndSeries {
         let thirds = |track: &[LimbFrame], p: usize, side: usize| {
@@ -224,12 +135,6 @@ impl LimbComparison {
     }
 }
 
-/// The stances without so many frames at both ends; the ends of the clip are none.
-fn within(planted: &[Option<usize>], margin: usize) -> Vec<Option<usize>> {
-    let near = |f: usize| f.saturating_sub(margin).max(1)..planted.len().min(f + margin + 1);
-    (0..planted.len()).map(|f| planted[f].filter(|_| near(f).all(|g| planted[g].is_some()))).collect()
-}
-
 /// The angle between first and last frame of a source that is a cycle, less that of the source itself.
 fn loop_seam(source: &Motion, copy: &Motion, motion: &Motion) -> Option<Metric> {
     let seam = |m: &Motion| {
@@ -241,78 +146,4 @@ fn loop_seam(source: &Motion, copy: &Motion, motion: &Motion) -> Option<Metric> 
         let of_source = seam(source);
         with_copy("loop_seam", (seam(motion) - of_source).max(0.0), (seam(copy) - of_source).max(0.0))
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::math::Quat;
-
-    /// A still body with straight legs of 0.9 m, whose left foot is at this position.
-    fn frame(foot: Vec3) -> LimbFrame {
-        let leg = |x: f64, foot: Vec3| {
-            [Vec3::new(x, 0.95, 0.0), Vec3::new(x, 0.5, 0.02), foot, foot + Vec3::new(0.0, -0.05, 0.12)]
-        };
-        LimbFrame {
-            legs: [leg(0.1, foot), leg(-0.1, Vec3::new(-0.1, 0.08, 0.0))],
-            arms: Default::default(),
-            hips: Quat::identity(),
-            feet: [Quat::identity(); 2],
-            toes: [true; 2],
-        }
-    }
-
-    #[test]
-    fn a_slip_is_measured_where_the_rule_of_retargeting_sees_no_contact() {
-        // The foot stands on a step 3.5 cm high after a fifth of the clip on the ground: above 0.03
-        // leg lengths the rule of `legs` takes it for a foot in the air.
-        let level = |f: usize| if f < 24 { 0.08 } else { 0.115 };
-        let slide = |f: usize| 0.3 * f.saturating_sub(40) as f64 / 60.0;
-        let source: Vec<_> = (0..120).map(|f| frame(Vec3::new(0.1, level(f), 0.0))).collect();
-        let own = (0..120).map(|f| frame(Vec3::new(0.1, level(f), slide(f)))).collect();
-        let limbs = LimbComparison { copy: source.clone(), source, own, frames: 120, rate: 60.0, leg: 0.9 };
-        assert!(0.035 > 0.03 * limbs.leg, "the rule of `legs` sees no contact here");
-        let (metrics, _) = limbs.planted_feet(1.0);
-        let slip = metrics.iter().find(|m| m.name == "rest_slip_p95").unwrap();
-        assert!((slip.value - 0.3).abs() < 1e-9 && slip.copy == Some(0.0), "{slip:?}");
-    }
-
-    #[test]
-    fn a_foot_that_takes_off_a_frame_early_does_not_slip() {
-        // Steps of six frames of rest and four of 10 cm each, at 30 Hz; the result is a frame ahead.
-        let along = |f: usize| 0.1 * (4 * (f / 10) + (f % 10).saturating_sub(6)) as f64;
-        let at = |f: usize| frame(Vec3::new(0.1, 0.08, along(f)));
-        let source: Vec<_> = (0..120).map(at).collect();
-        let slip = |own: Vec<LimbFrame>| {
-            let (copy, source) = (source.clone(), source.clone());
-            let limbs = LimbComparison { copy, source, own, frames: 120, rate: 30.0, leg: 0.9 };
-            let (metrics, _) = limbs.planted_feet(1.0);
-            metrics.iter().find(|m| m.name == "rest_slip_p95").unwrap().value
-        };
-        assert!(slip((1..121).map(at).collect()) < 1e-9);
-        // One that glides within its stances does.
-        let glides = |f: usize| frame(Vec3::new(0.1, 0.08, along(f) + 0.01 * f as f64));
-        assert!((slip((0..120).map(glides).collect()) - 0.3).abs() < 1e-9);
-    }
-
-    #[test]
-    fn feet_that_move_or_are_raised_are_not_planted() {
-        let at = |f: usize| match f {
-            // Planted, then moving, then still in the air.
-            0..40 => Vec3::new(0.1, 0.08, 0.0),
-            40..80 => Vec3::new(0.1, 0.08, 0.02 * (f - 39) as f64),
-            _ => Vec3::new(0.1, 0.3, 0.8),
-        };
-        let source: Vec<_> = (0..120).map(|f| frame(at(f))).collect();
-        let limbs = LimbComparison {
-            copy: source.clone(),
-            own: source.clone(),
-            source,
-            frames: 120,
-            rate: 60.0,
-            leg: 0.9,
-        };
-        let planted = limbs.planted(0, 1.0);
-        assert!((0..120).all(|f| planted[f].is_some() == (1..40).contains(&f)), "{planted:?}");
-    }
 }

@@ -7,6 +7,9 @@ use super::limb_frame::{LimbFrame, limb_frames};
 use crate::model::Motion;
 use crate::report::{Metric, Series};
 
+/// The fewest values that a percentile is taken of.
+pub(super) const FEWEST: usize = 5;
+
 /// Measures and time series.
 pub(super) type MetricsAndSeries = (Vec<Metric>, Vec<Series>);
 

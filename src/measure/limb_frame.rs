@@ -4,6 +4,13 @@ use crate::kinematics::map_frames_towards;
 use crate::math::{Quat, Vec3, angle_between};
 use crate::model::{JointId, ModelPose, Motion, Rig, Role, Side};
 
+/// Index of the knee among the joints of a leg in [`LimbFrame::legs`].
+pub const KNEE: usize = 1;
+/// Index of the ankle in [`LimbFrame::legs`].
+pub const ANKLE: usize = 2;
+/// Index of the toes in [`LimbFrame::legs`].
+pub const TOES: usize = 3;
+
 /// The joints of one frame that are compared.
 #[derive(Clone, Copy, Debug)]
 pub struct LimbFrame {
@@ -54,7 +61,9 @@ impl LimbJoints {
     fn read(&self, pose: &ModelPose) -> LimbFrame {
         let at = |id: JointId| pose.position(id);
         LimbFrame {
-            legs: self.legs.map(|([hip, knee, ankle], toes)| [hip, knee, ankle, toes.unwrap_or(ankle)].map(at)),
+            legs: self
+                .legs
+                .map(|([hip, knee, ankle], toes)| [hip, knee, ankle, toes.unwrap_or(ankle)].map(at)),
             arms: self.arms.map(|arm| arm.map_or_else(Default::default, |joints| joints.map(at))),
             hips: pose.joint(self.hips).rotation,
             feet: self.legs.map(|([.., ankle], _)| pose.joint(ankle).rotation),

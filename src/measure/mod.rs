@@ -26,6 +26,7 @@ mod arm_contacts;
 mod limb_comparison;
 mod limb_steps;
 mod robot;
+mod planted_feet;
 mod legs;
 mod assess;
 mod change;

@@ -1,0 +1,266 @@
+//! Slip and height of planted feet against those of the scaled source.
+//!
+//! Planted feet are found on the scaled source by the thresholds of HuMoR (Rempe et al. 2021), and by nothing that retargeting
+//! itself uses: a rule shared with `legs` would not see what `legs` overlooks. Units: metres of the common height, seconds.
+
+use super::limb_comparison::{FEWEST, LimbComparison, MetricsAndSeries, both_sides, with_copy};
+use super::limb_frame::{ANKLE, LimbFrame, TOES};
+use crate::math::{Vec3, percentile, percentile_in_place};
+
+/// An ankle or toe joint slower than this is static, m/s: 0.5 cm a frame at 30 Hz (HuMoR, contact labels).
+const STATIC_SPEED: f64 = 0.15;
+/// A static joint is planted up to this height above its level, metres: the height of toes in contact (HuMoR).
+const PLANTED_HEIGHT: f64 = 0.04;
+/// The level of a joint is this quantile of its heights in static frames: HuMoR takes the lowest cluster of static toes.
+/// The joint's own level stands for the floor, since ankles and toe joints of rigs differ in height.
+const LEVEL_QUANTILE: f64 = 0.1;
+/// So far from the ends of a stance a foot still lands or takes off, seconds: two bodies do so within a frame of 30 Hz of each other.
+const LANDING: f64 = 0.03;
+/// From this slope on a floor is a ramp, metres per metre; a slighter tilt is a fault of the capture, which a result may have or not.
+/// Source: 1 in 20 is the limit of building codes.
+const RAMP: f64 = 0.05;
+/// The spread of a path across its direction, over that along it (squares), below which a slope across is not seen. Chosen: planted
+/// feet of a straight walk are 0.2 m apart over 7 m.
+const ACROSS: f64 = 1e-3;
+
+impl LimbComparison {
+    /// By frame, the joint of a foot (ankle or toes) that is planted in the scaled source, the slower one of two; `None`
+    /// where none is. `scale` leads to metres of the common height.
+    fn planted(&self, side: usize, scale: f64) -> Vec<Option<usize>> {
+        let source = &self.source;
+        let at = |p: usize, f: usize| source[f].legs[side][p] * scale;
+        let speeds = |p: usize| -> Vec<f64> {
+            (0..self.frames).map(|f| (at(p, f) - at(p, f.saturating_sub(1))).norm() * self.rate).collect()
+        };
+        // Only where both bodies have toe joints do those compare.
+        let toes = source.iter().zip(&self.own).all(|(source, own)| source.toes[side] && own.toes[side]);
+        let joints = if toes { &[ANKLE, TOES][..] } else { &[ANKLE] };
+        let tracks: Vec<(usize, Vec<f64>, f64)> = joints
+            .iter()
+            .map(|&p| {
+                let speeds = speeds(p);
+                let mut heights: Vec<f64> =
+                    (1..self.frames).filter(|f| speeds[*f] < STATIC_SPEED).map(|f| at(p, f).y).collect();
+                (p, speeds, percentile_in_place(&mut heights, LEVEL_QUANTILE))
+            })
+            .collect();
+        let planted = |f: usize| {
+            let still = tracks.iter().filter(|(p, speeds, level)| {
+                f > 0 && speeds[f] < STATIC_SPEED && at(*p, f).y - level < PLANTED_HEIGHT
+            });
+            still.min_by(|a, b| a.1[f].total_cmp(&b.1[f])).map(|(p, ..)| *p)
+        };
+        (0..self.frames).map(planted).collect()
+    }
+
+    /// Slip and height of feet against those of the scaled source, where it plants them; `scale` leads to metres of the
+    /// common height.
+    pub(super) fn planted_feet(&self, scale: f64) -> MetricsAndSeries {
+        let planted: Vec<PlantedJoint> =
+            [0, 1].into_iter().flat_map(|side| self.stances(side, scale)).collect();
+        let tracks = [&self.own, &self.copy];
+        let slips = tracks.map(|track| self.slips(track, &planted, scale));
+        let mut metrics = Vec::new();
+        // Time series by side: NaN where the foot is not planted.
+        let over_time = |values: &[Vec<f64>]| {
+            let mut series = [vec![f64::NAN; self.frames], vec![f64::NAN; self.frames]];
+            for (stance, values) in planted.iter().zip(values) {
+                stance.frames.iter().zip(values).for_each(|(f, value)| series[stance.side][*f] = *value);
+            }
+            series
+        };
+        let p95 = |values: &[Vec<f64>]| percentile(&values.concat(), 0.95);
+        let tilt = self.floor_tilt(&planted);
+        let clear = tracks.map(|track| {
+            let all = [[0.0; 2], tilt].map(|tilt| self.clearances(track, &planted, tilt, scale));
+            all.into_iter().min_by(|a, b| p95(a).total_cmp(&p95(b))).unwrap_or_default()
+        });
+        if planted.iter().map(|stance| stance.frames.len()).sum::<usize>() >= FEWEST {
+            let [own, plain] = slips.each_ref().map(|s| p95(s));
+            metrics.push(with_copy("rest_slip_p95", own, plain));
+            let [own, plain] = clear.each_ref().map(|s| p95(s));
+            metrics.push(with_copy("clearance_error_p95", own, plain));
+        }
+        let series = [
+            both_sides("rest_slip", "m/s", over_time(&slips[0])),
+            both_sides("clearance_error", "m", over_time(&clear[0])),
+        ];
+        (metrics, series.concat())
+    }
+
+    /// The frames of the stances of a foot in which its ankle is the planted joint, and those in which its toes are.
+    fn stances(&self, side: usize, scale: f64) -> [PlantedJoint; 2] {
+        let planted = within(&self.planted(side, scale), (LANDING * self.rate).round() as usize);
+        [ANKLE, TOES].map(|joint| {
+            let frames = (0..self.frames).filter(|f| planted[*f] == Some(joint)).collect();
+            PlantedJoint { side, joint, frames }
+        })
+    }
+
+    /// The speeds of planted joints against the source's, by stance and frame.
+    fn slips(&self, track: &[LimbFrame], planted: &[PlantedJoint], scale: f64) -> Vec<Vec<f64>> {
+        let of = |stance: &PlantedJoint| {
+            let step = |track: &[LimbFrame], f: usize| stance.at(track, f) - stance.at(track, f - 1);
+            let slip = |f: &usize| (step(track, *f) - step(&self.source, *f)).norm() * (scale * self.rate);
+            stance.frames.iter().map(slip).collect()
+        };
+        planted.iter().map(of).collect()
+    }
+
+    /// The heights of planted joints above those of the source less their median, by stance and frame. `tilt` is the slope of the
+    /// source's floor along X and Z that the result does not have.
+    fn clearances(
+        &self,
+        track: &[LimbFrame],
+        planted: &[PlantedJoint],
+        tilt: [f64; 2],
+        scale: f64,
+    ) -> Vec<Vec<f64>> {
+        let of = |stance: &PlantedJoint| {
+            let away = |f: &usize| {
+                let from = stance.at(&self.source, *f);
+                (stance.at(track, *f).y - from.y + tilt[0] * from.x + tilt[1] * from.z) * scale
+            };
+            let away: Vec<f64> = stance.frames.iter().map(away).collect();
+            let middle = percentile(&away, 0.5);
+            away.into_iter().map(|away| (away - middle).abs()).collect()
+        };
+        planted.iter().map(of).collect()
+    }
+
+    /// The slope along X and Z of the plane through the planted joints of the source, each at a height of its own, by least
+    /// squares; none of a ramp.
+    fn floor_tilt(&self, planted: &[PlantedJoint]) -> [f64; 2] {
+        let (mut xx, mut xz, mut zz, mut xy, mut zy) = (0.0, 0.0, 0.0, 0.0, 0.0);
+        for stance in planted.iter().filter(|stance| !stance.frames.is_empty()) {
+            let points: Vec<Vec3> = stance.frames.iter().map(|f| stance.at(&self.source, *f)).collect();
+            let middle = points.iter().sum::<Vec3>() / points.len() as f64;
+            for d in points.iter().map(|p| p - middle) {
+                xx += d.x * d.x;
+                xz += d.x * d.z;
+                zz += d.z * d.z;
+                xy += d.x * d.y;
+                zy += d.z * d.y;
+            }
+        }
+        // Along a straight path the slope across it is unknown, and none.
+        let least = ACROSS * (xx + zz) + f64::MIN_POSITIVE;
+        let (xx, zz) = (xx + least, zz + least);
+        let whole = xx * zz - xz * xz;
+        let slope = [(xy * zz - zy * xz) / whole, (zy * xx - xy * xz) / whole];
+        if libm::hypot(slope[0], slope[1]) < RAMP { slope } else { [0.0; 2] }
+    }
+}
+
+/// The frames in which a joint of a foot is planted in the source.
+struct PlantedJoint {
+    side: usize,
+    /// [`ANKLE`] or [`TOES`].
+    joint: usize,
+    frames: Vec<usize>,
+}
+
+impl PlantedJoint {
+    /// Its position in a frame.
+    fn at(&self, track: &[LimbFrame], frame: usize) -> Vec3 {
+        track[frame].legs[self.side][self.joint]
+    }
+}
+
+/// The stances without so many frames at both ends; the ends of the clip are none.
+fn within(planted: &[Option<usize>], margin: usize) -> Vec<Option<usize>> {
+    let near = |f: usize| f.saturating_sub(margin).max(1)..planted.len().min(f + margin + 1);
+    (0..planted.len()).map(|f| planted[f].filter(|_| near(f).all(|g| planted[g].is_some()))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::Quat;
+
+    /// A still body with straight legs of 0.9 m, whose left foot is at this position.
+    fn frame(foot: Vec3) -> LimbFrame {
+        let leg = |x: f64, foot: Vec3| {
+            [Vec3::new(x, 0.95, 0.0), Vec3::new(x, 0.5, 0.02), foot, foot + Vec3::new(0.0, -0.05, 0.12)]
+        };
+        LimbFrame {
+            legs: [leg(0.1, foot), leg(-0.1, Vec3::new(-0.1, 0.08, 0.0))],
+            arms: Default::default(),
+            hips: Quat::identity(),
+            feet: [Quat::identity(); 2],
+            toes: [true; 2],
+        }
+    }
+
+    #[test]
+    fn a_slip_is_measured_where_the_rule_of_retargeting_sees_no_contact() {
+        // The foot stands on a step 3.5 cm high after a fifth of the clip on the ground: above 0.03
+        // leg lengths the rule of `legs` takes it for a foot in the air.
+        let level = |f: usize| if f < 24 { 0.08 } else { 0.115 };
+        let slide = |f: usize| 0.3 * f.saturating_sub(40) as f64 / 60.0;
+        let source: Vec<_> = (0..120).map(|f| frame(Vec3::new(0.1, level(f), 0.0))).collect();
+        let own = (0..120).map(|f| frame(Vec3::new(0.1, level(f), slide(f)))).collect();
+        let limbs = LimbComparison { copy: source.clone(), source, own, frames: 120, rate: 60.0, leg: 0.9 };
+        assert!(0.035 > 0.03 * limbs.leg, "the rule of `legs` sees no contact here");
+        let (metrics, _) = limbs.planted_feet(1.0);
+        let slip = metrics.iter().find(|m| m.name == "rest_slip_p95").unwrap();
+        assert!((slip.value - 0.3).abs() < 1e-9 && slip.copy == Some(0.0), "{slip:?}");
+    }
+
+    #[test]
+    fn a_foot_that_takes_off_a_frame_early_does_not_slip() {
+        // Steps of six frames of rest and four of 10 cm each, at 30 Hz; the result is a frame ahead.
+        let along = |f: usize| 0.1 * (4 * (f / 10) + (f % 10).saturating_sub(6)) as f64;
+        let at = |f: usize| frame(Vec3::new(0.1, 0.08, along(f)));
+        let source: Vec<_> = (0..120).map(at).collect();
+        let slip = |own: Vec<LimbFrame>| {
+            let (copy, source) = (source.clone(), source.clone());
+            let limbs = LimbComparison { copy, source, own, frames: 120, rate: 30.0, leg: 0.9 };
+            let (metrics, _) = limbs.planted_feet(1.0);
+            metrics.iter().find(|m| m.name == "rest_slip_p95").unwrap().value
+        };
+        assert!(slip((1..121).map(at).collect()) < 1e-9);
+        // One that glides within its stances does.
+        let glides = |f: usize| frame(Vec3::new(0.1, 0.08, along(f) + 0.01 * f as f64));
+        assert!((slip((0..120).map(glides).collect()) - 0.3).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_floor_that_was_tilted_by_the_capture_may_be_level_in_the_result_and_a_ramp_may_not() {
+        // Ten steps of 0.7 m along Z; of a result without toe joints.
+        let clearance = |slope: f64, left: f64| {
+            let along = |f: usize| 0.7 * (f / 12) as f64;
+            let at = |f: usize, slope: f64| frame(Vec3::new(0.1, 0.08 + slope * along(f), along(f)));
+            let source: Vec<_> = (0..120).map(|f| at(f, slope)).collect();
+            let own = (0..120).map(|f| at(f, left)).collect();
+            let limbs =
+                LimbComparison { copy: source.clone(), source, own, frames: 120, rate: 30.0, leg: 0.9 };
+            let (metrics, _) = limbs.planted_feet(1.0);
+            metrics.iter().find(|m| m.name == "clearance_error_p95").unwrap().value
+        };
+        assert!(clearance(0.01, 0.0) < 1e-3 && clearance(0.01, 0.01) < 1e-9);
+        // A result that sinks along its path on a level floor, and one that levels a ramp.
+        assert!(clearance(0.0, -0.01) > 0.025 && clearance(0.08, 0.0) > 0.2);
+    }
+
+    #[test]
+    fn feet_that_move_or_are_raised_are_not_planted() {
+        let at = |f: usize| match f {
+            // Planted, then moving, then still in the air.
+            0..40 => Vec3::new(0.1, 0.08, 0.0),
+            40..80 => Vec3::new(0.1, 0.08, 0.02 * (f - 39) as f64),
+            _ => Vec3::new(0.1, 0.3, 0.8),
+        };
+        let source: Vec<_> = (0..120).map(|f| frame(at(f))).collect();
+        let limbs = LimbComparison {
+            copy: source.clone(),
+            own: source.clone(),
+            source,
+            frames: 120,
+            rate: 60.0,
+            leg: 0.9,
+        };
+        let planted = limbs.planted(0, 1.0);
+        assert!((0..120).all(|f| planted[f].is_some() == (1..40).contains(&f)), "{planted:?}");
+    }
+}

@@ -44,8 +44,8 @@ pub struct Settings {
     /// Compliance of the foot: its error that costs as much as a change of the knee's bend by `knee_bend`.
     pub foot_compliance: f64,
     /// Error of the foot at which its cost grows twice as fast as by its compliance alone: distant goals are reached, while knees
-    /// hardly change for near ones. Without it a foot 0.1 away is missed by 0.027 instead of 0.013; at half knees bend as if
-    /// `knee_bend` were a third larger for goals 0.01 away.
+    /// hardly change for near ones. Without it a goal 0.1 away is missed by 0.027 instead of 0.013. With 0.007, and 3.3 degrees of
+    /// `knee_bend`, the p90 of the largest knee errors is 7.9 degrees instead of 7.6 (70 pairs).
     pub foot_stiffening: f64,
     /// Half-width of the window over which speeds of sole points are measured, seconds.
     pub speed_window: f64,

@@ -23,9 +23,9 @@ const RESTING: f64 = 0.15;
 const TOUCHING: [f64; 2] = [0.4, 0.06];
 
 /// Distance of the back of the heel behind the ankle over that of the ball ahead of it: as that of the contact points of bodies
-/// without skin. Without this point a foot twice as long as the take's slips by 15 cm/s when it comes down on its heel (the walk
-/// on the robot), with it at half the distance by 10. In place of the point below the ankle it loses feet that turn on the spot:
-/// 54 cm/s instead of 3 in a kick.
+/// without skin. Without this point the walk on the robot, whose feet are twice as long, slides by 7.2 cm/s in labelled frames
+/// (`foot_skate_p95`) instead of 3.3; with it the jerk of feet is 1.32 times the take's instead of 1.29 (p90 of 70 pairs). In place
+/// of the point below the ankle it loses feet that turn on the spot: slips of 54 cm/s in a kick instead of 6.
 const HEEL: f64 = 0.35;
 
 /// When a foot is in contact with the ground, by frame.

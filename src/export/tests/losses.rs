@@ -17,9 +17,9 @@ fn row(format: &Format) -> &'static str {
         "fbx" => "FBX",
         "usda" | "usdz" => "USD",
         "bvh" => "BVH",
-        "npz" => "AMASS",
+        "npz" => "posemill's arrays",
         "pkl" => "Robot motions",
-        _ => "CSV",
+        _ => "posemill's tables",
     };
     let line = TABLE.lines().find(|line| line.starts_with(&format!("| {title}"))).unwrap();
     line.trim_end_matches([' ', '|']).rsplit('|').next().unwrap()

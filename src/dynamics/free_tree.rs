@@ -26,7 +26,7 @@ const ENERGY_TOLERANCE: f64 = 1e-4;
 const MOST_ERROR: f64 = 5e-3;
 /// A step that is not accepted is divided into twice as many parts, at most into this many: light links under a heavy weight
 /// flutter with periods of a few steps.
-const MOST_PARTS: u32 = 16;
+const MOST_PARTS: u32 = 64;
 
 /// One tree of a world with its own integrator.
 #[derive(Clone, Debug)]

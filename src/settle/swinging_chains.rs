@@ -1,13 +1,16 @@
 //! Secondary motion: simulates chains that hang on a body, such as tails, hair, straps and capes; the body is unchanged.
 //!
 //! Every joint of a chain is a rod drawn to its animated rotation by a spring of a given frequency and damping, under a
-//! share of gravity. The joint that the chain hangs on moves as animated: its body is so heavy that nothing moves it. Space: model space. Units: SI.
+//! share of gravity. The joint that the chain hangs on moves as animated: its body is so heavy that nothing moves it. The rest
+//! pose of the character was drawn in gravity: springs bear the weight of the chain in that pose, so that it does not sag. A
+//! cycle starts in its periodic state, so that it stays a cycle. Space: model space. Units: SI.
 
 use super::body_trajectory::BodyTrajectory;
 use crate::dynamics::{
     Articulation, BallDrive, Body, BodyState, Constraint, ConstraintKind, World, WorldSettings, solid,
 };
-use crate::math::{Quat, Vec3, arc, log};
+use crate::kinematics::is_cycle;
+use crate::math::{Quat, Vec3, arc, exp, log};
 use crate::measure::GRAVITY;
 use crate::model::{JointId, ModelPose, Motion, Pose, Skeleton};
 use crate::signal::with_poses;
@@ -41,6 +44,9 @@ const THICKNESS: f64 = 0.15;
 
 /// The time simulated before the first frame so that chains come to rest, seconds.
 const HANG: f64 = 2.0;
+/// The time for which a cycle is simulated before it is recorded, seconds, in whole cycles: at the default damping a
+/// disturbance falls to a hundred-thousandth.
+const PERIODIC: f64 = 4.0;
 
 /// One rod.
 struct Rod {
@@ -52,6 +58,8 @@ struct Rod {
     mass: f64,
     /// Of the rod and all below, about the joint.
     inertia: f64,
+    /// The moment of the weight of the rod and all below about the joint in the rest pose, in the axes of what is above.
+    weight: Vec3,
 }
 
 /// The joints of the chains that start at `tops`, tops first; every joint once.
@@ -82,6 +90,7 @@ pub fn swing(motion: &Motion, tops: &[JointId], how: &Swing) -> (Motion, f64) {
         let above = rod.above.checked_sub(bases.len()).map_or_else(|| bases[rod.above], |k| rods[k].joint);
         model.joint(above).rotation.inverse() * model.joint(rod.joint).rotation
     };
+    let omega = std::f64::consts::TAU * how.frequency;
     let step = |world: &mut World, from: &ModelPose, to: &ModelPose| {
         let fall = world.articulation.gravity * h;
         for (k, &base) in bases.iter().enumerate() {
@@ -92,14 +101,16 @@ pub fn swing(motion: &Motion, tops: &[JointId], how: &Swing) -> (Motion, f64) {
             state.velocity = (b.translation - a.translation) / h - fall;
             state.angular_velocity = log(&(a.rotation.inverse() * b.rotation)) / h;
         }
-        let omega = std::f64::consts::TAU * how.frequency;
         let drive = |(k, rod): (usize, &Rod)| {
             let (now, next) = (animated(from, rod), animated(to, rod));
+            let stiffness = rod.inertia * omega * omega;
+            // The spring is wound by what bears the weight of the rest pose.
+            let wound = exp(&(rod.weight * (-how.gravity / stiffness)));
             BallDrive {
                 constraint: k,
-                stiffness: rod.inertia * omega * omega,
+                stiffness,
                 damping: rod.inertia * 2.0 * how.damping * omega,
-                target: now,
+                target: wound * now,
                 rate: log(&(next * now.inverse())) / h,
             }
         };
@@ -108,6 +119,24 @@ pub fn swing(motion: &Motion, tops: &[JointId], how: &Swing) -> (Motion, f64) {
     };
     for _ in 0..(HANG / h) as usize {
         step(&mut world, &start, &start);
+    }
+    if is_cycle(motion) {
+        let last = (clip.frames() - 1) * n;
+        let end = trajectory.model(skeleton, last);
+        let back = *start.joint(bases[0]) * end.joint(bases[0]).inverse();
+        for _ in 0..(PERIODIC / (last as f64 * h)).ceil() as usize {
+            let mut now = start.clone();
+            for k in 0..last {
+                let next = trajectory.model(skeleton, k + 1);
+                step(&mut world, &now, &next);
+                now = next;
+            }
+            for state in &mut world.states {
+                state.position = back.point(&state.position);
+                state.orientation = back.rotation * state.orientation;
+                state.velocity = back.rotation * state.velocity;
+            }
+        }
     }
     let mut poses: Vec<Pose> = Vec::with_capacity(clip.frames());
     let mut farthest: f64 = 0.0;
@@ -152,8 +181,10 @@ fn rods(skeleton: &Skeleton, model: &ModelPose, joints: &[JointId], bases: &[Joi
         let bone = child.or(skeleton.joint(joint).tip).filter(|v| v.norm() > 0.05 * usual);
         let bone = bone.unwrap_or(along * (0.5 * usual));
         let (length, mass) = (bone.norm(), LINE * bone.norm());
-        rods.push(Rod { joint, above, center: bone * 0.5, length, mass, inertia: 0.0 });
+        let (inertia, weight) = (0.0, Vec3::zeros());
+        rods.push(Rod { joint, above, center: bone * 0.5, length, mass, inertia, weight });
     }
+    let rest = skeleton.rest_model_pose();
     for k in 0..rods.len() {
         let pivot = model.position(rods[k].joint);
         let below = rods.iter().filter(|r| skeleton.is_ancestor(rods[k].joint, r.joint));
@@ -161,7 +192,15 @@ fn rods(skeleton: &Skeleton, model: &ModelPose, joints: &[JointId], bases: &[Joi
             let at = model.joint(r.joint).point(&r.center) - pivot;
             r.mass * (at.norm_squared() + r.length * r.length / 12.0)
         });
-        rods[k].inertia = inertia.sum();
+        let inertia = inertia.sum();
+        let below = rods.iter().filter(|r| skeleton.is_ancestor(rods[k].joint, r.joint));
+        let pivot = rest.position(rods[k].joint);
+        let moment = |r: &Rod| {
+            (rest.joint(r.joint).point(&r.center) - pivot).cross(&(Vec3::y() * (-GRAVITY * r.mass)))
+        };
+        let moment: Vec3 = below.map(moment).sum();
+        let above = skeleton.parent(rods[k].joint).map_or(Quat::identity(), |p| rest.joint(p).rotation);
+        (rods[k].inertia, rods[k].weight) = (inertia, above.inverse() * moment);
     }
     rods
 }

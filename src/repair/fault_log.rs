@@ -6,10 +6,13 @@ use std::ops::Range;
 
 /// The names of all faults, in test order. `held` are frozen frames; `cut` is reported and never fixed. A finding named `floor`
 /// means that the floor could not be estimated, so that the tests of floor and path were skipped.
-pub const FAULTS: [&str; 14] = [
+pub const FAULTS: [&str; 17] = [
     "held",
+    "gap",
     "swap",
+    "wrap",
     "spike",
+    "frozen",
     "flip",
     "root_spike",
     "root_step",
@@ -59,6 +62,22 @@ impl FaultLog {
         let frames = [frames.start, frames.end];
         let (before, after, left) = (size, size, Some(why.into()));
         self.left.push(Finding { fault, joint: None, frames, unit, before, after, left });
+    }
+
+    /// Records a fault of one joint of this size that is not fixed, with the reason.
+    pub fn record_doubtful(
+        &mut self,
+        fault: &'static str,
+        joint: String,
+        frames: Range<usize>,
+        unit: &'static str,
+        size: f64,
+        why: impl Into<String>,
+    ) {
+        self.record_unfixed(fault, frames, unit, size, why);
+        if let Some(last) = self.left.last_mut() {
+            last.joint = Some(joint);
+        }
     }
 
     /// Records that a test reached this share of its limit; true where it exceeds 1, so that the fault is present.

@@ -18,6 +18,9 @@ const SLIDE: f64 = 0.065;
 const TIMES: f64 = 3.0;
 /// ... which needs more stances than this: where everything slides, it is intended.
 const FEWEST: usize = 4;
+/// Largest share of a slide in a third of the stance: a foot that moves by most of it at once, and rests before and after, makes a
+/// small step.
+const AT_ONCE: f64 = 0.7;
 /// Corrections below this are not applied, metres.
 const LEAST: f64 = 1e-3;
 
@@ -29,7 +32,16 @@ pub(super) fn slides(take: &mut WorkingTake, feet: &FootTrajectories, log: &mut 
     let share = |slide: f64| all(&[slide / SLIDE, slide / (TIMES * usual).max(1e-9)]);
     let slid: Vec<(&Stance, f64)> =
         stances.iter().zip(distances).filter(|s| log.test("slide", share(s.1))).collect();
+    let (small_steps, slid): (Vec<_>, Vec<_>) =
+        slid.into_iter().partition(|(stance, _)| is_step(feet, stance));
+    for (stance, slide) in &small_steps {
+        let why = "the foot moves at once and rests before and after: a small step, or a slide";
+        log.record_unfixed("slide", stance.frames.clone(), "m", own(take, *slide), why);
+    }
     if slid.is_empty() {
+        if !small_steps.is_empty() {
+            log.refute("slide");
+        }
         return;
     }
     let part = |s: &Stance| match feet.points[s.point].kind {
@@ -73,6 +85,18 @@ fn slide(feet: &FootTrajectories, stance: &Stance) -> f64 {
     let side = feet.points[stance.point].side;
     let of_foot = feet.points.iter().filter(|t| t.side == side);
     of_foot.map(|t| spread(&t.at[stance.frames.clone()])).fold(f64::INFINITY, f64::min)
+}
+
+/// Whether the foot moves by most of its slide within a third of the stance.
+fn is_step(feet: &FootTrajectories, stance: &Stance) -> bool {
+    let side = feet.points[stance.point].side;
+    let of_foot = feet.points.iter().filter(|t| t.side == side).map(|t| &t.at[stance.frames.clone()]);
+    let Some(at) = of_foot.min_by(|a, b| spread(a).total_cmp(&spread(b))) else { return false };
+    let third = (at.len() / 3).max(1);
+    let level = |a: &Vec3, b: &Vec3| libm::hypot(b.x - a.x, b.z - a.z);
+    let most = (third..at.len()).map(|f| level(&at[f - third], &at[f])).fold(0.0, f64::max);
+    let whole = at.iter().map(|p| level(&at[0], p)).fold(0.0, f64::max);
+    most > AT_ONCE * whole
 }
 
 /// Horizontal spread of positions, without the ends of the stance.

@@ -7,6 +7,7 @@ use super::fault_log::{FaultLog, all};
 use super::working_take::WorkingTake;
 use crate::math::{Quat, Vec3, exp, log, median};
 use crate::signal::{hermite, spans};
+use std::ops::Range;
 
 /// Degrees per frame below which a joint is still: a hundredth of the noise of captures.
 const STILL_ROTATION: f64 = 1e-3;
@@ -83,35 +84,62 @@ pub(super) fn held(take: &mut WorkingTake, log: &mut FaultLog) -> bool {
 }
 
 /// Interpolates frames `first..end` between their neighbours, with the velocities beyond.
-fn bridge(take: &mut WorkingTake, first: usize, end: usize) {
-    let (from, before, behind) =
-        (first - 1, first.saturating_sub(BEYOND), (end + BEYOND - 1).min(take.edges()));
-    let steps = (end - from) as f64;
-    // Displacements at the velocities beyond, over the length of the gap.
-    let times = [steps / (from - before).max(1) as f64, steps / (behind - end).max(1) as f64];
+pub(super) fn bridge(take: &mut WorkingTake, first: usize, end: usize) {
+    let frames = first..end;
     for j in take.rotating.clone() {
-        let at = |f: usize| *take.rotation(f, j);
-        let (start, stop) = (at(from), at(end));
-        let rotation = |a: &Quat, b: &Quat| log(&(a.inverse() * b));
-        let whole = rotation(&start, &stop);
-        let rates = [-rotation(&start, &at(before)) * times[0], rotation(&stop, &at(behind)) * times[1]];
-        if whole.norm() + rates[0].norm() + rates[1].norm() < 1e-9 {
-            continue;
-        }
-        for f in first..end {
-            let v = hermite(&Vec3::zeros(), &rates[0], &whole, &rates[1], (f - from) as f64 / steps);
-            take.set_rotation(f, j, start * exp(&v));
-        }
+        bridge_joint(take, j, &frames);
     }
+    let Bridge { from, before, behind, times } = Bridge::of(take, &frames);
+    let steps = (end - from) as f64;
     for track in 0..take.motion.clip.translated().len() {
         let at = |f: usize| take.motion.clip.translations(f)[track];
         let (start, stop) = (at(from), at(end));
         let rates = [(start - at(before)) * times[0], (at(behind) - stop) * times[1]];
-        for f in first..end {
+        for f in frames.clone() {
             let position = hermite(&start, &rates[0], &stop, &rates[1], (f - from) as f64 / steps);
             take.motion.clip.translations_mut(f)[track] = position;
         }
     }
     take.fix_signs();
-    take.measure(first..end);
+    take.measure(frames);
+}
+
+/// Interpolates one joint over some frames; call [`WorkingTake::measure`] afterwards.
+pub(super) fn bridge_joint(take: &mut WorkingTake, j: usize, frames: &Range<usize>) {
+    let Bridge { from, before, behind, times } = Bridge::of(take, frames);
+    let steps = (frames.end - from) as f64;
+    let at = |f: usize| *take.rotation(f, j);
+    let (start, stop) = (at(from), at(frames.end));
+    let rotation = |a: &Quat, b: &Quat| log(&(a.inverse() * b));
+    let whole = rotation(&start, &stop);
+    let rates = [-rotation(&start, &at(before)) * times[0], rotation(&stop, &at(behind)) * times[1]];
+    if whole.norm() + rates[0].norm() + rates[1].norm() < 1e-9 {
+        return;
+    }
+    for f in frames.clone() {
+        let v = hermite(&Vec3::zeros(), &rates[0], &whole, &rates[1], (f - from) as f64 / steps);
+        take.set_rotation(f, j, start * exp(&v));
+    }
+}
+
+/// The frames that an interpolation is based on.
+struct Bridge {
+    /// The frame before the first that is interpolated.
+    from: usize,
+    /// The frames beyond, on either side.
+    before: usize,
+    behind: usize,
+    /// Factors from the displacements beyond to those at the same velocities over the length of the gap.
+    times: [f64; 2],
+}
+
+impl Bridge {
+    fn of(take: &WorkingTake, frames: &Range<usize>) -> Self {
+        let (first, end) = (frames.start, frames.end);
+        let (from, before, behind) =
+            (first - 1, first.saturating_sub(BEYOND), (end + BEYOND - 1).min(take.edges()));
+        let steps = (end - from) as f64;
+        let times = [steps / (from - before).max(1) as f64, steps / (behind - end).max(1) as f64];
+        Self { from, before, behind, times }
+    }
 }

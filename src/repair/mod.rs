@@ -1,12 +1,15 @@
 //! Detects and fixes capture errors; a clean take is returned unchanged, bit for bit.
 //!
-//! [`repair_motion`] tests for held frames, exchanged sides, spikes, flips of single joints, steps of the whole body, cuts and noise; then,
+//! [`repair_motion`] tests for held frames, gaps, frozen joints, exchanged sides, spikes, flips of single joints, steps of the whole body, cuts and noise; then,
 //! for bodies on two legs, for a floor that rises, leans or is offset, for a path that drifts or is scaled, and for
 //! sliding feet. Every fault has a test of its own, with limits relative to the take's own statistics. It is fixed
 //! only where the data agree about the correction, else only reported. Space: model space, Y up. Units: metres of a
 //! body with legs of 0.86 m internally, the take's own in findings.
 
 mod held_frames;
+mod frozen_joint;
+mod pose_gap;
+mod noise_burst;
 mod joint_flip;
 mod fault_log;
 mod floor_level;
@@ -28,5 +31,7 @@ pub use repair_motion::{Faults, RepairedMotion, repair_motion};
 #[cfg(feature = "physics")]
 pub(crate) use working_take::LEG;
 
+#[cfg(test)]
+mod joint_fault_tests;
 #[cfg(test)]
 mod tests;

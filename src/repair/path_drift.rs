@@ -1,8 +1,8 @@
 //! Detects a path that is scaled or drifts, by a common velocity of the planted feet, and corrects it.
 //!
 //! A scaled path moves planted feet with a share of the body's own velocity, a drift with one constant velocity. On a
-//! straight even walk both are the same, so the scale is tested first, and a drift along the path must exceed what feet
-//! roll. Units: metres of 0.86 m legs, seconds.
+//! straight even walk both are the same, so the scale is tested first, and a drift along the path, or along the feet of a body
+//! that is turned away from its path, must exceed what feet roll. Units: metres of 0.86 m legs, seconds.
 
 use super::fault_log::{FaultLog, all, own};
 use super::robust_statistics::{geometric_median, mode, weighted_median};
@@ -60,6 +60,7 @@ pub(super) fn path_drift(take: &mut WorkingTake, feet: &FootTrajectories, log: &
     let scaled = stances.share(&follows, &fast);
     let start = geometric_median(&stances.feet);
     let drift = mode(&stances.feet, &stances.weights, start, (AGREES * start.norm()).max(LEAST_WIDTH));
+    let points = stances.pointing.iter().sum::<Vec3>() / every.len().max(1) as f64;
     let drifts = |k: usize| (stances.feet[k] - drift).norm() < AGREES * drift.norm();
     let drifting = stances.share(&drifts, &every);
 
@@ -69,7 +70,8 @@ pub(super) fn path_drift(take: &mut WorkingTake, feet: &FootTrajectories, log: &
         fix_scale(take, &positions, stances.refined_scale(scale, &fast), log);
         return true;
     }
-    test_drift(take, &positions, drift, [drifting / AGREE_DRIFT, every.len() as f64 / FEWEST as f64], log)
+    let agreed = [drifting / AGREE_DRIFT, every.len() as f64 / FEWEST as f64];
+    test_drift(take, &positions, (drift, points), agreed, log)
 }
 
 /// Horizontal velocities during the pieces of all ball stances.
@@ -78,6 +80,8 @@ struct Velocities {
     feet: Vec<Vec3>,
     /// Of the root.
     body: Vec<Vec3>,
+    /// The horizontal direction of the foot, not a velocity: from the ankle to the ball, of unit length.
+    pointing: Vec<Vec3>,
     /// Seconds of each piece.
     weights: Vec<f64>,
 }
@@ -95,15 +99,23 @@ impl Velocities {
             let frames = stance.frames.start + ends..stance.frames.end - ends;
             let seconds = (frames.len().max(1) - 1) as f64 * take.dt;
             (seconds >= LONG.0 && feet.points[stance.point].kind == PointKind::Ball).then(|| {
-                let at = &feet.points[stance.point].at[frames.clone()];
-                (velocity(at, take.dt), velocity(&positions[frames], take.dt), seconds.min(LONG.1))
+                let ball = &feet.points[stance.point];
+                let at = &ball.at[frames.clone()];
+                let ankle = feet.points.iter().find(|p| p.side == ball.side && p.kind == PointKind::Ankle);
+                let middle = frames.start + frames.len() / 2;
+                let foot = ankle.map_or(Vec3::zeros(), |ankle| ball.at[middle] - ankle.at[middle]);
+                let pointing = Vec3::new(foot.x, 0.0, foot.z).try_normalize(1e-6).unwrap_or(Vec3::zeros());
+                let body = velocity(&positions[frames], take.dt);
+                (velocity(at, take.dt), body, pointing, seconds.min(LONG.1))
             })
         };
         let stances = feet.stances(2.0 * SLOW).into_par_iter().flat_map_iter(pieces);
-        let mut found = Self { feet: Vec::new(), body: Vec::new(), weights: Vec::new() };
-        for (foot, body, weight) in stances.filter_map(measured).collect::<Vec<_>>() {
+        let mut found =
+            Self { feet: Vec::new(), body: Vec::new(), pointing: Vec::new(), weights: Vec::new() };
+        for (foot, body, pointing, weight) in stances.filter_map(measured).collect::<Vec<_>>() {
             found.feet.push(foot);
             found.body.push(body);
+            found.pointing.push(pointing);
             found.weights.push(weight);
         }
         found
@@ -150,24 +162,28 @@ fn fix_scale(take: &mut WorkingTake, positions: &[Vec3], scale: f64, log: &mut F
     log.record_fixed("path_scale", None, frames, "1", [1.0 / (1.0 - scale), 1.0]);
 }
 
-/// Tests for a drift, given the agreement of the stances and their number, and removes it; true if there was one.
+/// Tests for a drift, given the mean direction of the feet, the agreement of the stances and their number, and removes it; true if
+/// there was one.
 fn test_drift(
     take: &mut WorkingTake,
     positions: &[Vec3],
-    drift: Vec3,
+    (drift, points): (Vec3, Vec3),
     [agreed, enough]: [f64; 2],
     log: &mut FaultLog,
 ) -> bool {
     let seconds = take.time(take.edges());
     let mean = (positions[take.edges()] - positions[0]) / seconds;
     let travels = libm::hypot(mean.x, mean.z) / (IN_PLACE * drift.norm()).max(1e-9);
+    // Feet roll along the path, and along themselves: by a share of the speed either way.
+    let speed = libm::hypot(mean.x, mean.z);
+    let rolls = mean.dot(&drift).abs().max(speed * points.dot(&drift).abs());
     let share = all(&[
         drift.norm() / DRIFT.0,
         DRIFT.1 / drift.norm().max(1e-9),
         agreed,
         enough,
         travels,
-        drift.norm_squared() / (SCALE * mean.dot(&drift).abs()).max(1e-9),
+        drift.norm_squared() / (SCALE * rolls).max(1e-9),
     ]);
     let fires = log.test("drift", share);
     if fires {

@@ -7,13 +7,16 @@ use super::fault_log::FaultLog;
 use super::floor_level::level;
 use super::floor_tilt::tilt;
 use super::foot_slide::slides;
+use super::frozen_joint::frozen;
 use super::held_frames::held;
 use super::joint_flip::flips;
 use super::noise::noise;
+use super::noise_burst::bursts;
 use super::path_drift::path_drift;
+use super::pose_gap::gaps;
 use super::root_step::{root_spikes, root_steps};
 use super::side_swap::swaps;
-use super::spike::spikes;
+use super::spike::{pops, spikes, wraps};
 use super::stances::{FootTrajectories, SLOW};
 use super::vertical_drift::{long_stances, vertical_drift};
 use super::working_take::WorkingTake;
@@ -81,8 +84,11 @@ fn test_all(take: &mut WorkingTake, faults: &Faults, log: &mut FaultLog) {
         if !held(take, log) {
             return;
         }
+        gaps(take, log);
         swaps(take, log);
+        wraps(take, log);
         spikes(take, log);
+        frozen(take, log);
         flips(take, log);
         root_spikes(take, log);
         root_steps(take, log);
@@ -94,6 +100,8 @@ fn test_all(take: &mut WorkingTake, faults: &Faults, log: &mut FaultLog) {
             log.record_unfixed("cut", e + 1..e + 2, "deg", take.mean_step(e), why);
         }
         noise(take, &cut, log);
+        pops(take, log);
+        bursts(take, &cut, log);
     }
     if faults.floor || faults.legs {
         floor_and_path(take, &cut, faults, log);
@@ -112,6 +120,12 @@ fn floor_and_path(take: &mut WorkingTake, cut: &[bool], faults: &Faults, log: &m
         );
         return;
     };
+    let mut legs = take.legs.iter().flatten().flat_map(|leg| [leg.upper, leg.lower, leg.foot]);
+    if !legs.any(|id| take.rotating.contains(&id.index())) {
+        let why = "floor and path are unknown: the legs never move";
+        log.record_unfixed("floor", frames, "1", 0.0, why);
+        return;
+    }
     let on = feet.planted(&feet.stances(SLOW));
     let known = on.iter().filter(|on| **on).count() as f64 / on.len() as f64;
     if known < KNOWN {

@@ -20,8 +20,8 @@ const LEAST: f64 = 4.0;
 const GAIN: f64 = 0.5;
 /// Steps on either side of which the median is taken.
 const AROUND: usize = 4;
-/// Longest time of an exchange, seconds.
-const LONGEST: f64 = 0.15;
+/// Longest time of an exchange, seconds: labels of markers are exchanged for moments. At half, exchanges of 0.3 s are not found.
+const LONGEST: f64 = 0.5;
 
 /// Relative margin for rounding errors of the cached steps.
 const NEARLY: f64 = 1.0 - 1e-6;

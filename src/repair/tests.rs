@@ -35,7 +35,7 @@ fn walk() -> Motion {
     take(&shipped("walk.bvh"))
 }
 
-fn repaired(motion: &Motion) -> RepairedMotion {
+pub(super) fn repaired(motion: &Motion) -> RepairedMotion {
     let result = repair_motion(motion.clone(), &Faults::default());
     result.motion.check().unwrap();
     result
@@ -86,7 +86,7 @@ const SAMPLE: [(Damage, f64, f64); 15] = [
 ];
 
 /// Takes that are damaged: of `data/` and of the development data, of 24 to 120 frames a second.
-fn truths() -> Vec<(String, Motion)> {
+pub(super) fn truths() -> Vec<(String, Motion)> {
     let mut paths: Vec<PathBuf> = SHIPPED.iter().map(|name| shipped(name)).collect();
     if let Some(folder) = data() {
         let real = [
@@ -383,7 +383,7 @@ fn single_copies_of_frames_are_filled_where_the_body_moves() {
 }
 
 /// Every `step`th frame of a take, at the rate that keeps its speed.
-fn decimated(motion: &Motion, step: usize) -> Motion {
+pub(super) fn decimated(motion: &Motion, step: usize) -> Motion {
     let clip = &motion.clip;
     let frames: Vec<usize> = (0..clip.frames()).step_by(step).collect();
     let rotations = frames.iter().flat_map(|f| clip.rotations(*f).to_vec()).collect();

@@ -9,9 +9,9 @@
 use super::derivatives::{line_residual, second_derivative};
 use super::gravity::Gravity;
 use super::whole_body_dynamics::WholeBodyDynamics;
-use crate::math::{Vec3, median, percentile_in_place};
+use crate::math::{Vec3, median};
 use crate::measure::GRAVITY;
-use crate::signal::{Parabola, gaussian};
+use crate::signal::{Parabola, WhiteNoise, gaussian};
 use std::ops::Range;
 
 /// A downward acceleration above this multiple of gravity is a pull.
@@ -186,19 +186,9 @@ fn slope_error(count: usize) -> f64 {
     (12.0 * (2.0 * n - 1.0) * (8.0 * n - 11.0) / (n * (n * n - 1.0) * (n * n - 4.0))).sqrt()
 }
 
-/// The standard deviation of the white noise of a series, by the quiet quarter of its fourth differences: motion pauses, noise
-/// does not.
-fn white_noise(values: &[f64]) -> f64 {
-    /// The sum of the squared binomial coefficients of a fourth difference.
-    const NORM: f64 = 70.0;
-    /// The first quartile of chi-square with one degree of freedom.
-    const QUARTILE: f64 = 0.1015;
-    let fourth = |w: &[f64]| (w[0] - 4.0 * w[1] + 6.0 * w[2] - 4.0 * w[3] + w[4]).powi(2);
-    let mut squares: Vec<f64> = values.windows(5).map(fourth).collect();
-    match squares.is_empty() {
-        true => 0.0,
-        false => (percentile_in_place(&mut squares, 0.25) / (NORM * QUARTILE)).sqrt(),
-    }
+/// The standard deviation of the white noise of a series of heights.
+fn white_noise(heights: &[f64]) -> f64 {
+    WhiteNoise::of(&heights.iter().map(|y| [*y]).collect::<Vec<_>>()).by_fourth
 }
 
 /// The lifts of all flights, by frame.

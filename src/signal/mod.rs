@@ -14,6 +14,7 @@ mod rate;
 mod resample;
 mod smoothing;
 mod spans;
+mod white_noise;
 mod whittaker;
 
 pub(crate) use banded::{BEND, Bands, FactoredBands, JERK, solve_once};
@@ -28,6 +29,7 @@ pub(crate) use resample::RotationInterpolation;
 pub(crate) use resample::{Resampling, hermite, resample};
 pub(crate) use smoothing::{smooth_positions, smooth_rotations};
 pub(crate) use spans::spans;
+pub(crate) use white_noise::WhiteNoise;
 pub(crate) use whittaker::{Difference, whittaker, whittaker_penalty};
 
 #[cfg(test)]

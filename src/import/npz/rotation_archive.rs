@@ -192,6 +192,9 @@ fn parents(archive: &mut NpzArchive, name: &str, joints: usize) -> Result<Vec<Op
     Ok(found)
 }
 
+/// The rotation that a row of numbers means; `None` where it is none.
+type Rotation = Box<dyn Fn(&[f64]) -> Option<Quat>>;
+
 /// The local rotations of an array of quaternions, matrices or six numbers.
 fn rotations(
     archive: &mut NpzArchive,
@@ -206,7 +209,7 @@ fn rotations(
         None => 0,
     };
     let rows = array.values.chunks_exact(width);
-    let read: Box<dyn Fn(&[f64]) -> Option<Quat>> = match width {
+    let read: Rotation = match width {
         4 => {
             let w_first = name != "rotations" && w_first(array);
             if name != "rotations" {

@@ -106,7 +106,7 @@ impl TwistProblem<'_> {
         // By how many steps of the grid each frame's angle follows from the previous one.
         let mut from = vec![[0u8; GRID]; frames];
         let scale = 1.0 / (2.0 * WALK * WALK * self.dt);
-        for frame in 1..frames {
+        for (frame, from) in from.iter_mut().enumerate().skip(1) {
             let change: [f64; GRID] = std::array::from_fn(|shift| {
                 let d = wrapped(shift as f64 * step - self.transport[frame - 1]);
                 d * d * scale
@@ -126,7 +126,7 @@ impl TwistProblem<'_> {
             }
             let own = self.costs(frame, &grid);
             best = std::array::from_fn(|k| cheapest[k] + own[k]);
-            from[frame] = shifts.map(|shift| shift as u8);
+            *from = shifts.map(|shift| shift as u8);
         }
         let mut at = (0..GRID).min_by(|&a, &b| best[a].total_cmp(&best[b])).unwrap_or(0);
         let mut angles = vec![0.0; frames];

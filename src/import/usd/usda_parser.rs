@@ -279,7 +279,7 @@ impl<'a> Parser<'a, '_> {
     /// A value of any kind; lists and tuples are flattened.
     fn value(&mut self, depth: usize) -> Result<Value, UsdError> {
         let (mut numbers, mut words, mut other) = (Vec::new(), Vec::new(), false);
-        self.into_lists(&mut numbers, &mut words, &mut other, depth)?;
+        self.read_list(&mut numbers, &mut words, &mut other, depth)?;
         Ok(match (other, numbers.is_empty(), words.is_empty()) {
             (true, _, _) | (_, false, false) => Value::Other,
             (_, _, false) => Value::Words(words),
@@ -287,7 +287,7 @@ impl<'a> Parser<'a, '_> {
         })
     }
 
-    fn into_lists(
+    fn read_list(
         &mut self,
         numbers: &mut Vec<f64>,
         words: &mut Vec<String>,
@@ -303,7 +303,7 @@ impl<'a> Parser<'a, '_> {
                 self.at += 1;
                 let close = if open == b'[' { b']' } else { b')' };
                 while !self.take(close) {
-                    self.into_lists(numbers, words, other, depth + 1)?;
+                    self.read_list(numbers, words, other, depth + 1)?;
                     self.take(b',');
                 }
                 Ok(())
@@ -346,16 +346,13 @@ impl<'a> Parser<'a, '_> {
             .unwrap_or(rest.len());
         let word = &self.text[self.at..self.at + length];
         match (word, word.parse::<f64>()) {
-            ("", _) => Err(self.fault("a value was expected")),
-            ("true", _) => Ok(numbers.push(1.0)),
-            ("false", _) => Ok(numbers.push(0.0)),
-            (_, Ok(number)) if number.is_finite() => Ok(numbers.push(number)),
-            (_, Ok(_)) => Err(self.fault(format!("`{word}` is not a finite number"))),
-            _ => {
-                *other = true;
-                Ok(())
-            }
-        }?;
+            ("", _) => return Err(self.fault("a value was expected")),
+            ("true", _) => numbers.push(1.0),
+            ("false", _) => numbers.push(0.0),
+            (_, Ok(number)) if number.is_finite() => numbers.push(number),
+            (_, Ok(_)) => return Err(self.fault(format!("`{word}` is not a finite number"))),
+            _ => *other = true,
+        }
         self.at += length;
         Ok(())
     }

@@ -307,7 +307,7 @@ impl<'a> Staging<'a> {
             }
             let share = fade.map_or(1.0, |from| 1.0 - smoothstep(((time - from) / FADE).clamp(0.0, 1.0)));
             let disturbed = deviation.linear.norm().max(turned) > ROUNDING;
-            if performer.step % per == 0 && share > 0.0 && disturbed {
+            if performer.step.is_multiple_of(per) && share > 0.0 && disturbed {
                 let weight = MASS * GRAVITY;
                 let frame = span.frames.start + performer.step / per;
                 self.deviation[frame] = far * share / self.body.scale;

@@ -274,14 +274,14 @@ impl<'a> Performer<'a> {
     /// Cuts torques to the strength of the muscles, which then resist lengthening; the strength that they wanted.
     fn bound(&self, active: &mut JointVector, damping: &mut [f64]) -> f64 {
         let mut wanted = 0.0_f64;
-        for b in 1..active.angular.len() {
+        for (b, (torque, damping)) in active.angular.iter_mut().zip(damping).enumerate().skip(1) {
             let person = self.body.kind(b).torque * MASS;
             let most = self.controls.strength * person;
-            let size = active.angular[b].norm();
+            let size = torque.norm();
             wanted = wanted.max(size / person);
             if size > most {
-                active.angular[b] *= most / size;
-                damping[b] += most / LENGTHENING;
+                *torque *= most / size;
+                *damping += most / LENGTHENING;
             }
         }
         wanted

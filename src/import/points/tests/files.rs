@@ -36,7 +36,8 @@ fn axes_of_a_table_are_those_of_the_figure() {
     let usual = walk().fitted();
     let names = super::super::layout::named("humanml3d").unwrap().points;
     let names: Vec<String> = names.iter().map(|p| format!("\"{}\"", p.unwrap())).collect();
-    let cases: [(&str, fn(Vec3) -> Vec3); 4] = [
+    type Axes = (&'static str, fn(Vec3) -> Vec3);
+    let cases: [Axes; 4] = [
         ("y_up", |p| p),
         ("z_up", |p| Vec3::new(p.x, -p.z, p.y)),
         ("camera", |p| Vec3::new(p.x, -p.y, -p.z)),

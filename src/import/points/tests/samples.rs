@@ -6,8 +6,11 @@ use crate::math::{Mat3, Quat, from_columns, mean_rotation, percentile};
 use crate::model::{Role, Side};
 use serde_json::Value;
 
+/// A part by its name in the files, and its role.
+type Part = (&'static str, fn(Side) -> Role);
+
 /// The parts whose rotation a limb's solver finds.
-const PARTS: [(&str, fn(Side) -> Role); 2] = [("upper_arm", Role::UpperArm), ("upper_leg", Role::UpperLeg)];
+const PARTS: [Part; 2] = [("upper_arm", Role::UpperArm), ("upper_leg", Role::UpperLeg)];
 
 /// The true rotations of a part at the frames of the file; none if the take lacks it.
 fn truth(file: &Value, part: &str) -> Vec<Quat> {

@@ -11,7 +11,7 @@ use super::legs::legs;
 use super::limb_comparison::both_sides;
 use super::metric_context::MetricContext;
 use super::momentum::{GRAVITY, momentum};
-use super::robot::robot;
+use super::robot_measures::robot;
 use super::samples::Samples;
 use super::statistics::rms;
 use crate::model::{Contacts, Motion};

@@ -25,7 +25,7 @@ mod limb_frame;
 mod arm_contacts;
 mod limb_comparison;
 mod limb_steps;
-mod robot;
+mod robot_measures;
 mod planted_feet;
 mod legs;
 mod assess;

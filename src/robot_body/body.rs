@@ -1,7 +1,7 @@
 //! A humanoid robot, measured once for all takes.
 
-use super::limbs::Limbs;
 use super::link_capsules::{LinkCapsule, colliding_pairs, link_capsules};
+use super::robot_limbs::Limbs;
 use super::sole::Sole;
 use super::zero_pose::ZeroPose;
 use crate::math::Vec3;

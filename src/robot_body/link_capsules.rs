@@ -2,7 +2,7 @@
 //!
 //! Capsules are drawn around shapes, not inside: with inscribed ones, shapes collided in up to three quarters of a take's frames.
 
-use super::limbs::Limbs;
+use super::robot_limbs::Limbs;
 use super::sole::Sole;
 use super::zero_pose::ZeroPose;
 use crate::math::{Vec3, nearest_of_segments};

@@ -4,15 +4,15 @@
 //! the zero pose, where every hinge is at its zero and the base at the origin, or the space of a link. Units: metres, radians.
 
 mod zero_pose;
-mod limbs;
-mod roles;
+mod robot_limbs;
+mod robot_roles;
 mod sole;
 mod link_capsules;
 mod body;
 
 pub(crate) use body::RobotBody;
-pub(crate) use limbs::Limb;
-pub(crate) use roles::robot_roles;
+pub(crate) use robot_limbs::Limb;
+pub(crate) use robot_roles::robot_roles;
 
 #[cfg(test)]
 mod tests;

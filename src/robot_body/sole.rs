@@ -1,6 +1,6 @@
 //! The sole of a foot: the lowest plane of its shapes, as a rectangle in the zero pose.
 
-use super::limbs::Limb;
+use super::robot_limbs::Limb;
 use super::zero_pose::ZeroPose;
 use crate::math::Vec3;
 use crate::model::{Form, Robot, Shape};

@@ -3,13 +3,13 @@
 //! Every residual is linear in velocities of points (`z x (p - x)` per hinge) or in angular velocities (`z`), so that one row needs
 //! the chain of one link only.
 
-use super::goals::Goals;
-use super::jacobian::{Jacobian, append_point, base_of_rotation, point_velocity};
+use super::hinge_jacobian::{Jacobian, append_point, base_of_rotation, point_velocity};
 use super::normal_equations::NormalEquations;
-use super::robot_state::{Placed, RobotState, Unknowns};
-use super::settings::{
+use super::robot_goals::Goals;
+use super::robot_settings::{
     COLLISION_MARGIN, FLOOR_MARGIN, POSTURE, RATE, SMOOTH, SMOOTH_BASE, SPEED_SHARE, SPEED_WIDTH, Settings,
 };
+use super::robot_state::{Placed, RobotState, Unknowns};
 use crate::math::{Mat3, Quat, Vec3, hat, log, nearest_of_segments};
 use std::f64::consts::TAU;
 

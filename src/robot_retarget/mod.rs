@@ -6,14 +6,14 @@
 //!
 //! Space: the robot's world, X front, Y left, Z up, floor at height 0. Units: metres, radians, seconds.
 
-mod settings;
+mod robot_settings;
 mod take_body;
-mod goals;
+mod robot_goals;
 mod robot_state;
 mod small_system;
-mod start;
+mod starting_poses;
 mod normal_equations;
-mod jacobian;
+mod hinge_jacobian;
 mod equations;
 mod solve;
 mod retarget_robot;

@@ -1,10 +1,10 @@
 //! A take onto a humanoid robot: calibration, goals, first guess, one solve over the whole take.
 
-use super::goals::Goals;
+use super::robot_goals::Goals;
+use super::robot_settings::Settings;
 use super::robot_state::{RobotState, Unknowns};
-use super::settings::Settings;
 use super::solve::solve;
-use super::start::first_guess;
+use super::starting_poses::first_guess;
 use super::take_body::TakeBody;
 use crate::math::{Transform, same_hemisphere};
 use crate::model::{Motion, Robot, RobotMotion};

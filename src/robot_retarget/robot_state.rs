@@ -61,12 +61,13 @@ impl Unknowns {
         }
         let used = |range: Option<[f64; 2]>| {
             let [low, high] = range.unwrap_or([-std::f64::consts::PI, std::f64::consts::PI]);
-            let (middle, half) = ((low + high) / 2.0, (high - low) / 2.0 * super::settings::RANGE);
+            let (middle, half) = ((low + high) / 2.0, (high - low) / 2.0 * super::robot_settings::RANGE);
             [middle - half, middle + half]
         };
         let ranges: Vec<[f64; 2]> = robot.hinges.iter().map(|h| used(h.range)).collect();
         let neutral = robot.hinges.iter().zip(&ranges).map(|(h, r)| h.zero.clamp(r[0], r[1])).collect();
-        let fastest = robot.hinges.iter().map(|h| h.speed.unwrap_or(super::settings::USUAL_SPEED)).collect();
+        let fastest =
+            robot.hinges.iter().map(|h| h.speed.unwrap_or(super::robot_settings::USUAL_SPEED)).collect();
         Self {
             body: Arc::clone(body),
             count: 6 + hinges.len(),

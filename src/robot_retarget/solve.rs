@@ -1,10 +1,10 @@
 //! The solve of one window: damped Gauss-Newton steps (Levenberg 1944) with bounds by projection (Bertsekas 1982).
 
 use super::equations::{Equations, Scratch};
-use super::goals::Goals;
 use super::normal_equations::NormalEquations;
+use super::robot_goals::Goals;
+use super::robot_settings::{ROUNDS, Settings};
 use super::robot_state::{RobotState, Unknowns};
-use super::settings::{ROUNDS, Settings};
 
 /// First damping, as a share of the diagonal, and the least after a failure.
 const DAMPING: f64 = 1e-3;

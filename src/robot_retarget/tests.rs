@@ -1,11 +1,11 @@
 //! Laws of the solve.
 
 use super::equations::{Equations, Scratch};
-use super::goals::Goals;
 use super::normal_equations::NormalEquations;
+use super::robot_goals::Goals;
+use super::robot_settings::{RANGE, Settings};
 use super::robot_state::{RobotState, Unknowns};
-use super::settings::{RANGE, Settings};
-use super::start::first_guess;
+use super::starting_poses::first_guess;
 use super::take_body::TakeBody;
 use super::{RobotRetarget, RobotRetargetError};
 use crate::import::{ImportOptions, load};

@@ -23,7 +23,7 @@ mod registry;
 mod repair;
 mod resample;
 mod retarget;
-mod retarget_robot;
+mod onto_robot;
 mod root_motion;
 mod self_contact;
 #[cfg(feature = "physics")]

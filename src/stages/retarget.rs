@@ -1,7 +1,7 @@
 //! Stage `retarget`: transfers the motion from its own skeleton to the pipeline's character.
 
 use super::face::FaceRetarget;
-use super::retarget_robot::RetargetRobotStage;
+use super::onto_robot::RetargetRobotStage;
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::body::CharacterBody;
 use crate::kinematics::cuts;

@@ -5,9 +5,9 @@
 use super::bone_twist::{TwistEvidence, TwistProblem};
 use super::limbs::{ARM, BALANCED, Limb, Sampling};
 use super::noise_filter::LOWEST;
+use super::path_from_feet::velocities;
 use super::point_tracks::PointTracks;
 use super::rigid_fit::{DEGREE, about, axes, differences, median_length, swung, unit};
-use super::root_path::velocities;
 use crate::math::{Quat, Vec3, percentile, slerp, weighted_quantile};
 use crate::model::Side;
 

@@ -22,9 +22,9 @@ mod point_array;
 mod point_tracks;
 mod points_error;
 mod points_format;
-mod repair;
+mod repair_points;
 mod rigid_fit;
-mod root_path;
+mod path_from_feet;
 mod side_swaps;
 mod trunk;
 

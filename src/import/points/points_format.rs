@@ -9,7 +9,7 @@ use super::noise_filter::filtered;
 use super::point_array::PointArray;
 use super::point_tracks::PointTracks;
 use super::points_error::PointsError;
-use super::repair::Gaps;
+use super::repair_points::Gaps;
 use super::{humanml_vectors, json_points, layout_table, repair, root_path, side_swaps};
 use crate::import::format::{ReadFormat, SourceFile};
 use crate::import::import_error::ImportError;
@@ -168,11 +168,11 @@ fn asset(
     if let Some(frame) = points.tracks.iter().find_map(|(_, track)| track.iter().position(far)) {
         return Err(PointsError::NotFinite { frame, point: 0 }.into());
     }
-    let gaps = repair::fill(&mut points)?;
+    let gaps = repair_points::fill(&mut points)?;
     tell_gaps(&gaps, dt, &mut warnings);
     correct_sides(&mut points, options, &mut warnings);
-    if root_path::is_missing(&points) {
-        let by = root_path::displacements(&points, dt);
+    if path_from_feet::is_missing(&points) {
+        let by = path_from_feet::displacements(&points, dt);
         points = points.moved(&by);
         let said =
             "the pelvis is the origin of each frame: the path was estimated from the feet (jumps are lost)";

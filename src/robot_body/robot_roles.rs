@@ -1,6 +1,6 @@
 //! The roles of a robot's joints, so that it is measured, drawn and mapped as other characters are.
 
-use super::limbs::Limbs;
+use super::robot_limbs::Limbs;
 use super::zero_pose::ZeroPose;
 use crate::model::{Assignment, Robot, Role};
 

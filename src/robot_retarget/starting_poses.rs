@@ -1,9 +1,9 @@
 //! A first guess of every frame: base from the pelvis, then the waist, then each limb alone from several starts, and the path
 //! through the starts that changes least (Viterbi 1967). Without it, elbows and knees flip, and kneeling is not found.
 
-use super::goals::Goals;
+use super::robot_goals::Goals;
+use super::robot_settings::Settings;
 use super::robot_state::{Placed, RobotState, Unknowns};
-use super::settings::Settings;
 use super::small_system::{MOST, Row, damped_step};
 use crate::math::{Quat, Transform, Vec3, log};
 use crate::robot_body::Limb;

@@ -2,7 +2,7 @@
 //!
 //! Space: the robot's world, floor at height 0. Units: metres, seconds.
 
-use super::settings::{LOWER, NEAR, SLOW};
+use super::robot_settings::{LOWER, NEAR, SLOW};
 use super::take_body::{FootPath, LimbPath, TakeBody};
 use crate::math::{Quat, Vec3, from_columns, median};
 use crate::robot_body::{Limb, RobotBody};

@@ -129,6 +129,7 @@ pub fn assess_beside(
     if made.metrics.iter().any(|m| m.name == "rest_slip_p95") {
         made.metrics.iter_mut().filter(|m| m.name == "foot_slide_p95").for_each(|m| m.at_most = None);
     }
+    unlimited_of_robots(motion, &mut made.metrics);
     made
 }
 
@@ -187,7 +188,16 @@ fn alone(
         made.metrics.push(metric("jerk", rms(over_time[1..samples.frames - 2].iter().map(|j| j * j))));
         made.series.push(series("jerk", "m/s^3", over_time));
     }
+    unlimited_of_robots(motion, &mut made.metrics);
     (made, samples)
+}
+
+/// Takes the limits of bodies with skins off the measures of a robot: its soles are those of its shapes, which only the measures
+/// `robot_*` know, and its hinges cannot follow limbs.
+fn unlimited_of_robots(motion: &Motion, metrics: &mut [Metric]) {
+    if motion.character.robot.is_some() {
+        metrics.iter_mut().for_each(|metric| metric.at_most = None);
+    }
 }
 
 fn series(name: &str, unit: &'static str, values: Vec<f64>) -> Series {

@@ -115,13 +115,15 @@ fn planted(states: &[FrameState], contacts: &Contacts, rate: f64) -> Vec<Metric>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contacts::{ContactOptions, detect};
     use crate::import::{ImportOptions, load};
     use crate::made_walk::shipped;
     use crate::math::Quat;
+    use crate::measure::{MetricContext, assess};
     use std::sync::Arc;
 
     /// The shipped humanoid stands still, with one change.
-    fn measured(change: impl Fn(&mut RobotMotion)) -> impl Fn(&str) -> f64 {
+    fn standing(change: impl Fn(&mut RobotMotion)) -> Motion {
         let character = load(shipped("humanoid.xml"), &ImportOptions::default()).unwrap().character;
         let own = character.robot.clone().unwrap();
         let body = RobotBody::of(&own).unwrap();
@@ -132,9 +134,23 @@ mod tests {
         let base = Transform::new(Quat::identity(), Vec3::new(0.0, 0.0, 1.0 - low));
         let mut made = RobotMotion { rate: 30.0, base: vec![base; 4], values: zeros.repeat(4) };
         change(&mut made);
-        let motion = Motion::new(Arc::clone(&character), made.clip("still", &own));
-        let found = robot(&motion, None);
+        Motion::new(Arc::clone(&character), made.clip("still", &own))
+    }
+
+    fn measured(change: impl Fn(&mut RobotMotion)) -> impl Fn(&str) -> f64 {
+        let found = robot(&standing(change), None);
         move |name| found.iter().find(|m| m.name == name).unwrap().value
+    }
+
+    #[test]
+    fn a_robot_is_not_judged_by_the_limits_of_skinned_bodies() {
+        // Deeper in the floor than any limit of a body allows.
+        let sunk = standing(|m| m.base.iter_mut().for_each(|base| base.translation.z -= 0.5));
+        let ground = ContactOptions { ground: Some(0.0), ..ContactOptions::default() };
+        let context = MetricContext::new(&sunk.character);
+        let made = assess(&context, &sunk, Some(&detect(&sunk, &ground)), None);
+        assert!(made.metrics.iter().any(|m| m.name == "robot_penetration_max" && m.value > 0.4));
+        assert!(made.metrics.iter().all(|m| m.at_most.is_none()));
     }
 
     #[test]

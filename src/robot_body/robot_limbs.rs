@@ -11,6 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Fewest hinges of a limb: a hip or a shoulder has two or three, and the middle is one.
 const FEWEST: usize = 3;
+/// Most hinges of an arm without a wrist: three of the shoulder and the elbow.
+const WITHOUT_WRIST: usize = 4;
 /// Arms begin farther than this beside the middle, metres: a neck does not.
 const BESIDE: f64 = 0.03;
 /// The next hinge that counts for the direction of a segment is farther than this, metres: nearer ones are of the same joint.
@@ -168,7 +170,8 @@ fn limb(robot: &Robot, zero: &ZeroPose, branch: &Branch, leg: bool) -> Option<Li
     })
 }
 
-/// The end of an arm: the origin of its last link, or the far end of that link's shapes where its hinge is at the origin.
+/// The end of an arm: the origin of its last link; where an arm without a wrist has its elbow there, the far end of that link's
+/// shapes.
 fn tip_of_arm(robot: &Robot, zero: &ZeroPose, branch: &Branch, last: Vec3) -> Vec3 {
     let leaf = zero.links[branch.leaf];
     let far = |a: &Vec3, b: &Vec3| (a - last).norm().total_cmp(&(b - last).norm());
@@ -183,8 +186,8 @@ fn tip_of_arm(robot: &Robot, zero: &ZeroPose, branch: &Branch, last: Vec3) -> Ve
         };
         [along, -along].map(|end| (leaf * shape.link_from_shape).point(&end))
     });
-    let at_hinge = (leaf.translation - last).norm() < APART;
-    ends.filter(|_| at_hinge).max_by(far).unwrap_or(leaf.translation)
+    let at_elbow = branch.hinges.len() <= WITHOUT_WRIST && (leaf.translation - last).norm() < APART;
+    ends.filter(|_| at_elbow).max_by(far).unwrap_or(leaf.translation)
 }
 
 /// The hinge that bends a limb and is farthest from its beginning and its end.

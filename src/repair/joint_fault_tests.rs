@@ -1,7 +1,7 @@
 //! Faults of single joints and of single moments: fixed where the truth is known, else reported with joint and time.
 
 use super::tests::{decimated, repaired, truths};
-use crate::damages::{Dice, distance};
+use crate::damages::{Dice, continuous, distance};
 use posemill::math::{Vec3, exp, slerp};
 use posemill::model::{JointId, Motion, Role, Side};
 
@@ -100,6 +100,7 @@ fn faults_of_single_joints_are_fixed_where_the_truth_is_known_and_never_made_wor
         for (take, truth) in &truths {
             let mut bad = truth.clone();
             damage(&mut bad);
+            continuous(&mut bad.clip);
             let result = repaired(&bad);
             let [was, is] = [&bad, &result.motion].map(|motion| distance(truth, motion));
             if was < HARM {

@@ -10,7 +10,7 @@ use super::point_array::PointArray;
 use super::point_tracks::PointTracks;
 use super::points_error::PointsError;
 use super::repair_points::Gaps;
-use super::{humanml_vectors, json_points, layout_table, repair, root_path, side_swaps};
+use super::{humanml_vectors, json_points, layout_table, path_from_feet, repair_points, side_swaps};
 use crate::import::format::{ReadFormat, SourceFile};
 use crate::import::import_error::ImportError;
 use crate::import::import_options::{ImportOptions, PointLayout, UpAxis};

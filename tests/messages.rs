@@ -427,7 +427,7 @@ const CASES: &[Case] = &[
         )],
         arguments: &["simulate", "s.toml", "-o", "x.csv"],
         exit: 2,
-        stderr: "error: constraint `i` closes a loop\n  --> s.toml:18:1\n   |\n18 | name = \"i\"\n   | ^^^^^^^^^^\n   |\n   = help: remove a constraint: they must form trees, in which the world counts as one body\n",
+        stderr: "error: `kind` is `ball`, it must be without friction and spring, since it closes a loop: give them to another of the loop\n  --> s.toml:19:1\n   |\n19 | kind = \"ball\"\n   | ^^^^^^^^^^^^^\n",
     },
     Case {
         files: &[(
@@ -894,6 +894,7 @@ const VERBS: &[&str] = &[
     "end",
     "export",
     "give",
+    "leave",
     "limit",
     "list",
     "name",

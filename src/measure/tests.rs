@@ -1,5 +1,7 @@
 //! What measures promise: closed forms on motions made for it, and what must not change them.
 
+mod robots;
+
 use posemill::body::COMMON_HEIGHT;
 use posemill::body::CharacterBody;
 use posemill::import::{self, ImportOptions};

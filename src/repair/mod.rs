@@ -32,6 +32,4 @@ pub use repair_motion::{Faults, RepairedMotion, repair_motion};
 pub(crate) use working_take::LEG;
 
 #[cfg(test)]
-mod joint_fault_tests;
-#[cfg(test)]
 mod tests;

@@ -1,6 +1,8 @@
 //! Laws of the repair: a clean take is returned bit for bit, a damaged one is nearer to the truth and never farther,
 //! and what is irrelevant (orientation, position, size, side) has no effect.
 
+mod joint_faults;
+
 use crate::damages::{Damage, damaged, distance, moved};
 use crate::development_data::data;
 use crate::humanoids::{CHARACTERS, TAKES};

@@ -6,6 +6,7 @@
 
 use super::npz_error::NpzError;
 use crate::memory_budget::MemoryBudget;
+use crate::report::shortened;
 use std::io::Read;
 
 /// Maximum length of an array's header, bytes; numpy writes less than 200.
@@ -57,7 +58,8 @@ impl NpyHeader {
         input.read_exact(&mut text).map_err(|_| "it ends within its head".to_owned())?;
         let text = String::from_utf8_lossy(&text);
         let length = (8 + width + size) as u64;
-        Self::parse(&text, length).ok_or_else(|| format!("its head makes no sense: {}", text.trim()))?
+        Self::parse(&text, length)
+            .ok_or_else(|| format!("its head makes no sense: {}", shortened(text.trim())))?
     }
 
     /// `{'descr': '<f8', 'fortran_order': False, 'shape': (120, 156), }`; `None` if a part is missing.

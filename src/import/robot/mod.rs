@@ -20,7 +20,5 @@ pub(super) use motion_file::import as import_motion;
 pub use robot_error::RobotError;
 pub use robot_format::{MJCF, URDF};
 
-#[cfg(all(test, feature = "formats"))]
-mod motion_tests;
 #[cfg(test)]
 mod tests;

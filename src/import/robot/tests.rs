@@ -1,5 +1,8 @@
 //! Robots are read as MuJoCo 4.0 reads them; its results are the numbers below. What cannot be read is a message.
 
+#[cfg(feature = "formats")]
+mod motion;
+
 use crate::import::{ImportError, ImportOptions, from_bytes, load};
 use crate::math::{Quat, RawQuat, Transform, Vec3};
 use crate::model::{Asset, Form, Motion, Robot, RobotMotion};

@@ -1,6 +1,6 @@
 //! Faults of single joints and of single moments: fixed where the truth is known, else reported with joint and time.
 
-use super::tests::{decimated, repaired, truths};
+use super::{decimated, repaired, truths};
 use crate::damages::{Dice, continuous, distance};
 use posemill::math::{Vec3, exp, slerp};
 use posemill::model::{JointId, Motion, Role, Side};
@@ -86,11 +86,11 @@ fn faults_of_single_joints_are_fixed_where_the_truth_is_known_and_never_made_wor
     type Damage = fn(&mut Motion);
     // A damage, its fault, the least number of takes of those damaged that are fixed, and fixed or reported.
     let damages: [(&str, &str, Damage, f64, f64); 7] = [
-        ("frozen arm 0.5 s", "frozen", frozen_arm, 0.5, 0.5),
-        ("gap 0.3 s", "gap", gap, 0.6, 0.6),
-        ("wrap over 3 frames", "wrap", wrap, 0.7, 0.7),
-        ("legs swapped for 0.3 s", "swap", swapped_legs, 0.2, 0.2),
-        ("burst of 8 degrees on an arm", "noise", burst, 0.0, 0.3),
+        ("frozen arm 0.5 s", "frozen", frozen_arm, 0.7, 0.8),
+        ("gap 0.3 s", "gap", gap, 0.9, 0.9),
+        ("wrap over 3 frames", "wrap", wrap, 0.5, 0.8),
+        ("legs swapped for 0.3 s", "swap", swapped_legs, 0.7, 0.7),
+        ("burst of 8 degrees on an arm", "noise", burst, 0.0, 0.8),
         ("knee pop of 15 degrees", "spike", |m| pop(m, Role::LowerLeg(Side::Left), 15.0), 0.0, 0.3),
         ("foot pop of 40 degrees", "spike", |m| pop(m, Role::Foot(Side::Left), 40.0), 0.0, 0.4),
     ];
@@ -103,7 +103,8 @@ fn faults_of_single_joints_are_fixed_where_the_truth_is_known_and_never_made_wor
             continuous(&mut bad.clip);
             let result = repaired(&bad);
             let [was, is] = [&bad, &result.motion].map(|motion| distance(truth, motion));
-            if was < HARM {
+            // Nothing was damaged: takes that stand still there, or lack the joint.
+            if was < 1e-6 {
                 continue;
             }
             let half = truth.clip.frames() / 2;
@@ -111,13 +112,12 @@ fn faults_of_single_joints_are_fixed_where_the_truth_is_known_and_never_made_wor
                 f.fault == fault && f.frames[0] <= half + 40 && f.frames[1] + 40 >= half
             };
             let found = result.findings.iter().find(near);
-            println!("{name}, {take}: {was:.3} cm to {is:.3} cm, {found:?}");
             assert!(is <= was + HARM, "{name}, {take}: {was} cm to {is} cm: {:?}", result.findings);
             count += 1;
             nearer += usize::from(is < 0.9 * was);
             told += usize::from(found.is_some());
         }
-        println!("{name}: of {count} takes {nearer} nearer, {told} told");
+        assert!(count > 1, "{name}: {count} takes");
         assert!(nearer as f64 >= fixed_share * count as f64, "{name}: {nearer} of {count} nearer");
         assert!(told as f64 >= told_share * count as f64, "{name}: {told} of {count} told");
     }
@@ -152,7 +152,7 @@ fn legs_that_never_move_stand_on_no_known_floor() {
     for f in 0..faces.clip.frames() {
         faces.clip.rotations_mut(f).copy_from_slice(&rest);
         for j in &others {
-            turn(&mut faces, f, *j, &(Vec3::y() * (0.3 * (0.1 * f as f64).sin())));
+            turn(&mut faces, f, *j, &(Vec3::y() * (0.3 * libm::sin(0.1 * f as f64))));
         }
         faces.clip.translations_mut(f)[0] = Vec3::y() * 2.0;
     }

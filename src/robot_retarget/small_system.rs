@@ -1,20 +1,17 @@
 //! A damped least-squares step with few unknowns.
 
 /// Most unknowns: the hinges of a limb or a waist. A longer chain moves with its first ones.
-pub(super) const MOST: usize = 16;
+const MOST: usize = 16;
 
-/// A residual with its derivatives by the unknowns.
-pub(super) type Row = ([f64; MOST], f64);
-
-/// The step of `n` unknowns that lowers the sum of squares of `rows`, each with its derivatives and its residual. Unknowns that `held` says are
+/// The step that lowers the sum of squares of `rows`, each with its derivatives and its residual. Unknowns that `held` says are
 /// at a limit, given the gradient, do not move.
 pub(super) fn damped_step(
-    n: usize,
-    rows: &[Row],
+    rows: &[(Vec<f64>, f64)],
     damping: f64,
     held: impl Fn(usize, f64) -> bool,
-) -> [f64; MOST] {
-    let n = n.min(MOST);
+) -> Vec<f64> {
+    let count = rows.first().map_or(0, |row| row.0.len());
+    let n = count.min(MOST);
     let mut matrix = [[0.0f64; MOST]; MOST];
     let mut gradient = [0.0f64; MOST];
     for (row, residual) in rows {
@@ -51,7 +48,7 @@ pub(super) fn damped_step(
             row[j] /= root;
         }
     }
-    let mut step = [0.0; MOST];
+    let mut step = vec![0.0; count];
     for i in 0..n {
         let known: f64 = (0..i).map(|j| matrix[i][j] * step[j]).sum();
         step[i] = (-gradient[i] - known) / matrix[i][i];
@@ -69,14 +66,9 @@ mod tests {
 
     #[test]
     fn a_step_solves_the_normal_equations_and_holds_what_is_held() {
-        let row = |own: [f64; 3], residual: f64| -> Row {
-            let mut row = [0.0; MOST];
-            row[..3].copy_from_slice(&own);
-            (row, residual)
-        };
-        let rows = [row([2.0, 1.0, 0.0], 1.0), row([0.0, 1.0, -1.0], -2.0), row([1.0, 0.0, 3.0], 0.5)];
+        let rows = vec![(vec![2.0, 1.0, 0.0], 1.0), (vec![0.0, 1.0, -1.0], -2.0), (vec![1.0, 0.0, 3.0], 0.5)];
         let damping = 0.1;
-        let step = damped_step(3, &rows, damping, |_, _| false);
+        let step = damped_step(&rows, damping, |_, _| false);
         for k in 0..3 {
             let gradient: f64 = rows
                 .iter()
@@ -84,7 +76,7 @@ mod tests {
                 .sum();
             assert!((gradient + damping * step[k]).abs() < 1e-12);
         }
-        let held = damped_step(3, &rows, damping, |k, _| k == 1);
+        let held = damped_step(&rows, damping, |k, _| k == 1);
         assert!(held[1] == 0.0 && (held[0] - step[0]).abs() > 1e-3);
     }
 }

@@ -4,7 +4,7 @@
 use super::robot_goals::Goals;
 use super::robot_settings::Settings;
 use super::robot_state::{Placed, RobotState, Unknowns};
-use super::small_system::{MOST, Row, damped_step};
+use super::small_system::damped_step;
 use crate::math::{Quat, Transform, Vec3, log};
 use crate::robot_body::Limb;
 use rayon::prelude::*;
@@ -23,10 +23,6 @@ const DAMPING: f64 = 4e-3;
 const PULL: f64 = 1e-3;
 /// A step below this ends a limb's solve, radians: a tenth of a degree, which the solve over the clip makes good.
 const SETTLED: f64 = 2e-3;
-/// Frames that follow each other from one set of starts: half a second at 30 Hz, after which a solution that appeared is found.
-const BLOCK: usize = 16;
-/// Solutions of which no hinge differs by more than this are one, radians: Newton's steps from both end in the same place.
-const SAME: f64 = 0.02;
 /// Starts, beside the neutral pose: the first hinge at these shares of its range ...
 const FIRST: [f64; 3] = [0.15, 0.5, 0.85];
 /// ... times the one before the middle at these shares of its own.
@@ -75,8 +71,10 @@ fn trunk(unknowns: &Unknowns, goals: &Goals, frame: usize) -> RobotState {
         let error = log(&(placed.links[other].rotation
             * zero.links[other].rotation.inverse()
             * turned(other).inverse()));
-        let row = |r: usize| -> Row { (row_of(chain.iter().map(|&hinge| placed.axes[hinge][r])), error[r]) };
-        let step = damped_step(chain.len(), &[row(0), row(1), row(2)], WAIST_DAMPING, |_, _| false);
+        let columns: Vec<Vec3> = chain.iter().map(|&hinge| placed.axes[hinge]).collect();
+        let rows: Vec<(Vec<f64>, f64)> =
+            (0..3).map(|r| (columns.iter().map(|c| c[r]).collect(), error[r])).collect();
+        let step = damped_step(&rows, WAIST_DAMPING, |_, _| false);
         for (&hinge, step) in chain.iter().zip(&step) {
             let value = &mut state.values[hinge];
             *value = (*value + step).clamp(unknowns.low[hinge], unknowns.high[hinge]);
@@ -130,32 +128,18 @@ fn limb_path(
     let starts = solve.starts();
     let directions = goals.limbs[k].as_ref().expect("a limb with goals");
     let zero_end = unknowns.body.zero.links[limb.end].rotation;
-    let goal_of = |placed: &mut Placed, frame: usize| {
+    let in_frame = |placed: &mut Placed, frame: usize| -> Vec<(Vec<f64>, f64)> {
         unknowns.place(&states[frame], placed);
-        LimbGoal {
+        let goal = LimbGoal {
             carrier: placed.links[limb.carrier].rotation,
             directions: [directions[0][frame], directions[1][frame]],
             end: ends.map(|ends| ends[frame] * zero_end),
             end_weight: sigma / end_sigma,
-        }
+        };
+        starts.iter().map(|start| solve.solved(&goal, start, sigma)).collect()
     };
-    // A block begins with all starts and goes on from the different solutions of the frame before.
-    let in_block = |(placed, scratch): &mut (Placed, LimbScratch), block: usize| {
-        let frames = block * BLOCK..goals.frames.min((block + 1) * BLOCK);
-        let mut found: Vec<Vec<(Vec<f64>, f64)>> = Vec::with_capacity(frames.len());
-        for frame in frames {
-            let goal = goal_of(placed, frame);
-            let from: Vec<Vec<f64>> = match found.last() {
-                Some(before) if !goals.cut[frame] => different(before),
-                _ => starts.clone(),
-            };
-            found.push(from.iter().map(|start| solve.solved(&goal, start, sigma, scratch)).collect());
-        }
-        found
-    };
-    let blocks = (0..goals.frames.div_ceil(BLOCK)).into_par_iter();
     let candidates: Vec<Vec<(Vec<f64>, f64)>> =
-        blocks.map_init(Default::default, in_block).collect::<Vec<_>>().concat();
+        (0..goals.frames).into_par_iter().map_init(Placed::default, in_frame).collect();
     let chosen = cheapest_path(&candidates, &goals.cut);
     for ((state, candidates), chosen) in states.iter_mut().zip(candidates).zip(chosen) {
         for (&hinge, value) in solve.hinges.iter().zip(&candidates[chosen].0) {
@@ -224,44 +208,41 @@ impl LimbSolve<'_> {
     }
 
     /// The hinges after some steps from a start, and their cost.
-    fn solved(
-        &self,
-        goal: &LimbGoal,
-        start: &[f64],
-        sigma: f64,
-        scratch: &mut LimbScratch,
-    ) -> (Vec<f64>, f64) {
+    fn solved(&self, goal: &LimbGoal, start: &[f64], sigma: f64) -> (Vec<f64>, f64) {
         let mut values = start.to_vec();
-        let LimbScratch { axes, rows } = scratch;
+        let mut axes = Vec::with_capacity(values.len());
         let neutral = |k: usize| self.unknowns.neutral[self.hinges[k]];
         let upper = self.hinges.iter().filter(|&&h| h < self.limb.middle).count();
         let bending = self.hinges.iter().filter(|&&h| h <= self.limb.middle).count();
+        let mut rows: Vec<(Vec<f64>, f64)> = Vec::with_capacity(9 + values.len());
         let error_of_end =
             |rotation: &Quat| goal.end.map(|end| log(&(rotation * end.inverse())) * goal.end_weight);
         for _ in 0..LIMB_STEPS {
-            let (directions, rotation) = self.place(goal, &values, axes);
+            let (directions, rotation) = self.place(goal, &values, &mut axes);
             rows.clear();
             for (segment, reach) in [(0, upper), (1, bending)] {
                 let (u, t) = (directions[segment], goal.directions[segment]);
                 let column = |k: usize| if k < reach { axes[k].cross(&u) } else { Vec3::zeros() };
-                rows.extend((0..3).map(|r| (row_of((0..values.len()).map(|k| column(k)[r])), (u - t)[r])));
+                let columns: Vec<Vec3> = (0..values.len()).map(column).collect();
+                rows.extend((0..3).map(|r| (columns.iter().map(|c| c[r]).collect(), (u - t)[r])));
             }
             if let Some(error) = error_of_end(&rotation) {
-                rows.extend((0..3).map(|r| (row_of(axes.iter().map(|z| z[r] * goal.end_weight)), error[r])));
+                rows.extend(
+                    (0..3).map(|r| (axes.iter().map(|z| z[r] * goal.end_weight).collect(), error[r])),
+                );
             }
             let pull = PULL.sqrt();
-            for (k, value) in values.iter().enumerate() {
-                let mut row = [0.0; MOST];
-                row[k.min(MOST - 1)] = pull;
-                rows.push((row, (value - neutral(k)) * pull));
+            for k in 0..values.len() {
+                let row = (0..values.len()).map(|i| if i == k { pull } else { 0.0 }).collect();
+                rows.push((row, (values[k] - neutral(k)) * pull));
             }
             let at_limit = |k: usize, gradient: f64| {
                 let (low, high) = self.limits(self.hinges[k]);
                 values[k] <= low + 1e-3 && gradient > 0.0 || values[k] >= high - 1e-3 && gradient < 0.0
             };
-            let step = damped_step(values.len(), rows, DAMPING, at_limit);
+            let step = damped_step(&rows, DAMPING, at_limit);
             let mut largest = 0.0f64;
-            for (k, step) in step.iter().enumerate().take(values.len()) {
+            for (k, step) in step.iter().enumerate() {
                 let (low, high) = self.limits(self.hinges[k]);
                 let moved = (values[k] + step.clamp(-LARGEST_STEP, LARGEST_STEP)).clamp(low, high);
                 largest = largest.max((moved - values[k]).abs());
@@ -271,42 +252,13 @@ impl LimbSolve<'_> {
                 break;
             }
         }
-        let (directions, rotation) = self.place(goal, &values, axes);
+        let (directions, rotation) = self.place(goal, &values, &mut axes);
         let off: f64 = (0..2).map(|k| (directions[k] - goal.directions[k]).norm_squared()).sum();
         let end = error_of_end(&rotation).map_or(0.0, |error| error.norm_squared());
         let far: f64 = values.iter().enumerate().map(|(k, v)| (v - neutral(k)) * (v - neutral(k))).sum();
         let cost = (off + end) / (sigma * sigma) + NEUTRAL * far;
         (values, cost)
     }
-}
-
-/// Scratch space of a limb's solve.
-#[derive(Default)]
-struct LimbScratch {
-    axes: Vec<Vec3>,
-    rows: Vec<Row>,
-}
-
-/// Some numbers as a row, filled up with zeros.
-fn row_of(numbers: impl Iterator<Item = f64>) -> [f64; MOST] {
-    let mut row = [0.0; MOST];
-    row.iter_mut().zip(numbers).for_each(|(to, from)| *to = from);
-    row
-}
-
-/// The solutions that differ from each other, cheapest first.
-fn different(solutions: &[(Vec<f64>, f64)]) -> Vec<Vec<f64>> {
-    let mut order: Vec<usize> = (0..solutions.len()).collect();
-    order.sort_by(|&a, &b| solutions[a].1.total_cmp(&solutions[b].1));
-    let mut kept: Vec<Vec<f64>> = Vec::new();
-    for k in order {
-        let own = &solutions[k].0;
-        let same = |other: &Vec<f64>| own.iter().zip(other).all(|(a, b)| (a - b).abs() < SAME);
-        if !kept.iter().any(same) {
-            kept.push(own.clone());
-        }
-    }
-    kept
 }
 
 /// The cheapest choice of a candidate for every frame.

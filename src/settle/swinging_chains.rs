@@ -10,9 +10,9 @@ use crate::dynamics::{
     Articulation, BallDrive, Body, BodyState, Constraint, ConstraintKind, World, WorldSettings, solid,
 };
 use crate::kinematics::is_cycle;
-use crate::math::{Quat, Vec3, arc, exp, log};
+use crate::math::{Quat, Transform, Vec3, arc, exp, log};
 use crate::measure::GRAVITY;
-use crate::model::{JointId, ModelPose, Motion, Pose, Skeleton};
+use crate::model::{JointId, ModelPose, Motion, Skeleton};
 use crate::signal::with_poses;
 
 /// How chains swing.
@@ -121,25 +121,11 @@ pub fn swing(motion: &Motion, tops: &[JointId], how: &Swing) -> (Motion, f64) {
         step(&mut world, &start, &start);
     }
     if is_cycle(motion) {
-        let last = (clip.frames() - 1) * n;
-        let end = trajectory.model(skeleton, last);
-        let back = *start.joint(bases[0]) * end.joint(bases[0]).inverse();
-        for _ in 0..(PERIODIC / (last as f64 * h)).ceil() as usize {
-            let mut now = start.clone();
-            for k in 0..last {
-                let next = trajectory.model(skeleton, k + 1);
-                step(&mut world, &now, &next);
-                now = next;
-            }
-            for state in &mut world.states {
-                state.position = back.point(&state.position);
-                state.orientation = back.rotation * state.orientation;
-                state.velocity = back.rotation * state.velocity;
-            }
-        }
+        let cycle: Vec<_> = (0..=(clip.frames() - 1) * n).map(|k| trajectory.model(skeleton, k)).collect();
+        let back = *start.joint(bases[0]) * cycle[cycle.len() - 1].joint(bases[0]).inverse();
+        repeat_cycle(&mut world, &cycle, h, &back, &step);
     }
-    let mut poses: Vec<Pose> = Vec::with_capacity(clip.frames());
-    let mut farthest: f64 = 0.0;
+    let (mut poses, mut farthest) = (Vec::with_capacity(clip.frames()), 0.0_f64);
     let mut now = start;
     for f in 0..clip.frames() {
         let mut pose = clip.pose(skeleton, f);
@@ -162,6 +148,27 @@ pub fn swing(motion: &Motion, tops: &[JointId], how: &Swing) -> (Motion, f64) {
         }
     }
     (with_poses(motion, &poses), farthest)
+}
+
+/// Simulates a cycle, whose steps last `h` seconds, until it repeats; after each, all bodies are moved `back` to where it began.
+fn repeat_cycle(
+    world: &mut World,
+    cycle: &[ModelPose],
+    h: f64,
+    back: &Transform,
+    step: &impl Fn(&mut World, &ModelPose, &ModelPose),
+) {
+    let seconds = (cycle.len() - 1) as f64 * h;
+    for _ in 0..(PERIODIC / seconds).ceil() as usize {
+        for two in cycle.windows(2) {
+            step(world, &two[0], &two[1]);
+        }
+        for state in &mut world.states {
+            state.position = back.point(&state.position);
+            state.orientation = back.rotation * state.orientation;
+            state.velocity = back.rotation * state.velocity;
+        }
+    }
 }
 
 fn rods(skeleton: &Skeleton, model: &ModelPose, joints: &[JointId], bases: &[JointId]) -> Vec<Rod> {

@@ -38,6 +38,6 @@ pub enum FaceError {
         reason: String,
     },
     /// No frame has weights.
-    #[error("no frame has weights\n  hint: record the take again")]
+    #[error("no frame has weights\n  hint: export the take again")]
     Empty,
 }

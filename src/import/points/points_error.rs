@@ -48,7 +48,9 @@ pub enum PointsError {
         found: String,
     },
     /// A layout that does not exist.
-    #[error("there is no layout `{name}`\n  hint: one of {known}, or a table with the extension `.toml`")]
+    #[error(
+        "there is no layout `{name}`\n  hint: name one of {known}, or a table with the extension `.toml`"
+    )]
     UnknownLayout {
         /// The name.
         name: String,
@@ -75,8 +77,7 @@ pub enum PointsError {
     },
     /// Points without which no motion can be fitted.
     #[error(
-        "missing in more than half of the frames, or not in the layout: {parts} (left or right)\n  hint: no motion is fitted without them; \
-         use another take, or another layout"
+        "missing in more than half of the frames, or not in the layout: {parts} (left or right)\n  hint: use another take, or another layout: no motion is fitted without them"
     )]
     Missing {
         /// The parts.

@@ -45,7 +45,9 @@ pub enum RobotError {
         reason: String,
     },
     /// More than a limit allows.
-    #[error("{file}: more than {limit} {what} (`{name}`)\n  hint: the file is damaged, or no robot")]
+    #[error(
+        "{file}: more than {limit} {what} (`{name}`)\n  hint: check the file: it is damaged, or no robot"
+    )]
     Limit {
         /// The name of the file.
         file: String,

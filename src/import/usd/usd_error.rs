@@ -8,7 +8,7 @@ use crate::memory_budget::OverBudget;
 pub enum UsdError {
     /// A crate, or an archive of one.
     #[error(
-        "binary USD is not read, nor compressed archives\n  hint: convert it to text with `usdcat in.usdc -o out.usda` (usd-core, Blender exports `.usda` too)"
+        "binary USD is not read, nor compressed archives\n  hint: export it as text with `usdcat in.usdc -o out.usda` (usd-core, Blender exports `.usda` too)"
     )]
     Binary,
     /// Text that does not follow the grammar.

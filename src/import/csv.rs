@@ -52,7 +52,7 @@ const PLACE: &str = "the table";
 pub enum CsvError {
     /// The table is not one that posemill writes.
     #[error(
-        "line {line}: {reason}\n  hint: tables with the columns `time` and `NAME.px` to `NAME.qw` are read, or with `frame,time,joint,px` to `qw`"
+        "line {line}: {reason}\n  hint: use the columns `time` and `NAME.px` to `NAME.qw`, or `frame,time,joint,px` to `qw`"
     )]
     Table {
         /// The line, from 1.

@@ -39,7 +39,7 @@ const PAGES: [(&str, usize); 7] = [
     ("batches.md", 5),
     ("formats.md", 8),
     ("measures.md", 5),
-    ("physics.md", 7),
+    ("physics.md", 10),
     ("pipelines.md", 7),
     ("retargeting.md", 9),
     ("robots.md", 9),

@@ -44,7 +44,7 @@ pub(super) struct Layer {
     pub(super) metres_per_unit: f64,
     /// `upAxis` is Z.
     pub(super) z_up: bool,
-    /// `timeCodesPerSecond`, 24 by default.
+    /// `timeCodesPerSecond`, else `framesPerSecond`, 24 by default.
     pub(super) rate: f64,
     /// Whether prims refer to other files.
     pub(super) refers: bool,

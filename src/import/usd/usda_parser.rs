@@ -20,11 +20,14 @@ const SAMPLE: u64 = 2 * size_of::<(f64, Value)>() as u64;
 /// # Errors
 /// A [`UsdError`] with the line.
 pub(super) fn parse(text: &str, budget: &MemoryBudget) -> Result<Layer, UsdError> {
-    let mut layer = Layer { metres_per_unit: 0.01, rate: 24.0, ..Layer::default() };
-    let mut parser = Parser { text, at: 0, layer: &mut layer, budget };
+    let mut layer = Layer { metres_per_unit: 0.01, ..Layer::default() };
+    let mut parser = Parser { text, at: 0, layer: &mut layer, frame_rate: 24.0, budget };
     parser.skip_space();
     if parser.peek() == Some(b'(') {
         parser.metadata(&mut UsdProperty::default(), true)?;
+    }
+    if parser.layer.rate == 0.0 {
+        parser.layer.rate = parser.frame_rate;
     }
     parser.prims(None, 0)?;
     match parser.peek() {
@@ -44,6 +47,8 @@ struct Parser<'a, 'l> {
     text: &'a str,
     at: usize,
     layer: &'l mut Layer,
+    /// `framesPerSecond`, 24 by default: the rate of time codes that have none of their own.
+    frame_rate: f64,
     budget: &'l MemoryBudget,
 }
 
@@ -270,6 +275,7 @@ impl<'a> Parser<'a, '_> {
                     positive(&n, &mut self.layer.metres_per_unit)
                 }
                 (Value::Numbers(n), "timeCodesPerSecond") if layer => positive(&n, &mut self.layer.rate),
+                (Value::Numbers(n), "framesPerSecond") if layer => positive(&n, &mut self.frame_rate),
                 _ => {}
             }
         }
@@ -438,6 +444,10 @@ over "Other" { }
             (walk.kind.as_str(), walk.name(), walk.words("joints")),
             ("SkelAnimation", "walk", &["a".into(), "a/b".into()][..])
         );
+        let rate = |metadata: &str| parse(&format!("#usda 1.0\n({metadata})")).unwrap().rate;
+        assert_eq!(rate(""), 24.0);
+        assert_eq!(rate("framesPerSecond = 60"), 60.0);
+        assert_eq!(rate("timeCodesPerSecond = 30 framesPerSecond = 60"), 30.0);
         let rotations = &walk.properties["rotations"].samples;
         assert_eq!((rotations.len(), rotations[1].0), (2, 1.5));
         assert_eq!(rotations[1].1, Value::Numbers(vec![0.5, 0.5, 0.5, 0.5, 1.0, 0.0, 0.0, 0.0]));

@@ -157,6 +157,27 @@ impl MemoryBudget {
         self.reserve(count.saturating_mul(size_of::<T>() as u64), what)
     }
 
+    /// Reserves the memory of JSON text that is parsed to a [`serde_json::Value`], at most: a value of two bytes takes 160.
+    ///
+    /// # Errors
+    /// As `MemoryBudget::reserve`.
+    pub(crate) fn reserve_json(&self, text: &[u8]) -> Result<(), OverBudget> {
+        /// A value, and what a member of an object has besides: its name and its hash.
+        const VALUE: u64 = size_of::<serde_json::Value>() as u64;
+        const MEMBER: u64 = size_of::<(String, u64)>() as u64;
+        // Lists and objects begin with room for four, and double it; an object has a table of hashes, a string its allocation.
+        let of = |byte: &u8| match byte {
+            b'[' => 4 * VALUE,
+            b'{' => 4 * (VALUE + MEMBER) + 64,
+            b',' => 2 * VALUE,
+            b':' => 2 * MEMBER + 16,
+            b'"' => 16,
+            _ => 0,
+        };
+        let bytes = text.iter().map(of).sum::<u64>() + text.len() as u64;
+        self.reserve(bytes, || "the JSON".to_owned())
+    }
+
     /// Counts `steps` of work, each at most about a microsecond; `what` names what they are for.
     ///
     /// # Errors
@@ -217,6 +238,23 @@ mod tests {
         assert_eq!(budget.reserve_list::<u64>(5, String::new), Ok(()));
         assert!(budget.reserve_list::<u64>(u64::MAX, String::new).is_err());
         assert_eq!(budget.left(), 0);
+    }
+
+    #[test]
+    fn json_is_reserved_by_what_its_values_take() {
+        let taken = |text: &str| {
+            let budget = MemoryBudget::new(0, Some(1_000_000));
+            budget.reserve_json(text.as_bytes()).unwrap();
+            1_000_000 - budget.left()
+        };
+        let value = size_of::<serde_json::Value>() as u64;
+        // A list of one number has room for four, a list of many for twice as many.
+        assert!(
+            taken("[[0],[0],[0]]") >= 4 * 4 * value
+                && taken(&format!("[{}0]", "0,".repeat(999))) >= 1999 * value
+        );
+        assert!(taken("[{\"a\":0}]") >= 8 * value + 4 * 32);
+        assert!(MemoryBudget::new(0, Some(100)).reserve_json(b"[]").is_err());
     }
 
     #[test]

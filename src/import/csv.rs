@@ -264,14 +264,14 @@ impl Table {
                 };
                 let first = local(0);
                 let moved = (0..frames).step_by(step).map(|f| (local(f) - first).norm()).fold(0.0, f64::max);
-                (if moved < STAYS { 0.0 } else { moved }, first.norm())
+                (if moved < STAYS { 0.0 } else { moved }, first.norm(), parent)
             };
-            let order = |a: &usize, b: &usize| {
-                let ((moved, near), (other, far)) = (candidate(*a), candidate(*b));
-                moved.total_cmp(&other).then(near.total_cmp(&far)).then(b.cmp(a))
+            let order = |(moved, near, a): &(f64, f64, usize), (other, far, b): &(f64, f64, usize)| {
+                moved.total_cmp(other).then(near.total_cmp(far)).then(b.cmp(a))
             };
             let other_side = |parent: &usize| same_but_for_side(&self.names[joint], &self.names[*parent]);
-            (0..joint).filter(|parent| !other_side(parent)).min_by(order).or(joint.checked_sub(1))
+            let candidates = (0..joint).filter(|parent| !other_side(parent)).map(candidate);
+            candidates.min_by(order).map(|found| found.2).or(joint.checked_sub(1))
         };
         (0..joints).map(find).collect()
     }

@@ -85,3 +85,51 @@ fn binary_usd_is_refused_with_the_command_that_helps() {
     let loop_ = "#usda 1.0\ndef Skeleton \"S\" { uniform token[] joints = [\"a\", \"a\"] }";
     assert!(refused(loop_.as_bytes()).starts_with("`/S`: two joints have the same path"));
 }
+
+/// A triangle on two joints, of which the face, the joint indices, their weights and a blend shape are given.
+fn triangle(face: &str, joints: &str, weights: &str, shape: &str) -> Result<Asset, String> {
+    let text = format!(
+        "#usda 1.0
+        def SkelRoot 'R' {{
+            def Skeleton 'S' {{
+                uniform token[] joints = ['a', 'a/b']
+                uniform matrix4d[] restTransforms = [
+                    ((1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1)),
+                    ((1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (0, 10, 0, 1))
+                ]
+            }}
+            def Mesh 'M' {{
+                point3f[] points = [(0, 0, 0), (10, 0, 0), (0, 10, 0)]
+                int[] faceVertexCounts = [3]
+                int[] faceVertexIndices = {face}
+                int[] primvars:skel:jointIndices = {joints} (elementSize = 2)
+                float[] primvars:skel:jointWeights = {weights} (elementSize = 2)
+                uniform token[] skel:blendShapes = ['smile']
+                rel skel:blendShapeTargets = </R/M/smile>
+                def BlendShape 'smile' {{ uniform vector3f[] offsets = [(0, 1, 0)] uniform int[] pointIndices = {shape} }}
+            }}
+        }}"
+    );
+    let options = ImportOptions::default();
+    from_bytes(text.as_bytes(), "triangle", Some("usda"), None, &options).map_err(|e| e.to_string())
+}
+
+#[test]
+fn indices_below_zero_are_refused_and_weights_of_any_size_sum_to_one() {
+    let (face, joints, weights) = ("[0, 1, 2]", "[0, 1, 0, 1, 0, 1]", "[1, 0, 1e-50, 3e-50, 1e300, 1e300]");
+    let asset = triangle(face, joints, weights, "[2]").unwrap();
+    assert!(!asset.warnings.has("usd-inbetweens"));
+    let mesh = &asset.character.meshes[0];
+    let of = |vertex: usize| mesh.weights[vertex];
+    assert_eq!([of(0), of(1), of(2)], [[1.0, 0.0, 0.0, 0.0], [0.75, 0.25, 0.0, 0.0], [0.5, 0.5, 0.0, 0.0]]);
+    for (wrong, said) in [
+        (triangle("[0, -1, 2]", joints, weights, "[2]"), "its faces name points that are not there"),
+        (triangle(face, "[0, 1, -1, 1, 0, 1]", weights, "[2]"), "a weight names a joint that is not there"),
+        (triangle(face, joints, weights, "[-2]"), "a blend shape moves points that are not there"),
+    ] {
+        let message = wrong.err().unwrap_or_default();
+        assert!(message.contains(said), "{message}, expected: {said}");
+    }
+    let between = "[2] uniform vector3f[] inbetweens:half = [(3, 0, 0)]";
+    assert!(triangle(face, joints, weights, between).unwrap().warnings.has("usd-inbetweens"));
+}

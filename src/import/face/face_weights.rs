@@ -83,7 +83,7 @@ impl FaceWeights {
             return Ok((self, rate));
         }
         // The last frame counts although its time may be rounded down.
-        let frames = ((last - first) * rate + UNIFORM) as u64 + 1;
+        let frames = (((last - first) * rate + UNIFORM) as u64).saturating_add(1);
         let width = self.names.len();
         budget.reserve_list::<f32>(frames.saturating_mul(width as u64), || {
             format!("{frames} frames of weights")
@@ -125,5 +125,23 @@ impl FaceWeights {
         warnings.add("face-times", said, "the times");
         self.values = kept.iter().flat_map(|&k| self.values[k * width..][..width].to_vec()).collect();
         self.times = kept.iter().map(|&k| self.times[k]).collect();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_far_apart_are_refused() {
+        let weights = FaceWeights {
+            names: vec!["jawOpen".to_owned()],
+            times: vec![0.0, 1e300],
+            rate: Some(60.0),
+            values: vec![0.0, 1.0],
+        };
+        let budget = MemoryBudget::new(0, None);
+        let uniform = weights.uniform(&ImportOptions::default(), &budget, &mut Warnings::new());
+        assert!(matches!(uniform, Err(ImportError::Memory(_))));
     }
 }

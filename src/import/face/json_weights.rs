@@ -13,9 +13,6 @@ use crate::report::shortened;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 
-/// Bytes of a parsed value for each byte of text, at most: a number of one digit and its comma take 32.
-const PARSED: u64 = 16;
-
 const NAMES: &[&str] = &["names", "facsNames", "blendShapes", "blendShapeNames", "blendshapes"];
 const FRAMES: &[&str] = &["frames", "weightMat", "weights"];
 const RATE: &[&str] = &["fps", "exportFps", "rate", "frameRate"];
@@ -38,7 +35,7 @@ pub(super) fn is_document(head: &[u8]) -> bool {
 /// # Errors
 /// A [`FaceError`] with the frame, and a document that exceeds the memory limit.
 pub(super) fn read(text: &str, budget: &MemoryBudget) -> Result<FaceWeights, ImportError> {
-    budget.reserve(PARSED * text.len() as u64, || "the JSON".to_owned())?;
+    budget.reserve_json(text.as_bytes())?;
     let json: Value = serde_json::from_str(text).map_err(|e| wrong(e.to_string()))?;
     let empty = Map::new();
     let top = json.as_object().unwrap_or(&empty);

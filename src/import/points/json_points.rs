@@ -7,7 +7,9 @@
 
 use super::point_array::{CONFIDENT, PointArray};
 use super::points_error::PointsError;
+use crate::import::import_error::ImportError;
 use crate::math::Vec3;
+use crate::memory_budget::MemoryBudget;
 use serde_json::Value;
 
 /// Names of a frame's list of points, in the order in which they are looked for.
@@ -19,9 +21,10 @@ const CONFIDENCE: [&str; 4] = ["visibility", "score", "confidence", "presence"];
 /// The positions in a text.
 ///
 /// # Errors
-/// Text that is no JSON, or JSON that is no list of frames.
-pub(super) fn read(bytes: &[u8]) -> Result<PointArray, PointsError> {
+/// Text that is no JSON, JSON that is no list of frames, and positions that exceed the memory limit.
+pub(super) fn read(bytes: &[u8], budget: &MemoryBudget) -> Result<PointArray, ImportError> {
     let fault = |reason: String| PointsError::Json { reason };
+    budget.reserve_json(bytes)?;
     let whole: Value = serde_json::from_slice(bytes).map_err(|error| fault(error.to_string()))?;
     let frames = match &whole {
         Value::Object(object) => object.get("frames").and_then(Value::as_array),
@@ -40,17 +43,21 @@ pub(super) fn read(bytes: &[u8]) -> Result<PointArray, PointsError> {
         .collect::<Result<_, _>>()?;
     let points = rows.iter().map(Vec::len).max().unwrap_or(0);
     if points == 0 {
-        return Err(fault("no frame has points".into()));
+        return Err(fault("no frame has points".into()).into());
     }
+    // Empty frames are gaps of all points.
+    budget.reserve_list::<Vec3>((rows.len() as u64).saturating_mul(points as u64), || {
+        "the positions".to_owned()
+    })?;
     let mut positions = Vec::with_capacity(rows.len() * points);
     for (k, row) in rows.iter().enumerate() {
         match row.len() {
             0 => positions.extend(std::iter::repeat_n(Vec3::repeat(f64::NAN), points)),
             n if n == points => positions.extend(row),
-            n => return Err(fault(format!("frame {k} has {n} points, others have {points}"))),
+            n => return Err(fault(format!("frame {k} has {n} points, others have {points}")).into()),
         }
     }
-    PointArray { points, positions }.checked()
+    Ok(PointArray { points, positions }.checked()?)
 }
 
 /// The points of a frame; none if it is empty.
@@ -101,6 +108,10 @@ fn point(value: &Value) -> Option<Vec3> {
 mod tests {
     use super::*;
 
+    fn read(bytes: &[u8]) -> Result<PointArray, ImportError> {
+        super::read(bytes, &MemoryBudget::new(bytes.len() as u64, None))
+    }
+
     #[test]
     fn trackers_write_frames_in_several_ways() {
         let expected = read(b"[[[1,2,3],[4,5,6]],[[1,2,4],[4,5,7]]]").unwrap();
@@ -123,8 +134,13 @@ mod tests {
         for text in
             ["", "{", "{}", "3", "[]", "[[]]", "[[1,2,3]]", "[[[1,2]]]", "[[[1,2,3]],[[1,2,3],[1,2,3]]]"]
         {
-            assert!(matches!(read(text.as_bytes()), Err(PointsError::Json { .. })), "{text}");
+            assert!(
+                matches!(read(text.as_bytes()), Err(ImportError::Points(PointsError::Json { .. }))),
+                "{text}"
+            );
         }
+        let gaps = format!("[[{}[1,2,3]]{}]", "[1,2,3],".repeat(10_000), ",[]".repeat(10_000));
+        assert!(matches!(read(gaps.as_bytes()), Err(ImportError::Memory(_))));
         let said = read(b"[[[1,2,3]],[[1,2,\"a\"]]]").unwrap_err().to_string();
         assert!(said.contains("frame 1"), "{said}");
     }

@@ -40,11 +40,7 @@ pub const FORMAT: ReadFormat = ReadFormat {
                 }
                 positions(&array, layout.as_ref())?
             }
-            false => {
-                // A number of five characters is a value of 32 bytes.
-                budget.reserve(8 * source.bytes.len() as u64, || "the JSON text".to_owned())?;
-                json_points::read(source.bytes)?
-            }
+            false => json_points::read(source.bytes, &budget)?,
         };
         asset(&array, layout, None, source, options, &budget)
     },

@@ -140,7 +140,7 @@ fn glb(layer: &Layer, budget: &MemoryBudget, warnings: &mut Warnings) -> Result<
             );
             continue;
         }
-        let made = mesh(&by_path, body, &skeleton, &mut binary, budget)?;
+        let made = mesh(&by_path, body, &skeleton, &mut binary, budget, warnings)?;
         let node = nodes.len();
         nodes.push(json!({"name": body.name(), "mesh": meshes.len(), "skin": skins.len()}));
         skins.push(skin(&skeleton, body, &mut binary, budget)?);

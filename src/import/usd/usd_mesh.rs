@@ -8,6 +8,7 @@ use super::usda_layer::Prim;
 use crate::gltf_document::{FLOAT, GlbBuilder, UNSIGNED_INT, UNSIGNED_SHORT, floats};
 use crate::import::import_error::ImportError;
 use crate::memory_budget::MemoryBudget;
+use crate::report::Warnings;
 use serde_json::{Value as Json, json};
 use std::collections::HashMap;
 
@@ -39,6 +40,7 @@ pub(super) fn mesh(
     skeleton: &UsdSkeleton,
     binary: &mut GlbBuilder,
     budget: &MemoryBudget,
+    warnings: &mut Warnings,
 ) -> Result<GltfMesh, ImportError> {
     let fault = |reason: &str| UsdError::Prim { prim: prim.path.clone(), reason: reason.to_owned() };
     let points = triples(prim.numbers("points"));
@@ -87,6 +89,10 @@ pub(super) fn mesh(
     let (mut targets, mut names) = (Vec::new(), Vec::new());
     for (name, path) in prim.words("skel:blendShapes").iter().zip(prim.words("skel:blendShapeTargets")) {
         let Some(shape) = by_path.get(path.as_str()) else { continue };
+        if shape.properties.keys().any(|name| name.starts_with("inbetweens:")) {
+            let said = "shapes between zero and a blend shape are not read: the shape is blended in linearly";
+            warnings.add("usd-inbetweens", said, path.clone());
+        }
         budget.reserve(12 * (vertices + points.len()) as u64, || format!("the blend shape {name}"))?;
         let offsets = offsets(shape, points.len())
             .ok_or_else(|| fault("a blend shape moves points that are not there"))?;
@@ -101,6 +107,11 @@ pub(super) fn mesh(
     }
     mesh["primitives"] = json!([primitive]);
     Ok(GltfMesh { mesh, targets: names })
+}
+
+/// A number as an index or a count; below zero it is out of every range.
+fn index(number: &f64) -> usize {
+    if *number < 0.0 { usize::MAX } else { *number as usize }
 }
 
 fn triples(numbers: &[f64]) -> Vec<[f32; 3]> {
@@ -124,7 +135,7 @@ fn push_points(binary: &mut GlbBuilder, points: &[[f32; 3]]) -> usize {
 
 /// The vertices and triangles; `None` if an index is out of range.
 fn faces(prim: &Prim, points: usize, per_corner: bool) -> Option<Faces> {
-    let corners: Vec<usize> = prim.numbers("faceVertexIndices").iter().map(|n| *n as usize).collect();
+    let corners: Vec<usize> = prim.numbers("faceVertexIndices").iter().map(index).collect();
     if corners.is_empty() || corners.iter().any(|&p| p >= points) || corners.len() > u32::MAX as usize {
         return None;
     }
@@ -132,7 +143,7 @@ fn faces(prim: &Prim, points: usize, per_corner: bool) -> Option<Faces> {
     let vertex = |corner: usize| (if per_corner { corner } else { corners[corner] }) as u32;
     let (mut triangles, mut start) = (Vec::new(), 0_usize);
     for count in prim.numbers("faceVertexCounts") {
-        let end = start.checked_add(*count as usize).filter(|end| *end <= corners.len())?;
+        let end = start.checked_add(index(count)).filter(|end| *end <= corners.len())?;
         for k in start + 2..end {
             let [b, c] = if flipped { [k, k - 1] } else { [k - 1, k] };
             triangles.extend([start, b, c].map(vertex));
@@ -154,7 +165,7 @@ fn of_vertices<const N: usize>(prim: &Prim, name: &str, faces: &Faces) -> Option
     let indices = prim.numbers(&format!("{name}:indices"));
     let at = |k: usize| match indices {
         [] => values.get(k).copied(),
-        indices => values.get(*indices.get(k)? as usize).copied(),
+        indices => values.get(index(indices.get(k)?)).copied(),
     };
     match property.interpolation.as_str() {
         "faceVarying" => faces.corners.as_ref()?.iter().map(|&corner| at(corner)).collect(),
@@ -182,15 +193,15 @@ fn influences(
     let of_point = |point: usize| {
         let at = if constant { 0 } else { width * point };
         let pairs = indices[at..at + width].iter().zip(&weights[at..at + width]).filter(|(_, w)| **w > 0.0);
-        let mut found: Vec<(u16, f32)> = Vec::new();
-        for (index, weight) in pairs {
+        let mut found: Vec<(u16, f64)> = Vec::new();
+        for (number, weight) in pairs {
             let joint = order
-                .get(*index as usize)
+                .get(index(number))
                 .copied()
                 .flatten()
                 .ok_or("a weight names a joint that is not there")?;
             let joint = u16::try_from(joint).map_err(|_| "the skeleton has more than 65,536 joints")?;
-            found.push((joint, *weight as f32));
+            found.push((joint, *weight));
         }
         // glTF forbids one joint twice.
         found.sort_by_key(|influence| influence.0);
@@ -201,12 +212,11 @@ fn influences(
         });
         found.sort_by(|a, b| b.1.total_cmp(&a.1));
         found.truncate(MOST_INFLUENCES);
-        let total: f32 = found.iter().map(|(_, w)| w).sum();
-        found.iter_mut().for_each(|(_, w)| *w /= total);
         if found.is_empty() {
             found.push((0, 1.0));
         }
-        Ok(found)
+        let total: f64 = found.iter().map(|(_, w)| w).sum();
+        Ok(found.into_iter().map(|(joint, w)| (joint, (w / total) as f32)).collect())
     };
     match constant && points > 0 {
         true => Ok(vec![of_point(0)?; points]),
@@ -220,7 +230,7 @@ fn offsets(shape: &Prim, points: usize) -> Option<Vec<[f32; 3]>> {
     let indices = shape.numbers("pointIndices");
     let mut all = vec![[0.0; 3]; points];
     for (k, offset) in listed.into_iter().enumerate() {
-        let point = if indices.is_empty() { k } else { *indices.get(k)? as usize };
+        let point = if indices.is_empty() { k } else { index(indices.get(k)?) };
         *all.get_mut(point)? = offset;
     }
     Some(all)

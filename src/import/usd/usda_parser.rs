@@ -12,6 +12,8 @@ const DEEPEST: usize = 128;
 
 /// Bytes of a property in its prim's map.
 const PROPERTY: usize = 2 * size_of::<UsdProperty>();
+/// Bytes of a word in a list that has room for as many again.
+const WORD: u64 = 2 * size_of::<String>() as u64;
 /// Bytes of a sample with the head of its list.
 const SAMPLE: u64 = 2 * size_of::<(f64, Value)>() as u64;
 
@@ -315,13 +317,13 @@ impl<'a> Parser<'a, '_> {
                 Ok(())
             }
             Some(b'"' | b'\'') => {
-                words.push(self.string()?.to_owned());
-                Ok(())
+                let text = self.string()?;
+                self.add(words, text)
             }
             Some(b'<') => {
                 self.at += 1;
-                words.push(self.until(">")?.to_owned());
-                Ok(())
+                let path = self.until(">")?;
+                self.add(words, path)
             }
             Some(b'@') => {
                 *other = true;
@@ -340,6 +342,13 @@ impl<'a> Parser<'a, '_> {
             }
             _ => self.scalar(numbers, other),
         }
+    }
+
+    /// Adds a word, of which a list may have one for every two bytes.
+    fn add(&self, words: &mut Vec<String>, word: &str) -> Result<(), UsdError> {
+        self.budget.reserve(WORD + word.len() as u64, || "the words".to_owned())?;
+        words.push(word.to_owned());
+        Ok(())
     }
 
     /// A number or a word without quotes.
@@ -474,6 +483,10 @@ over "Other" { }
         let long = format!("def \"{}\" {{ {} }}", "a".repeat(1_000_000), "def \"b\" {} ".repeat(100_000));
         assert!(matches!(parse(&long), Err(UsdError::Memory(_))));
         assert!(parse(&format!("def \"a\" {{ float x = {} }}", "[".repeat(100_000))).is_err());
+        // Empty paths of two bytes each.
+        let paths = format!("def \"a\" {{ rel x = [{}] }}", "<>".repeat(10_000));
+        let within = |bytes: u64| super::parse(&paths, &MemoryBudget::new(0, Some(bytes)));
+        assert!(matches!(within(10_000 * WORD), Err(UsdError::Memory(_))) && within(11_000 * WORD).is_ok());
     }
 
     #[test]

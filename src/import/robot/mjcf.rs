@@ -19,7 +19,7 @@ use roxmltree::Node;
 /// # Errors
 /// A [`RobotError`] with its line.
 pub(super) fn read(tree: &XmlTree<'_>, name: &str) -> Result<(Robot, Warnings), RobotError> {
-    let defaults = MjcfDefaults::read(tree);
+    let defaults = MjcfDefaults::read(tree)?;
     let sections = tree.children(tree.root());
     let worlds = sections.iter().filter(|node| node.has_tag_name("worldbody"));
     let bodies: Vec<Node> =
@@ -97,7 +97,7 @@ impl<'d, 't> MjcfReader<'d, 't> {
                     let geom = self.defaults.element(self.tree, child, around.class);
                     match read_geom(self.defaults, &geom, around.link_from_frame)? {
                         Geom::Shape(shape, collides) => {
-                            self.parts.shapes[around.link][usize::from(!collides)].push(shape);
+                            self.parts.shape(&geom, around.link, collides, shape)?;
                         }
                         Geom::Mesh(true) => self.parts.meshes += 1,
                         Geom::Mesh(false) | Geom::Other => {}

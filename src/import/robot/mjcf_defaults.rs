@@ -13,6 +13,9 @@ pub(super) type Attributes<'d> = HashMap<&'d str, &'d str>;
 /// What a class adds to elements, by their tag: its own attributes and those of the classes around it.
 type ClassDefaults<'d> = HashMap<&'d str, Attributes<'d>>;
 
+/// Most attributes of all classes, each with those that it inherits; a large model has some thousands.
+const MAX_DEFAULTS: usize = 1 << 20;
+
 /// The settings of a file.
 #[derive(Debug)]
 pub(super) struct MjcfDefaults<'d> {
@@ -22,11 +25,16 @@ pub(super) struct MjcfDefaults<'d> {
     autolimits: bool,
     classes: HashMap<&'d str, ClassDefaults<'d>>,
     main: &'d str,
+    /// Attributes of all classes so far.
+    attributes: usize,
 }
 
 impl<'d> MjcfDefaults<'d> {
     /// The settings of a file.
-    pub(super) fn read(tree: &'d XmlTree<'_>) -> Self {
+    ///
+    /// # Errors
+    /// Too many defaults.
+    pub(super) fn read(tree: &'d XmlTree<'_>) -> Result<Self, RobotError> {
         let sections = tree.children(tree.root());
         let mut found = Self {
             angle: std::f64::consts::PI / 180.0,
@@ -34,6 +42,7 @@ impl<'d> MjcfDefaults<'d> {
             autolimits: true,
             classes: HashMap::new(),
             main: "main",
+            attributes: 0,
         };
         for compiler in sections.iter().filter(|node| node.has_tag_name("compiler")) {
             if let Some(angle) = compiler.attribute("angle") {
@@ -47,9 +56,9 @@ impl<'d> MjcfDefaults<'d> {
             let name = default.attribute("class").unwrap_or(found.main);
             found.main = name;
             let inherited = found.classes.get(name).cloned().unwrap_or_default();
-            found.learn(tree, *default, name, inherited);
+            found.learn(tree, *default, name, inherited)?;
         }
-        found
+        Ok(found)
     }
 
     fn learn(
@@ -58,16 +67,22 @@ impl<'d> MjcfDefaults<'d> {
         node: Node<'d, '_>,
         name: &'d str,
         mut own: ClassDefaults<'d>,
-    ) {
+    ) -> Result<(), RobotError> {
         let children = tree.children(node);
         for child in children.iter().filter(|child| !child.has_tag_name("default")) {
             let attributes = child.attributes().map(|a| (a.name(), a.value()));
             own.entry(child.tag_name().name()).or_default().extend(attributes);
         }
+        self.attributes += own.values().map(HashMap::len).sum::<usize>();
+        if self.attributes > MAX_DEFAULTS {
+            let (file, what) = (tree.file().to_owned(), "attributes of default classes");
+            return Err(RobotError::Limit { file, what, limit: MAX_DEFAULTS, name: "MAX_DEFAULTS" });
+        }
         self.classes.insert(name, own.clone());
         for child in children.into_iter().filter(|child| child.has_tag_name("default")) {
-            self.learn(tree, child, child.attribute("class").unwrap_or_default(), own.clone());
+            self.learn(tree, child, child.attribute("class").unwrap_or_default(), own.clone())?;
         }
+        Ok(())
     }
 
     /// An element with the defaults of its class, else of `class`, which the bodies around it name.

@@ -8,7 +8,11 @@ use crate::report::Warnings;
 use std::collections::HashSet;
 
 /// Most links of a robot; a humanoid with hands has 80.
-pub(super) const MAX_LINKS: usize = 4096;
+const MAX_LINKS: usize = 4096;
+/// Most hinges of a robot; a humanoid with hands has 70.
+const MAX_HINGES: usize = 4096;
+/// Most shapes of a robot, drawn ones included; a detailed one has 200. Every pair of them may collide.
+const MAX_SHAPES: usize = 2048;
 
 /// What was read so far.
 #[derive(Debug, Default)]
@@ -16,7 +20,8 @@ pub(super) struct RobotParts {
     pub(super) links: Vec<Link>,
     pub(super) hinges: Vec<Hinge>,
     /// Shapes of each link that the file lets collide, and those that it does not.
-    pub(super) shapes: Vec<[Vec<Shape>; 2]>,
+    shapes: Vec<[Vec<Shape>; 2]>,
+    shape_count: usize,
     /// Shapes for collisions that are meshes, which are not read.
     pub(super) meshes: usize,
     names: HashSet<String>,
@@ -35,10 +40,7 @@ impl RobotParts {
         parent: Option<usize>,
         parent_from_link: Transform,
     ) -> Result<usize, RobotError> {
-        if self.links.len() >= MAX_LINKS {
-            let (file, what) = (element.tree.file().to_owned(), "links");
-            return Err(RobotError::Limit { file, what, limit: MAX_LINKS, name: "MAX_LINKS" });
-        }
+        room(self.links.len(), MAX_LINKS, "links", "MAX_LINKS", element)?;
         let name = unique(&mut self.names, element, "link", self.links.len())?;
         self.links.push(Link { name, parent, parent_from_link, shapes: Vec::new() });
         self.shapes.push([Vec::new(), Vec::new()]);
@@ -48,10 +50,28 @@ impl RobotParts {
     /// Adds a hinge; one without a name gets a number.
     ///
     /// # Errors
-    /// A name that is taken.
+    /// A name that is taken, and too many hinges.
     pub(super) fn hinge(&mut self, element: &Element<'_, '_>, hinge: Hinge) -> Result<(), RobotError> {
+        room(self.hinges.len(), MAX_HINGES, "hinges", "MAX_HINGES", element)?;
         let name = unique(&mut self.hinge_names, element, "joint", self.hinges.len())?;
         self.hinges.push(Hinge { name, ..hinge });
+        Ok(())
+    }
+
+    /// Adds a shape to a link.
+    ///
+    /// # Errors
+    /// Too many shapes.
+    pub(super) fn shape(
+        &mut self,
+        element: &Element<'_, '_>,
+        link: usize,
+        collides: bool,
+        shape: Shape,
+    ) -> Result<(), RobotError> {
+        room(self.shape_count, MAX_SHAPES, "shapes", "MAX_SHAPES", element)?;
+        self.shape_count += 1;
+        self.shapes[link][usize::from(!collides)].push(shape);
         Ok(())
     }
 
@@ -92,6 +112,20 @@ fn add_base(robot: &mut Robot, names: &HashSet<String>) {
     robot.hinges.iter_mut().for_each(|hinge| hinge.link += 1);
     let base = Link { name, parent: None, parent_from_link: Transform::identity(), shapes: Vec::new() };
     robot.links.insert(0, base);
+}
+
+/// Fails where there is no room for one more.
+fn room(
+    count: usize,
+    limit: usize,
+    what: &'static str,
+    name: &'static str,
+    element: &Element<'_, '_>,
+) -> Result<(), RobotError> {
+    if count < limit {
+        return Ok(());
+    }
+    Err(RobotError::Limit { file: element.tree.file().to_owned(), what, limit, name })
 }
 
 fn unique(

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "formats")]
 mod motion;
+mod limits;
 
 use crate::import::{ImportError, ImportOptions, from_bytes, load};
 use crate::math::{Quat, RawQuat, Transform, Vec3};

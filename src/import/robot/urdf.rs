@@ -201,7 +201,7 @@ impl<'d, 't> UrdfReader<'d, 't> {
     }
 
     fn shapes(&mut self, link: Node<'d, 't>, number: usize) -> Result<(), RobotError> {
-        for (tag, slot) in [("collision", 0), ("visual", 1)] {
+        for (tag, collides) in [("collision", true), ("visual", false)] {
             for node in link.children().filter(|node| node.has_tag_name(tag)) {
                 let Some(form) = child(node, "geometry").and_then(|g| g.children().find(Node::is_element))
                 else {
@@ -223,12 +223,12 @@ impl<'d, 't> UrdfReader<'d, 't> {
                     }
                     "box" => Form::Box { half: element.vector("size", Vec3::zeros())? / 2.0 },
                     _ => {
-                        self.parts.meshes += usize::from(slot == 0);
+                        self.parts.meshes += usize::from(collides);
                         continue;
                     }
                 };
                 let link_from_shape = self.origin(node)?;
-                self.parts.shapes[number][slot].push(Shape { form, link_from_shape });
+                self.parts.shape(&element, number, collides, Shape { form, link_from_shape })?;
             }
         }
         Ok(())

@@ -11,12 +11,14 @@ use std::sync::Arc;
 
 /// Most files that are included; models of robots have up to ten.
 const MAX_INCLUDES: usize = 64;
-/// Largest file that is read, bytes: a hundred times a large model without its meshes.
+/// Most bytes of a model with the files that it includes: a hundred times a large model without its meshes.
 const MAX_BYTES: usize = 1 << 24;
 /// Most elements and texts of one file: a hundred times a large model.
 const MAX_NODES: u32 = 1_000_000;
-/// Most elements inside of each other. A robot's limb has 30; the parser uses the stack.
+/// Most elements inside of each other, across includes. A robot's limb has 30; the readers use the stack.
 const MAX_DEPTH: usize = 256;
+/// Most attributes of an element; those of MuJoCo have up to 50. The parser compares each with each.
+const MAX_ATTRIBUTES: usize = 256;
 
 /// The texts, the robot's own file first.
 #[derive(Debug)]
@@ -29,6 +31,17 @@ struct XmlFile {
     /// As it is written in the `include`, for messages and to find it again.
     name: String,
     text: String,
+    /// Elements around its `include`, across files.
+    around: usize,
+}
+
+/// An `include` as written.
+struct Include {
+    file: String,
+    /// Where it is in the text, bytes.
+    at: usize,
+    /// Elements around it, across files.
+    around: usize,
 }
 
 impl XmlFiles {
@@ -38,19 +51,24 @@ impl XmlFiles {
     /// A file that is no XML, that is too large, that is missing or outside of the folder, or included twice.
     pub(super) fn read(source: &SourceFile) -> Result<Self, RobotError> {
         let own = format!("{}.xml", source.name);
-        let mut files = vec![XmlFile { text: text(&own, source.bytes)?, name: own }];
+        let mut files = vec![XmlFile { text: text(&own, source.bytes, 0)?, name: own, around: 0 }];
         let mut open: VecDeque<usize> = VecDeque::from([0]);
         while let Some(at) = open.pop_front() {
             let document = parse(&files[at])?;
-            let includes: Vec<(String, usize)> = (document.descendants())
+            let include = |node: Node| {
+                let around = files[at].around + node.ancestors().skip(1).filter(Node::is_element).count();
+                Some(Include { file: node.attribute("file")?.to_owned(), at: node.range().start, around })
+            };
+            let includes: Vec<Include> = (document.descendants())
                 .filter(|node| node.has_tag_name("include"))
-                .filter_map(|node| Some((node.attribute("file")?.to_owned(), line(&node))))
+                .filter_map(include)
+                .take(MAX_INCLUDES + 1)
                 .collect();
             drop(document);
-            for (name, line) in includes {
+            for Include { file: name, at: position, around } in includes {
                 let fault = |reason: String, hint| RobotError::Element {
                     file: files[at].name.clone(),
-                    line,
+                    line: 1 + files[at].text[..position].matches('\n').count(),
                     reason: format!("`{}`: {reason}", shortened(&name)),
                     hint,
                 };
@@ -72,7 +90,12 @@ impl XmlFiles {
                     let (what, file) = ("included files", files[0].name.clone());
                     return Err(RobotError::Limit { file, what, limit: MAX_INCLUDES, name: "MAX_INCLUDES" });
                 }
-                files.push(XmlFile { text: text(&name, &bytes)?, name });
+                let before: usize = files.iter().map(|file| file.text.len()).sum();
+                if before + bytes.len() > MAX_BYTES {
+                    let (what, file) = ("bytes with its includes", files[0].name.clone());
+                    return Err(RobotError::Limit { file, what, limit: MAX_BYTES, name: "MAX_BYTES" });
+                }
+                files.push(XmlFile { text: text(&name, &bytes, around)?, name, around });
                 open.push_back(files.len() - 1);
             }
         }
@@ -137,37 +160,71 @@ pub(super) fn line(node: &Node) -> usize {
     node.document().text_pos_at(node.range().start).row as usize
 }
 
-fn text(file: &str, bytes: &[u8]) -> Result<String, RobotError> {
-    let fault = |reason: String| RobotError::Xml { file: file.to_owned(), reason };
+/// The text of a file whose `include` is inside of `around` elements.
+fn text(file: &str, bytes: &[u8], around: usize) -> Result<String, RobotError> {
+    let limit = |what, limit, name| Err(RobotError::Limit { file: file.to_owned(), what, limit, name });
     if bytes.len() > MAX_BYTES {
-        let (what, file) = ("bytes", file.to_owned());
-        return Err(RobotError::Limit { file, what, limit: MAX_BYTES, name: "MAX_BYTES" });
+        return limit("bytes", MAX_BYTES, "MAX_BYTES");
     }
-    let text = std::str::from_utf8(bytes).map_err(|_| fault("it is not UTF-8 text".to_owned()))?;
-    if depth(text) > MAX_DEPTH {
-        let (what, file) = ("elements inside of each other", file.to_owned());
-        return Err(RobotError::Limit { file, what, limit: MAX_DEPTH, name: "MAX_DEPTH" });
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return Err(RobotError::Xml { file: file.to_owned(), reason: "it is not UTF-8 text".to_owned() });
+    };
+    let extent = Extent::of(text);
+    if around + extent.depth > MAX_DEPTH {
+        return limit("elements inside of each other", MAX_DEPTH, "MAX_DEPTH");
+    }
+    if extent.attributes > MAX_ATTRIBUTES {
+        return limit("attributes of an element", MAX_ATTRIBUTES, "MAX_ATTRIBUTES");
     }
     Ok(text.to_owned())
 }
 
-/// An upper bound of how deep elements are nested, without a stack.
-fn depth(text: &str) -> usize {
-    let (mut open, mut deepest) = (0usize, 0);
-    let mut rest = text;
-    while let Some(at) = rest.find('<') {
-        rest = &rest[at + 1..];
-        if let Some(comment) = rest.strip_prefix("!--") {
-            rest = comment.find("-->").map_or("", |end| &comment[end..]);
-        } else if rest.starts_with('/') {
-            open = open.saturating_sub(1);
-        } else if rest.starts_with(|c: char| !"!?".contains(c)) {
-            let end = rest.find('>').unwrap_or(rest.len());
-            open += usize::from(!rest[..end].ends_with('/'));
-            deepest = deepest.max(open);
+/// Parts of a text in which `<` does not begin an element: what is around them.
+const OPAQUE: [[&str; 2]; 3] = [["!--", "-->"], ["![CDATA[", "]]>"], ["?", "?>"]];
+
+/// How deep the elements of a text are nested, and the most attributes of one: exact for every text that is XML.
+#[derive(Debug, Default)]
+struct Extent {
+    depth: usize,
+    attributes: usize,
+}
+
+impl Extent {
+    /// Found without a stack, before the text is parsed.
+    fn of(text: &str) -> Self {
+        let (mut found, mut open) = (Self::default(), 0usize);
+        let mut rest = text;
+        while let Some(at) = rest.find('<') {
+            rest = &rest[at + 1..];
+            let opaque = OPAQUE.iter().find_map(|[start, end]| Some((rest.strip_prefix(start)?, end)));
+            if let Some((inside, end)) = opaque {
+                rest = inside.find(end).map_or("", |at| &inside[at..]);
+            } else if rest.starts_with('/') {
+                open = open.saturating_sub(1);
+            } else if !rest.starts_with('!') {
+                let (tag, attributes) = tag(rest);
+                found.attributes = found.attributes.max(attributes);
+                found.depth = found.depth.max(open + 1);
+                open += usize::from(!tag.ends_with('/'));
+                rest = &rest[tag.len()..];
+            }
+        }
+        found
+    }
+}
+
+/// A tag up to its `>`, and the number of its attributes: `>` and `/` may be in their values.
+fn tag(text: &str) -> (&str, usize) {
+    let (mut quote, mut attributes) = (None, 0);
+    for (at, byte) in text.bytes().enumerate() {
+        match quote {
+            Some(open) if byte == open => quote = None,
+            None if byte == b'>' => return (&text[..at], attributes),
+            None if byte == b'"' || byte == b'\'' => (quote, attributes) = (Some(byte), attributes + 1),
+            _ => {}
         }
     }
-    deepest
+    (text, attributes)
 }
 
 fn parse(file: &XmlFile) -> Result<Document<'_>, RobotError> {

@@ -212,6 +212,86 @@ fn npz() -> Vec<u8> {
     arrays(&[("poses", "3, 66", 198), ("trans", "3, 3", 9), ("mocap_framerate", "", 1)])
 }
 
+/// A model of MikuMikuDance: a triangle, three bones, of which one copies and one has a chain, a target and a group.
+fn pmx() -> Vec<u8> {
+    let number = |out: &mut Vec<u8>, x: f32| out.extend(x.to_le_bytes());
+    let int = |out: &mut Vec<u8>, x: i32| out.extend(x.to_le_bytes());
+    let text = |out: &mut Vec<u8>, text: &[u8]| {
+        out.extend((text.len() as u32).to_le_bytes());
+        out.extend(text);
+    };
+    let mut out = b"PMX \x00\x00\x00\x40".to_vec();
+    out.extend([8, 1, 0, 1, 1, 1, 1, 1, 1]);
+    (0..4).for_each(|_| text(&mut out, b"a"));
+    int(&mut out, 3);
+    for k in 0..3 {
+        (0..8).for_each(|n| number(&mut out, if n == k { 1.0 } else { 0.25 }));
+        out.extend([1, 0, 1]);
+        (0..2).for_each(|_| number(&mut out, 0.5));
+    }
+    int(&mut out, 3);
+    out.extend([0, 1, 2]);
+    int(&mut out, 1);
+    text(&mut out, b"a.png");
+    int(&mut out, 1);
+    (0..2).for_each(|_| text(&mut out, b"m"));
+    (0..11).for_each(|_| number(&mut out, 0.5));
+    out.push(1);
+    (0..5).for_each(|_| number(&mut out, 0.5));
+    out.extend([0, 255, 0, 1, 0]);
+    text(&mut out, b"");
+    int(&mut out, 3);
+    int(&mut out, 3);
+    for (k, flags) in [0_u16, 0x320, 0].into_iter().enumerate() {
+        (0..2).for_each(|_| text(&mut out, &[b'x' + k as u8]));
+        (0..3).for_each(|_| number(&mut out, k as f32));
+        out.push((k as u8).wrapping_sub(1));
+        int(&mut out, 0);
+        out.extend(flags.to_le_bytes());
+        (0..3).for_each(|_| number(&mut out, 1.0));
+        if k == 1 {
+            out.push(0);
+            number(&mut out, 0.5);
+            out.push(2);
+            int(&mut out, 3);
+            number(&mut out, 1.0);
+            int(&mut out, 1);
+            out.extend([0, 1]);
+            (0..6).for_each(|n| number(&mut out, n as f32 - 3.0));
+        }
+    }
+    int(&mut out, 2);
+    for kind in [1_u8, 0] {
+        (0..2).for_each(|_| text(&mut out, b"t"));
+        out.extend([1, kind]);
+        int(&mut out, 1);
+        out.push(0);
+        (0..if kind == 1 { 3 } else { 1 }).for_each(|_| number(&mut out, 0.5));
+    }
+    (0..3).for_each(|_| int(&mut out, 0));
+    out
+}
+
+/// A motion of MikuMikuDance: a foot that is pulled, a weight, and a chain that is switched off.
+fn vmd() -> Vec<u8> {
+    let mut out = b"Vocaloid Motion Data 0002".to_vec();
+    out.resize(50, 0);
+    out.extend(2_u32.to_le_bytes());
+    for frame in [0_u32, 3] {
+        out.extend(b"\x8d\xb6\x91\xab\x82\x68\x82\x6a\0\0\0\0\0\0\0");
+        out.extend(frame.to_le_bytes());
+        (0..7).for_each(|k| out.extend((k as f32 * 0.5).to_le_bytes()));
+        out.extend([20; 64]);
+    }
+    out.extend(1_u32.to_le_bytes());
+    out.extend(b"\x82\xa0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x80\x3f");
+    (0..3).for_each(|_| out.extend(0_u32.to_le_bytes()));
+    out.extend(1_u32.to_le_bytes());
+    out.extend([2, 0, 0, 0, 1, 1, 0, 0, 0]);
+    out.extend(b"\x8d\xb6\x91\xab\x82\x68\x82\x6a\0\0\0\0\0\0\0\0\0\0\0\0\0");
+    out
+}
+
 /// Two frames of a figure of 22 points.
 fn positions() -> Vec<u8> {
     let head = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 22, 3), }\n";
@@ -354,6 +434,8 @@ fn families(folder: &Path) -> Vec<Family> {
         files("asf", "asf", None, vec![ASF.into()]),
         files("amc", "amc", Some(folder.to_owned()), vec![AMC.into()]),
         files("usda", "usda", None, vec![USDA.into(), exported("usda")]),
+        files("vmd", "vmd", None, vec![exported("vmd"), vmd()]),
+        files("pmx", "pmx", None, vec![pmx()]),
         files("face", "csv", None, vec![FACE.into(), FACE_JSON.into()]),
         text("pipeline", PIPELINE, Box::new(|text| drop(PipelineConfig::parse("p.toml", text, &[], STAGES)))),
         text("map", MAP, Box::new(move |text| drop(JointMap::read(text, "m.toml", &source, &character)))),

@@ -5,7 +5,7 @@
 use super::save::{ExportError, ExportOptions, Written};
 use super::{bvh, csv, gltf, robot, vrma};
 #[cfg(feature = "formats")]
-use super::{fbx, npz, usd};
+use super::{fbx, npz, usd, vmd};
 use crate::model::Motion;
 use std::fmt;
 
@@ -39,6 +39,8 @@ pub const FORMATS: &[Format] = &[
     usd::USDA,
     #[cfg(feature = "formats")]
     usd::USDZ,
+    #[cfg(feature = "formats")]
+    vmd::FORMAT,
     #[cfg(feature = "formats")]
     npz::FORMAT,
     csv::FORMAT,

@@ -12,6 +12,8 @@ pub mod vrma;
 #[cfg(feature = "formats")]
 pub mod usd;
 #[cfg(feature = "formats")]
+mod vmd;
+#[cfg(feature = "formats")]
 pub mod npz;
 pub mod csv;
 mod key_reduction;

@@ -123,7 +123,7 @@ fn bones(character: &Character, options: &VrmaOptions) -> Result<Vec<HumanBone>,
 }
 
 /// The bone name of a role, in a body with `spine` spine joints.
-fn bone_name(role: Role, spine: usize, upper_chest: bool) -> Option<String> {
+pub(super) fn bone_name(role: Role, spine: usize, upper_chest: bool) -> Option<String> {
     let side = |side: Side| if side == Side::Left { "left" } else { "right" };
     Some(match role {
         Role::Hips => "hips".to_owned(),

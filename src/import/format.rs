@@ -8,7 +8,7 @@ use super::import_error::ImportError;
 use super::import_options::ImportOptions;
 use super::{asf_amc, bvh, csv, face, gltf, robot, usd};
 #[cfg(feature = "formats")]
-use super::{npz, points};
+use super::{mmd, npz, points};
 use crate::model::Asset;
 use std::path::Path;
 use std::sync::Arc;
@@ -62,6 +62,10 @@ pub const FORMATS: &[&ReadFormat] = &[
     #[cfg(feature = "formats")]
     &npz::FORMAT,
     &usd::FORMAT,
+    #[cfg(feature = "formats")]
+    &mmd::PMX,
+    #[cfg(feature = "formats")]
+    &mmd::VMD,
     &face::FORMAT,
     #[cfg(feature = "formats")]
     &points::FORMAT,
@@ -90,8 +94,12 @@ const UNREAD: &[(HeadTest, &str)] = &[
         "Collada and Alembic are not read\n  hint: export it as glTF (`.glb`) or FBX, with skeleton and animation",
     ),
     (
-        |_, suffix| suffix == "vmd" || suffix == "pmx" || suffix == "pmd",
-        "MikuMikuDance files are not read\n  hint: export them as FBX or VRM, for example from Blender with its MMD add-on",
+        |_, suffix| suffix == "pmd",
+        "PMD, the older format of MikuMikuDance, is not read\n  hint: open it in PMX Editor and save it as `.pmx`",
+    ),
+    (
+        |_, suffix| suffix == "vmd" || suffix == "pmx",
+        "it is no file of MikuMikuDance, or this program was built without them\n  hint: export it again; the feature `formats`, which is on by default, reads them",
     ),
     (
         |_, suffix| suffix == "obj" || suffix == "stl" || suffix == "ply",

@@ -5,6 +5,8 @@ use super::bvh::BvhError;
 use super::csv::CsvError;
 use super::face::FaceError;
 #[cfg(feature = "formats")]
+use super::mmd::MmdError;
+#[cfg(feature = "formats")]
 use super::npz::NpzError;
 #[cfg(feature = "formats")]
 use super::points::PointsError;
@@ -65,6 +67,10 @@ pub enum ImportError {
         /// The file.
         path: PathBuf,
     },
+    /// A fault of a file of MikuMikuDance.
+    #[cfg(feature = "formats")]
+    #[error(transparent)]
+    Mmd(#[from] MmdError),
     /// A fault of an archive of arrays.
     #[cfg(feature = "formats")]
     #[error(transparent)]

@@ -58,7 +58,7 @@ pub struct ImportOptions {
     pub words: Vec<Word>,
     /// Frames per second of files that do not state it (AMC), positive; `None`: the format's usual rate.
     pub rate: Option<f64>,
-    /// The ASF file of AMC files; `None`: looked up in the folder of each.
+    /// The ASF file of AMC files, or the PMX file of VMD files; `None`: looked up in the folder of each.
     pub skeleton: Option<PathBuf>,
     /// The body model of SMPL motions; `None`: a neutral figure.
     pub body_model: Option<PathBuf>,

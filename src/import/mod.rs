@@ -19,6 +19,8 @@ mod face;
 mod robot;
 mod usd;
 #[cfg(feature = "formats")]
+mod mmd;
+#[cfg(feature = "formats")]
 mod npz;
 #[cfg(feature = "formats")]
 mod points;
@@ -40,6 +42,8 @@ pub use import_options::{Calibrate, ImportOptions, PointLayout, PointOptions, Up
 pub(crate) use load::MAX_FILE_BYTES;
 pub use load::{format_name, from_bytes, from_file, load};
 pub(crate) use load::{from_shared, read};
+#[cfg(feature = "formats")]
+pub use mmd::MmdError;
 #[cfg(feature = "formats")]
 pub use npz::{BodyModelError, NpzError};
 #[cfg(feature = "formats")]

@@ -43,7 +43,8 @@ pub struct InputSection {
     pub up: Option<Up>,
     /// Frames per second of motion files that do not contain it (AMC).
     pub rate: Option<FrameRate>,
-    /// The ASF file with the skeleton of AMC files, relative to this file. Omitted: `01.asf` next to `01_01.amc`.
+    /// The ASF file with the skeleton of AMC files, or the PMX file of VMD files, relative to this file. Omitted: `01.asf` next to
+    /// `01_01.amc`, `dance.pmx` next to `dance.vmd`.
     pub skeleton: Option<String>,
     /// The file of the body model (`SMPLH_NEUTRAL.npz`) that SMPL motions were fitted with, relative to this file; it
     /// determines the lengths of their bodies. Omitted: a neutral figure of 1.70 m.

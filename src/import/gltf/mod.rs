@@ -29,3 +29,5 @@ mod property_tracks;
 
 pub use gltf_file::GltfFile;
 pub(super) use gltf_format::{FORMAT, asset};
+#[cfg(feature = "formats")]
+pub(super) use node_joints::{VrmHumanoid, VrmVersion};

@@ -6,7 +6,7 @@ use crate::mmd_document::MmdBone;
 /// The bones of a model, prepared for [`OwnMotion::of`].
 pub(super) struct OwnMotion {
     pub(super) bones: Vec<MmdBone>,
-    /// The bones by layer: those that are copied come first.
+    /// The bones by layer.
     order: Vec<usize>,
     /// The lower body, which carries the imported skeleton, and what carries it in the model, up to the bone that moves the model.
     carried: Option<(usize, Vec<usize>)>,
@@ -48,7 +48,10 @@ impl OwnMotion {
         }
         let mut own = vec![Transform::identity(); bones.len()];
         self.shares.fill(Transform::identity());
-        for &k in &self.order {
+        // What is copied may come later in the file.
+        let (copies, others): (Vec<usize>, Vec<usize>) =
+            self.order.iter().partition(|k| bones[**k].append.is_some());
+        for k in others.into_iter().chain(copies) {
             if let Some(append) = &bones[k].append {
                 let copied = match bones[append.source].append {
                     Some(_) => &self.shares[append.source],

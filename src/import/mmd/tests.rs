@@ -112,7 +112,7 @@ fn weights_of_targets_and_groups_arrive_with_and_without_a_model() {
 fn a_motion_written_and_read_again_is_the_same() {
     let mut motion = MotionFile::default();
     for (k, bone) in
-        ["センター", "腰", "下半身", "上半身", "左足", "左ひざ", "頭", "左足D"].iter().enumerate()
+        ["センター", "腰", "下半身", "上半身", "左足", "左ひざ", "頭", "左足D", "両目"].iter().enumerate()
     {
         let angle = 0.1 + 0.05 * k as f32;
         motion.straight(bone, 0, [0.0; 3], [angle.sin(), 0.0, 0.0, angle.cos()]);

@@ -455,7 +455,10 @@ fn files_of_the_wrong_kind_are_told_what_they_are() {
         let output = posemill(&studio, arguments);
         (code(&output), stderr(&output))
     };
-    assert_eq!(said(&["inspect", "takes"]), (2, "error: `takes` is a folder, not a file\n".to_owned()));
+    assert_eq!(
+        said(&["inspect", "takes"]),
+        (2, "error: `takes` is a folder, with 1 `.bvh`\n  hint: write 'takes/**/*.bvh'\n".to_owned())
+    );
     let (exit, text) = said(&["inspect", "note.txt"]);
     assert!(exit == 1 && text.contains("`note.txt`: its format is not known\n"), "{text}");
     let (exit, text) = said(&["run", "scene.toml"]);

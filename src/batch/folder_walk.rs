@@ -51,7 +51,7 @@ impl<'a> FolderWalk<'a> {
             .map(|c| c.as_os_str().to_string_lossy().into_owned())
             .collect();
         let depth = if parts.iter().any(|p| p == "**") { usize::MAX } else { parts.len() };
-        let pattern = Pattern::new(&parts.join("/"))?;
+        let pattern = Pattern::new(&lower_suffix(&parts.join("/")))?;
         Ok(Self { fixed, pattern, depth, except, unseen: Vec::new() })
     }
 
@@ -119,7 +119,7 @@ impl<'a> FolderWalk<'a> {
 
     fn file(&mut self, path: &Path, found: &mut dyn FnMut(&Path)) {
         let name = path.to_string_lossy();
-        if !self.pattern.matches_with(&name.replace('\\', "/"), MATCH) {
+        if !self.pattern.matches_with(&lower_suffix(&name.replace('\\', "/")), MATCH) {
             return;
         }
         match path.to_str() {
@@ -129,6 +129,14 @@ impl<'a> FolderWalk<'a> {
                 self.unseen.push(format!("`{}` is left out: its name is not UTF-8", shown.shown()));
             }
         }
+    }
+}
+
+/// A path or pattern with the suffix of its file in lower case: `*.bvh` finds `TAKE.BVH` too.
+fn lower_suffix(path: &str) -> String {
+    match path.rfind(['.', '/', '*', '?', '[', ']']) {
+        Some(at) if path[at..].starts_with('.') => format!("{}{}", &path[..at], path[at..].to_lowercase()),
+        _ => path.to_owned(),
     }
 }
 
@@ -142,6 +150,19 @@ mod tests {
         walk.run(&mut |path| found.push(path.to_string_lossy().into_owned()));
         found.sort();
         (found, walk.unseen)
+    }
+
+    #[test]
+    fn a_suffix_matches_in_either_case_and_nothing_else_does() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["A.BVH", "b.bvh", "c.Bvh", "B.bvh.txt", "d.bvh2"] {
+            std::fs::write(folder.path().join(name), "").unwrap();
+        }
+        for pattern in ["*.bvh", "*.BVH"] {
+            assert_eq!(walked(folder.path(), pattern).0, ["A.BVH", "b.bvh", "c.Bvh"], "{pattern}");
+        }
+        assert_eq!(walked(folder.path(), "a*.bvh").0, [""; 0]);
+        assert_eq!(walked(folder.path(), "*.b[v]h").0, ["b.bvh"]);
     }
 
     #[cfg(unix)]

@@ -1,5 +1,6 @@
 //! `posemill convert`: changes the format and keeps the skeleton.
 
+use super::clip_options::ClipOptions;
 use super::console::Console;
 use super::direct_request::{DirectRequest, plan};
 use super::exit::{Exit, Failure};
@@ -10,6 +11,24 @@ use super::runner::{RunnerArguments, run_all};
 use crate::pipeline::{CONVERT_NAME, OutputFormat};
 use clap::Args;
 
+/// The pipeline: its stages run where an option asks for them.
+const PIPELINE: &str = r#"
+[output]
+report = false
+
+[[stage]]
+use = "trim"
+enabled = false
+
+[[stage]]
+use = "resample"
+enabled = false
+
+[[stage]]
+use = "root_motion"
+enabled = false
+"#;
+
 /// Convert to another format; the skeleton stays the same
 ///
 /// OUT is a file; it is a folder if it ends with `/`, if it exists as a folder, or if there are several files.
@@ -19,6 +38,7 @@ use clap::Args;
     posemill convert 'library/**/*.bvh' -o glb/ --jobs 8\n  \
     posemill convert hero-moves.glb -o walk.bvh --clip Walk\n  \
     posemill convert hero-moves.glb -o moves/ --format bvh    (a file for each clip)\n  \
+    posemill convert take.bvh -o take.fbx --trim 0.5..2.5 --fps 30\n  \
     cat take.bvh | posemill convert - -o - --format glb > take.glb\n  \
     posemill convert take.bvh -o take.glb --set input.units=cm --set input.up=z")]
 pub struct ConvertArguments {
@@ -35,6 +55,8 @@ pub struct ConvertArguments {
     #[arg(long, value_parser = written())]
     format: Option<OutputFormat>,
     #[command(flatten)]
+    clip_options: ClipOptions,
+    #[command(flatten)]
     runner: RunnerArguments,
 }
 
@@ -47,7 +69,7 @@ pub fn run(arguments: &ConvertArguments, console: &Console) -> Result<Exit, Fail
     let pipe = Pipe::open(&arguments.inputs, &arguments.output, arguments.format, reports)?;
     let request = DirectRequest {
         command: "convert",
-        pipeline: "[output]\nreport = false\n",
+        pipeline: PIPELINE,
         name: CONVERT_NAME,
         takes: &pipe.inputs,
         character: None,
@@ -56,7 +78,7 @@ pub fn run(arguments: &ConvertArguments, console: &Console) -> Result<Exit, Fail
         format: arguments.format,
         merge: false,
         verdict: false,
-        sets: Vec::new(),
+        sets: arguments.clip_options.sets(None),
         aliases: pipe.aliases.clone(),
     };
     let planned = PlannedRun { named: arguments.output != "-", ..plan(request, &arguments.runner)? };

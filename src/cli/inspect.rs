@@ -5,6 +5,7 @@ use super::direct_request::not_an_input;
 use super::exit::{Exit, Failure};
 use super::inspect_robot::{robot_document, robot_page};
 use super::load_file::{load_and_name, only};
+use crate::batch::find_takes;
 use crate::export;
 use crate::model::{Asset, Assignment, Character, Clip, Container, JointId, Motion};
 use crate::pipeline::write_whole;
@@ -23,16 +24,17 @@ use std::sync::Arc;
 #[command(after_help = "Examples:\n  \
     posemill inspect hero.glb\n  \
     posemill inspect hero.glb -o roles.png\n  \
+    posemill inspect 'takes/**/*.bvh'\n  \
     posemill inspect take.bvh --json\n  \
     posemill inspect g1-walk.npz --onto g1.xml")]
 pub struct InspectArguments {
-    /// A motion file or a character; `-` is standard input
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
+    /// Motion files, characters or globs; `-` is standard input
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<String>,
     /// One clip of a file that holds several, by name or number from 0 [default: all]
     #[arg(long, value_name = "NAME")]
     clip: Option<String>,
-    /// Print one JSON document
+    /// Print one JSON document: of several files, an array
     #[arg(long)]
     json: bool,
     /// Draw the skeleton with its roles in colours, front and side, to this `.png` or `.jpg`, which is replaced
@@ -49,37 +51,94 @@ pub struct InspectArguments {
 /// Most levels of indentation, more than any body has: a thousand spaces make no readable line.
 const DEEPEST: usize = 64;
 
-/// Prints what the file holds.
+/// Prints what each file holds; a file that cannot be read does not hide the others.
 ///
 /// # Errors
-/// A [`Failure`] if the file cannot be read.
+/// A [`Failure`] if nothing can start.
 pub fn run(arguments: &InspectArguments, console: &Console) -> Result<Exit, Failure> {
-    let picture = match arguments.output.as_deref() {
-        Some(path) => Some((path, picture_format(path, &arguments.file)?)),
-        None => None,
+    let files = files(&arguments.files, console)?;
+    let picture = match (arguments.output.as_deref(), files.as_slice()) {
+        (None, _) => None,
+        (Some(path), [file]) => Some((path, picture_format(path, file)?)),
+        (Some(path), _) => {
+            let message = format!(
+                "`{}` is a picture of one file, {} are named\nname one file",
+                path.shown(),
+                files.len()
+            );
+            return Err(Failure::Argument(message));
+        }
     };
     let mut sets = arguments.sets.clone();
     if let Some(robot) = &arguments.onto {
         sets.push(format!("input.robot={}", toml::Value::String(robot.display().to_string())));
     }
-    let (asset, read_as) = load_and_name(&arguments.file, &sets)?;
-    let asset = only(asset, arguments.clip.as_deref())?;
-    let file = arguments.file.display().to_string();
-    let format = format(&asset, read_as);
-    let faults = faults(&asset);
+    if let [file] = files.as_slice() {
+        let (asset, read_as) = read(file, &sets, arguments)?;
+        if arguments.json {
+            console.json(&document_of(file, &asset, read_as));
+        } else {
+            console.data(&page_of(file, &asset, read_as));
+        }
+        if let Some((path, format)) = picture {
+            draw_roles(&asset, file, path, format)?;
+            console.note(format!("wrote {}", path.shown()));
+        }
+        return Ok(Exit::Good);
+    }
+    let mut exit = Exit::Good;
+    let mut documents = Vec::new();
+    for file in &files {
+        match read(file, &sets, arguments) {
+            Ok((asset, read_as)) if arguments.json => documents.push(document_of(file, &asset, read_as)),
+            Ok((asset, read_as)) => console.data(&(page_of(file, &asset, read_as) + "\n")),
+            Err(failure) => {
+                console.error(failure);
+                exit = Exit::SomeFailed;
+            }
+        }
+    }
     if arguments.json {
-        console.json(&document(&asset, &file, format, &faults));
-    } else {
-        console.data(&(page(&asset, &file, format) + &told(&asset, &faults)));
+        console.json(&documents);
     }
-    if let Some((path, format)) = picture {
-        let name = arguments.file.file_name().unwrap_or_default().to_string_lossy();
-        let drawn = RolePicture::of(&asset.character, &name);
-        let bytes = drawn.and_then(|p| if format == Format::Png { p.to_png() } else { p.to_jpeg() });
-        write_whole(path, &bytes.map_err(|e| Failure::Argument(e.to_string()))?)?;
-        console.note(format!("wrote {}", path.shown()));
+    Ok(exit)
+}
+
+/// The files that paths and globs name; standard input as it is.
+fn files(named: &[String], console: &Console) -> Result<Vec<PathBuf>, Failure> {
+    if let [only] = named
+        && only == "-"
+    {
+        return Ok(vec![PathBuf::from("-")]);
     }
-    Ok(Exit::Good)
+    let found = find_takes(Path::new(""), named, None)?;
+    found.unseen.iter().for_each(|line| console.warning(line));
+    Ok(found.takes.iter().map(|take| take.path).collect())
+}
+
+fn read(
+    file: &Path,
+    sets: &[String],
+    arguments: &InspectArguments,
+) -> Result<(Asset, &'static str), Failure> {
+    let (asset, read_as) = load_and_name(file, sets)?;
+    Ok((only(asset, arguments.clip.as_deref())?, read_as))
+}
+
+fn page_of(file: &Path, asset: &Asset, read_as: &'static str) -> String {
+    page(asset, &file.display().to_string(), format(asset, read_as)) + &told(asset, &faults(asset))
+}
+
+fn document_of(file: &Path, asset: &Asset, read_as: &'static str) -> Value {
+    document(asset, &file.display().to_string(), format(asset, read_as), &faults(asset))
+}
+
+fn draw_roles(asset: &Asset, file: &Path, path: &Path, format: Format) -> Result<(), Failure> {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let drawn = RolePicture::of(&asset.character, &name);
+    let bytes = drawn.and_then(|p| if format == Format::Png { p.to_png() } else { p.to_jpeg() });
+    write_whole(path, &bytes.map_err(|e| Failure::Argument(e.to_string()))?)?;
+    Ok(())
 }
 
 /// The format of the picture of roles, by the extension of its file.

@@ -4,11 +4,12 @@ use super::console::Console;
 use super::direct_request::not_an_input;
 use super::exit::{Exit, Failure};
 use super::load_file::load;
-use crate::model::Asset;
+use crate::model::{Asset, Character, JointId};
 use crate::pipeline::{is_bare_take, is_skinned, write_whole};
-use crate::report::Shown;
-use crate::retarget::{self, Gap, MapDraft, MapError};
+use crate::report::{Shown, rounded};
+use crate::retarget::{self, Gap, MapDraft, MapEnd, MapError, Unmapped};
 use clap::Args;
+use serde_json::{Value, json};
 use std::path::PathBuf;
 
 /// Print which joint of a take drives which joint of a character, and why
@@ -31,6 +32,9 @@ pub struct MapArguments {
     /// Write the map to this file, which is replaced
     #[arg(long, short, value_name = "MAP.toml")]
     output: Option<PathBuf>,
+    /// Print the pairs and what is missing as one JSON document
+    #[arg(long, conflicts_with = "output")]
+    json: bool,
 }
 
 /// Prints or writes the map.
@@ -57,6 +61,7 @@ pub fn run(arguments: &MapArguments, console: &Console) -> Result<Exit, Failure>
             write_whole(path, text.as_bytes())?;
             console.note(format!("wrote {}", path.shown()));
         }
+        None if arguments.json => console.json(&document(&draft, source, target)),
         None => console.data(&text),
     }
     match &draft.refused {
@@ -71,6 +76,46 @@ pub fn run(arguments: &MapArguments, console: &Console) -> Result<Exit, Failure>
             Ok(Exit::Good)
         }
     }
+}
+
+/// The document of `--json`.
+fn document(draft: &MapDraft, source: &Character, target: &Character) -> Value {
+    let [of_source, of_target] =
+        [source, target].map(|body| move |id: JointId| body.skeleton().joint(id).name.clone());
+    let pairs = draft.map.pairs.iter().map(|pair| {
+        json!({
+            "role": pair.role.map(|role| role.to_string()),
+            "source": of_source(pair.source),
+            "second_source": pair.blend.map(|(id, share)| json!({ "joint": of_source(id), "share": share })),
+            "target": of_target(pair.target),
+            "confidence": rounded(pair.confidence),
+            "reason": pair.reason,
+        })
+    });
+    let gaps = draft.gaps.iter().map(|gap| {
+        let name = |id: &JointId| if gap.end == MapEnd::Source { of_source(*id) } else { of_target(*id) };
+        json!({
+            "role": gap.role.to_string(),
+            "body": gap.end.to_string(),
+            "message": gap.message,
+            "candidates": gap.candidates.iter().map(name).collect::<Vec<_>>(),
+            "fix": gap.fix,
+        })
+    });
+    let unmapped = |all: &[Unmapped], name: &dyn Fn(JointId) -> String| {
+        all.iter().map(|unmapped| name(unmapped.joint)).collect::<Vec<_>>()
+    };
+    json!({
+        "schema": "posemill.map/1",
+        "source": source.name,
+        "target": target.name,
+        "usable": draft.refused.is_none(),
+        "refused": draft.refused.as_ref().map(MapError::sentence),
+        "pairs": pairs.collect::<Vec<_>>(),
+        "gaps": gaps.collect::<Vec<_>>(),
+        "source_only": unmapped(&draft.map.source_only, &of_source),
+        "target_only": unmapped(&draft.map.target_only, &of_target),
+    })
 }
 
 /// What a gap means, and the lines of the map file that settle it.

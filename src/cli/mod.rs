@@ -1,6 +1,7 @@
 //! The command line: one file for each command. The only module that prints.
 
 mod calibrate;
+mod clip_options;
 mod completions;
 mod console;
 mod convert;

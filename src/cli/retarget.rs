@@ -1,5 +1,6 @@
 //! `posemill retarget`: the default pipeline, without a pipeline file.
 
+use super::clip_options::ClipOptions;
 use super::console::Console;
 use super::direct_request::{DirectRequest, plan};
 use super::exit::{Exit, Failure};
@@ -20,6 +21,7 @@ use std::path::PathBuf;
 #[command(after_help = "Examples:\n  \
     posemill retarget take.bvh --onto hero.glb -o hero-take.glb\n  \
     posemill retarget 'takes/**/*.bvh' --onto hero.glb -o out/\n  \
+    posemill retarget take.bvh --onto hero.glb --trim 0.5..2.5 --fps 30 --in-place -o hero-walk.fbx\n  \
     posemill retarget walk.bvh run.bvh --onto hero.glb --merge -o hero-moves.glb\n  \
     posemill map take.bvh hero.glb -o map.toml    (then edit it, and pass --map map.toml)")]
 pub struct RetargetArguments {
@@ -48,6 +50,8 @@ pub struct RetargetArguments {
     #[arg(long)]
     replace_animations: bool,
     #[command(flatten)]
+    clip_options: ClipOptions,
+    #[command(flatten)]
     runner: RunnerArguments,
 }
 
@@ -58,7 +62,7 @@ pub struct RetargetArguments {
 pub fn run(arguments: &RetargetArguments, console: &Console) -> Result<Exit, Failure> {
     let reports = arguments.runner.json || arguments.runner.dry_run;
     let pipe = Pipe::open(&arguments.motions, &arguments.output, arguments.format, reports)?;
-    let mut sets = Vec::new();
+    let mut sets = arguments.clip_options.sets(Some(&arguments.onto));
     if let Some(map) = &arguments.map {
         if !map.exists() {
             let message = format!("the file `{}` does not exist\nwrite one with `posemill map`", map.shown());

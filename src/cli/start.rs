@@ -16,7 +16,11 @@ use std::process::ExitCode;
 /// Retargets motion capture onto rigged characters: BVH, glTF and FBX in, skinned glTF out.
 #[derive(Debug, Parser)]
 #[command(name = "posemill", version, propagate_version = true, max_term_width = 100)]
-#[command(after_help = "Data goes to stdout, messages go to stderr.\n\
+#[command(after_help = "Examples:\n  \
+    posemill retarget take.bvh --onto hero.glb -o hero-take.glb\n  \
+    posemill preview take.bvh hero-take.glb -o both.gif\n  \
+    posemill inspect hero.glb\n\n\
+    Data goes to stdout, messages go to stderr.\n\
     Exit codes: 0 success, 1 some inputs failed or a threshold was exceeded, 2 nothing could start.")]
 pub struct Arguments {
     /// Print errors only

@@ -8,7 +8,15 @@ macro_rules! without_physics {
 report = false
 
 [[stage]]
+use = "trim"
+enabled = false
+
+[[stage]]
 use = "repair"
+
+[[stage]]
+use = "resample"
+enabled = false
 
 [[stage]]
 use = "contacts"
@@ -33,6 +41,10 @@ enabled = false
 
 [[stage]]
 use = "loop"
+enabled = false
+
+[[stage]]
+use = "root_motion"
 enabled = false
 "#
     };

@@ -32,10 +32,11 @@ mod transfer;
 pub(crate) use find_map::postures_differ;
 pub use find_map::{MapDraft, draft, map};
 pub use joint_map::JointMap;
+pub(crate) use joint_map::Unmapped;
 pub use map_error::{FileFault, MapError};
-#[cfg(feature = "cli")]
-pub(crate) use map_gaps::Gap;
 pub use map_gaps::second_best;
+#[cfg(feature = "cli")]
+pub(crate) use map_gaps::{Gap, MapEnd};
 pub(crate) use map_gaps::{gaps, warnings};
 pub(crate) use morph_weights::{shares_targets, transferred};
 pub(crate) use rotation_copy::PART;

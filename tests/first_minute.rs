@@ -1,0 +1,140 @@
+//! What people ask of the program first: a part of a take, another rate, no travel, several files at once.
+
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+fn data(name: &str) -> String {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("data").join(name).display().to_string()
+}
+
+fn posemill(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_posemill")).args(arguments).current_dir(folder).output().unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+fn json(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {}", stderr(output)))
+}
+
+/// Frames, rate and duration of the clip in a file, and how far its hips travel along the ground, metres.
+fn clip(folder: &Path, file: &str) -> (u64, f64, f64, f64) {
+    let inspected = json(&posemill(folder, &["inspect", file, "--json"]));
+    let clip = &inspected["clips"][0];
+    let all = inspected["joints"].as_array().unwrap();
+    let hips = all.iter().position(|joint| joint["role"] == "hips").unwrap();
+    let joints = json(&posemill(folder, &["joints", file, "--json"]));
+    let frames = joints["frames"].as_array().unwrap();
+    let at = |f: usize, axis: usize| frames[f]["positions"][hips][axis].as_f64().unwrap();
+    let last = frames.len() - 1;
+    let travel = (at(last, 0) - at(0, 0)).hypot(at(last, 2) - at(0, 2));
+    (
+        clip["frames"].as_u64().unwrap(),
+        clip["rate_hz"].as_f64().unwrap(),
+        clip["duration_s"].as_f64().unwrap(),
+        travel,
+    )
+}
+
+#[test]
+fn a_take_is_trimmed_resampled_and_kept_in_place() {
+    let folder = TempDir::new().unwrap();
+    let (take, hero) = (data("walk.bvh"), data("robot.glb"));
+    let whole = clip(folder.path(), &take);
+    for (command, onto, result) in
+        [("retarget", vec!["--onto", hero.as_str()], "out.glb"), ("convert", vec![], "out.bvh")]
+    {
+        let run = |options: &[&str]| {
+            let arguments = [&[command, take.as_str()], onto.as_slice(), &["-f", "-o", result], options];
+            let output = posemill(folder.path(), &arguments.concat());
+            assert_eq!(output.status.code(), Some(0), "{command} {options:?}: {}", stderr(&output));
+            clip(folder.path(), result)
+        };
+        let plain = run(&[]);
+        assert_eq!((plain.0, plain.1), (whole.0, whole.1), "{command}");
+        assert!(plain.3 > 0.3, "{command}: the walk travels by {} m", plain.3);
+        let trimmed = run(&["--trim", "0.5..1.5"]);
+        assert!((trimmed.2 - 1.0).abs() < 1e-6, "{command}: {trimmed:?}");
+        let resampled = run(&["--fps", "25"]);
+        assert_eq!(resampled.1.round(), 25.0, "{command}: {resampled:?}");
+        assert!((resampled.2 - whole.2).abs() < 0.04, "{command}: {resampled:?}");
+        let still = run(&["--in-place"]);
+        assert!(still.3 < 0.05, "{command}: travels by {} m", still.3);
+        let all = run(&["--trim", "..1", "--fps", "20", "--in-place"]);
+        assert!((all.2 - 1.0).abs() < 1e-6 && all.1.round() == 20.0 && all.3 < 0.05, "{command}: {all:?}");
+    }
+}
+
+#[test]
+fn a_wrong_part_or_rate_is_refused_with_an_example() {
+    let folder = TempDir::new().unwrap();
+    for (option, value, told) in [
+        ("--trim", "2..1", "the start is after the end"),
+        ("--trim", "-1..2", "write seconds: `0.5..2.5`, `2..` or `..3`"),
+        ("--trim", "1", "write seconds"),
+        ("--fps", "-30", "write a number above 0, e.g. 30 or 23.976"),
+        ("--fps", "nan", "write a number above 0"),
+    ] {
+        let arguments = ["convert", &data("walk.bvh"), "-o", "out.glb", option, value];
+        let output = posemill(folder.path(), &arguments);
+        assert_eq!(output.status.code(), Some(2), "{option} {value}");
+        assert!(stderr(&output).contains(told), "{option} {value}: {}", stderr(&output));
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn several_files_are_inspected_and_a_broken_one_hides_no_other() {
+    let folder = TempDir::new().unwrap();
+    let take = fs::read(data("walk.bvh")).unwrap();
+    for (name, bytes) in [("a.bvh", &take[..]), ("B.BVH", &take[..]), ("c.bvh", b"HIERARCHY")] {
+        fs::write(folder.path().join(name), bytes).unwrap();
+    }
+    let output = posemill(folder.path(), &["inspect", "*.bvh", "--json"]);
+    assert_eq!(output.status.code(), Some(1));
+    let documents = json(&output);
+    let files: Vec<&Value> = documents.as_array().unwrap().iter().map(|d| &d["file"]).collect();
+    assert_eq!(files, ["B.BVH", "a.bvh"]);
+    assert!(stderr(&output).contains("c.bvh"), "{}", stderr(&output));
+    let pages = String::from_utf8(posemill(folder.path(), &["inspect", "a.bvh", "B.BVH"]).stdout).unwrap();
+    assert!(pages.contains("a.bvh: bvh") && pages.contains("B.BVH: bvh"), "{pages}");
+    // One file is one document, as before.
+    assert!(json(&posemill(folder.path(), &["inspect", "a.bvh", "--json"])).is_object());
+    let picture = posemill(folder.path(), &["inspect", "a.bvh", "B.BVH", "-o", "roles.png"]);
+    assert_eq!(picture.status.code(), Some(2));
+    assert!(stderr(&picture).contains("`roles.png` is a picture of one file, 2 are named"));
+}
+
+#[test]
+fn a_map_is_a_document_too() {
+    let folder = TempDir::new().unwrap();
+    let document = json(&posemill(folder.path(), &["map", &data("walk.bvh"), &data("robot.glb"), "--json"]));
+    assert_eq!(document["schema"], "posemill.map/1");
+    assert_eq!(document["usable"], true);
+    let pairs = document["pairs"].as_array().unwrap();
+    let hips = pairs.iter().find(|pair| pair["role"] == "hips").unwrap();
+    assert!(hips["source"].is_string() && hips["target"].is_string() && hips["confidence"].is_f64());
+    // A map that is not sufficient is told in the document and by the exit code.
+    let bare = "HIERARCHY\nROOT stick\n{\n OFFSET 0 0 0\n CHANNELS 3 Zrotation Xrotation Yrotation\n End Site\n {\n  \
+                OFFSET 0 1 0\n }\n}\nMOTION\nFrames: 2\nFrame Time: 0.1\n0 0 0\n0 0 0\n";
+    fs::write(folder.path().join("stick.bvh"), bare).unwrap();
+    let refused = posemill(folder.path(), &["map", "stick.bvh", &data("robot.glb"), "--json"]);
+    assert_eq!(refused.status.code(), Some(1));
+    let document = json(&refused);
+    assert_eq!(document["usable"], false);
+    assert!(document["refused"].is_string());
+}
+
+#[test]
+fn without_arguments_the_program_shows_three_commands_to_begin_with() {
+    let output = posemill(Path::new("."), &[]);
+    assert_eq!(output.status.code(), Some(2));
+    let shown = stderr(&output);
+    let examples = shown.lines().filter(|line| line.starts_with("  posemill ")).count();
+    assert_eq!(examples, 3, "{shown}");
+}

@@ -162,8 +162,9 @@ impl MemoryBudget {
     /// # Errors
     /// As `MemoryBudget::reserve`.
     pub(crate) fn reserve_json(&self, text: &[u8]) -> Result<(), OverBudget> {
-        /// A value, and what a member of an object has besides: its name and its hash.
+        /// A value, bytes.
         const VALUE: u64 = size_of::<serde_json::Value>() as u64;
+        /// What a member of an object has besides, bytes: its name and its hash.
         const MEMBER: u64 = size_of::<(String, u64)>() as u64;
         // Lists and objects begin with room for four, and double it; an object has a table of hashes, a string its allocation.
         let of = |byte: &u8| match byte {

@@ -377,25 +377,21 @@ impl<'a> Parser<'a, '_> {
         let mut depth = 0_usize;
         loop {
             self.skip_space();
-            match self.peek() {
-                None => return Err(self.fault("`}` is missing")),
-                Some(b'{') => depth += 1,
-                Some(b'}') => depth -= 1,
-                Some(b'"' | b'\'') => {
-                    self.string()?;
-                    continue;
-                }
-                Some(b'@') => {
+            let byte = self.peek().ok_or_else(|| self.fault("`}` is missing"))?;
+            match byte {
+                b'"' | b'\'' => _ = self.string()?,
+                b'@' => {
                     self.at += 1;
                     self.until("@")?;
-                    continue;
                 }
-                _ => {}
-            }
-            // Characters of several bytes are outside of what is looked for.
-            self.at += self.text[self.at..].chars().next().map_or(1, char::len_utf8);
-            if depth == 0 {
-                return Ok(());
+                _ => {
+                    depth = depth + usize::from(byte == b'{') - usize::from(byte == b'}');
+                    // Characters of several bytes are outside of what is looked for.
+                    self.at += self.text[self.at..].chars().next().map_or(1, char::len_utf8);
+                    if depth == 0 {
+                        return Ok(());
+                    }
+                }
             }
         }
     }

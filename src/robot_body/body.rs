@@ -19,6 +19,8 @@ pub(crate) struct RobotBody {
     pub(crate) capsules: Vec<LinkCapsule>,
     /// Indices of capsules that may collide.
     pub(crate) pairs: Vec<[usize; 2]>,
+    /// Per pair the distance of their middles beyond which they are apart in any pose.
+    pub(crate) far: Vec<f64>,
     /// Mean length of thigh and shin together.
     pub(crate) leg_length: f64,
     /// The middle between the hip joints in the space of the pelvis.
@@ -34,6 +36,11 @@ impl RobotBody {
         let soles = [0, 1].map(|k| Sole::of(robot, &zero, &limbs.legs[k], leg_length));
         let capsules = link_capsules(robot, &zero, &limbs, &soles);
         let pairs = colliding_pairs(robot, &zero, &capsules);
+        let reach = |k: usize| {
+            let [a, b] = capsules[k].ends;
+            capsules[k].radius + (b - a).norm() / 2.0
+        };
+        let far = pairs.iter().map(|&[a, b]| reach(a) + reach(b)).collect();
         let hips = (limbs.legs[0].root + limbs.legs[1].root) / 2.0;
         let hips_in_pelvis = zero.links[limbs.pelvis()].inverse().point(&hips);
         Some(Self {
@@ -43,6 +50,7 @@ impl RobotBody {
             soles,
             capsules,
             pairs,
+            far,
             leg_length,
             hips_in_pelvis,
         })

@@ -1,16 +1,17 @@
 //! The residuals of one frame and of its neighbours, with their derivatives.
 //!
-//! Every residual is linear in velocities of points (`z x (p - x)` per hinge) or in angular velocities (`z`), so that one row needs
-//! the chain of one link only.
+//! Every residual is linear in velocities of points (`z x (p - x)` per hinge) or in angular velocities (`z`), so that the rows of a
+//! limb share the unknowns of its last link.
 
-use super::hinge_jacobian::{Jacobian, append_point, base_of_rotation, point_velocity};
+use super::chain_rows::{ChainRows, RowsLink};
 use super::normal_equations::NormalEquations;
 use super::robot_goals::Goals;
 use super::robot_settings::{
-    COLLISION_MARGIN, FLOOR_MARGIN, POSTURE, RATE, SMOOTH, SMOOTH_BASE, SPEED_SHARE, SPEED_WIDTH, Settings,
+    FLOOR_MARGIN, POSTURE, RATE, SMOOTH, SMOOTH_BASE, SPEED_SHARE, SPEED_WIDTH, Settings,
 };
 use super::robot_state::{Placed, RobotState, Unknowns};
-use crate::math::{Mat3, Quat, Vec3, hat, log, nearest_of_segments};
+use crate::math::{Mat3, Quat, Vec3, hat, log};
+use crate::robot_body::Limb;
 use std::f64::consts::TAU;
 
 /// The clip's equations for one set of widths.
@@ -26,9 +27,12 @@ pub(super) struct Equations<'a> {
 /// Scratch space of an evaluation.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
-    placed: Vec<Placed>,
-    jacobians: [Jacobian; 2],
-    ends: Vec<[Vec3; 2]>,
+    pub(super) block: ChainRows,
+    /// The rows of two frames.
+    pair: ChainRows,
+    pub(super) ends: Vec<[Vec3; 2]>,
+    pub(super) columns: Vec<usize>,
+    pub(super) row: Vec<f64>,
 }
 
 impl Equations<'_> {
@@ -37,14 +41,15 @@ impl Equations<'_> {
     }
 
     /// Every term is multiplied by this, so that sums over frames are integrals over time.
-    fn per_frame(&self) -> f64 {
+    pub(super) fn per_frame(&self) -> f64 {
         RATE * self.dt()
     }
 
-    /// Sets the equations about `states`; without `derivatives` only their cost.
+    /// Sets the equations about `states`, which are `placed`; without `derivatives` only their cost.
     pub(super) fn set(
         &self,
         states: &[RobotState],
+        placed: &[Placed],
         derivatives: bool,
         scratch: &mut Scratch,
         into: &mut NormalEquations,
@@ -54,164 +59,167 @@ impl Equations<'_> {
         } else {
             into.cost = 0.0;
         }
-        scratch.placed.resize_with(states.len(), Placed::default);
-        for (state, placed) in states.iter().zip(&mut scratch.placed) {
-            self.unknowns.place(state, placed);
-        }
-        let Scratch { placed, jacobians: [one, two], ends } = scratch;
-        let mut writer = Writer { equations: self, states, placed, derivatives, one, two, into };
+        let limbs = &self.unknowns.body.limbs;
+        let mut writer = Writer { equations: self, states, placed, derivatives, scratch, into };
         for frame in 0..states.len() {
-            writer.body(frame);
-            writer.limbs(frame);
-            writer.feet(frame);
-            writer.collisions(frame, ends);
+            writer.trunk(frame);
+            for side in [0, 1] {
+                writer.leg(frame, side, &limbs.legs[side]);
+                if let Some(arm) = &limbs.arms[side] {
+                    writer.arm(frame, side, arm);
+                }
+            }
+            writer.collisions(frame);
             writer.hinges(frame);
+            writer.smooth(frame);
         }
     }
 }
 
 /// Writes the equations of a clip.
-struct Writer<'a> {
-    equations: &'a Equations<'a>,
+pub(super) struct Writer<'a> {
+    pub(super) equations: &'a Equations<'a>,
     states: &'a [RobotState],
-    placed: &'a [Placed],
-    derivatives: bool,
-    one: &'a mut Jacobian,
-    two: &'a mut Jacobian,
-    into: &'a mut NormalEquations,
+    pub(super) placed: &'a [Placed],
+    pub(super) derivatives: bool,
+    pub(super) scratch: &'a mut Scratch,
+    pub(super) into: &'a mut NormalEquations,
 }
 
-impl Writer<'_> {
-    fn first(&self, frame: usize) -> usize {
+/// The weight of a width.
+pub(super) fn square(width: f64) -> f64 {
+    1.0 / (width * width)
+}
+
+impl<'a> Writer<'a> {
+    pub(super) fn first(&self, frame: usize) -> usize {
         frame * self.equations.unknowns.count
     }
 
-    fn add(&mut self, residual: Vec3, weights: [f64; 3]) {
+    /// Begins the rows of a link and of those above it.
+    pub(super) fn begin(&mut self, frame: usize, link: usize) {
+        if self.derivatives {
+            self.scratch.block.begin(self.equations.unknowns, link, &[self.first(frame)]);
+        }
+    }
+
+    pub(super) fn finish(&mut self) {
+        if self.derivatives {
+            self.scratch.block.finish(self.into);
+        }
+    }
+
+    /// A link whose derivatives are among those of `end`.
+    pub(super) fn link(&self, frame: usize, end: usize, link: usize) -> RowsLink<'a> {
+        RowsLink { unknowns: self.equations.unknowns, placed: &self.placed[frame], end, link, at: 0 }
+    }
+
+    /// Adds the rows of the block, whose derivatives `rows` writes.
+    fn add(&mut self, residual: Vec3, weights: [f64; 3], rows: impl Fn(&mut ChainRows)) {
         let scale = self.equations.per_frame();
         let weights = weights.map(|w| w * scale);
+        self.into.cost += (0..3).map(|k| weights[k] * residual[k] * residual[k]).sum::<f64>();
         if self.derivatives {
-            self.into.add(&self.one.unknowns, &self.one.rows, [residual.x, residual.y, residual.z], weights);
-        } else {
-            self.into.cost += (0..3).map(|k| weights[k] * residual[k] * residual[k]).sum::<f64>();
+            rows(&mut self.scratch.block);
+            self.scratch.block.add(residual, weights);
         }
     }
 
-    /// The derivative of a point of a link into the first Jacobian.
-    fn point(&mut self, frame: usize, link: usize, point: Vec3) {
-        if self.derivatives {
-            self.one.clear();
-            append_point(
-                self.one,
-                self.equations.unknowns,
-                &self.placed[frame],
-                &self.states[frame],
-                self.first(frame),
-                link,
-                point,
-            );
-        }
+    /// Adds the rows of a point of a link.
+    fn add_point(&mut self, link: RowsLink, point: Vec3, residual: Vec3, weights: [f64; 3]) {
+        self.add(residual, weights, |block| {
+            block.clear_rows();
+            block.point(link, point, 1.0);
+        });
     }
 
-    /// The derivative of a link's rotation, seen in the axes of `seen`.
-    fn rotation(&mut self, frame: usize, link: usize, seen: Option<&Mat3<f64>>) {
-        if !self.derivatives {
-            return;
-        }
-        let (placed, unknowns) = (&self.placed[frame], self.equations.unknowns);
-        let first = frame * unknowns.count;
-        self.one.clear();
-        let slides = |h: usize| unknowns.body.robot.hinges[h].slides;
-        let axis = |h: usize| if slides(h) { Vec3::zeros() } else { placed.axes[h] };
-        self.one.fill(unknowns, first, link, base_of_rotation(), axis);
-        if let Some(seen) = seen {
-            for row in &mut self.one.rows {
-                let v = seen * Vec3::from(*row);
-                *row = [v.x, v.y, v.z];
-            }
-        }
-    }
-
-    /// A residual that is the rotation of a link away from its goal.
-    fn rotation_goal(&mut self, frame: usize, link: usize, goal: &Quat, width: f64) {
-        let zero = self.equations.unknowns.body.zero.links[link].rotation;
-        let error = log(&(self.placed[frame].links[link].rotation * zero.inverse() * goal.inverse()));
-        self.rotation(frame, link, None);
-        self.add(error, [1.0 / (width * width); 3]);
+    /// A residual that is the rotation of a link away from its goal, seen in the axes of `seen`.
+    fn rotation_goal(&mut self, link: RowsLink, goal: &Quat, seen: &Mat3<f64>, weights: [f64; 3]) {
+        let zero = self.equations.unknowns.body.zero.links[link.link].rotation;
+        let error = log(&(link.placed.links[link.link].rotation * zero.inverse() * goal.inverse()));
+        self.add(seen * error, weights, |block| block.rotation(link, seen));
     }
 
     /// Pelvis, torso and the place of the hips.
-    fn body(&mut self, frame: usize) {
+    fn trunk(&mut self, frame: usize) {
         let Equations { unknowns, goals, settings, .. } = self.equations;
         let body = &unknowns.body;
         let (pelvis, torso) = (body.limbs.pelvis(), body.limbs.torso());
-        self.rotation_goal(frame, pelvis, &goals.pelvis[frame], settings.pelvis);
-        self.rotation_goal(frame, torso, &goals.torso[frame], settings.torso);
+        let plain = Mat3::identity();
+        self.begin(frame, pelvis);
+        let link = self.link(frame, pelvis, pelvis);
+        self.rotation_goal(link, &goals.pelvis[frame], &plain, [square(settings.pelvis); 3]);
         let hips = self.placed[frame].links[pelvis].point(&body.hips_in_pelvis);
-        self.point(frame, pelvis, hips);
-        let width = settings.root * body.leg_length;
-        self.add(hips - goals.hips[frame], [1.0 / (width * width); 3]);
+        let weight = square(settings.root * body.leg_length);
+        self.add_point(link, hips, hips - goals.hips[frame], [weight; 3]);
+        self.finish();
+        self.begin(frame, torso);
+        let link = self.link(frame, torso, torso);
+        self.rotation_goal(link, &goals.torso[frame], &plain, [square(settings.torso); 3]);
+        self.finish();
     }
 
-    /// Directions of the limbs' segments, rotations of hands.
-    fn limbs(&mut self, frame: usize) {
-        let Equations { unknowns, goals, settings, .. } = self.equations;
-        let limbs = &unknowns.body.limbs;
-        let all = limbs.legs.iter().map(Some).chain(limbs.arms.iter().map(Option::as_ref));
-        for (k, limb) in all.enumerate() {
-            let (Some(limb), Some(directions)) = (limb, &goals.limbs[k]) else { continue };
-            let width = if k < 2 { settings.leg } else { settings.arm };
-            let segments = [(limb.upper, limb.upper_direction), (limb.lower, limb.lower_direction)];
-            for ((link, own), goal) in segments.into_iter().zip(directions) {
-                let direction = self.placed[frame].links[link].rotation * own;
-                if self.derivatives {
-                    // A direction u moves by w x u.
-                    let seen = -hat(&direction);
-                    self.rotation(frame, link, Some(&seen));
-                }
-                self.add(direction - goal[frame], [1.0 / (width * width); 3]);
-            }
-            if let Some(hand) = (k >= 2).then(|| goals.hands[k - 2].as_ref()).flatten() {
-                self.rotation_goal(frame, limb.end, &hand[frame], settings.hand);
-            }
+    /// Directions of a limb's segments, in a block of its last link.
+    fn directions(&mut self, frame: usize, limb: &Limb, goals: &[Vec<Vec3>; 2], width: f64) {
+        let segments = [(limb.upper, limb.upper_direction), (limb.lower, limb.lower_direction)];
+        for ((link, own), goal) in segments.into_iter().zip(goals) {
+            let direction = self.placed[frame].links[link].rotation * own;
+            let link = self.link(frame, limb.end, link);
+            // A direction u moves by w x u.
+            let rows = |block: &mut ChainRows| block.rotation(link, &-hat(&direction));
+            self.add(direction - goal[frame], [square(width); 3], rows);
         }
     }
 
-    /// Soles: their frame, ankles, height and rest of their points, and that they are not in the floor.
-    fn feet(&mut self, frame: usize) {
+    /// Directions of an arm, and the rotation of its hand.
+    fn arm(&mut self, frame: usize, side: usize, arm: &Limb) {
+        let Equations { goals, settings, .. } = self.equations;
+        let Some(directions) = &goals.limbs[2 + side] else { return };
+        self.begin(frame, arm.end);
+        self.directions(frame, arm, directions, settings.arm);
+        if let Some(hand) = &goals.hands[side] {
+            let link = self.link(frame, arm.end, arm.end);
+            self.rotation_goal(link, &hand[frame], &Mat3::identity(), [square(settings.hand); 3]);
+        }
+        self.finish();
+    }
+
+    /// Directions of a leg, its sole's frame, ankle, height and rest of the sole's points, and that they are not in the floor.
+    fn leg(&mut self, frame: usize, side: usize, leg: &Limb) {
         let Equations { unknowns, goals, settings, .. } = self.equations;
         let body = &unknowns.body;
-        let square = |width: f64| 1.0 / (width * width);
-        for (side, sole) in body.soles.iter().enumerate() {
-            let (foot, link) = (&goals.feet[side], sole.link);
-            let at = self.placed[frame].links[link];
-            let goal = foot.sole[frame];
-            let error = log(&(at.rotation * body.zero.links[link].rotation.inverse() * goal.inverse()));
-            let seen = goal.inverse().to_rotation_matrix().into_inner();
-            self.rotation(frame, link, Some(&seen));
-            self.add(seen * error, [square(settings.roll), square(settings.sole), square(settings.sole)]);
-            let ankle = at.point(&(body.zero.links[link].inverse().point(&body.limbs.legs[side].tip)));
-            self.point(frame, link, ankle);
-            self.add(ankle - foot.ankle[frame], [square(settings.ankle * body.leg_length); 3]);
-            for (own, goal) in [sole.heel, sole.ball].into_iter().zip(&foot.points) {
-                let point = at.point(&own);
-                self.point(frame, link, point);
-                let height = (1.0 - goal.rests[frame]) * goal.at[frame].z.max(0.0);
-                // A quarter: the rest term holds heights as well.
-                let weight = 0.25 * goal.near[frame] * square(settings.ground);
-                self.add(Vec3::new(0.0, 0.0, point.z - height), [0.0, 0.0, weight]);
-            }
-            for corner in sole.corners {
-                self.above_floor(frame, link, at.point(&corner), FLOOR_MARGIN, settings.floor);
-            }
-            self.rests(frame, side);
+        let (sole, foot) = (&body.soles[side], &goals.feet[side]);
+        self.begin(frame, sole.link);
+        if let Some(directions) = &goals.limbs[side] {
+            self.directions(frame, leg, directions, settings.leg);
         }
+        let link = self.link(frame, sole.link, sole.link);
+        let at = self.placed[frame].links[sole.link];
+        let goal = foot.sole[frame];
+        let seen = goal.inverse().to_rotation_matrix().into_inner();
+        let weights = [square(settings.roll), square(settings.sole), square(settings.sole)];
+        self.rotation_goal(link, &goal, &seen, weights);
+        let ankle = at.point(&body.zero.links[sole.link].inverse().point(&leg.tip));
+        let weight = square(settings.ankle * body.leg_length);
+        self.add_point(link, ankle, ankle - foot.ankle[frame], [weight; 3]);
+        for (own, goal) in [sole.heel, sole.ball].into_iter().zip(&foot.points) {
+            let point = at.point(&own);
+            let height = (1.0 - goal.rests[frame]) * goal.at[frame].z.max(0.0);
+            // A quarter: the rest term holds heights as well.
+            let weight = 0.25 * goal.near[frame] * square(settings.ground);
+            self.add_point(link, point, Vec3::new(0.0, 0.0, point.z - height), [0.0, 0.0, weight]);
+        }
+        for corner in sole.corners {
+            self.above_floor(link, at.point(&corner), FLOOR_MARGIN, settings.floor);
+        }
+        self.finish();
+        self.rests(frame, side);
     }
 
-    /// A point that is not below `height`.
-    fn above_floor(&mut self, frame: usize, link: usize, point: Vec3, height: f64, width: f64) {
+    /// A point that is not below `height`, in a block of its link.
+    pub(super) fn above_floor(&mut self, link: RowsLink, point: Vec3, height: f64, width: f64) {
         if point.z < height {
-            self.point(frame, link, point);
-            self.add(Vec3::new(0.0, 0.0, point.z - height), [0.0, 0.0, 1.0 / (width * width)]);
+            self.add_point(link, point, Vec3::new(0.0, 0.0, point.z - height), [0.0, 0.0, square(width)]);
         }
     }
 
@@ -221,138 +229,77 @@ impl Writer<'_> {
         if frame == 0 || goals.cut[frame] {
             return;
         }
-        let (body, dt) = (&unknowns.body, self.equations.dt());
+        let (body, dt, scale) = (&unknowns.body, self.equations.dt(), self.equations.per_frame());
         let (sole, before) = (&body.soles[side], frame - 1);
+        let (firsts, pair) = ([before, frame].map(|f| self.first(f)), &mut self.scratch.pair);
+        if self.derivatives {
+            pair.begin(unknowns, sole.link, &firsts);
+        }
+        let count = unknowns.columns[sole.link].unknowns.len();
         for (own, goal) in [sole.heel, sole.ball].into_iter().zip(&goals.feet[side].points) {
             let rests = goal.rests[frame].min(goal.rests[before]);
             let travel = goal.at[frame] - goal.at[before];
             let speed = goal.speed[frame].min(goal.speed[before]).min(travel.norm() / dt);
             let width = settings.rest_speed * body.leg_length;
-            let weight = settings.rest / (speed * speed * (1.0 - rests) + width * width);
-            let [last, now] = [before, frame].map(|f| self.placed[f].links[sole.link].point(&own));
+            let weight = scale * settings.rest / (speed * speed * (1.0 - rests) + width * width);
+            let points = [before, frame].map(|f| self.placed[f].links[sole.link].point(&own));
+            let residual = (points[1] - points[0] - travel * (1.0 - rests)) / dt;
+            self.into.cost += weight * residual.norm_squared();
             if self.derivatives {
-                self.one.clear();
-                for (f, point, sign) in [(before, last, -1.0), (frame, now, 1.0)] {
-                    let from = self.one.rows.len();
-                    let first = f * unknowns.count;
-                    self.two.clear();
-                    append_point(
-                        self.two,
-                        unknowns,
-                        &self.placed[f],
-                        &self.states[f],
-                        first,
-                        sole.link,
-                        point,
-                    );
-                    self.one.unknowns.extend_from_slice(&self.two.unknowns);
-                    self.one.rows.extend_from_slice(&self.two.rows);
-                    self.one.scale(from, sign / dt);
+                pair.clear_rows();
+                for (k, f) in [before, frame].into_iter().enumerate() {
+                    let (placed, end, at) = (&self.placed[f], sole.link, k * count);
+                    let link = RowsLink { unknowns, placed, end, link: end, at };
+                    pair.point(link, points[k], if k == 0 { -1.0 / dt } else { 1.0 / dt });
                 }
+                pair.add(residual, [weight; 3]);
             }
-            self.add((now - last - travel * (1.0 - rests)) / dt, [weight; 3]);
+        }
+        if self.derivatives {
+            pair.finish(self.into);
         }
     }
 
-    /// Parts that are in the floor or in each other.
-    fn collisions(&mut self, frame: usize, ends: &mut Vec<[Vec3; 2]>) {
-        let Equations { unknowns, settings, .. } = self.equations;
-        let body = &unknowns.body;
-        let placed = &self.placed[frame];
-        ends.clear();
-        ends.extend(body.capsules.iter().map(|c| c.ends.map(|end| placed.links[c.link].point(&end))));
-        for (capsule, points) in body.capsules.iter().zip(ends.iter()).filter(|(c, _)| !c.is_foot) {
-            let single = points[0] == points[1];
-            for point in points.iter().take(if single { 1 } else { 2 }) {
-                self.above_floor(frame, capsule.link, *point, capsule.radius, settings.collision);
-            }
-        }
-        let weight = self.equations.per_frame() / (settings.collision * settings.collision);
-        for &[a, b] in &body.pairs {
-            let (one, two) = (&body.capsules[a], &body.capsules[b]);
-            let least = one.radius + two.radius + COLLISION_MARGIN;
-            let reach = |k: usize| (ends[k][1] - ends[k][0]).norm_squared().sqrt() / 2.0;
-            let middle = |k: usize| (ends[k][0] + ends[k][1]) / 2.0;
-            let far = least + reach(a) + reach(b);
-            if (middle(a) - middle(b)).norm_squared() > far * far {
-                continue;
-            }
-            let [s, t] = nearest_of_segments(&ends[a], &ends[b]);
-            let at = |k: usize, t: f64| ends[k][0] + (ends[k][1] - ends[k][0]) * t;
-            let (p, q) = (at(a, s), at(b, t));
-            let distance = (p - q).norm();
-            if distance >= least {
-                continue;
-            }
-            let residual = distance - least;
-            if !self.derivatives {
-                self.into.cost += weight * residual * residual;
-                continue;
-            }
-            let normal = (p - q) / distance.max(NEAREST);
-            self.two.clear();
-            let first = frame * unknowns.count;
-            for (link, other, point, sign) in [(one.link, two.link, p, 1.0), (two.link, one.link, q, -1.0)] {
-                for &h in unknowns.chains[link].iter().filter(|h| !unknowns.chains[other].contains(h)) {
-                    let (unknown, factor) = unknowns.of_hinge[h];
-                    let velocity = point_velocity(unknowns, placed, h, point);
-                    self.two.unknowns.push(first + unknown);
-                    self.two.rows.push([normal.dot(&velocity) * factor * sign, 0.0, 0.0]);
-                }
-            }
-            let mut order: Vec<usize> = (0..self.two.unknowns.len()).collect();
-            order.sort_by_key(|&k| self.two.unknowns[k]);
-            let (mut columns, mut rows): (Vec<usize>, Vec<[f64; 1]>) = (Vec::new(), Vec::new());
-            for k in order {
-                let value = self.two.rows[k][0];
-                match columns.last() {
-                    Some(last) if *last == self.two.unknowns[k] => {
-                        rows.last_mut().expect("as many rows")[0] += value;
-                    }
-                    _ => {
-                        columns.push(self.two.unknowns[k]);
-                        rows.push([value]);
-                    }
-                }
-            }
-            self.into.add(&columns, &rows, [residual], [weight]);
-        }
-    }
-
-    /// Posture, highest speeds and smoothness.
+    /// Posture and highest speeds.
     fn hinges(&mut self, frame: usize) {
-        let Equations { unknowns, goals, cutoff, .. } = self.equations;
+        let Equations { unknowns, goals, .. } = self.equations;
         let (scale, dt, first) = (self.equations.per_frame(), self.equations.dt(), self.first(frame));
         let linked = frame > 0 && !goals.cut[frame];
-        let speed_weight = scale / (SPEED_WIDTH * SPEED_WIDTH);
+        let (posture, speed_weight) = (scale * square(POSTURE), scale * square(SPEED_WIDTH));
         for (k, &hinge) in unknowns.hinges.iter().enumerate() {
             let at = self.states[frame].values[hinge];
             let unknown = first + 6 + k;
-            let posture = [scale / (POSTURE * POSTURE)];
-            self.into.add_or_cost(
-                self.derivatives,
-                &[unknown],
-                &[[1.0]],
-                [at - unknowns.neutral[hinge]],
-                posture,
-            );
-            if linked {
-                let speed = (at - self.states[frame - 1].values[hinge]) / dt;
-                let most = SPEED_SHARE * unknowns.fastest[hinge];
-                if speed.abs() > most {
-                    let excess = speed - most.copysign(speed);
+            let off = at - unknowns.neutral[hinge];
+            self.into.cost += posture * off * off;
+            if self.derivatives {
+                let (entries, gradient) = self.into.column(unknown);
+                entries[0] += posture;
+                *gradient += posture * off;
+            }
+            let most = SPEED_SHARE * unknowns.fastest[hinge];
+            let speed = if linked { (at - self.states[frame - 1].values[hinge]) / dt } else { 0.0 };
+            if speed.abs() > most {
+                let excess = speed - most.copysign(speed);
+                if self.derivatives {
                     let columns = [unknown - unknowns.count, unknown];
-                    let rows = [[-1.0 / dt], [1.0 / dt]];
-                    self.into.add_or_cost(self.derivatives, &columns, &rows, [excess], [speed_weight]);
+                    self.into.add(&columns, &[-1.0 / dt, 1.0 / dt], excess, speed_weight);
+                } else {
+                    self.into.cost += speed_weight * excess * excess;
                 }
             }
         }
-        if !linked || frame < 2 || goals.cut[frame - 1] {
+    }
+
+    /// Second differences of base and hinges.
+    fn smooth(&mut self, frame: usize) {
+        let Equations { unknowns, goals, cutoff, .. } = self.equations;
+        if frame < 2 || goals.cut[frame] || goals.cut[frame - 1] {
             return;
         }
+        let (scale, dt, first) = (self.equations.per_frame(), self.equations.dt(), self.first(frame));
         let [a, b, c] = [frame - 2, frame - 1, frame].map(|f| &self.states[f]);
         let free = SMOOTH * (TAU * cutoff) * (TAU * cutoff);
-        let weight = scale / (free * free) / (dt * dt * dt * dt);
+        let weight = scale * square(free) / (dt * dt * dt * dt);
         let far = SMOOTH_BASE * unknowns.body.leg_length;
         let place = c.base.translation - b.base.translation * 2.0 + a.base.translation;
         let turn = |a: &RobotState, b: &RobotState| log(&(b.base.rotation * a.base.rotation.inverse()));
@@ -360,19 +307,27 @@ impl Writer<'_> {
         let n = unknowns.count;
         for k in 0..n {
             let (bend, weight) = match k {
-                0..=2 => (place[k], weight / (far * far)),
+                0..=2 => (place[k], weight * square(far)),
                 3..=5 => (rotation[k - 3], weight),
                 _ => {
                     let hinge = unknowns.hinges[k - 6];
                     (c.values[hinge] - 2.0 * b.values[hinge] + a.values[hinge], weight)
                 }
             };
-            let columns = [first + k - 2 * n, first + k - n, first + k];
-            let rows = [[1.0], [-2.0], [1.0]];
-            self.into.add_or_cost(self.derivatives, &columns, &rows, [bend], [weight]);
+            self.into.cost += weight * bend * bend;
+            if !self.derivatives {
+                continue;
+            }
+            // The rows 1, -2, 1 of three frames.
+            let mut row = [1.0, -2.0, 1.0].map(|x| x * weight).into_iter();
+            for (back, products) in [(2, &[1.0, -2.0, 1.0][..]), (1, &[-2.0, 1.0]), (0, &[1.0])] {
+                let own = row.next().expect("three frames");
+                let (entries, gradient) = self.into.column(first + k - back * n);
+                *gradient += own * bend;
+                for (later, product) in products.iter().enumerate() {
+                    entries[later * n] += own * product;
+                }
+            }
         }
     }
 }
-
-/// Below this distance two capsules have no direction between them, metres.
-const NEAREST: f64 = 1e-6;

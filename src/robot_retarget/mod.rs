@@ -13,8 +13,9 @@ mod robot_state;
 mod small_system;
 mod starting_poses;
 mod normal_equations;
-mod hinge_jacobian;
+mod chain_rows;
 mod equations;
+mod collisions;
 mod solve;
 mod retarget_robot;
 

@@ -14,6 +14,8 @@ pub(super) struct RobotState {
 /// Links and hinges of one frame in the world.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Placed {
+    /// Where the base is.
+    pub(super) base: Vec3,
     pub(super) links: Vec<Transform>,
     /// A point on each hinge's axis, and its direction.
     pub(super) anchors: Vec<Vec3>,
@@ -34,11 +36,35 @@ pub(super) struct Unknowns {
     pub(super) hinges: Vec<usize>,
     /// The hinges that move each link.
     pub(super) chains: Vec<Vec<usize>>,
+    /// The unknowns that move each link.
+    pub(super) columns: Vec<LinkColumns>,
     /// Limits, neutral values and highest speeds of the hinges.
     pub(super) low: Vec<f64>,
     pub(super) high: Vec<f64>,
     pub(super) neutral: Vec<f64>,
     pub(super) fastest: Vec<f64>,
+}
+
+/// The unknowns that move a link.
+#[derive(Clone, Debug)]
+pub(super) struct LinkColumns {
+    /// Ascending; the base's come first.
+    pub(super) unknowns: Vec<usize>,
+    /// Per hinge of the link's chain its index, where its unknown is in `unknowns`, and how much of it.
+    pub(super) hinges: Vec<(usize, usize, f64)>,
+}
+
+impl LinkColumns {
+    fn of(chain: &[usize], of_hinge: &[(usize, f64)]) -> Self {
+        let mut unknowns: Vec<usize> = (0..6).chain(chain.iter().map(|&hinge| of_hinge[hinge].0)).collect();
+        unknowns.sort_unstable();
+        unknowns.dedup();
+        let column = |&hinge: &usize| {
+            let (unknown, part) = of_hinge[hinge];
+            (hinge, unknowns.partition_point(|&other| other < unknown), part)
+        };
+        Self { hinges: chain.iter().map(column).collect(), unknowns }
+    }
 }
 
 impl Unknowns {
@@ -68,12 +94,14 @@ impl Unknowns {
         let neutral = robot.hinges.iter().zip(&ranges).map(|(h, r)| h.zero.clamp(r[0], r[1])).collect();
         let fastest =
             robot.hinges.iter().map(|h| h.speed.unwrap_or(super::robot_settings::USUAL_SPEED)).collect();
+        let chains = body.zero.chains.clone();
         Self {
             body: Arc::clone(body),
             count: 6 + hinges.len(),
+            columns: chains.iter().map(|chain| LinkColumns::of(chain, &of_hinge)).collect(),
             of_hinge,
             hinges,
-            chains: body.zero.chains.clone(),
+            chains,
             low: ranges.iter().map(|r| r[0]).collect(),
             high: ranges.iter().map(|r| r[1]).collect(),
             neutral,
@@ -98,6 +126,7 @@ impl Unknowns {
     /// Puts the links where a state has them.
     pub(super) fn place(&self, state: &RobotState, placed: &mut Placed) {
         let robot = &self.body.robot;
+        placed.base = state.base.translation;
         placed.links.clear();
         placed.anchors.clear();
         placed.axes.clear();
@@ -115,19 +144,18 @@ impl Unknowns {
         }
     }
 
-    /// The state after a step of the unknowns, inside the limits.
-    pub(super) fn stepped(&self, state: &RobotState, step: &[f64]) -> RobotState {
+    /// The state after a step of the unknowns, inside the limits, into `moved`.
+    pub(super) fn step(&self, state: &RobotState, step: &[f64], moved: &mut RobotState) {
         let rotation = exp(&Vec3::new(step[3], step[4], step[5])) * state.base.rotation;
-        let base = Transform {
+        moved.base = Transform {
             rotation: Quat::new_normalize(rotation.into_inner()),
             translation: state.base.translation + Vec3::new(step[0], step[1], step[2]),
         };
-        let mut values = state.values.clone();
+        moved.values.clone_from(&state.values);
         for (unknown, &hinge) in self.hinges.iter().enumerate() {
-            let moved = values[hinge] + step[6 + unknown];
-            values[hinge] = moved.clamp(self.low[hinge], self.high[hinge]);
+            let value = moved.values[hinge] + step[6 + unknown];
+            moved.values[hinge] = value.clamp(self.low[hinge], self.high[hinge]);
         }
-        self.couple(&mut values);
-        RobotState { base, values }
+        self.couple(&mut moved.values);
     }
 }

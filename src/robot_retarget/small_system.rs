@@ -1,63 +1,76 @@
 //! A damped least-squares step with few unknowns.
 
-/// Most unknowns: the hinges of a limb or a waist. A longer chain moves with its first ones.
-const MOST: usize = 16;
+use crate::math::Vec3;
 
-/// The step that lowers the sum of squares of `rows`, each with its derivatives and its residual. Unknowns that `held` says are
-/// at a limit, given the gradient, do not move.
-pub(super) fn damped_step(
-    rows: &[(Vec<f64>, f64)],
-    damping: f64,
-    held: impl Fn(usize, f64) -> bool,
-) -> Vec<f64> {
-    let count = rows.first().map_or(0, |row| row.0.len());
-    let n = count.min(MOST);
-    let mut matrix = [[0.0f64; MOST]; MOST];
-    let mut gradient = [0.0f64; MOST];
-    for (row, residual) in rows {
+/// Most unknowns: the hinges of a limb or a waist. A longer chain moves with its first ones.
+pub(super) const MOST: usize = 16;
+
+/// The normal equations of rows with few unknowns.
+#[derive(Clone, Debug)]
+pub(super) struct SmallSystem {
+    count: usize,
+    /// The part below the diagonal, and it.
+    matrix: [[f64; MOST]; MOST],
+    gradient: [f64; MOST],
+}
+
+impl SmallSystem {
+    /// Of no rows, with `damping` added to the diagonal.
+    pub(super) fn new(unknowns: usize, damping: f64) -> Self {
+        let mut matrix = [[0.0; MOST]; MOST];
+        (0..MOST).for_each(|k| matrix[k][k] = damping);
+        Self { count: unknowns.min(MOST), matrix, gradient: [0.0; MOST] }
+    }
+
+    /// Adds three rows with a residual each; `columns` are their derivatives by the first unknowns.
+    pub(super) fn add(&mut self, columns: &[Vec3], residual: &Vec3) {
+        for (i, column) in columns.iter().enumerate().take(self.count) {
+            self.gradient[i] += column.dot(residual);
+            for (sum, other) in self.matrix[i].iter_mut().zip(&columns[..=i]) {
+                *sum += column.dot(other);
+            }
+        }
+    }
+
+    /// Adds a row that pulls one unknown by `by` to its place, with a weight.
+    pub(super) fn pull(&mut self, unknown: usize, by: f64, weight: f64) {
+        if unknown < self.count {
+            self.matrix[unknown][unknown] += weight;
+            self.gradient[unknown] += weight * by;
+        }
+    }
+
+    /// The step that lowers the sum of squares. Unknowns that `held` says are at a limit, given the gradient, do not move.
+    pub(super) fn step(mut self, held: impl Fn(usize, f64) -> bool) -> [f64; MOST] {
+        let n = self.count;
+        let (matrix, gradient) = (&mut self.matrix, &mut self.gradient);
         for i in 0..n {
-            if row[i] == 0.0 {
-                continue;
-            }
-            gradient[i] += row[i] * residual;
-            for j in 0..=i {
-                matrix[i][j] += row[i] * row[j];
-            }
-        }
-    }
-    let fixed: [bool; MOST] = std::array::from_fn(|k| k < n && held(k, gradient[k]));
-    for i in 0..n {
-        matrix[i][i] += damping;
-        if fixed[i] {
-            gradient[i] = 0.0;
-            (0..i).for_each(|j| matrix[i][j] = 0.0);
-            (i + 1..n).for_each(|j| matrix[j][i] = 0.0);
-            matrix[i][i] = 1.0;
-        }
-    }
-    // Cholesky: the damping makes the matrix positive definite.
-    for j in 0..n {
-        for k in 0..j {
-            let share = matrix[j][k];
-            for row in matrix.iter_mut().take(n).skip(j) {
-                row[j] -= row[k] * share;
+            if held(i, gradient[i]) {
+                gradient[i] = 0.0;
+                (0..i).for_each(|j| matrix[i][j] = 0.0);
+                (i + 1..n).for_each(|j| matrix[j][i] = 0.0);
+                matrix[i][i] = 1.0;
             }
         }
-        let root = matrix[j][j].max(f64::MIN_POSITIVE).sqrt();
-        for row in matrix.iter_mut().take(n).skip(j) {
-            row[j] /= root;
+        // Cholesky: the damping makes the matrix positive definite.
+        for j in 0..n {
+            for i in j..n {
+                let known: f64 = (0..j).map(|k| matrix[i][k] * matrix[j][k]).sum();
+                let left = matrix[i][j] - known;
+                matrix[i][j] = if i == j { left.max(f64::MIN_POSITIVE).sqrt() } else { left / matrix[j][j] };
+            }
         }
+        let mut step = [0.0; MOST];
+        for i in 0..n {
+            let known: f64 = (0..i).map(|j| matrix[i][j] * step[j]).sum();
+            step[i] = (-gradient[i] - known) / matrix[i][i];
+        }
+        for i in (0..n).rev() {
+            let known: f64 = (i + 1..n).map(|j| matrix[j][i] * step[j]).sum();
+            step[i] = (step[i] - known) / matrix[i][i];
+        }
+        step
     }
-    let mut step = vec![0.0; count];
-    for i in 0..n {
-        let known: f64 = (0..i).map(|j| matrix[i][j] * step[j]).sum();
-        step[i] = (-gradient[i] - known) / matrix[i][i];
-    }
-    for i in (0..n).rev() {
-        let known: f64 = (i + 1..n).map(|j| matrix[j][i] * step[j]).sum();
-        step[i] = (step[i] - known) / matrix[i][i];
-    }
-    step
 }
 
 #[cfg(test)]
@@ -66,17 +79,23 @@ mod tests {
 
     #[test]
     fn a_step_solves_the_normal_equations_and_holds_what_is_held() {
-        let rows = vec![(vec![2.0, 1.0, 0.0], 1.0), (vec![0.0, 1.0, -1.0], -2.0), (vec![1.0, 0.0, 3.0], 0.5)];
+        let columns = [Vec3::new(2.0, 0.0, 1.0), Vec3::new(1.0, 1.0, 0.0), Vec3::new(0.0, -1.0, 3.0)];
+        let residual = Vec3::new(1.0, -2.0, 0.5);
         let damping = 0.1;
-        let step = damped_step(&rows, damping, |_, _| false);
+        let mut system = SmallSystem::new(3, damping);
+        system.add(&columns, &residual);
+        // The third of two columns is zero.
+        system.add(&columns[..2], &residual);
+        system.pull(1, 0.4, 2.0);
+        let step = system.clone().step(|_, _| false);
         for k in 0..3 {
-            let gradient: f64 = rows
-                .iter()
-                .map(|(row, r)| row[k] * (r + row.iter().zip(&step).map(|(a, b)| a * b).sum::<f64>()))
-                .sum();
-            assert!((gradient + damping * step[k]).abs() < 1e-12);
+            let both = columns[0] * step[0] + columns[1] * step[1];
+            let all = both + columns[2] * step[2] + residual;
+            let second = if k < 2 { columns[k].dot(&(both + residual)) } else { 0.0 };
+            let pull = if k == 1 { 2.0 * (0.4 + step[1]) } else { 0.0 };
+            assert!((columns[k].dot(&all) + second + pull + damping * step[k]).abs() < 1e-12, "{k}");
         }
-        let held = damped_step(&rows, damping, |k, _| k == 1);
+        let held = system.step(|k, _| k == 1);
         assert!(held[1] == 0.0 && (held[0] - step[0]).abs() > 1e-3);
     }
 }

@@ -4,10 +4,11 @@
 use super::robot_goals::Goals;
 use super::robot_settings::Settings;
 use super::robot_state::{Placed, RobotState, Unknowns};
-use super::small_system::damped_step;
+use super::small_system::SmallSystem;
 use crate::math::{Quat, Transform, Vec3, log};
 use crate::robot_body::Limb;
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Steps for the waist: it has settled after half of them.
 const WAIST_STEPS: usize = 12;
@@ -29,6 +30,13 @@ const FIRST: [f64; 3] = [0.15, 0.5, 0.85];
 const BEFORE_MIDDLE: [f64; 3] = [0.2, 0.5, 0.8];
 /// Cost of a path per square radian from neutral: it only decides between equals.
 const NEUTRAL: f64 = 0.05;
+/// Every so many frames a limb is solved from all starts; between two of them their solutions are followed from both sides. A
+/// third of the time of all starts at every frame; followed from one side only, a dance jumps 7 instead of 4 times.
+const TRACKED: usize = 16;
+/// Solutions nearer to each other than this in every hinge are one, radians: both are within `SETTLED` of the same.
+const SAME: f64 = 1e-2;
+/// A frame whose best solution is farther off than this is solved from all starts: 20 degrees of one direction, squared.
+const LOST: f64 = 0.12;
 /// Width of a change from frame to frame, radians: with less, fast limbs are held back.
 const CHANGE: f64 = 0.3;
 
@@ -72,9 +80,9 @@ fn trunk(unknowns: &Unknowns, goals: &Goals, frame: usize) -> RobotState {
             * zero.links[other].rotation.inverse()
             * turned(other).inverse()));
         let columns: Vec<Vec3> = chain.iter().map(|&hinge| placed.axes[hinge]).collect();
-        let rows: Vec<(Vec<f64>, f64)> =
-            (0..3).map(|r| (columns.iter().map(|c| c[r]).collect(), error[r])).collect();
-        let step = damped_step(&rows, WAIST_DAMPING, |_, _| false);
+        let mut system = SmallSystem::new(chain.len(), WAIST_DAMPING);
+        system.add(&columns, &error);
+        let step = system.step(|_, _| false);
         for (&hinge, step) in chain.iter().zip(&step) {
             let value = &mut state.values[hinge];
             *value = (*value + step).clamp(unknowns.low[hinge], unknowns.high[hinge]);
@@ -104,6 +112,23 @@ struct LimbSolve<'a> {
     links: Vec<usize>,
 }
 
+/// A solution of a limb in one frame, and its cost.
+#[derive(Clone, Debug)]
+struct LimbSolution {
+    values: Vec<f64>,
+    cost: f64,
+    /// The squared distances of both directions from their goals.
+    off: f64,
+}
+
+/// Scratch space of a limb.
+#[derive(Debug, Default)]
+struct LimbScratch {
+    placed: Placed,
+    axes: Vec<Vec3>,
+    columns: Vec<Vec3>,
+}
+
 /// Solves one limb in all frames.
 fn limb_path(
     unknowns: &Unknowns,
@@ -128,21 +153,49 @@ fn limb_path(
     let starts = solve.starts();
     let directions = goals.limbs[k].as_ref().expect("a limb with goals");
     let zero_end = unknowns.body.zero.links[limb.end].rotation;
-    let in_frame = |placed: &mut Placed, frame: usize| -> Vec<(Vec<f64>, f64)> {
-        unknowns.place(&states[frame], placed);
-        let goal = LimbGoal {
-            carrier: placed.links[limb.carrier].rotation,
+    let goal = |scratch: &mut LimbScratch, frame: usize| {
+        unknowns.place(&states[frame], &mut scratch.placed);
+        LimbGoal {
+            carrier: scratch.placed.links[limb.carrier].rotation,
             directions: [directions[0][frame], directions[1][frame]],
             end: ends.map(|ends| ends[frame] * zero_end),
             end_weight: sigma / end_sigma,
-        };
-        starts.iter().map(|start| solve.solved(&goal, start, sigma)).collect()
+        }
     };
-    let candidates: Vec<Vec<(Vec<f64>, f64)>> =
-        (0..goals.frames).into_par_iter().map_init(Placed::default, in_frame).collect();
+    let spans = spans(&goals.cut);
+    let first_of = |scratch: &mut LimbScratch, span: &Range<usize>| {
+        solve.candidates(&goal(scratch, span.start), &starts, sigma, scratch)
+    };
+    let firsts: Vec<Vec<LimbSolution>> = spans.par_iter().map_init(LimbScratch::default, first_of).collect();
+    // Between two frames that are solved from all starts, those of both are followed.
+    let between = |scratch: &mut LimbScratch, k: usize| {
+        let span = spans[k].clone();
+        let mut found = vec![firsts[k].clone()];
+        for frame in span.start + 1..span.end {
+            let goal = goal(scratch, frame);
+            let before = found[found.len() - 1].iter().map(|candidate| &candidate.values);
+            let mut candidates = solve.candidates(&goal, before, sigma, scratch);
+            if candidates.iter().all(|candidate| candidate.off > LOST) {
+                candidates.extend(solve.candidates(&goal, &starts, sigma, scratch));
+            }
+            found.push(candidates);
+        }
+        let Some(mut after) = firsts.get(k + 1).filter(|_| !goals.cut[span.end]).cloned() else {
+            return found;
+        };
+        for frame in (span.start + 1..span.end).rev() {
+            let from = after.iter().map(|candidate| &candidate.values);
+            after = solve.candidates(&goal(scratch, frame), from, sigma, scratch);
+            after.iter().for_each(|candidate| keep(&mut found[frame - span.start], candidate.clone()));
+        }
+        found
+    };
+    let found: Vec<Vec<Vec<LimbSolution>>> =
+        (0..spans.len()).into_par_iter().map_init(LimbScratch::default, between).collect();
+    let candidates: Vec<Vec<LimbSolution>> = found.into_iter().flatten().collect();
     let chosen = cheapest_path(&candidates, &goals.cut);
     for ((state, candidates), chosen) in states.iter_mut().zip(candidates).zip(chosen) {
-        for (&hinge, value) in solve.hinges.iter().zip(&candidates[chosen].0) {
+        for (&hinge, value) in solve.hinges.iter().zip(&candidates[chosen].values) {
             state.values[hinge] = *value;
         }
     }
@@ -207,74 +260,110 @@ impl LimbSolve<'_> {
         (directions, rotation)
     }
 
-    /// The hinges after some steps from a start, and their cost.
-    fn solved(&self, goal: &LimbGoal, start: &[f64], sigma: f64) -> (Vec<f64>, f64) {
+    /// Solutions of a frame from some starts, without those that are the same.
+    fn candidates<'a>(
+        &self,
+        goal: &LimbGoal,
+        starts: impl IntoIterator<Item = &'a Vec<f64>>,
+        sigma: f64,
+        scratch: &mut LimbScratch,
+    ) -> Vec<LimbSolution> {
+        let mut found = Vec::new();
+        for start in starts {
+            keep(&mut found, self.solved(goal, start, sigma, scratch));
+        }
+        found
+    }
+
+    /// The hinges after some steps from a start.
+    fn solved(&self, goal: &LimbGoal, start: &[f64], sigma: f64, scratch: &mut LimbScratch) -> LimbSolution {
         let mut values = start.to_vec();
-        let mut axes = Vec::with_capacity(values.len());
+        let LimbScratch { axes, columns, .. } = scratch;
         let neutral = |k: usize| self.unknowns.neutral[self.hinges[k]];
         let upper = self.hinges.iter().filter(|&&h| h < self.limb.middle).count();
         let bending = self.hinges.iter().filter(|&&h| h <= self.limb.middle).count();
-        let mut rows: Vec<(Vec<f64>, f64)> = Vec::with_capacity(9 + values.len());
         let error_of_end =
             |rotation: &Quat| goal.end.map(|end| log(&(rotation * end.inverse())) * goal.end_weight);
         for _ in 0..LIMB_STEPS {
-            let (directions, rotation) = self.place(goal, &values, &mut axes);
-            rows.clear();
+            let (directions, rotation) = self.place(goal, &values, axes);
+            let mut system = SmallSystem::new(values.len(), DAMPING);
             for (segment, reach) in [(0, upper), (1, bending)] {
-                let (u, t) = (directions[segment], goal.directions[segment]);
-                let column = |k: usize| if k < reach { axes[k].cross(&u) } else { Vec3::zeros() };
-                let columns: Vec<Vec3> = (0..values.len()).map(column).collect();
-                rows.extend((0..3).map(|r| (columns.iter().map(|c| c[r]).collect(), (u - t)[r])));
+                let u = directions[segment];
+                columns.clear();
+                columns.extend(axes[..reach].iter().map(|axis| axis.cross(&u)));
+                system.add(columns, &(u - goal.directions[segment]));
             }
             if let Some(error) = error_of_end(&rotation) {
-                rows.extend(
-                    (0..3).map(|r| (axes.iter().map(|z| z[r] * goal.end_weight).collect(), error[r])),
-                );
+                columns.clear();
+                columns.extend(axes.iter().map(|axis| axis * goal.end_weight));
+                system.add(columns, &error);
             }
-            let pull = PULL.sqrt();
-            for k in 0..values.len() {
-                let row = (0..values.len()).map(|i| if i == k { pull } else { 0.0 }).collect();
-                rows.push((row, (values[k] - neutral(k)) * pull));
+            for (k, value) in values.iter().enumerate() {
+                system.pull(k, value - neutral(k), PULL);
             }
             let at_limit = |k: usize, gradient: f64| {
                 let (low, high) = self.limits(self.hinges[k]);
                 values[k] <= low + 1e-3 && gradient > 0.0 || values[k] >= high - 1e-3 && gradient < 0.0
             };
-            let step = damped_step(&rows, DAMPING, at_limit);
+            let step = system.step(at_limit);
             let mut largest = 0.0f64;
-            for (k, step) in step.iter().enumerate() {
+            for (k, (value, step)) in values.iter_mut().zip(step).enumerate() {
                 let (low, high) = self.limits(self.hinges[k]);
-                let moved = (values[k] + step.clamp(-LARGEST_STEP, LARGEST_STEP)).clamp(low, high);
-                largest = largest.max((moved - values[k]).abs());
-                values[k] = moved;
+                let moved = (*value + step.clamp(-LARGEST_STEP, LARGEST_STEP)).clamp(low, high);
+                largest = largest.max((moved - *value).abs());
+                *value = moved;
             }
             if largest < SETTLED {
                 break;
             }
         }
-        let (directions, rotation) = self.place(goal, &values, &mut axes);
+        let (directions, rotation) = self.place(goal, &values, axes);
         let off: f64 = (0..2).map(|k| (directions[k] - goal.directions[k]).norm_squared()).sum();
         let end = error_of_end(&rotation).map_or(0.0, |error| error.norm_squared());
         let far: f64 = values.iter().enumerate().map(|(k, v)| (v - neutral(k)) * (v - neutral(k))).sum();
         let cost = (off + end) / (sigma * sigma) + NEUTRAL * far;
-        (values, cost)
+        LimbSolution { values, cost, off }
+    }
+}
+
+/// Frames that begin with one that is solved from all starts; none reaches across a cut.
+fn spans(cut: &[bool]) -> Vec<Range<usize>> {
+    let mut starts: Vec<usize> = Vec::new();
+    for (frame, cut) in cut.iter().enumerate() {
+        if *cut || starts.last().is_none_or(|last| frame - last == TRACKED) {
+            starts.push(frame);
+        }
+    }
+    let ends = starts.iter().skip(1).copied().chain([cut.len()]);
+    starts.iter().zip(ends).map(|(&start, end)| start..end).collect()
+}
+
+/// Adds a candidate, unless it is one of those that are there.
+fn keep(found: &mut Vec<LimbSolution>, new: LimbSolution) {
+    let same =
+        |other: &&mut LimbSolution| other.values.iter().zip(&new.values).all(|(a, b)| (a - b).abs() < SAME);
+    match found.iter_mut().find(same) {
+        Some(other) if new.cost < other.cost => *other = new,
+        Some(_) => {}
+        None => found.push(new),
     }
 }
 
 /// The cheapest choice of a candidate for every frame.
-fn cheapest_path(candidates: &[Vec<(Vec<f64>, f64)>], cut: &[bool]) -> Vec<usize> {
+fn cheapest_path(candidates: &[Vec<LimbSolution>], cut: &[bool]) -> Vec<usize> {
     let Some(first) = candidates.first() else { return Vec::new() };
-    let mut costs: Vec<f64> = first.iter().map(|c| c.1).collect();
+    let mut costs: Vec<f64> = first.iter().map(|c| c.cost).collect();
     let mut before: Vec<Vec<usize>> = Vec::with_capacity(candidates.len());
     for (frame, pair) in candidates.windows(2).enumerate() {
         let change = |a: &[f64], b: &[f64]| {
             let square: f64 = a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum();
             if cut[frame + 1] { 0.0 } else { square / (CHANGE * CHANGE) }
         };
-        let cheapest = |(values, own): &(Vec<f64>, f64)| {
-            let from = pair[0].iter().zip(&costs).map(|((other, _), cost)| cost + change(other, values));
+        let cheapest = |candidate: &LimbSolution| {
+            let change = |other: &LimbSolution| change(&other.values, &candidate.values);
+            let from = pair[0].iter().zip(&costs).map(|(other, cost)| cost + change(other));
             let (k, cost) = from.enumerate().min_by(|a, b| a.1.total_cmp(&b.1)).expect("several starts");
-            (k, cost + own)
+            (k, cost + candidate.cost)
         };
         let (back, next): (Vec<usize>, Vec<f64>) = pair[1].iter().map(cheapest).unzip();
         before.push(back);

@@ -4,7 +4,7 @@ use super::equations::{Equations, Scratch};
 use super::normal_equations::NormalEquations;
 use super::robot_goals::Goals;
 use super::robot_settings::{RANGE, Settings};
-use super::robot_state::{RobotState, Unknowns};
+use super::robot_state::{Placed, RobotState, Unknowns};
 use super::starting_poses::first_guess;
 use super::take_body::TakeBody;
 use super::{RobotRetarget, RobotRetargetError};
@@ -63,10 +63,17 @@ fn the_gradient_is_that_of_the_cost() {
     let settings = Settings { roll: Settings::FINAL.sole, ..Settings::FINAL };
     let equations = Equations { unknowns: &unknowns, goals: &goals, settings, cutoff: 4.0 };
     let (mut scratch, mut system) = (Scratch::default(), NormalEquations::new(states.len(), unknowns.count));
-    equations.set(&states, true, &mut scratch, &mut system);
-    let (gradient, cost) = (system.gradient.clone(), system.cost);
-    equations.set(&states, false, &mut scratch, &mut system);
-    assert!((system.cost / cost - 1.0).abs() < 1e-12, "the cost alone is the cost with derivatives");
+    let mut set = |states: &[RobotState], derivatives: bool| {
+        let mut placed = vec![Placed::default(); states.len()];
+        states.iter().zip(&mut placed).for_each(|(state, placed)| unknowns.place(state, placed));
+        equations.set(states, &placed, derivatives, &mut scratch, &mut system);
+        (system.gradient.clone(), system.cost)
+    };
+    let (gradient, cost) = set(&states, true);
+    assert!(
+        (set(&states, false).1 / cost - 1.0).abs() < 1e-12,
+        "the cost alone is the cost with derivatives"
+    );
     let size = gradient.iter().fold(0.0f64, |most, g| most.max(g.abs()));
     let mut cost_at = |frame: usize, unknown: usize, by: f64| {
         let mut moved = states.clone();
@@ -80,8 +87,7 @@ fn the_gradient_is_that_of_the_cost() {
         for (k, &hinge) in unknowns.hinges.iter().enumerate() {
             moved[frame].values[hinge] += step[6 + k];
         }
-        equations.set(&moved, false, &mut scratch, &mut system);
-        system.cost
+        set(&moved, false).1
     };
     let h = 1e-6;
     for frame in 0..states.len() {
@@ -151,6 +157,20 @@ fn a_take_that_is_larger_and_elsewhere_gives_the_same_hinges() {
     let off = one.values.iter().zip(&two.values).fold(0.0f64, |most, (a, b)| most.max((a - b).abs()));
     // The solve ends when a step gains less than 0.02 percent.
     assert!(off < 0.01, "{off}");
+}
+
+/// A cut in the middle of frames that are solved from one another.
+#[test]
+fn the_first_guess_of_both_sides_of_a_cut_is_that_of_each_alone() {
+    let (unknowns, take) = (unknowns(), slow("walk.bvh", 60));
+    let body = TakeBody::of(&take).unwrap();
+    let goals = Goals::of(&body, &unknowns.body, 30.0, &[23]);
+    let guess = |goals: &Goals| -> Vec<Vec<f64>> {
+        let states = first_guess(&unknowns, goals, &Settings::FINAL);
+        states.into_iter().map(|state| state.values).collect()
+    };
+    let alone = [goals.part(0..23), goals.part(23..60)].map(|part| guess(&part)).concat();
+    assert_eq!(guess(&goals), alone);
 }
 
 #[test]

@@ -4,11 +4,11 @@ use super::clip_options::ClipOptions;
 use super::console::Console;
 use super::direct_request::{DirectRequest, plan};
 use super::exit::{Exit, Failure};
-use super::formats::written;
+use super::formats::{FormatName, written};
 use super::pipe::Pipe;
 use super::planned_run::PlannedRun;
 use super::runner::{RunnerArguments, run_all};
-use crate::pipeline::{CONVERT_NAME, OutputFormat};
+use crate::pipeline::CONVERT_NAME;
 use clap::Args;
 
 /// The pipeline: its stages run where an option asks for them.
@@ -51,9 +51,9 @@ pub struct ConvertArguments {
     /// The clip of a file that holds several, by name or number from 0 [default: all]
     #[arg(long, value_name = "NAME")]
     clip: Option<String>,
-    /// The format of outputs in a folder, and on standard output [default: glb]
+    /// The format of outputs in a folder, and on standard output, or the layout of a robot's motion [default: glb]
     #[arg(long, value_parser = written())]
-    format: Option<OutputFormat>,
+    format: Option<FormatName>,
     #[command(flatten)]
     clip_options: ClipOptions,
     #[command(flatten)]
@@ -66,7 +66,10 @@ pub struct ConvertArguments {
 /// A [`Failure`] if nothing can start.
 pub fn run(arguments: &ConvertArguments, console: &Console) -> Result<Exit, Failure> {
     let reports = arguments.runner.json || arguments.runner.dry_run;
-    let pipe = Pipe::open(&arguments.inputs, &arguments.output, arguments.format, reports)?;
+    let format = arguments.format.map(|name| name.format);
+    let pipe = Pipe::open(&arguments.inputs, &arguments.output, format, reports)?;
+    let mut sets = arguments.clip_options.sets(None);
+    sets.extend(arguments.format.and_then(FormatName::set));
     let request = DirectRequest {
         command: "convert",
         pipeline: PIPELINE,
@@ -75,10 +78,10 @@ pub fn run(arguments: &ConvertArguments, console: &Console) -> Result<Exit, Fail
         character: None,
         output: &pipe.output,
         clip: arguments.clip.as_deref(),
-        format: arguments.format,
+        format,
         merge: false,
         verdict: false,
-        sets: arguments.clip_options.sets(None),
+        sets,
         aliases: pipe.aliases.clone(),
     };
     let planned = PlannedRun { named: arguments.output != "-", ..plan(request, &arguments.runner)? };

@@ -2,6 +2,7 @@
 
 use super::console::Console;
 use super::exit::{Exit, Failure};
+use crate::model::{ROBOT_LAYOUTS, RobotLayout};
 use crate::pipeline::OutputFormat;
 use crate::{export, import};
 use clap::Args;
@@ -21,11 +22,31 @@ pub struct FormatsArguments {
     json: bool,
 }
 
-/// Parses the name of a format that can be written.
-pub fn written() -> impl TypedValueParser<Value = OutputFormat> {
-    let names = export::FORMATS.iter().map(|f| PossibleValue::new(f.name).help(f.about));
-    PossibleValuesParser::new(names)
-        .map(|name| OutputFormat::of_extension(&name).expect("one of the names above"))
+/// A format that can be written, or a layout of robots in one.
+#[derive(Clone, Copy, Debug)]
+pub struct FormatName {
+    /// The format.
+    pub format: OutputFormat,
+    layout: Option<&'static str>,
+}
+
+impl FormatName {
+    /// The override of the pipeline that chooses the layout.
+    pub fn set(self) -> Option<String> {
+        self.layout.map(|name| format!("output.robot.layout=\"{name}\""))
+    }
+}
+
+/// Parses the name of a format that can be written, or of a layout of robots.
+pub fn written() -> impl TypedValueParser<Value = FormatName> {
+    let formats = export::FORMATS.iter().map(|f| PossibleValue::new(f.name).help(f.about));
+    let layouts = ROBOT_LAYOUTS.iter().map(|l| PossibleValue::new(l.name).help(l.about));
+    PossibleValuesParser::new(formats.chain(layouts)).map(|name| {
+        let layout = RobotLayout::of(&name);
+        let extension = layout.map_or(name.as_str(), |layout| layout.extension);
+        let format = OutputFormat::of_extension(extension).expect("one of the names above");
+        FormatName { format, layout: layout.map(|layout| layout.name) }
+    })
 }
 
 /// Prints the two registries.
@@ -68,4 +89,23 @@ fn as_text() -> String {
         let _ = writeln!(text, "  {:<6} {}\n         loses: {}", f.name, f.about, f.loses);
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_format_is_named_by_its_extension_or_by_a_layout_of_robots() {
+        let argument = clap::Arg::new("format").value_parser(written());
+        let command = clap::Command::new("x").arg(argument);
+        let parsed = |name: &str| {
+            let matches = command.clone().try_get_matches_from(["x", name]).ok()?;
+            let found: FormatName = *matches.get_one("format")?;
+            Some((found.format.extension(), found.set()))
+        };
+        assert_eq!(parsed("bvh"), Some(("bvh", None)));
+        assert_eq!(parsed("seed_csv"), Some(("csv", Some("output.robot.layout=\"seed_csv\"".to_owned()))));
+        assert_eq!(parsed("sead_csv"), None);
+    }
 }

@@ -4,11 +4,11 @@ use super::clip_options::ClipOptions;
 use super::console::Console;
 use super::direct_request::{DirectRequest, plan};
 use super::exit::{Exit, Failure};
-use super::formats::written;
+use super::formats::{FormatName, written};
 use super::pipe::Pipe;
 use super::planned_run::PlannedRun;
 use super::runner::{RunnerArguments, run_all};
-use crate::pipeline::{DEFAULT_NAME, DEFAULT_PIPELINE, OutputFormat};
+use crate::pipeline::{DEFAULT_NAME, DEFAULT_PIPELINE};
 use crate::report::Shown;
 use clap::Args;
 use std::path::PathBuf;
@@ -40,9 +40,9 @@ pub struct RetargetArguments {
     /// The clip of a file that holds several, by name or number from 0 [default: all]
     #[arg(long, value_name = "NAME")]
     clip: Option<String>,
-    /// The format of outputs in a folder, and on standard output [default: glb]
+    /// The format of outputs in a folder, and on standard output, or the layout of a robot's motion [default: glb]
     #[arg(long, value_parser = written())]
-    format: Option<OutputFormat>,
+    format: Option<FormatName>,
     /// Write one file with all takes as named animations
     #[arg(long)]
     merge: bool,
@@ -61,8 +61,10 @@ pub struct RetargetArguments {
 /// A [`Failure`] if nothing can start.
 pub fn run(arguments: &RetargetArguments, console: &Console) -> Result<Exit, Failure> {
     let reports = arguments.runner.json || arguments.runner.dry_run;
-    let pipe = Pipe::open(&arguments.motions, &arguments.output, arguments.format, reports)?;
+    let format = arguments.format.map(|name| name.format);
+    let pipe = Pipe::open(&arguments.motions, &arguments.output, format, reports)?;
     let mut sets = arguments.clip_options.sets(Some(&arguments.onto));
+    sets.extend(arguments.format.and_then(FormatName::set));
     if let Some(map) = &arguments.map {
         if !map.exists() {
             let message = format!("the file `{}` does not exist\nwrite one with `posemill map`", map.shown());
@@ -81,7 +83,7 @@ pub fn run(arguments: &RetargetArguments, console: &Console) -> Result<Exit, Fai
         character: Some(&arguments.onto),
         output: &pipe.output,
         clip: arguments.clip.as_deref(),
-        format: arguments.format,
+        format,
         merge: arguments.merge,
         verdict: true,
         sets,

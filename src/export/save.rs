@@ -111,6 +111,18 @@ pub enum ExportError {
         /// The layouts of the format.
         known: String,
     },
+    /// A default pose that is not one of the robot.
+    #[error(
+        "`output.robot.default_pose` has {given} values, the robot `{robot}` has {hinges} hinges\n  hint: give a value for each hinge, in the order of `posemill inspect`"
+    )]
+    RobotPose {
+        /// The robot.
+        robot: String,
+        /// The number of values.
+        given: usize,
+        /// The number of hinges.
+        hinges: usize,
+    },
     /// The motion is none of the robot.
     #[error(transparent)]
     Robot(NoRobotMotion),

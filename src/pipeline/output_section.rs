@@ -11,9 +11,11 @@ use crate::export::npz::NpzOptions;
 use crate::export::vrma::VrmaOptions;
 use crate::measure::Threshold;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::de::{self, Deserializer};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{self, Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 use std::borrow::Cow;
+use std::fmt;
 
 /// The outputs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -53,7 +55,8 @@ pub struct OutputSection {
     pub npz: NpzOptions,
     /// How `.csv` files are written: tables.
     pub csv: CsvOptions,
-    /// How motions of robots are written: `.csv`, `.npz`, `.pkl`.
+    /// How motions of robots are written: `.csv`, `.npz`, `.pkl`; a layout's name alone is `{ layout = NAME }`.
+    #[serde(deserialize_with = "robot_options")]
     pub robot: RobotOptions,
     /// How `.vrma` files are written: VRM animations.
     pub vrma: VrmaOptions,
@@ -167,6 +170,27 @@ impl JsonSchema for OutputFormat {
         let names: Vec<&str> = export::FORMATS.iter().map(|f| f.name).collect();
         schemars::json_schema!({ "description": "A format that can be written.", "enum": names })
     }
+}
+
+/// Parses the options of robots, or the name of a layout alone.
+fn robot_options<'de, D: Deserializer<'de>>(deserializer: D) -> Result<RobotOptions, D::Error> {
+    struct Options;
+    impl<'de> Visitor<'de> for Options {
+        type Value = RobotOptions;
+
+        fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+            f.write_str("the name of a layout, or a table of options")
+        }
+
+        fn visit_str<E: de::Error>(self, name: &str) -> Result<RobotOptions, E> {
+            Ok(RobotOptions { layout: name.to_owned(), ..RobotOptions::default() })
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<RobotOptions, A::Error> {
+            RobotOptions::deserialize(MapAccessDeserializer::new(map))
+        }
+    }
+    deserializer.deserialize_any(Options)
 }
 
 /// Parses thresholds; reports every invalid one.

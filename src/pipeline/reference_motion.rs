@@ -69,6 +69,7 @@ impl ReferenceMotion {
     }
 
     /// The direct transfer of the whole take.
+    #[cfg(feature = "cli")]
     pub(crate) fn copy(&self) -> Motion {
         self.transferred(&self.take)
     }

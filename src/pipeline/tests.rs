@@ -437,6 +437,16 @@ fn all_faults_of_what_a_pipeline_names_are_shown_at_once() {
 }
 
 #[test]
+fn the_layout_of_a_robot_is_a_name_or_one_of_its_options() {
+    let robot =
+        |value: &str| parse(&format!("[output]\nrobot = {value}\n"), &[]).map(|config| config.output.robot);
+    assert_eq!(robot("\"mjlab\""), robot("{ layout = \"mjlab\" }"));
+    assert_eq!(robot("\"mjlab\"").unwrap().layout, "mjlab");
+    assert!(robot("{ layuot = \"mjlab\" }").unwrap_err().contains("`layuot`"));
+    assert!(robot("3").unwrap_err().contains("the name of a layout, or a table of options"));
+}
+
+#[test]
 fn a_broken_motion_is_an_error_without_stages_too() {
     let config = PipelineConfig::parse("dance.toml", "[output]\nreport = false\n", &[], STAGES).unwrap();
     let pipeline = Pipeline::new(&config, Path::new(""), None).unwrap();

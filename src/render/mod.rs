@@ -17,6 +17,7 @@ mod palette;
 mod picture;
 mod preview;
 mod raster;
+#[cfg(any(feature = "cli", test))]
 mod role_picture;
 mod shade;
 mod shadow;
@@ -32,6 +33,7 @@ pub use camera::View;
 pub(crate) use figure::figure;
 pub use options::{PreviewOptions, RenderError, Size, Subject};
 pub use preview::{Format, preview};
+#[cfg(feature = "cli")]
 pub(crate) use role_picture::RolePicture;
 pub(crate) use texture::small_jpeg;
 

@@ -4,6 +4,7 @@
 //! writes one.
 
 mod robot_track;
+mod default_pose;
 mod pickle;
 mod write_layout;
 

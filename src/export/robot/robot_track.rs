@@ -55,11 +55,13 @@ impl<'a> RobotTrack<'a> {
     }
 
     /// The names of the links in the layout's order.
+    #[cfg(feature = "formats")]
     pub(super) fn link_names(&self) -> Vec<&'a str> {
         self.links.iter().map(|&link| self.robot.links[link].name.as_str()).collect()
     }
 
     /// MuJoCo's types of the joints.
+    #[cfg(feature = "formats")]
     pub(super) fn joint_types(&self) -> Vec<i32> {
         /// MuJoCo's numbers of a free joint, a slide and a hinge.
         const TYPES: [i32; 3] = [0, 2, 3];

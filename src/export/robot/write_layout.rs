@@ -1,5 +1,6 @@
 //! Writes a robot's motion in one of the layouts.
 
+use super::default_pose::led;
 use super::pickle::Pickle;
 use super::robot_track::{Numbers, RobotTrack};
 use crate::export::format::Format;
@@ -36,7 +37,7 @@ pub const PKL: Format = Format {
 };
 
 /// Options of robot motions (`[output.robot]`).
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RobotOptions {
     /// The layout of a robot's motion in `.csv`, `.npz` and `.pkl` files: "unitree_csv" (the default of `.csv`), "seed_csv",
@@ -45,6 +46,20 @@ pub struct RobotOptions {
     pub layout: String,
     /// Frames per second; 0: what the layout's readers expect, else the rate of the motion.
     pub rate: f64,
+    /// The pose from which the motion is led in and to which it is led out, standing: a value for each hinge, radians, in the
+    /// order of `posemill inspect`; empty: the motion alone.
+    pub default_pose: Vec<f64>,
+    /// Duration of the lead-in and of the lead-out, seconds, at most 60.
+    pub lead: f64,
+}
+
+/// Seconds of a lead-in: a hinge that has to rotate by 3 radians reaches 4.5 rad/s, a quarter of what motors of humanoids reach.
+const LEAD: f64 = 1.0;
+
+impl Default for RobotOptions {
+    fn default() -> Self {
+        Self { layout: String::new(), rate: 0.0, default_pose: Vec::new(), lead: LEAD }
+    }
 }
 
 /// What became of a motion.
@@ -67,13 +82,13 @@ pub(in crate::export) fn written(
     stem: &str,
     warnings: &mut Warnings,
 ) -> Result<Written, ExportError> {
-    let Some(robot) = motion.character.robot.as_deref().filter(|_| options.layout != "none") else {
+    let Some(robot) = motion.character.robot.as_ref().filter(|_| options.layout != "none") else {
         return Ok(Written::NoRobot);
     };
     let layout = layout(extension, &options.layout)?;
     let motion = resampled(motion, layout, options.rate);
     let found = RobotMotion::of(&motion).map_err(ExportError::Robot)?;
-    let found = RobotMotion { rate: nominal(found.rate), ..found };
+    let found = led(robot, RobotMotion { rate: nominal(found.rate), ..found }, options)?;
     if let Some(usual) = layout.rate.filter(|usual| *usual != found.rate) {
         let message =
             format!("readers of `{}` expect {usual} Hz, the file has {} Hz", layout.name, found.rate);

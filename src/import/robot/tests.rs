@@ -2,6 +2,8 @@
 
 #[cfg(feature = "formats")]
 mod motion;
+#[cfg(feature = "formats")]
+mod leads;
 mod limits;
 
 use crate::import::{ImportError, ImportOptions, from_bytes, load};

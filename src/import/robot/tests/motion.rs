@@ -8,7 +8,7 @@ use crate::model::{Asset, Motion, ROBOT_LAYOUTS, RobotMotion};
 use std::sync::Arc;
 
 /// The shipped humanoid sways: every hinge by a sine of its own inside its range.
-fn swaying() -> Motion {
+pub(super) fn swaying() -> Motion {
     let character = load(shipped("humanoid.xml"), &ImportOptions::default()).unwrap().character;
     let robot = character.robot.clone().unwrap();
     let (rate, frames) = (50.0, 40);
@@ -26,7 +26,7 @@ fn swaying() -> Motion {
 }
 
 fn written(motion: &Motion, extension: &str, layout: &str) -> Vec<u8> {
-    let robot = RobotOptions { layout: layout.into(), rate: 50.0 };
+    let robot = RobotOptions { layout: layout.into(), rate: 50.0, ..RobotOptions::default() };
     let options = ExportOptions { stem: "sway".into(), robot, ..ExportOptions::default() };
     let format = Format::of(extension).unwrap();
     save(std::slice::from_ref(motion), format, &options).unwrap().0.remove(0).bytes
@@ -86,7 +86,7 @@ fn the_order_of_a_walkers_quaternion_is_found_by_its_feet() {
     let motion = Motion::new(Arc::clone(&character), made.clip("roll", &robot));
     for layout in ["unitree_csv", "kimodo_csv"] {
         let options = ExportOptions {
-            robot: RobotOptions { layout: layout.into(), rate: 30.0 },
+            robot: RobotOptions { layout: layout.into(), rate: 30.0, ..RobotOptions::default() },
             ..ExportOptions::default()
         };
         let bytes = save(std::slice::from_ref(&motion), Format::of("csv").unwrap(), &options)

@@ -1,0 +1,113 @@
+//! Lead-in and lead-out: a robot is started and stopped in a pose in which it stands.
+
+use super::write_layout::RobotOptions;
+use crate::export::save::ExportError;
+use crate::math::{Quat, Transform, Vec3, exp, log, same_hemisphere};
+use crate::model::{Robot, RobotMotion};
+use crate::robot_body::RobotBody;
+use std::sync::Arc;
+
+/// Longest lead, seconds: more would be a mistake of units.
+const LONGEST: f64 = 60.0;
+/// A direction that is steeper than this has no heading: the sine of 6 degrees.
+const LEVEL: f64 = 0.1;
+
+/// The motion from the default pose and back to it; unchanged without one.
+///
+/// # Errors
+/// A pose with too few or too many values.
+pub(super) fn led(
+    robot: &Arc<Robot>,
+    motion: RobotMotion,
+    options: &RobotOptions,
+) -> Result<RobotMotion, ExportError> {
+    let pose = &options.default_pose;
+    let frames = (options.lead.clamp(0.0, LONGEST) * motion.rate).round() as usize;
+    if pose.is_empty() || motion.base.is_empty() {
+        return Ok(motion);
+    }
+    if pose.len() != robot.hinges.len() {
+        let (robot, hinges) = (robot.name.clone(), robot.hinges.len());
+        return Err(ExportError::RobotPose { robot, given: pose.len(), hinges });
+    }
+    let last = motion.base.len() - 1;
+    let lead = Lead { robot, body: RobotBody::of(robot), pose, frames };
+    let before = lead.into_frame(&motion, 0, 1.min(last));
+    let after = lead.into_frame(&motion, last, last.saturating_sub(1));
+    let mut led = RobotMotion { rate: motion.rate, base: Vec::new(), values: Vec::new() };
+    let own = (0..=last).map(|frame| (motion.base[frame], motion.values(frame).to_vec()));
+    for (base, values) in before.into_iter().chain(own).chain(after.into_iter().rev()) {
+        let sign = led.base.last().map_or(base.rotation, |last: &Transform| last.rotation);
+        led.base.push(Transform { rotation: same_hemisphere(base.rotation, &sign), ..base });
+        led.values.extend(values);
+    }
+    Ok(led)
+}
+
+struct Lead<'a> {
+    robot: &'a Robot,
+    body: Option<RobotBody>,
+    pose: &'a [f64],
+    frames: usize,
+}
+
+impl Lead<'_> {
+    /// The frames from the default pose to a frame, without it, which arrive with the velocity from that frame to `next`.
+    fn into_frame(&self, motion: &RobotMotion, frame: usize, next: usize) -> Vec<(Transform, Vec<f64>)> {
+        let (to, beyond) = (motion.base[frame], motion.base[next]);
+        let stands = self.standing(&to);
+        let steps = self.frames as f64;
+        // Cubic Hermite: at rest in the default pose, with the motion's velocity at its frame.
+        let between = |a: f64, b: f64, change: f64, t: f64| {
+            let (t2, t3) = (t * t, t * t * t);
+            a + (b - a) * (3.0 * t2 - 2.0 * t3) + change * steps * (t3 - t2)
+        };
+        let turned = |q: &Quat| log(&(stands.rotation.inverse() * q));
+        let turn = [turned(&to.rotation), turned(&beyond.rotation)];
+        let at = |k: usize| {
+            let t = k as f64 / steps;
+            let vector =
+                |a: Vec3, b: Vec3, change: Vec3| Vec3::from_fn(|i, _| between(a[i], b[i], change[i], t));
+            let rotation = stands.rotation * exp(&vector(Vec3::zeros(), turn[0], turn[1] - turn[0]));
+            let change = beyond.translation - to.translation;
+            let translation = vector(stands.translation, to.translation, change);
+            let values = (self.pose.iter().zip(motion.values(frame)).zip(motion.values(next)))
+                .zip(&self.robot.hinges)
+                .map(|(((a, b), c), hinge)| {
+                    let value = between(*a, *b, c - b, t);
+                    // Inside the range, or as far outside as either end is.
+                    let [low, high] = hinge.range.unwrap_or([f64::MIN, f64::MAX]);
+                    value.clamp(low.min(*a).min(*b), high.max(*a).max(*b))
+                })
+                .collect::<Vec<f64>>();
+            let mut base = Transform { rotation, translation };
+            base.translation.z -= self.lowest(&base, &values).min(0.0);
+            (base, values)
+        };
+        (0..self.frames).map(at).collect()
+    }
+
+    /// Where the base is in the default pose: upright below a base, soles on the floor.
+    fn standing(&self, at: &Transform) -> Transform {
+        let file = self.robot.links.first().map_or_else(Transform::identity, |link| link.parent_from_link);
+        let front = at.rotation * (file.rotation.inverse() * Vec3::x());
+        let up = at.rotation * (file.rotation.inverse() * Vec3::z());
+        // Of a body that lies, the head's or the feet's direction is its heading.
+        let level = [front, -up].into_iter().find(|v| libm::hypot(v.x, v.y) > LEVEL).unwrap_or(front);
+        let rotation = exp(&(Vec3::z() * libm::atan2(level.y, level.x))) * file.rotation;
+        let translation = Vec3::new(at.translation.x, at.translation.y, file.translation.z);
+        let mut base = Transform { rotation, translation };
+        if self.body.is_some() {
+            base.translation.z -= self.lowest(&base, self.pose);
+        }
+        base
+    }
+
+    /// The height of the lowest corner of a sole; 0 for a robot without feet.
+    fn lowest(&self, base: &Transform, values: &[f64]) -> f64 {
+        let Some(body) = &self.body else { return 0.0 };
+        let links = self.robot.links_in_world(*base, values);
+        let corners = body.soles.iter().flat_map(|s| s.corners.map(|corner| links[s.link].point(&corner).z));
+        corners.fold(f64::MAX, f64::min)
+    }
+}

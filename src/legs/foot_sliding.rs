@@ -115,9 +115,8 @@ fn removed_once(
     let feet = SourceFeet::of(time, &of_legs, legs, length, settings);
     let terms: Vec<LegTerms> = (0..legs.len())
         .map(|k| {
-            let poses = &of_legs[k][..];
-            let (mut points, _) =
-                feet.points(k, time, (poses, legs[k]), (poses, &[], legs[k]), (1.0, length), settings);
+            let own = (&of_legs[k][..], legs[k]);
+            let (mut points, _) = feet.points(k, time, own, own, (1.0, length), settings);
             for (point, slide) in points.iter_mut().zip(&slides[k]) {
                 let mut slid = Vec3::zeros();
                 for edge in 0..slide.held.len() {

@@ -59,8 +59,8 @@ pub fn solve_legs(
             // The legs of a long take are large: each is freed when its terms are known.
             let (scaled, copied) = (std::mem::take(&mut scaled[k]), std::mem::take(&mut copied[k]));
             let LegPair { source, target, .. } = &pairs[k];
-            let copy = (&copied[..], &foot_deltas[k][..], target);
-            let (mut points, contact) = feet.points(k, time, (&scaled, source), copy, (ratio, leg), settings);
+            let ends = ((&scaled[..], source), (&copied[..], target));
+            let (mut points, contact) = feet.points(k, time, ends.0, ends.1, (ratio, leg), settings);
             let misfits = points.iter_mut().flat_map(|point| point.misfit.iter_mut().zip(&aside));
             misfits.for_each(|(misfit, aside)| *misfit += aside);
             let goal = |(s, aside): (&LimbPositions, &Vec3)| s.ankle + aside + Vec3::y() * rise;

@@ -22,6 +22,8 @@ pub fn raise_limbs(motion: Motion, limbs: &[(&LimbChain, Vec<f64>)], settings: &
         Some([hip, ankle + Vec3::y() * limbs[k].1[f]])
     };
     let sides = knee_sides(&poses);
+    // Only heights are wrong here.
+    let settings = &Settings { slip_weight: 1.0, ..*settings };
     solve_limbs(&legs, &mut poses, &sides, MAX_BEND, settings, ends);
     write(motion, &SolvedFrames { legs: &legs, poses: &poses, body: &[], still })
 }

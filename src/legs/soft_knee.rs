@@ -3,8 +3,9 @@
 //! A straight knee would have to bend by degrees for millimetres of the foot. The length from hip to ankle therefore
 //! minimises `((bend - bend_0) / knee_bend)^2 + (e / foot_compliance)^2 (1 + (e / foot_stiffening)^2 / 2)` over the bend of the
 //! knee, `e` the length less the wanted one, between the original bend and the one that reaches the goal (Kovar, Schreiner and
-//! Gleicher 2002 allow the bones to stretch instead). The second part keeps a soft knee from missing distant goals. The leg
-//! swings by the shortest rotation and its knee keeps its side. Space: model space. Units: metres, radians.
+//! Gleicher 2002 allow the bones to stretch instead). The second part keeps a soft knee from missing distant goals. The error that
+//! is left is one of height more than one over the ground, which would be a slip (`slip_weight`). The leg swings by the shortest
+//! rotation and its knee keeps its side. Space: model space. Units: metres, radians.
 
 use super::limb_chain::{LimbChain, LimbPose};
 use super::settings::Settings;
@@ -84,6 +85,7 @@ fn solve_limb(
         return pose.translated(&(hip - old_hip));
     };
     let distance = soft_length(new_line.norm(), line.norm(), bones, length, fold, settings);
+    let new_e = direction(&new_e, [new_line.norm(), distance], settings.slip_weight);
     let [l1, l2] = bones;
     let along = (l1 * l1 + distance * distance - l2 * l2) / (2.0 * distance);
     let height = (l1 * l1 - along * along).max(0.0).sqrt();
@@ -110,6 +112,14 @@ fn solve_limb(
         foot: translated(&pose.foot),
         toes: translated(&pose.toes),
     }
+}
+
+/// The direction from the hip in which a leg of this length leaves the least cost of the foot's error: `e` leads to the goal, at the
+/// wanted distance, and errors over the ground cost `slip_weight` times as much as errors of height.
+fn direction(e: &Vec3, [wanted, distance]: [f64; 2], slip_weight: f64) -> Vec3 {
+    let error = Vec3::new(e.x / slip_weight, e.y, e.z / slip_weight);
+    let error = error * ((distance - wanted) / error.dot(e));
+    (e * wanted + error).try_normalize(1e-12).unwrap_or(*e)
 }
 
 /// The cost of the bend of a knee, and the interval of its minimum.
@@ -309,6 +319,22 @@ mod tests {
             if cost.slope(middle).value > 0.0 { high = middle } else { low = middle }
         }
         cost.distance((0.5 * (low + high)).cos())
+    }
+
+    #[test]
+    fn a_foot_that_gives_way_keeps_its_position_over_the_ground() {
+        let pose = leg(0.001);
+        let [hip, _, ankle] = pose.hip_knee_ankle();
+        // Hip and goal of a straight leg at 22 degrees, 3 mm nearer to each other than the leg is long.
+        let line = Vec3::new(0.0, -1.0, 0.4).normalize() * 0.997;
+        let goal = hip + line;
+        let moved = solved(&pose, hip, goal);
+        let error = moved.hip_knee_ankle()[2] - goal;
+        assert!(error.y.abs() > 0.001, "{error:?}");
+        // Along the leg it would be 0.4 of the error of height.
+        assert!(error.xz().norm() < 0.1 * error.y.abs(), "{error:?}");
+        let [h, k, a] = moved.hip_knee_ankle();
+        assert!(((k - h).norm() - 0.5).abs() < 1e-9 && ((a - k).norm() - 0.5).abs() < 1e-9 && a != ankle);
     }
 
     #[test]

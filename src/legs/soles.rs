@@ -3,7 +3,7 @@
 //! Space: model space, Y up; the source scaled to the target's legs. Units: metres; speeds in leg lengths per second.
 
 use super::equations::SolePoint;
-use super::limb_chain::{FootDelta, HasPositions, LimbChain, LimbPose};
+use super::limb_chain::{HasPositions, LimbChain, LimbPose};
 use super::settings::Settings;
 use super::timeline::{TOGETHER, Timeline};
 use super::treadmill::belt;
@@ -21,12 +21,6 @@ const RESTING: f64 = 0.15;
 /// loosest contact labels. With the limits of a planted foot, feet that are labelled as contacts get their tilt back, and when
 /// their sliding is removed their jerk is up to 2.1 times the source's instead of 1.9 (raylib's walk, 8Walk on KayKit's manny).
 const TOUCHING: [f64; 2] = [0.4, 0.06];
-
-/// Distance of the back of the heel behind the ankle over that of the ball ahead of it: as that of the contact points of bodies
-/// without skin. Without this point the walk on the robot, whose feet are twice as long, slides by 7.2 cm/s in labelled frames
-/// (`foot_skate_p95`) instead of 3.3; with it the jerk of feet is 1.32 times the take's instead of 1.29 (p90 of 70 pairs). In place
-/// of the point below the ankle it loses feet that turn on the spot: slips of 54 cm/s in a kick instead of 6.
-const HEEL: f64 = 0.35;
 
 /// When a foot is in contact with the ground, by frame.
 #[derive(Debug)]
@@ -117,15 +111,14 @@ impl SourceFeet {
     }
 
     /// The points of the sole of leg `k`, and when it is in contact with the ground. `source` has the positions of the scaled
-    /// source's leg, `copy` the transforms of the rotation copy's, and the delta rotations of its foot that the source's does not
-    /// have, none of a foot that has the source's rotation; `ratio` is the scale between the bodies, `leg` the length of the
-    /// target's leg.
+    /// source's leg, `copy` the transforms of the rotation copy's; `ratio` is the scale between the bodies, `leg` the length of
+    /// the target's leg.
     pub fn points<S: HasPositions>(
         &self,
         k: usize,
         time: &Timeline,
         source: (&[S], &LimbChain),
-        copy: (&[LimbPose], &[FootDelta], &LimbChain),
+        copy: (&[LimbPose], &LimbChain),
         (ratio, leg): (f64, f64),
         settings: &Settings,
     ) -> (Vec<SolePoint>, FootContact) {
@@ -155,13 +148,12 @@ impl SourceFeet {
         (sole.iter().zip(&heights).zip(speeds).map(point).collect(), contact)
     }
 
-    /// The trajectories of heel and ball of leg `k`, as far as they are known, and of the back of a heel that tilts less than the
-    /// source's.
+    /// The trajectories of heel and ball of leg `k`, as far as they are known.
     fn sole<S: HasPositions>(
         &self,
         k: usize,
         (source, from): (&[S], &LimbChain),
-        (copy, deltas, to): (&[LimbPose], &[FootDelta], &LimbChain),
+        (copy, to): (&[LimbPose], &LimbChain),
         ratio: f64,
     ) -> Vec<SoleTrajectory> {
         let ankle = |f: usize| source[f].positions().ankle;
@@ -171,15 +163,12 @@ impl SourceFeet {
             let misfit = vec![Vec3::zeros(); source.len()];
             return vec![SoleTrajectory { at: frames.map(ankle).collect(), misfit }];
         };
-        // A point of both feet, in the space of the foot.
-        let point = |[theirs, own]: [Vec3; 2]| {
-            let rotation = |f: usize| copy[f].foot_rotation();
-            let source_rotation =
-                |f: usize| deltas.get(f).map_or(*rotation(f), |delta| delta.foot.inverse() * rotation(f));
-            let at = frames.clone().map(|f| ankle(f) + source_rotation(f) * theirs).collect();
-            let misfit = frames.clone().map(|f| rotation(f) * own - source_rotation(f) * theirs).collect();
-            SoleTrajectory { at, misfit }
-        };
+        // The heel is below the ankle.
+        let heights = [ratio * from.ankle, to.ankle];
+        let down = |f: usize| -(copy[f].foot_rotation() * up);
+        let at = frames.clone().map(|f| ankle(f) + down(f) * heights[0]).collect();
+        let misfit = frames.clone().map(|f| down(f) * (heights[1] - heights[0])).collect();
+        let mut sole = vec![SoleTrajectory { at, misfit }];
         fn ball(pose: &impl HasPositions) -> Vec3 {
             let at = pose.positions();
             at.toes - at.ankle
@@ -191,24 +180,12 @@ impl SourceFeet {
             (None, Some(_)) => Some((ball(&copy[f]), ball(&copy[f]))),
             (None, None) => None,
         };
-        let balls = frames.clone().map(of).collect::<Option<Vec<_>>>();
-        // The heel is below the ankle.
-        let heel = [ratio * from.ankle, to.ankle].map(|height| up * -height);
-        let mut points = vec![point(heel)];
-        if let Some(balls) = &balls {
+        if let Some(balls) = frames.clone().map(of).collect::<Option<Vec<_>>>() {
             let at = frames.clone().map(|f| ankle(f) + balls[f].0).collect();
             let misfit = frames.clone().map(|f| balls[f].1 - balls[f].0).collect();
-            points.push(SoleTrajectory { at, misfit });
+            sole.push(SoleTrajectory { at, misfit });
         }
-        // A foot that tilts less than the source's also comes down on the back of its heel.
-        let ahead =
-            |f: usize| copy[f].foot_rotation().inverse() * balls.as_ref().map_or(up, |balls| balls[f].1);
-        let flat = (0..source.len()).filter(|f| self.flat[k][*f]).map(ahead).sum::<Vec3>();
-        if let Some(back) = (up * up.dot(&flat) - flat).try_normalize(1e-9).filter(|_| !deltas.is_empty()) {
-            let behind = [ratio * from.forefoot, to.forefoot].map(|length| back * (HEEL * length));
-            points.push(point([heel[0] + behind[0], heel[1] + behind[1]]));
-        }
-        points
+        sole
     }
 
     /// The heights of the points of a sole above their level while the foot is flat, by point and frame.

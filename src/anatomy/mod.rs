@@ -4,6 +4,7 @@
 //! joint tree, the joint positions at rest. Every role has a confidence and a reason.
 
 mod body_hierarchy;
+mod detached_paws;
 mod figure_measures;
 mod fingers;
 mod shape_gaps;

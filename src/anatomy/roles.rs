@@ -1,5 +1,6 @@
 //! Detects the roles of a skeleton's joints from names, tree shape and a humanoid map, and builds the rig.
 
+use super::detached_paws::detached_paws;
 use super::fingers::fingers;
 use super::humanoid::{self, HumanoidMap};
 use super::joint_names::JointNames;
@@ -48,7 +49,13 @@ pub fn detect_roles_from(
             found.add(role, joint, 1.0, "the file's humanoid map".into());
         }
     }
-    DetectedRig { rig: Rig::new(skeleton, found.0), warnings }
+    let mut rig = Rig::new(skeleton, found.0);
+    let paws = detached_paws(&rig, names, rest, evidence.and_then(|e| e.mass));
+    if !paws.is_empty() {
+        let known = rig.assignments().map(|(role, a)| (role, a.clone()));
+        rig = rig.with_roles(known.chain(paws).collect::<Vec<_>>());
+    }
+    DetectedRig { rig, warnings }
 }
 
 /// Assignments in the order of detection; the first one of a role or a joint stays.

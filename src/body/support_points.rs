@@ -65,7 +65,7 @@ fn hull_of_foot(
 /// The support points of trunk, head, legs and hands, in the spaces of their joints.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SupportPoints {
-    /// Of trunk and thighs, and of the front legs of a quadruped, joint by joint: what the pelvis carries.
+    /// Of trunk and thighs, and of the front legs of a quadruped without paws, joint by joint: what the pelvis carries.
     pub trunk: Vec<(JointId, Vec3)>,
     /// The distance of the furthest point of each joint in `trunk` from it.
     reach: Vec<f64>,
@@ -83,10 +83,10 @@ impl SupportPoints {
     /// Those of `character` with the roles of `rig` and the reference pose `stand`; empty of a body without skin.
     pub fn of(character: &Character, rig: &Rig, stand: &ModelPose) -> SupportPoints {
         let skeleton = rig.skeleton();
-        let parts = parts_of_joints(rig);
+        let four_legs = on_four_legs(rig, stand);
+        let parts = parts_of_joints(rig, four_legs);
         let skin = skin_by_joint(character, rig, stand, &parts);
         let mut found = SupportPoints::default();
-        let four_legs = on_four_legs(rig, stand);
         let up = Figure::of(rig, stand).map_or(Vec3::y(), |figure| figure.up);
         let height = |p: &Vec3| p.dot(&up);
         // A head ends where the neck begins: what is lower is hair or a beard.
@@ -101,8 +101,8 @@ impl SupportPoints {
             let mut points: Vec<Vec3> = skin[id.index()].clone();
             let joined = |points: Vec<Vec3>| points.into_iter().map(move |p| (id, p));
             match parts[id.index()] {
-                // The front legs carry the body: it is raised for them, as for its trunk, and they do not bend.
-                Some(Role::LowerArm(_) | Role::Hand(_) | Role::Finger(..)) if four_legs => {
+                // Front legs without a paw carry the body: it is raised for them, as for its trunk, and they do not bend.
+                Some(Role::LowerArm(side)) if four_legs && rig.joint(Role::Hand(side)).is_none() => {
                     found.trunk.extend(joined(hull(&points)));
                 }
                 Some(Role::Hand(side) | Role::Finger(side, ..)) => {
@@ -219,7 +219,7 @@ fn skin_by_joint(
 }
 
 /// The role of the part that each joint belongs to; `None` for what hangs off the body.
-fn parts_of_joints(rig: &Rig) -> Vec<Option<Role>> {
+fn parts_of_joints(rig: &Rig, four_legs: bool) -> Vec<Option<Role>> {
     let skeleton = rig.skeleton();
     let names = JointNames::of(skeleton, Vocabulary::built_in());
     // A joint without a role above one with a role (a twist joint) belongs to the part above it.
@@ -237,6 +237,8 @@ fn parts_of_joints(rig: &Rig) -> Vec<Option<Role>> {
         let named = names.finger(id).is_some() || names.weight(id, NamedPart::Hand) > 0.0;
         match role {
             Role::LowerArm(side) | Role::Hand(side) if named => Some(Role::Hand(side)),
+            // Paws hold nothing.
+            Role::Hand(side) if four_legs => Some(Role::Hand(side)),
             role => (leads[id.index()] || matches!(role, Role::Finger(..))).then_some(role),
         }
     };

@@ -1,6 +1,7 @@
 //! Pairs of corresponding legs on source and target.
 
 use super::limb_chain::LimbChain;
+use crate::anatomy::on_four_legs;
 use crate::body::CharacterBody;
 use crate::math::Vec3;
 use crate::model::{ContactPart, JointId, Side};
@@ -37,6 +38,34 @@ impl LegPair {
         };
         Side::BOTH.into_iter().filter_map(pair).collect()
     }
+
+    /// The front legs that both bodies have, if both are quadrupeds.
+    pub fn forelegs(source: &CharacterBody, target: &CharacterBody) -> Vec<LegPair> {
+        if ![source, target].iter().all(|body| on_four_legs(body.rig(), body.pose())) {
+            return Vec::new();
+        }
+        let pair = |side: Side| {
+            let (rig, stand) = (target.rig(), target.pose());
+            let to = foreleg(target, side)?;
+            let skeleton = rig.skeleton();
+            let of_paw = |id: JointId| id == to.foot || (skeleton.is_ancestor(to.foot, id));
+            let within = stand.joint(to.foot).inverse();
+            let skin = target.support_points().hands[usize::from(side == Side::Right)].iter();
+            let skin = skin.filter(|(id, _)| of_paw(*id));
+            let skin = skin.map(|(id, at)| (to.foot, within.point(&stand.joint(*id).point(at)))).collect();
+            Some(LegPair { paw: 0.0, source: foreleg(source, side)?, target: to, shin: Vec::new(), skin })
+        };
+        Side::BOTH.into_iter().filter_map(pair).collect()
+    }
+}
+
+/// The front leg of one side of a quadruped, whose paw stands on the ground of the hind paws.
+fn foreleg(body: &CharacterBody, side: Side) -> Option<LimbChain> {
+    let arm = LimbChain::arm(body, side)?;
+    let stand = body.pose();
+    let ground = body.sole_points().map(|p| stand.joint(p.joint).point(&p.at).y - p.radius);
+    let ground = ground.min_by(f64::total_cmp)?;
+    Some(LimbChain { ankle: (stand.position(arm.foot).y - ground).max(0.0), ..arm })
 }
 
 /// The ratio of leg lengths, target to source: the factor by which a take is scaled.

@@ -40,7 +40,6 @@ pub fn solve_legs(
     level_floor(time, &mut scaled, leg, settings);
     let tilts = tilts(&scaled, &copied);
     tilt_hips(&mut copied, &tilts);
-
     // The position of the pelvis before the solve: the scaled path over the ground, at the height given by the soles.
     let sources: Vec<&LimbChain> = pairs.iter().map(|p| &p.source).collect();
     let feet = SourceFeet::of(time, &scaled, &sources, leg, settings);
@@ -103,6 +102,7 @@ pub fn solve_legs(
         toes,
         further: solution.iter().map(|frame| frame[0]).collect(),
         ankles,
+        forelegs: None,
     })
 }
 
@@ -151,7 +151,7 @@ fn give_tilts_back(
 }
 
 /// The trajectories of the ankles: their goals, displaced by the solution and raised out of the floor.
-fn solved_ankles(
+pub(super) fn solved_ankles(
     mut ankles: Vec<Vec<Vec3>>,
     solution: &[FrameSolution],
     raised: &[Vec<f64>],
@@ -184,7 +184,7 @@ fn base_offsets(
 }
 
 /// The terms of a leg with these sole points; `length` is that of the scaled source's leg.
-fn leg_terms(
+pub(super) fn leg_terms(
     points: Vec<SolePoint>,
     scaled: &[LimbPositions],
     copied: &[LimbPose],

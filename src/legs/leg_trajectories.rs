@@ -1,10 +1,11 @@
 //! Trajectories of legs and body over a clip, and their application to the rotation copy.
 
+use super::forelegs::{ForelegTrajectories, solve_forelegs};
 use super::leg_pair::LegPair;
-use super::limb_chain::{FootDelta, HasPositions, LimbChain, LimbPose, limb_poses};
+use super::limb_chain::{FootDelta, HasPositions, LimbChain, LimbPose, LimbPositions, limb_poses};
 use super::settings::Settings;
 use super::soft_knee::{MAX_BEND, solve_limbs};
-use super::timeline::TOGETHER;
+use super::timeline::{TOGETHER, Timeline};
 use super::write_clip::{SolvedFrames, write_flipping};
 use crate::math::{Quat, Vec3};
 use crate::model::Motion;
@@ -26,9 +27,29 @@ pub struct LegTrajectories {
     /// The further displacement of the hips, and the position of the ankle of each leg.
     pub(super) further: Vec<Vec3>,
     pub(super) ankles: Vec<Vec<Vec3>>,
+    /// The front legs of a quadruped.
+    pub(super) forelegs: Option<ForelegTrajectories>,
 }
 
 impl LegTrajectories {
+    /// Solves for the front legs of a quadruped as well: see [`solve_forelegs`].
+    pub fn with_forelegs(
+        mut self,
+        time: &Timeline,
+        source: Vec<Vec<LimbPositions>>,
+        copied: Vec<Vec<LimbPose>>,
+        pairs: &[LegPair],
+        ratio: f64,
+    ) -> LegTrajectories {
+        if !pairs.is_empty() {
+            let moved: Vec<Vec3> = self.base.iter().zip(&self.further).map(|(a, b)| a + b).collect();
+            let solved = solve_forelegs(time, source, copied, pairs, ratio, &moved, &self.settings);
+            self.further.iter_mut().for_each(|at| at.y += solved.lift);
+            self.forelegs = Some(solved);
+        }
+        self
+    }
+
     /// Applies the trajectories to a part of the rotation copy that starts at frame `first`; `pairs` must be those of the
     /// solve. Quaternion signs may flip between frames.
     pub fn apply(&self, part: Motion, first: usize, pairs: &[LegPair]) -> Motion {
@@ -51,7 +72,12 @@ impl LegTrajectories {
         solve_limbs(&legs, &mut poses, &self.sides, MAX_BEND, &self.settings, ends);
         let body: Vec<(Vec3, Quat)> =
             base.iter().zip(further).zip(tilts).map(|((base, more), tilt)| (base + more, *tilt)).collect();
-        write_flipping(part, &SolvedFrames { legs: &legs, poses: &poses, body: &body, still: |_| false })
+        let moved =
+            write_flipping(part, &SolvedFrames { legs: &legs, poses: &poses, body: &body, still: |_| false });
+        match &self.forelegs {
+            Some(forelegs) => forelegs.apply(moved, first, &self.settings),
+            None => moved,
+        }
     }
 }
 

@@ -27,6 +27,7 @@ mod leg_trajectories;
 mod body_height;
 mod out_of_floor;
 mod leg_solve;
+mod forelegs;
 mod raise_head;
 mod raise_hands;
 mod foot_sliding;

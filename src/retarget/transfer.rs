@@ -33,6 +33,8 @@ pub struct Retarget {
     same: bool,
     /// The legs that both bodies have; empty between a character and itself, whose legs need no correction.
     legs: Vec<LegPair>,
+    /// The front legs of two quadrupeds.
+    forelegs: Vec<LegPair>,
     /// The support points of the target that may be in the floor.
     skin: SupportPoints,
     /// The scale of the path over the ground.
@@ -71,6 +73,7 @@ impl Retarget {
         let calibrated = if twins.is_some() { CalibratedBody::twin } else { CalibratedBody::of };
         let (s, t) = (calibrated(source, &s_pose), calibrated(target, &t_pose));
         let legs = if same { Vec::new() } else { LegPair::of(source, target) };
+        let forelegs = if legs.is_empty() { Vec::new() } else { LegPair::forelegs(source, target) };
         let skin = if same { SupportPoints::default() } else { target.support_points().clone() };
         let scale = leg_ratio(&legs).unwrap_or_else(|| match (s.figure, t.figure) {
             (Some(s), Some(t)) => t.leg / s.leg,
@@ -85,7 +88,7 @@ impl Retarget {
         let hips = map.pairs.iter().find(|p| p.role == Some(Role::Hips)).filter(|_| !itself);
         let hips = hips.filter(|p| !(same && above(p.target).all(|id| map.driving(id).is_some())));
         let roots = hips.and_then(|pair| SkinnedRoots::of(&t, pair.target));
-        Retarget { joints, legs, skin, across, roots, same }
+        Retarget { joints, legs, forelegs, skin, across, roots, same }
     }
 
     /// Whether both bodies have the same bones, so that neither legs nor arms need a correction.
@@ -120,10 +123,14 @@ impl Retarget {
         let copy = RotationCopy::of(&self.joints, motion);
         let trajectories = (!self.legs.is_empty()).then(|| {
             let (from, to): (Vec<&LimbChain>, Vec<&LimbChain>) =
-                self.legs.iter().map(|pair| (&pair.source, &pair.target)).unzip();
-            let (copied, seat) = copy.legs(motion, &to, &self.skin);
-            let source = limb_positions(motion, &from);
-            solve_legs(time, source, copied, &seat, &self.legs, self.across, &Settings::default())
+                self.legs.iter().chain(&self.forelegs).map(|pair| (&pair.source, &pair.target)).unzip();
+            let (mut copied, seat) = copy.legs(motion, &to, &self.skin);
+            let mut source = limb_positions(motion, &from);
+            let hind = self.legs.len();
+            let (front_copy, front) = (copied.split_off(hind), source.split_off(hind));
+            let solved =
+                solve_legs(time, source, copied, &seat, &self.legs, self.across, &Settings::default())?;
+            Some(solved.with_forelegs(time, front, front_copy, &self.forelegs, self.joints.scale))
         });
         let contacts = motion.contacts.as_ref();
         let contacts = match self.legs.is_empty() {

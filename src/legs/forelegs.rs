@@ -1,0 +1,183 @@
+//! Retargets the front legs of quadrupeds: paws are planted where the source's are, on the same floor.
+//!
+//! The equations are those of the hind legs, with a body that is already placed: only the paws are unknown. Space: model space,
+//! Y up. Units: metres, seconds.
+
+use super::body_height::rise;
+use super::equations::{Equations, LegTerms};
+use super::leg_pair::{LegPair, mean_length};
+use super::leg_solve::{leg_terms, solved_ankles};
+use super::leg_trajectories::translate;
+use super::limb_chain::{LimbChain, LimbPose, LimbPositions, limb_poses};
+use super::out_of_floor::out_of_floor;
+use super::settings::Settings;
+use super::soft_knee::{MAX_BEND, knee_sides, solve_limbs};
+use super::soles::SourceFeet;
+use super::timeline::{TOGETHER, Timeline};
+use super::toes::SoleHeights;
+use super::write_clip::{SolvedFrames, write_flipping};
+use crate::math::{Vec3, median};
+use crate::model::Motion;
+use rayon::prelude::*;
+
+/// Displacement of the body that costs 1, leg lengths: so little that the shoulders stay where the trunk has them.
+const HELD: f64 = 1e-5;
+
+/// Upper bound of the stiffness of a straight front leg: the trunk of another animal carries the shoulders higher or lower, and the
+/// paws are on the floor all the same. With that of hind legs front paws hover by up to 8 cm.
+const STIFFNESS: f64 = 3.0;
+/// Share of the height by which the front legs are too long or too short that the body is displaced by; both pairs of legs bend for
+/// the rest.
+const SHARED: f64 = 0.5;
+/// Largest such displacement, leg lengths. With 0.15 the hind knees of Rigify's wolf are 19 degrees off the take's.
+const MOST_SHARED: f64 = 0.08;
+
+/// The trajectories of a target's front paws over a clip.
+#[derive(Clone, Debug)]
+pub struct ForelegTrajectories {
+    /// The height by which the whole body is raised for them.
+    pub lift: f64,
+    /// The front legs.
+    pub legs: Vec<LimbChain>,
+    /// The direction of the elbow of each: see [`super::soft_knee::knee_side`].
+    pub sides: Vec<Vec3>,
+    /// The position of the paw of each leg, by frame.
+    pub paws: Vec<Vec<Vec3>>,
+}
+
+impl ForelegTrajectories {
+    /// Applies the trajectories to a part of the motion that starts at frame `first`, whose body and hind legs are already placed.
+    pub fn apply(&self, part: Motion, first: usize, settings: &Settings) -> Motion {
+        let legs: Vec<&LimbChain> = self.legs.iter().collect();
+        let mut poses = limb_poses(&part, &legs);
+        let ends =
+            |k: usize, f: usize, pose: &LimbPose| Some([pose.upper.translation, self.paws[k][first + f]]);
+        solve_limbs(&legs, &mut poses, &self.sides, MAX_BEND, settings, ends);
+        write_flipping(part, &SolvedFrames { legs: &legs, poses: &poses, body: &[], still: |_| false })
+    }
+}
+
+/// Solves for the trajectories of the front paws. `source` and `copied` are the front legs of source and copy, by leg and frame,
+/// `ratio` is that of the hind legs, `moved` the displacement of the copy's body.
+pub fn solve_forelegs(
+    time: &Timeline,
+    mut source: Vec<Vec<LimbPositions>>,
+    mut copied: Vec<Vec<LimbPose>>,
+    pairs: &[LegPair],
+    ratio: f64,
+    moved: &[Vec3],
+    settings: &Settings,
+) -> ForelegTrajectories {
+    let leg = mean_length(pairs);
+    // Front paws are raised out of the floor as slowly as hands.
+    let foot_raise_time = settings.body_raise_time;
+    let held = Settings { root_displacement: HELD, stiffness_cap: STIFFNESS, foot_raise_time, ..*settings };
+    source.par_iter_mut().flatten().for_each(|pose| *pose = pose.scaled(ratio));
+    copied.iter_mut().for_each(|poses| translate(poses, moved));
+    let chains: Vec<&LimbChain> = pairs.iter().map(|pair| &pair.source).collect();
+    let feet = SourceFeet::of(time, &source, &chains, leg, settings);
+    let soles: Vec<Vec<SoleHeights>> =
+        pairs.iter().zip(&copied).map(|(pair, poses)| SoleHeights::of(pair, poses)).collect();
+    let rise = rise(pairs, &feet, &source, &copied, &soles, &vec![None; pairs.len()]);
+    // The body follows all four feet: by a constant, which changes no rhythm.
+    let off = |(source, copied): (&Vec<LimbPositions>, &Vec<LimbPose>)| -> Vec<f64> {
+        let off = |(pose, copy): (&LimbPositions, &LimbPose)| pose.ankle.y + rise - copy.foot.translation.y;
+        source.iter().zip(copied).map(off).collect()
+    };
+    let off: Vec<f64> = source.iter().zip(&copied).flat_map(off).collect();
+    let lift = (SHARED * median(off)).clamp(-MOST_SHARED * leg, MOST_SHARED * leg);
+    copied.iter_mut().for_each(|poses| translate(poses, &vec![Vec3::y() * lift; time.frames]));
+    let (mut goals, mut terms) = (Vec::new(), Vec::<LegTerms>::new());
+    for (k, LegPair { source: from, target, .. }) in pairs.iter().enumerate() {
+        let ends = ((&source[k][..], from), (&copied[k][..], target));
+        let (points, _) = feet.points(k, time, ends.0, ends.1, (ratio, leg), settings);
+        let goal = |pose: &LimbPositions| pose.ankle + Vec3::y() * rise;
+        let own: Vec<Vec3> = source[k].par_iter().with_min_len(TOGETHER).map(goal).collect();
+        terms.push(leg_terms(points, &source[k], &copied[k], &own, from.length() * ratio, &held));
+        goals.push(own);
+    }
+    let equations = Equations::new(time, &terms, leg, &held);
+    let solution = equations.solve(None);
+    let lowest: Vec<Vec<f64>> =
+        soles.iter().map(|sole| sole.iter().map(SoleHeights::lowest).collect()).collect();
+    let (solution, raised) = out_of_floor((&equations, solution), time, &goals, &lowest, &[], leg, &held);
+    ForelegTrajectories {
+        lift,
+        legs: pairs.iter().map(|pair| pair.target.clone()).collect(),
+        sides: knee_sides(&copied),
+        paws: solved_ankles(goals, &solution, &raised),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::anatomy::detect_roles;
+    use crate::math::{Transform, Vec3, exp};
+    use crate::model::{Character, Clip, Joint, JointId, Motion, Role, Side, Skeleton};
+    use crate::retarget::{Retarget, RootScale, map};
+    use std::sync::Arc;
+
+    /// Height of the joints of front paws and hind feet above the floor.
+    const HEIGHTS: [f64; 2] = [0.08, 0.12];
+
+    /// A dog whose shoulders are this high; its trunk slopes accordingly.
+    fn dog(shoulder: f64, prefix: &str) -> Arc<Character> {
+        let mut list: Vec<(String, Option<usize>, Vec3)> = Vec::new();
+        let mut add = |name: &str, parent: Option<usize>, p: [f64; 3]| {
+            list.push((format!("{prefix}{name}"), parent, Vec3::from(p)));
+            list.len() - 1
+        };
+        let hips = add("Hips", None, [0.0, 0.62, -0.4]);
+        let spine = add("Spine", Some(hips), [0.0, 0.4 + 0.4 * shoulder, -0.1]);
+        let chest = add("Spine1", Some(spine), [0.0, 0.05 + shoulder, 0.25]);
+        let neck = add("Neck", Some(chest), [0.0, 0.2 + shoulder, 0.45]);
+        add("Head", Some(neck), [0.0, 0.3 + shoulder, 0.6]);
+        for (side, x) in [("Left", 0.1), ("Right", -0.1)] {
+            let mut chain = |parts: &[(&str, f64, f64)], from: usize| {
+                parts.iter().fold(from, |above, (part, y, z)| {
+                    add(&format!("{side}{part}"), Some(above), [x, *y, *z])
+                });
+            };
+            let hind = [("UpLeg", 0.6, -0.4), ("Leg", 0.36, -0.3), ("Foot", HEIGHTS[1], -0.48)];
+            chain(&[&hind[..], &[("ToeBase", 0.02, -0.36)]].concat(), hips);
+            let elbow = 0.5 * (shoulder + HEIGHTS[0]);
+            chain(&[("Arm", shoulder, 0.35), ("ForeArm", elbow, 0.25), ("Hand", HEIGHTS[0], 0.33)], chest);
+        }
+        let joint = |(name, parent, p): &(String, Option<usize>, Vec3)| {
+            let local = parent.map_or(*p, |k| p - list[k].2);
+            Joint::new(name, parent.map(JointId::new), Transform::from_translation(local))
+        };
+        let skeleton = Skeleton::new(list.iter().map(joint).collect()).unwrap();
+        let rest = skeleton.rest_model_pose();
+        Arc::new(Character::new("dog", detect_roles(skeleton, &rest, &[])))
+    }
+
+    #[test]
+    fn front_paws_stand_on_the_floor_whatever_the_height_of_the_shoulders() {
+        let source = dog(0.5, "");
+        let skeleton = source.skeleton();
+        let head = source.rig.joint(Role::Head).unwrap();
+        let pose = |f: usize| {
+            let mut pose = skeleton.rest_pose();
+            pose.local_mut()[head.index()].rotation = exp(&(Vec3::y() * (0.02 * f as f64)));
+            pose
+        };
+        let clip = Clip::from_poses("stands", 30.0, skeleton, &(0..30).map(pose).collect::<Vec<_>>());
+        let take = Motion::new(Arc::clone(&source), clip);
+        for shoulder in [0.48, 0.5, 0.54, 0.6] {
+            let target = dog(shoulder, "other_");
+            let pairs = map(&source, &target).unwrap();
+            let rigs = (&source.rig, &target.rig);
+            let ready = Retarget::new(&source, Arc::clone(&target), &pairs, rigs, RootScale::Legs);
+            let result = ready.apply(&take);
+            result.check().unwrap();
+            for side in Side::BOTH {
+                for (role, height) in [Role::Hand(side), Role::Foot(side)].into_iter().zip(HEIGHTS) {
+                    let joint = target.rig.joint(role).unwrap();
+                    let off = result.model_pose(15).position(joint).y - height;
+                    assert!(off.abs() < 0.02, "{shoulder} {role}: {off}");
+                }
+            }
+        }
+    }
+}

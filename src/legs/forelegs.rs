@@ -139,7 +139,7 @@ mod tests {
                 });
             };
             let hind = [("UpLeg", 0.6, -0.4), ("Leg", 0.36, -0.3), ("Foot", HEIGHTS[1], -0.48)];
-            chain(&[&hind[..], &[("ToeBase", 0.02, -0.36)]].concat(), hips);
+            chain(&[&hind[..], &[("ToeBase", 0.0, -0.36)]].concat(), hips);
             let elbow = 0.5 * (shoulder + HEIGHTS[0]);
             chain(&[("Arm", shoulder, 0.35), ("ForeArm", elbow, 0.25), ("Hand", HEIGHTS[0], 0.33)], chest);
         }

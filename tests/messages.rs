@@ -310,7 +310,7 @@ const CASES: &[Case] = &[
         files: &[("a.c3d", "\x02Pxxxxxxxx")],
         arguments: &["inspect", "a.c3d"],
         exit: 1,
-        stderr: "error: `a.c3d`: it is marker data\n  hint: solve it to a skeleton first (for example in OpenSim or Theia) and import BVH, FBX or glTF\n",
+        stderr: "error: `a.c3d`: the C3D file: its first block is no header of a C3D file\n  hint: export it again from the program that recorded it\n",
     },
     Case {
         files: &[("a.usda", "#usda 1.0\n")],

@@ -308,6 +308,97 @@ fn positions() -> Vec<u8> {
     bytes
 }
 
+/// Markers of a figure that stands: label and place in millimetres, Z up.
+const MARKERS: [(&str, [i16; 3]); 17] = [
+    ("LASI", [120, 100, 1000]),
+    ("RASI", [-120, 100, 1000]),
+    ("SACR", [0, -60, 1010]),
+    ("LKNE", [150, 10, 500]),
+    ("RKNE", [-150, 10, 500]),
+    ("LANK", [140, 0, 90]),
+    ("RANK", [-140, 0, 90]),
+    ("LTOE", [120, 150, 40]),
+    ("RTOE", [-120, 150, 40]),
+    ("LSHO", [190, 0, 1450]),
+    ("RSHO", [-190, 0, 1450]),
+    ("LELB", [250, 0, 1180]),
+    ("RELB", [-250, 0, 1180]),
+    ("LWRA", [260, 60, 950]),
+    ("RWRA", [-260, 60, 950]),
+    ("C7", [0, -60, 1500]),
+    ("CLAV", [0, 60, 1420]),
+];
+
+/// Five frames of these markers, of which one has a gap, as a C3D file of a processor.
+fn c3d(processor: u8, floats: bool) -> Vec<u8> {
+    let word = |x: u16| if processor == 86 { x.to_be_bytes() } else { x.to_le_bytes() };
+    let float = |x: f32| match processor {
+        84 => x.to_le_bytes(),
+        86 => x.to_be_bytes(),
+        // Floats of a VAX: four times the value, with exchanged words.
+        _ => {
+            let [a, b, c, d] = (4.0 * x).to_be_bytes();
+            [b, a, d, c]
+        }
+    };
+    let scale = if floats { -1.0 } else { 1.0 };
+    let mut bytes = vec![2, 0x50];
+    [MARKERS.len() as u16, 0, 1, 5, 10].iter().for_each(|x| bytes.extend(word(*x)));
+    bytes.extend(float(scale));
+    [3, 0].iter().for_each(|x| bytes.extend(word(*x)));
+    bytes.extend(float(60.0));
+    bytes.resize(512, 0);
+    bytes.extend([1, 0x50, 1, processor, 5, 0xff]);
+    bytes.extend(b"POINT");
+    bytes.extend(word(3));
+    bytes.push(0);
+    let mut entry = |name: &str, kind: i8, sizes: &[u8], values: &[u8]| {
+        bytes.extend([name.len() as u8, 1]);
+        bytes.extend(name.as_bytes());
+        bytes.extend(word((5 + sizes.len() + values.len()) as u16));
+        bytes.extend([kind as u8, sizes.len() as u8]);
+        bytes.extend(sizes);
+        bytes.extend(values);
+        bytes.push(0);
+    };
+    let labels: String = MARKERS.iter().map(|(label, _)| format!("{label:<4}")).collect();
+    entry("LABELS", -1, &[4, MARKERS.len() as u8], labels.as_bytes());
+    entry("UNITS", -1, &[2], b"mm");
+    entry("SCALE", 4, &[], &float(scale));
+    entry("USED", 2, &[], &word(MARKERS.len() as u16));
+    bytes.resize(1024, 0);
+    for frame in 0..5_i16 {
+        for (k, (_, [x, y, z])) in MARKERS.iter().enumerate() {
+            let residual = if frame == 2 && k == 3 { -1 } else { 1 };
+            for value in [x + frame, y + 10 * frame, *z, residual] {
+                match floats {
+                    true => bytes.extend(float(f32::from(value))),
+                    false => bytes.extend(word(value as u16)),
+                }
+            }
+        }
+    }
+    bytes
+}
+
+/// The same as a table.
+fn trc() -> String {
+    let mut text =
+        "PathFileType\t4\t(X/Y/Z)\ta.trc\nDataRate\tNumFrames\tUnits\n60\t3\tmm\nFrame#\tTime".to_owned();
+    MARKERS.iter().for_each(|(label, _)| text += &format!("\t{label}\t\t"));
+    for frame in 0..3 {
+        text += &format!("\n{frame}\t0.1");
+        for (k, (_, [x, y, z])) in MARKERS.iter().enumerate() {
+            text += &if frame == 1 && k == 3 {
+                "\t\t\t".to_owned()
+            } else {
+                format!("\t{x}\t{}\t{z}", y + frame)
+            };
+        }
+    }
+    text + "\n"
+}
+
 /// Frames of a tracker.
 const POINTS_JSON: &str = r#"[{"landmarks":[[0,1,0],[0.1,0.9,0],[-0.1,0.9,0],[0,1.1,0],[0.1,0.5,0],[-0.1,0.5,0],[0,1.2,0],[0.1,0.1,0],
     [-0.1,0.1,0],[0,1.3,0],[0.1,0,0.1],[-0.1,0,0.1],[0,1.5,0],[0.05,1.45,0],[-0.05,1.45,0],{"x":0,"y":1.6,"z":0,"visibility":0.9},
@@ -431,6 +522,8 @@ fn families(folder: &Path) -> Vec<Family> {
         files("csv-own", "csv", None, vec![exported("csv")]),
         files("points", "npy", None, vec![positions()]),
         files("points-json", "json", None, vec![POINTS_JSON.into()]),
+        files("c3d", "c3d", None, vec![c3d(84, true), c3d(85, false), c3d(86, true)]),
+        files("trc", "trc", None, vec![trc().into()]),
         files("asf", "asf", None, vec![ASF.into()]),
         files("amc", "amc", Some(folder.to_owned()), vec![AMC.into()]),
         files("usda", "usda", None, vec![USDA.into(), exported("usda")]),

@@ -69,6 +69,10 @@ pub const FORMATS: &[&ReadFormat] = &[
     &face::FORMAT,
     #[cfg(feature = "formats")]
     &points::FORMAT,
+    #[cfg(feature = "formats")]
+    &points::C3D,
+    #[cfg(feature = "formats")]
+    &points::TRC,
     &csv::FORMAT,
     &asf_amc::ASF,
     &asf_amc::AMC,
@@ -107,7 +111,7 @@ const UNREAD: &[(HeadTest, &str)] = &[
     ),
     (
         |head, suffix| suffix == "c3d" || suffix == "trc" || head.starts_with(b"PathFileType"),
-        "it is marker data\n  hint: solve it to a skeleton first (for example in OpenSim or Theia) and import BVH, FBX or glTF",
+        "this program was built without markers\n  hint: build it with the feature `formats`, which is on by default",
     ),
     (
         |head, suffix| suffix == "fbx" || head.starts_with(b"Kaydara FBX") || head.starts_with(b"; FBX"),

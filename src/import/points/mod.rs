@@ -5,7 +5,7 @@
 //! point of the body ([`layout`], [`layout_table`]). [`repair`] and [`side_swaps`] correct the points, [`root_path`] finds the path of arrays
 //! whose origin is the pelvis, [`noise_filter`] removes noise. Then rotations: [`trunk`] by rigid sets of points, [`limbs`]
 //! by bone directions and the solver of the rotation about a bone ([`bone_twist`]) over all frames, [`extremities`] for hands and feet.
-//! [`fitted_skeleton`] joins them to a skeleton in T-pose with a clip.
+//! [`fitted_skeleton`] joins them to a skeleton in T-pose with a clip. Markers on the skin ([`markers`]) become points first.
 //!
 //! Space: Y up; a rotation is that of a body part relative to the T-pose facing +Z, left = +X. Units: metres, seconds.
 
@@ -17,6 +17,7 @@ mod json_points;
 mod layout;
 mod layout_table;
 mod limbs;
+mod markers;
 mod noise_filter;
 mod point_array;
 mod point_tracks;
@@ -28,6 +29,7 @@ mod path_from_feet;
 mod side_swaps;
 mod trunk;
 
+pub use markers::{C3D, TRC};
 pub use points_error::PointsError;
 pub use points_format::FORMAT;
 pub(super) use points_format::{ARCHIVED, archived};

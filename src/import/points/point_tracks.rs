@@ -47,12 +47,17 @@ pub(super) struct Point {
 impl Point {
     /// The point of this name (`left_knee`, `neck`).
     pub(super) fn named(name: &str) -> Option<Self> {
+        Self::of_lists(name, &MIDDLE, &SIDED)
+    }
+
+    /// The point of this name whose part is in one of the lists.
+    pub(super) fn of_lists(name: &str, middle: &[&'static str], sided: &[&'static str]) -> Option<Self> {
         let find = |list: &[&'static str], part: &str| list.iter().find(|p| **p == part).copied();
-        let sided = |side, part| Some(Self { side: Some(side), part: find(&SIDED, part)? });
+        let on = |side, part| Some(Self { side: Some(side), part: find(sided, part)? });
         match (name.strip_prefix("left_"), name.strip_prefix("right_")) {
-            (Some(part), _) => sided(Side::Left, part),
-            (_, Some(part)) => sided(Side::Right, part),
-            _ => Some(Self { side: None, part: find(&MIDDLE, name)? }),
+            (Some(part), _) => on(Side::Left, part),
+            (_, Some(part)) => on(Side::Right, part),
+            _ => Some(Self { side: None, part: find(middle, name)? }),
         }
     }
 

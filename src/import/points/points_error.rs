@@ -65,6 +65,43 @@ pub enum PointsError {
         /// Why.
         reason: String,
     },
+    /// A C3D file that is damaged.
+    #[error("the C3D file: {reason}\n  hint: export it again from the program that recorded it")]
+    C3d {
+        /// The damaged part.
+        reason: String,
+    },
+    /// A TRC table that is damaged.
+    #[error("line {line} of the TRC table: {reason}")]
+    Trc {
+        /// The line, from 1.
+        line: usize,
+        /// Why.
+        reason: String,
+    },
+    /// Labels that are not enough of any set.
+    #[error(
+        "no motion can be fitted to these markers: {labels} (of {set}, the nearest set, there is no {missing})\n  hint: write a table of \
+         the markers and pass it: `--set input.points.layout=markers.toml`"
+    )]
+    Markers {
+        /// The labels of the file.
+        labels: String,
+        /// The set that has most of them.
+        set: String,
+        /// The places on the body without a marker.
+        missing: String,
+    },
+    /// Markers in an unknown unit.
+    #[error(
+        "the unit of the markers, `{unit}`, is not known, and a shin of {shin:.4} fits none\n  hint: set it with `--set input.units=mm`"
+    )]
+    MarkerUnit {
+        /// The unit as it is written.
+        unit: String,
+        /// The length of a shin in it.
+        shin: f64,
+    },
     /// A number that is infinite or too large.
     #[error(
         "frame {frame}, point {point}: a coordinate is infinite, or far beyond any body\n  hint: save missing points as NaN"

@@ -47,10 +47,10 @@ pub const FORMAT: ReadFormat = ReadFormat {
 };
 
 /// Frames per second of arrays whose layout has no usual rate, Hz.
-const USUAL_RATE: f64 = 30.0;
+pub(super) const USUAL_RATE: f64 = 30.0;
 /// Bytes that fitting needs for each point of a frame: tracks, their copies while they are filtered, and the grid of
 /// the solver.
-const BYTES_PER_POINT: u64 = 400;
+pub(super) const BYTES_PER_POINT: u64 = 400;
 /// Names of arrays of positions in archives, in the order in which they are looked for.
 pub(in crate::import) const ARCHIVED: [&str; 8] =
     ["joints", "positions", "posed_joints", "joints3d", "joints_3d", "poses3d", "keypoints", "keypoints3d"];
@@ -160,33 +160,53 @@ fn asset(
     let mut points = tracks(array, &layout, options);
     let unit = unit(&points, &layout, options, &mut warnings)?;
     points.tracks.iter_mut().flat_map(|(_, track)| track).for_each(|p| *p *= unit);
-    let far = |p: &Vec3| p.amax() > FARTHEST;
-    if let Some(frame) = points.tracks.iter().find_map(|(_, track)| track.iter().position(far)) {
-        return Err(PointsError::NotFinite { frame, point: 0 }.into());
+    FittedPoints { points, dt, layout: &layout.name, name: source.name }.asset(options, warnings)
+}
+
+/// Points in metres, Y up, to which a motion is fitted.
+pub(super) struct FittedPoints<'a> {
+    pub(super) points: PointTracks,
+    /// Seconds per frame.
+    pub(super) dt: f64,
+    pub(super) layout: &'a str,
+    /// The name of the take.
+    pub(super) name: &'a str,
+}
+
+impl FittedPoints<'_> {
+    /// Corrects the points, fits a motion, and adds to the warnings what was corrected and what is a guess.
+    ///
+    /// # Errors
+    /// Points beyond any body, and those without which nothing is fitted.
+    pub(super) fn asset(self, options: &ImportOptions, mut warnings: Warnings) -> Result<Asset, ImportError> {
+        let Self { mut points, dt, layout, name } = self;
+        let far = |p: &Vec3| p.amax() > FARTHEST;
+        if let Some(frame) = points.tracks.iter().find_map(|(_, track)| track.iter().position(far)) {
+            return Err(PointsError::NotFinite { frame, point: 0 }.into());
+        }
+        let gaps = repair_points::fill(&mut points)?;
+        tell_gaps(&gaps, dt, &mut warnings);
+        correct_sides(&mut points, options, &mut warnings);
+        if path_from_feet::is_missing(&points) {
+            let by = path_from_feet::displacements(&points, dt);
+            points = points.moved(&by);
+            let said = "the pelvis is the origin of each frame: the path was estimated from the feet (jumps are lost)";
+            warnings.add("points-path", said, PLACE);
+        }
+        let (points, noise) = filtered(points, dt, true);
+        tell_up(&points, &mut warnings);
+        let fitted = fitted(&points, Sampling { noise, dt }, name).map_err(PointsError::from)?;
+        tell_fit(&fitted, layout, noise, &mut warnings);
+        let character = Arc::new(Character::new(name, fitted.rig));
+        Ok(Asset { character, clips: vec![fitted.clip], meant: 0, warnings, beside: Vec::new() })
     }
-    let gaps = repair_points::fill(&mut points)?;
-    tell_gaps(&gaps, dt, &mut warnings);
-    correct_sides(&mut points, options, &mut warnings);
-    if path_from_feet::is_missing(&points) {
-        let by = path_from_feet::displacements(&points, dt);
-        points = points.moved(&by);
-        let said =
-            "the pelvis is the origin of each frame: the path was estimated from the feet (jumps are lost)";
-        warnings.add("points-path", said, PLACE);
-    }
-    let (points, noise) = filtered(points, dt, true);
-    tell_up(&points, &mut warnings);
-    let fitted = fitted(&points, Sampling { noise, dt }, source.name).map_err(PointsError::from)?;
-    tell_fit(&fitted, &layout, noise, &mut warnings);
-    let character = Arc::new(Character::new(source.name, fitted.rig));
-    Ok(Asset { character, clips: vec![fitted.clip], meant: 0, warnings, beside: Vec::new() })
 }
 
 /// Largest distance of a body from the origin, metres: half the circumference of the earth; larger values are damaged.
 const FARTHEST: f64 = 2e7;
 
 /// The location that warnings name.
-const PLACE: &str = "the array";
+const PLACE: &str = "the points";
 
 /// The named points of an array, Y up, in units of the file.
 fn tracks(array: &PointArray, layout: &Layout, options: &ImportOptions) -> PointTracks {
@@ -291,10 +311,10 @@ fn tell_up(points: &PointTracks, warnings: &mut Warnings) {
     }
 }
 
-fn tell_fit(fitted: &Fitted, layout: &Layout, noise: f64, warnings: &mut Warnings) {
+fn tell_fit(fitted: &Fitted, layout: &str, noise: f64, warnings: &mut Warnings) {
     let said = format!(
         "layout {}, noise {:.1} mm; the joints are within {:.1} mm (median) and {:.1} mm (95 %) of the filtered points",
-        layout.name,
+        layout,
         1e3 * noise,
         1e3 * fitted.distance.0,
         1e3 * fitted.distance.1

@@ -1,0 +1,237 @@
+//! C3D and TRC as import formats: reads, corrects, finds the joints, and fits them as arrays of positions.
+
+use super::exchanged_markers::put_right;
+use super::joint_centres::{SubjectSizes, centres, missing};
+use super::marker_recording::MarkerRecording;
+use super::marker_sites::{SiteTable, nearest_set, set_named, set_names};
+use super::{c3d_file, marker_table, rigid_groups, trc_file};
+use crate::import::format::{ReadFormat, SourceFile};
+use crate::import::import_error::ImportError;
+use crate::import::import_options::{ImportOptions, PointLayout, UpAxis};
+use crate::import::points::layout::ArrayAxes;
+use crate::import::points::point_tracks::{Point, PointTracks};
+use crate::import::points::points_error::PointsError;
+use crate::import::points::points_format::{BYTES_PER_POINT, FittedPoints, USUAL_RATE};
+use crate::math::{Vec3, median};
+use crate::memory_budget::MemoryBudget;
+use crate::model::{Asset, Side};
+use crate::report::{Warnings, shortened};
+
+/// C3D files.
+pub const C3D: ReadFormat = ReadFormat {
+    name: "c3d",
+    suffixes: &["c3d"],
+    about: "markers of a laboratory: takes, with joint centres and rotations fitted",
+    loses: "analog samples, forces, other people than the one with most markers",
+    recognise: c3d_file::is_one,
+    read: |source, options| {
+        let budget = options.budget(source.bytes);
+        asset(c3d_file::read(source.bytes, &budget)?, source, options, &budget)
+    },
+};
+
+/// TRC files.
+pub const TRC: ReadFormat = ReadFormat {
+    name: "trc",
+    suffixes: &["trc"],
+    about: "markers as a table (Motion Analysis, OpenSim): takes, with joint centres and rotations fitted",
+    loses: "other people than the one with most markers",
+    recognise: |head| head.starts_with(trc_file::START),
+    read: |source, options| {
+        let budget = options.budget(source.bytes);
+        asset(trc_file::read(source.bytes, &budget)?, source, options, &budget)
+    },
+};
+
+/// The location that warnings name.
+const PLACE: &str = "the markers";
+/// Labels that a message lists at most.
+const LISTED: usize = 60;
+/// Labels of a second body from which it is told: fewer are stray names.
+const SECOND: usize = 6;
+/// Units with the shortest and the longest shin in them, 0.25 to 0.6 m, between the outer markers of knee and ankle.
+const SHINS: [(f64, f64, f64); 4] =
+    [(1.0, 0.25, 0.6), (0.01, 25.0, 60.0), (0.0254, 9.8, 23.6), (0.001, 250.0, 600.0)];
+/// Markers that sit on one bone: their parts, in the middle or on both sides.
+const BONES: [&[&str]; 3] =
+    [&["asis", "psis", "sacrum"], &["temple", "head_back"], &["c7", "t10", "clavicle", "sternum"]];
+
+fn asset(
+    recording: MarkerRecording,
+    source: &SourceFile,
+    options: &ImportOptions,
+    budget: &MemoryBudget,
+) -> Result<Asset, ImportError> {
+    let mut warnings = Warnings::new();
+    let (table, sizes) = chosen_table(&recording, options)?;
+    let columns = columns(&recording, &table, &mut warnings);
+    let found: Vec<Point> = columns.iter().map(|c| c.0).collect();
+    let lost = missing(&found);
+    if !lost.is_empty() {
+        return Err(unknown_labels(&recording, &table, lost).into());
+    }
+    let frames = recording.array.frames();
+    let samples = (frames as u64).saturating_mul(found.len() as u64);
+    budget.reserve(samples.saturating_mul(BYTES_PER_POINT), || format!("{frames} frames"))?;
+    let track = |column: usize| -> Vec<Vec3> {
+        recording.array.positions.iter().skip(column).step_by(recording.array.points).copied().collect()
+    };
+    let tracks = columns.iter().map(|(point, column)| (*point, track(*column))).collect();
+    let mut markers = PointTracks { frames, tracks };
+    let metres = match options.units.or(recording.metres()) {
+        Some(metres) => metres,
+        None => guessed_unit(&recording, &markers, &mut warnings)?,
+    };
+    let rate = recording.rate.or(options.rate).unwrap_or(USUAL_RATE);
+    if recording.rate.is_none() && options.rate.is_none() {
+        let said = format!("{rate} frames per second were assumed (none is stated; `input.rate` sets it)");
+        warnings.add("points-rate", said, PLACE);
+    }
+    let said = format!(
+        "{} of {} markers are used, of the set {}; {frames} frames at {rate} Hz, in {}",
+        found.len(),
+        recording.array.points,
+        table.name,
+        if recording.unit.is_empty() { "no stated unit" } else { recording.unit.as_str() }
+    );
+    warnings.guess("markers", said, PLACE);
+    markers.tracks.iter_mut().flat_map(|(_, track)| track).for_each(|p| *p *= metres);
+    let axes = axes(&recording, &markers, options).to_y_up();
+    markers.tracks.iter_mut().flat_map(|(_, track)| track).for_each(|p| *p = axes * *p);
+    repair(&mut markers, 1.0 / rate, &mut warnings);
+    let sizes = sizes.measured(&recording.measures, metres);
+    let points = centres(&markers, &sizes, 1.0 / rate)?;
+    FittedPoints { points, dt: 1.0 / rate, layout: &table.name, name: source.name }.asset(options, warnings)
+}
+
+/// The labels that the user names, else the built-in ones of the nearest set; and sizes.
+fn chosen_table(
+    recording: &MarkerRecording,
+    options: &ImportOptions,
+) -> Result<(SiteTable, SubjectSizes), PointsError> {
+    match &options.points.layout {
+        None => Ok((nearest_set(&recording.labels), SubjectSizes::default())),
+        Some(PointLayout::File(path)) => marker_table::read(path),
+        Some(PointLayout::Named(name)) => match set_named(name) {
+            Some(table) => Ok((table, SubjectSizes::default())),
+            None => Err(PointsError::UnknownLayout { name: shortened(name), known: set_names() }),
+        },
+    }
+}
+
+/// The column of each site, of the body with most of them.
+fn columns(recording: &MarkerRecording, table: &SiteTable, warnings: &mut Warnings) -> Vec<(Point, usize)> {
+    let body = |label: &str| label.rsplit_once(':').map(|(body, _)| body.to_owned()).unwrap_or_default();
+    let known: Vec<(String, Point, usize)> = (recording.labels.iter().enumerate())
+        .filter_map(|(column, label)| Some((body(label), table.site_of(label)?, column)))
+        .collect();
+    let mut bodies: Vec<(&str, usize)> = Vec::new();
+    for (body, ..) in &known {
+        match bodies.iter_mut().find(|(name, _)| name == body) {
+            Some((_, count)) => *count += 1,
+            None => bodies.push((body, 1)),
+        }
+    }
+    bodies.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    if let [(first, _), (second, count), ..] = bodies[..]
+        && count >= SECOND
+    {
+        let said = format!("markers of `{first}` are read, those of `{}` are not", shortened(second));
+        warnings.add("points-second-body", said, PLACE);
+    }
+    let chosen = bodies.first().map(|(name, _)| *name).unwrap_or_default();
+    let mut columns: Vec<(Point, usize)> = Vec::new();
+    for (body, point, column) in &known {
+        if body == chosen && columns.iter().all(|(other, _)| other != point) {
+            columns.push((*point, *column));
+        }
+    }
+    columns
+}
+
+fn unknown_labels(recording: &MarkerRecording, table: &SiteTable, lost: Vec<String>) -> PointsError {
+    let named: Vec<String> =
+        recording.labels.iter().filter(|l| !l.is_empty()).take(LISTED).map(|l| shortened(l)).collect();
+    PointsError::Markers {
+        labels: if named.is_empty() { "none".into() } else { named.join(", ") },
+        set: table.name.clone(),
+        missing: lost.join(", "),
+    }
+}
+
+/// Metres per unit by the length of the shins.
+fn guessed_unit(
+    recording: &MarkerRecording,
+    markers: &PointTracks,
+    warnings: &mut Warnings,
+) -> Result<f64, PointsError> {
+    let mut lengths = Vec::new();
+    for side in Side::BOTH {
+        let either = |a, b| markers.of(side, a).or_else(|| markers.of(side, b));
+        let (knee, ankle) = (either("knee_lateral", "knee"), either("ankle_lateral", "ankle"));
+        let pairs = knee.unwrap_or_default().iter().zip(ankle.unwrap_or_default());
+        lengths.extend(pairs.map(|(a, b)| (a - b).norm()).filter(|l| l.is_finite()));
+    }
+    let shin = if lengths.is_empty() { 0.0 } else { median(lengths) };
+    let unit = SHINS.iter().find(|(_, shortest, longest)| (*shortest..=*longest).contains(&shin));
+    let Some((metres, ..)) = unit else {
+        return Err(PointsError::MarkerUnit { unit: shortened(&recording.unit), shin });
+    };
+    let said = format!("the unit is taken as {metres} m: a shin is {shin:.4} long");
+    warnings.guess("points-unit", said, PLACE);
+    Ok(*metres)
+}
+
+/// The axis that points up: the user's, else the one along which the figure stands, else what the file states, else Z.
+fn axes(recording: &MarkerRecording, markers: &PointTracks, options: &ImportOptions) -> ArrayAxes {
+    /// Share of the figure's height along an axis from which it stands along it: a lean of 37 degrees.
+    const STANDS: f64 = 0.8;
+    let (mut sum, mut total) = (Vec3::zeros(), 0.0);
+    for side in Side::BOTH {
+        let either = |a, b| markers.of(side, a).or_else(|| markers.of(side, b)).unwrap_or_default();
+        for (high, low) in either("acromion", "shoulder").iter().zip(either("knee_lateral", "knee")) {
+            let height = high - low;
+            if height.x.is_finite() {
+                (sum, total) = (sum + height, total + height.norm());
+            }
+        }
+    }
+    let stands =
+        if sum.y > STANDS * total { Some(UpAxis::Y) } else { (sum.z > STANDS * total).then_some(UpAxis::Z) };
+    match options.up.or(stands.filter(|_| total > 0.0)).or(recording.up) {
+        Some(UpAxis::Y) => ArrayAxes::YUp,
+        Some(UpAxis::Z) | None => ArrayAxes::ZUp,
+    }
+}
+
+/// Exchanged labels, then gaps of markers whose bone has others.
+fn repair(markers: &mut PointTracks, dt: f64, warnings: &mut Warnings) {
+    let (points, mut tracks): (Vec<Point>, Vec<Vec<Vec3>>) =
+        std::mem::take(&mut markers.tracks).into_iter().unzip();
+    let swapped: Vec<String> = (put_right(&mut tracks).into_iter())
+        .map(|(a, b, frames)| format!("{} and {} in {frames} frames", points[a], points[b]))
+        .collect();
+    if !swapped.is_empty() {
+        let said = format!("exchanged labels are put right: {}", swapped.join("; "));
+        warnings.add("points-marker-swap", said, PLACE);
+    }
+    let gap = |(point, track): (&Point, &Vec<Vec3>)| {
+        let missing: Vec<bool> = track.iter().map(|p| !p.x.is_finite()).collect();
+        let count = missing.iter().filter(|m| **m).count();
+        let longest = missing.split(|m| !m).map(<[bool]>::len).max().unwrap_or(0) as f64 * dt;
+        (count > 0).then(|| format!("{point}: {count}, the longest gap {longest:.2} s"))
+    };
+    let said: Vec<String> = points.iter().zip(&tracks).filter_map(gap).collect();
+    if !said.is_empty() {
+        warnings.add(
+            "points-marker-gap",
+            format!("markers were not seen in frames ({})", said.join("; ")),
+            PLACE,
+        );
+    }
+    for bone in BONES {
+        let of_bone = points.iter().zip(&mut tracks).filter(|(point, _)| bone.contains(&point.part));
+        rigid_groups::fill(&mut of_bone.map(|(_, track)| track).collect::<Vec<_>>());
+    }
+    markers.tracks = points.into_iter().zip(tracks).collect();
+}

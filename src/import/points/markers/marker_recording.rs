@@ -1,0 +1,41 @@
+//! Labelled points over time, as a file of markers has them.
+
+use crate::import::import_options::UpAxis;
+use crate::import::points::point_array::PointArray;
+
+/// What a C3D or TRC file holds.
+#[derive(Clone, Debug)]
+pub(super) struct MarkerRecording {
+    /// A label for every point; of points without one, empty.
+    pub(super) labels: Vec<String>,
+    /// Positions in units of the file; gaps are NaN.
+    pub(super) array: PointArray,
+    /// Frames per second, if stated.
+    pub(super) rate: Option<f64>,
+    /// The unit as it is written.
+    pub(super) unit: String,
+    /// The axis that points up, if stated.
+    pub(super) up: Option<UpAxis>,
+    /// Measures of the subject by name, in units of the file.
+    pub(super) measures: Vec<(String, f64)>,
+}
+
+impl MarkerRecording {
+    /// Metres per unit, if the unit is known.
+    pub(super) fn metres(&self) -> Option<f64> {
+        Some(match self.unit.trim().to_ascii_lowercase().as_str() {
+            "m" | "meter" | "meters" | "metre" | "metres" => 1.0,
+            "dm" => 0.1,
+            "cm" | "centimeters" => 0.01,
+            "mm" | "millimeters" => 0.001,
+            "in" | "inch" | "inches" => 0.0254,
+            "ft" | "feet" => 0.3048,
+            _ => return None,
+        })
+    }
+}
+
+/// The positive rate, if it is one that a camera has: up to a million frames per second.
+pub(super) fn plausible_rate(rate: f64) -> Option<f64> {
+    (rate > 0.0 && rate <= 1e6).then_some(rate)
+}

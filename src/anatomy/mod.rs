@@ -5,6 +5,10 @@
 
 mod body_hierarchy;
 mod detached_paws;
+#[cfg(feature = "formats")]
+mod body_points;
+#[cfg(feature = "formats")]
+mod point_layouts;
 mod figure_measures;
 mod fingers;
 mod shape_gaps;
@@ -25,12 +29,16 @@ mod up_axis;
 mod vocabulary;
 
 pub(crate) use body_hierarchy::{parent_joint, parent_role};
+#[cfg(feature = "formats")]
+pub(crate) use body_points::BodyPoint;
 pub(crate) use figure_measures::{Figure, Posture, on_four_legs, posture};
 pub(crate) use humanoid::HumanoidMap;
 pub(crate) use joint_label::{JointLabel, same_words};
 pub(crate) use joint_names::JointNames;
 pub(crate) use length_unit::guess_unit;
 pub(crate) use orientation::{Orientation, motion_up, orientation};
+#[cfg(feature = "formats")]
+pub(crate) use point_layouts::{ArrayAxes, PointsLayout};
 pub use rest_pose::rest_from_motion;
 pub(crate) use rest_pose::{CONTRADICTED, Estimate, RestFault, posed_rest, rest_fault};
 pub(crate) use roles::DetectedRig;

@@ -5,7 +5,7 @@
 use super::save::{ExportError, ExportOptions, Written};
 use super::{bvh, csv, gltf, robot, vrma};
 #[cfg(feature = "formats")]
-use super::{fbx, npz, usd, vmd};
+use super::{fbx, npy, npz, usd, vmd};
 use crate::model::Motion;
 use std::fmt;
 
@@ -43,6 +43,8 @@ pub const FORMATS: &[Format] = &[
     vmd::FORMAT,
     #[cfg(feature = "formats")]
     npz::FORMAT,
+    #[cfg(feature = "formats")]
+    npy::FORMAT,
     csv::FORMAT,
     robot::PKL,
 ];

@@ -15,6 +15,10 @@ pub mod usd;
 mod vmd;
 #[cfg(feature = "formats")]
 pub mod npz;
+#[cfg(feature = "formats")]
+pub mod npy;
+#[cfg(feature = "formats")]
+mod humanml_features;
 pub mod csv;
 mod key_reduction;
 mod euler_angles;

@@ -6,6 +6,8 @@ use super::fbx::FbxOptions;
 use super::format::Format;
 use super::gltf::DROPPED;
 #[cfg(feature = "formats")]
+use super::npy::PointArrayOptions;
+#[cfg(feature = "formats")]
 use super::npz::NpzOptions;
 use super::robot::RobotOptions;
 use super::vrma::VrmaOptions;
@@ -29,6 +31,9 @@ pub struct ExportOptions {
     /// Options of arrays.
     #[cfg(feature = "formats")]
     pub npz: NpzOptions,
+    /// Options of arrays of positions.
+    #[cfg(feature = "formats")]
+    pub points: PointArrayOptions,
     /// Options of tables.
     pub csv: CsvOptions,
     /// Options of robot motions.
@@ -122,6 +127,30 @@ pub enum ExportError {
         given: usize,
         /// The number of hinges.
         hinges: usize,
+    },
+    /// A layout of points that does not exist.
+    #[error("there is no layout `{layout}` of points\n  hint: set `output.points.layout` to one of {known}")]
+    PointLayout {
+        /// Its name.
+        layout: String,
+        /// The layouts that there are.
+        known: String,
+    },
+    /// The character lacks joints whose positions a layout has.
+    #[error(
+        "positions of points need joints that were not found: {missing}\n  hint: see the detected roles with `posemill inspect`; add a name with `--set input.roles.words.WORD=PART`"
+    )]
+    PointRoles {
+        /// Their names.
+        missing: String,
+    },
+    /// A clip of one frame, whose features have no rows.
+    #[error(
+        "the layout {layout} needs two frames at least\n  hint: write the layout humanml3d, or a longer clip"
+    )]
+    FewFrames {
+        /// The layout.
+        layout: &'static str,
     },
     /// The motion is none of the robot.
     #[error(transparent)]

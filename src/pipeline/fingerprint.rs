@@ -8,6 +8,8 @@ use super::output_section::OutputSection;
 #[cfg(feature = "formats")]
 use crate::export::FbxBind;
 use crate::export::RobotOptions;
+#[cfg(feature = "formats")]
+use crate::export::npy::PointArrayOptions;
 
 /// Collects what a fingerprint depends on, each part with its length, so that no two lists of parts are alike.
 pub(super) struct Fingerprint(blake3::Hasher);
@@ -95,6 +97,9 @@ fn output_text(output: &OutputSection) -> String {
     #[cfg(feature = "formats")]
     {
         text += &format!("npz: NpzOptions {{ up: {:?} }}, ", output.npz.up);
+        if output.points != PointArrayOptions::default() {
+            text += &format!("points: {:?}, ", output.points);
+        }
     }
     text += &format!("csv: CsvOptions {{ layout: {:?} }}, ", output.csv.layout);
     if output.robot != RobotOptions::default() {

@@ -7,6 +7,8 @@ use crate::export::FbxOptions;
 use crate::export::RobotOptions;
 use crate::export::csv::CsvOptions;
 #[cfg(feature = "formats")]
+use crate::export::npy::PointArrayOptions;
+#[cfg(feature = "formats")]
 use crate::export::npz::NpzOptions;
 use crate::export::vrma::VrmaOptions;
 use crate::measure::Threshold;
@@ -53,6 +55,9 @@ pub struct OutputSection {
     /// How `.npz` files are written: NumPy arrays.
     #[cfg(feature = "formats")]
     pub npz: NpzOptions,
+    /// How `.npy` files are written: positions of points of the body.
+    #[cfg(feature = "formats")]
+    pub points: PointArrayOptions,
     /// How `.csv` files are written: tables.
     pub csv: CsvOptions,
     /// How motions of robots are written: `.csv`, `.npz`, `.pkl`; a layout's name alone is `{ layout = NAME }`.
@@ -78,6 +83,8 @@ impl Default for OutputSection {
             fbx: FbxOptions::default(),
             #[cfg(feature = "formats")]
             npz: NpzOptions::default(),
+            #[cfg(feature = "formats")]
+            points: PointArrayOptions::default(),
             csv: CsvOptions::default(),
             robot: RobotOptions::default(),
             vrma: VrmaOptions::default(),
@@ -94,6 +101,8 @@ impl OutputSection {
             fbx: self.fbx,
             #[cfg(feature = "formats")]
             npz: self.npz,
+            #[cfg(feature = "formats")]
+            points: self.points.clone(),
             csv: self.csv,
             robot: self.robot.clone(),
             vrma: self.vrma,

@@ -181,7 +181,7 @@ error: there is no stage `hast`
   |
   = help: its stages are `hasten`
 
-error: [output]: unknown key `drir`, known are `dir`, `formats`, `preview`, `report`, `fail_on`, `contacts`, `forces`, `replace_animations`, `fbx`, `npz`, `csv`, `robot`, `vrma`
+error: [output]: unknown key `drir`, known are `dir`, `formats`, `preview`, `report`, `fail_on`, `contacts`, `forces`, `replace_animations`, `fbx`, `npz`, `points`, `csv`, `robot`, `vrma`
  --> --set:1:8
   |
 1 | output.drir=x

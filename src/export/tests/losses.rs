@@ -19,6 +19,7 @@ fn row(format: &Format) -> &'static str {
         "bvh" => "BVH",
         "npz" => "posemill's arrays",
         "pkl" => "Robot motions",
+        "npy" => "positions of points",
         _ => "posemill's tables",
     };
     let line = TABLE.lines().find(|line| line.starts_with(&format!("| {title}"))).unwrap();
@@ -42,7 +43,7 @@ fn the_table_of_losses_is_true() {
     let motion = everything();
     let face = rich();
     let options = ExportOptions { stem: "all".into(), ..ExportOptions::default() };
-    for format in FORMATS.iter().filter(|f| !["glb", "gltf", "vrm", "vrma", "pkl"].contains(&f.name)) {
+    for format in FORMATS.iter().filter(|f| !["glb", "gltf", "vrm", "vrma", "pkl", "npy"].contains(&f.name)) {
         let row = row(format);
         let written = save(std::slice::from_ref(&motion), *format, &options).unwrap();
         let (bytes, warnings) = (&written.0[0].bytes, written.1);

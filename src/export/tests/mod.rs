@@ -13,6 +13,8 @@ mod losses;
 mod moved_skin;
 #[cfg(feature = "fbx")]
 mod not_finite;
+#[cfg(feature = "formats")]
+mod positions_out;
 mod surfaces;
 mod usd;
 mod usd_read;

@@ -7,9 +7,8 @@
 //! rate = 30          # frames per second, if the file does not state it
 //! ```
 
-use super::layout::{ArrayAxes, Layout};
-use super::point_tracks::Point;
 use super::points_error::PointsError;
+use crate::anatomy::{ArrayAxes, BodyPoint, PointsLayout};
 use crate::regular_file::read_regular;
 use serde::Deserialize;
 use std::path::Path;
@@ -32,7 +31,7 @@ struct Written {
 ///
 /// # Errors
 /// [`PointsError::Table`].
-pub(super) fn read(path: &Path) -> Result<Layout, PointsError> {
+pub(super) fn read(path: &Path) -> Result<PointsLayout, PointsError> {
     let fault = |reason: String| PointsError::Table { path: path.to_owned(), reason };
     let bytes = read_regular(path, MAX_BYTES).map_err(|error| fault(error.to_string()))?;
     let text = String::from_utf8(bytes).map_err(|_| fault("it is not UTF-8".into()))?;
@@ -40,20 +39,20 @@ pub(super) fn read(path: &Path) -> Result<Layout, PointsError> {
     parse(&text, name).map_err(fault)
 }
 
-fn parse(text: &str, name: String) -> Result<Layout, String> {
+fn parse(text: &str, name: String) -> Result<PointsLayout, String> {
     let written: Written = toml::from_str(text).map_err(|error| error.to_string().trim().to_owned())?;
     if written.points.len() > MAX_POINTS {
         return Err(format!("{} points, at most {MAX_POINTS} are read (`MAX_POINTS`)", written.points.len()));
     }
-    let mut points: Vec<Option<Point>> = Vec::with_capacity(written.points.len());
+    let mut points: Vec<Option<BodyPoint>> = Vec::with_capacity(written.points.len());
     for (k, word) in written.points.iter().enumerate() {
         let point = match word.as_str() {
             "-" => None,
-            word => Some(Point::named(word).ok_or_else(|| {
+            word => Some(BodyPoint::named(word).ok_or_else(|| {
                 format!(
                     "point {k}, `{}`, is not known\n  hint: points are {}; `-` is not used",
                     crate::report::shortened(word),
-                    Point::names()
+                    BodyPoint::names()
                 )
             })?),
         };
@@ -70,7 +69,7 @@ fn parse(text: &str, name: String) -> Result<Layout, String> {
         other => Ok(other),
     };
     let (unit, rate) = (positive("unit", written.unit)?, positive("rate", written.rate)?);
-    Ok(Layout { name: name.into(), points, axes, unit, rate })
+    Ok(PointsLayout { name: name.into(), points, axes, unit, rate })
 }
 
 #[cfg(test)]

@@ -3,8 +3,8 @@
 //! (frames, points, 3), the same with coordinates first or frames last, with a dimension of one, and flat rows. A fourth
 //! coordinate is a confidence. Missing points are NaN. Units: those of the file.
 
-use super::layout::{self, Layout};
 use super::points_error::PointsError;
+use crate::anatomy::PointsLayout;
 use crate::import::npz::{NpyArray, shape};
 use crate::math::Vec3;
 
@@ -25,10 +25,10 @@ pub(super) struct PointArray {
 type Dimensions = [usize; 3];
 
 /// The dimensions of an array of this shape, without those of one; `None` if it is none of positions.
-fn dimensions(sizes: &[usize], layout: Option<&Layout>) -> Option<Dimensions> {
+fn dimensions(sizes: &[usize], layout: Option<&PointsLayout>) -> Option<Dimensions> {
     let points = |n: usize| match layout {
         Some(layout) => layout.points.len() == n,
-        None => !layout::of_size(n).is_empty(),
+        None => !PointsLayout::of_size(n).is_empty(),
     };
     let coordinates = |n: usize| n == 3 || n == 4;
     match *sizes {
@@ -47,7 +47,7 @@ impl PointArray {
     ///
     /// # Errors
     /// Another shape, no frames, infinite numbers.
-    pub(super) fn new(array: &NpyArray, layout: Option<&Layout>) -> Result<Self, PointsError> {
+    pub(super) fn new(array: &NpyArray, layout: Option<&PointsLayout>) -> Result<Self, PointsError> {
         let found = || shape(&array.shape);
         let mut sizes: Vec<usize> = array.shape.clone();
         if sizes.len() == 4 {

@@ -3,7 +3,6 @@
 //! Space: the layout's axes are rotated to Y up; positions in the world are kept. Units: metres.
 
 use super::fitted_skeleton::{Fitted, fitted};
-use super::layout::{self, Layout};
 use super::limbs::Sampling;
 use super::noise_filter::filtered;
 use super::point_array::PointArray;
@@ -11,6 +10,7 @@ use super::point_tracks::PointTracks;
 use super::points_error::PointsError;
 use super::repair_points::Gaps;
 use super::{humanml_vectors, json_points, layout_table, path_from_feet, repair_points, side_swaps};
+use crate::anatomy::PointsLayout;
 use crate::import::format::{ReadFormat, SourceFile};
 use crate::import::import_error::ImportError;
 use crate::import::import_options::{ImportOptions, PointLayout, UpAxis};
@@ -95,7 +95,7 @@ pub(in crate::import) fn archived(
     asset(&array, layout, rate, source, options, budget)
 }
 
-fn positions(array: &NpyArray, layout: Option<&Layout>) -> Result<PointArray, PointsError> {
+fn positions(array: &NpyArray, layout: Option<&PointsLayout>) -> Result<PointArray, PointsError> {
     if humanml_vectors::is_one(array) {
         return humanml_vectors::positions(array);
     }
@@ -103,19 +103,19 @@ fn positions(array: &NpyArray, layout: Option<&Layout>) -> Result<PointArray, Po
 }
 
 /// The layout that the user names.
-fn chosen(options: &ImportOptions) -> Result<Option<Layout>, PointsError> {
+fn chosen(options: &ImportOptions) -> Result<Option<PointsLayout>, PointsError> {
     match &options.points.layout {
         None => Ok(None),
         Some(PointLayout::File(path)) => layout_table::read(path).map(Some),
-        Some(PointLayout::Named(name)) => layout::named(name).map(Some).ok_or_else(|| {
-            let (name, known) = (crate::report::shortened(name), layout::names().join(", "));
+        Some(PointLayout::Named(name)) => PointsLayout::named(name).map(Some).ok_or_else(|| {
+            let (name, known) = (crate::report::shortened(name), PointsLayout::names().join(", "));
             PointsError::UnknownLayout { name, known }
         }),
     }
 }
 
 /// The layout of an array: the user's, else the only one of its number of points.
-fn recognised(array: &PointArray, chosen: Option<Layout>) -> Result<Layout, PointsError> {
+fn recognised(array: &PointArray, chosen: Option<PointsLayout>) -> Result<PointsLayout, PointsError> {
     if let Some(layout) = chosen {
         if layout.points.len() == array.points {
             return Ok(layout);
@@ -124,13 +124,13 @@ fn recognised(array: &PointArray, chosen: Option<Layout>) -> Result<Layout, Poin
         let layout_name = layout.name.into_owned();
         return Err(PointsError::Points { layout: layout_name, expected: layout.points.len(), found });
     }
-    let mut fitting = layout::of_size(array.points);
+    let mut fitting = PointsLayout::of_size(array.points);
     match fitting.len() {
         1 => Ok(fitting.remove(0)),
         n => {
             let names: Vec<&str> = fitting.iter().map(|l| &*l.name).collect();
             let candidates = match n {
-                0 => format!("no known layout has so many; there are {}", layout::names().join(", ")),
+                0 => format!("no known layout has so many; there are {}", PointsLayout::names().join(", ")),
                 _ => format!("{}?", names.join(" or ")),
             };
             Err(PointsError::Layout { found: array.points.to_string(), candidates })
@@ -140,7 +140,7 @@ fn recognised(array: &PointArray, chosen: Option<Layout>) -> Result<Layout, Poin
 
 fn asset(
     array: &PointArray,
-    chosen: Option<Layout>,
+    chosen: Option<PointsLayout>,
     stated_rate: Option<f64>,
     source: &SourceFile,
     options: &ImportOptions,
@@ -209,10 +209,10 @@ const FARTHEST: f64 = 2e7;
 const PLACE: &str = "the points";
 
 /// The named points of an array, Y up, in units of the file.
-fn tracks(array: &PointArray, layout: &Layout, options: &ImportOptions) -> PointTracks {
+fn tracks(array: &PointArray, layout: &PointsLayout, options: &ImportOptions) -> PointTracks {
     let up = match options.up {
-        Some(UpAxis::Y) => layout::ArrayAxes::YUp,
-        Some(UpAxis::Z) => layout::ArrayAxes::ZUp,
+        Some(UpAxis::Y) => crate::anatomy::ArrayAxes::YUp,
+        Some(UpAxis::Z) => crate::anatomy::ArrayAxes::ZUp,
         None => layout.axes,
     };
     let up = up.to_y_up();
@@ -227,7 +227,7 @@ fn tracks(array: &PointArray, layout: &Layout, options: &ImportOptions) -> Point
 /// Metres per unit: stated, or by the length of the legs.
 fn unit(
     points: &PointTracks,
-    layout: &Layout,
+    layout: &PointsLayout,
     options: &ImportOptions,
     warnings: &mut Warnings,
 ) -> Result<f64, PointsError> {

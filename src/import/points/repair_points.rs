@@ -3,8 +3,9 @@
 //! The vector from the point that carries it (knee from hip, hand from wrist) is interpolated by monotone cubics and held at
 //! the ends; lengths become right when the limbs are fitted. Units: metres, seconds.
 
-use super::point_tracks::{INDISPENSABLE, Point, PointTracks};
+use super::point_tracks::{INDISPENSABLE, PointTracks};
 use super::points_error::PointsError;
+use crate::anatomy::BodyPoint;
 use crate::math::Vec3;
 use crate::signal::monotone;
 
@@ -15,9 +16,9 @@ const MISSING: f64 = 0.5;
 #[derive(Debug, Default)]
 pub(super) struct Gaps {
     /// Points with the number of filled frames and the longest gap, frames.
-    pub(super) filled: Vec<(Point, usize, usize)>,
+    pub(super) filled: Vec<(BodyPoint, usize, usize)>,
     /// Points that are left out, with the share of frames in which they are missing.
-    pub(super) left_out: Vec<(Point, f64)>,
+    pub(super) left_out: Vec<(BodyPoint, f64)>,
 }
 
 /// The part from which a part of the same side hangs.
@@ -34,7 +35,7 @@ fn parent(part: &str) -> Option<&'static str> {
 }
 
 /// The order in which points are filled: those that carry others first.
-fn rank(point: Point) -> usize {
+fn rank(point: BodyPoint) -> usize {
     const ORDER: [&str; 6] = ["hip", "shoulder", "knee", "elbow", "ankle", "wrist"];
     match (point.side, ORDER.iter().position(|part| *part == point.part)) {
         (Some(_), Some(0)) => 0,
@@ -63,9 +64,9 @@ pub(super) fn fill(points: &mut PointTracks) -> Result<Gaps, PointsError> {
         }
         share <= MISSING
     });
-    let known: Vec<Point> = points.tracks.iter().map(|t| t.0).collect();
+    let known: Vec<BodyPoint> = points.tracks.iter().map(|t| t.0).collect();
     points.tracks.retain(|(point, _)| {
-        let other = point.side.map(|side| Point { side: Some(side.other()), ..*point });
+        let other = point.side.map(|side| BodyPoint { side: Some(side.other()), ..*point });
         other.is_none_or(|other| known.contains(&other))
     });
     let lost: Vec<&str> = (INDISPENSABLE.into_iter())

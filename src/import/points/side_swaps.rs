@@ -2,8 +2,9 @@
 //!
 //! Arms and legs apart; two states per frame, the cheapest path by dynamic programming (Bellman 1957). Units: metres.
 
-use super::point_tracks::{Point, PointTracks};
+use super::point_tracks::PointTracks;
 use super::rigid_fit::{differences, unit};
+use crate::anatomy::BodyPoint;
 use crate::math::{Vec3, median};
 use crate::model::Side;
 
@@ -45,7 +46,7 @@ pub(super) fn exchange(points: &mut PointTracks, part: impl Fn(&str) -> bool, fr
         if point.side != Some(Side::Left) || !part(point.part) {
             continue;
         }
-        let other = Point { side: Some(Side::Right), part: point.part };
+        let other = BodyPoint { side: Some(Side::Right), part: point.part };
         let Some(o) = points.tracks.iter().position(|t| t.0 == other) else { continue };
         for f in (0..points.frames).filter(|f| frame(*f)) {
             let left = points.tracks[k].1[f];

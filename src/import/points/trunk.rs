@@ -6,10 +6,11 @@
 //!
 //! Space: Y up; rotations relative to the T-pose. Units: metres.
 
-use super::point_tracks::{Point, PointTracks};
+use super::point_tracks::PointTracks;
 use super::rigid_fit::{
     DEGREE, RigidSet, about, axes, differences, interpolated, median_length, swung, unit,
 };
+use crate::anatomy::BodyPoint;
 use crate::math::{Quat, Vec3, mean_direction, percentile};
 use crate::model::Side;
 
@@ -310,7 +311,7 @@ fn neck_and_head(points: &PointTracks, neck: &[Vec3], chest: &[Quat]) -> NeckAnd
 fn face_rotations(points: &PointTracks) -> Option<Vec<Quat>> {
     let (left, right) = (points.of(Side::Left, "ear")?, points.of(Side::Right, "ear")?);
     let (nose, ears) = (points.middle("nose")?, points.between("ear")?);
-    let of_face = |point: &Point| match point.side {
+    let of_face = |point: &BodyPoint| match point.side {
         Some(_) => ["eye", "ear", "mouth"].contains(&point.part),
         None => ["nose", "head", "head_top", "head_centre"].contains(&point.part),
     };

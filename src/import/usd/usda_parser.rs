@@ -316,14 +316,10 @@ impl<'a> Parser<'a, '_> {
                 }
                 Ok(())
             }
-            Some(b'"' | b'\'') => {
-                let text = self.string()?;
-                self.add(words, text)
-            }
+            Some(b'"' | b'\'') => self.string().and_then(|text| self.add(words, text)),
             Some(b'<') => {
                 self.at += 1;
-                let path = self.until(">")?;
-                self.add(words, path)
+                self.until(">").and_then(|path| self.add(words, path))
             }
             Some(b'@') => {
                 *other = true;

@@ -22,7 +22,7 @@ pub(super) fn is_one(head: &[u8]) -> bool {
 }
 
 /// Where the frames are, and how they are written.
-struct Frames {
+struct C3dFrames {
     points: usize,
     count: usize,
     start: usize,
@@ -67,7 +67,7 @@ pub(super) fn read(bytes: &[u8], budget: &MemoryBudget) -> Result<MarkerRecordin
     Ok(MarkerRecording { labels, array: array.checked()?, rate, unit: first("POINT:UNITS"), up, measures })
 }
 
-fn frames(bytes: &[u8], header: &[u8], parameters: &C3dParameters) -> Result<Frames, String> {
+fn frames(bytes: &[u8], header: &[u8], parameters: &C3dParameters) -> Result<C3dFrames, String> {
     let word = |k: usize| parameters.processor.word([header[2 * k - 2], header[2 * k - 1]]);
     // A word of the parameters that is there and not zero counts more than that of the header.
     let stated = |name: &str, in_header: usize| match parameters.number(name) {
@@ -94,7 +94,7 @@ fn frames(bytes: &[u8], header: &[u8], parameters: &C3dParameters) -> Result<Fra
     let room = (bytes.len() - start) / stride;
     let counts = frame_counts(usize::from(word(4)), usize::from(word(5)), parameters);
     match counts.iter().find(|count| **count <= room) {
-        Some(count) => Ok(Frames { points, count: *count, start, stride, floats, scale }),
+        Some(count) => Ok(C3dFrames { points, count: *count, start, stride, floats, scale }),
         None => Err(match counts.first() {
             None => "it has no frames: the last one is before the first one".into(),
             Some(count) => {
@@ -124,7 +124,7 @@ fn frame_counts(first: usize, last: usize, parameters: &C3dParameters) -> Vec<us
     counts
 }
 
-fn positions(bytes: &[u8], frames: &Frames, processor: Processor) -> Vec<Vec3> {
+fn positions(bytes: &[u8], frames: &C3dFrames, processor: Processor) -> Vec<Vec3> {
     let width = if frames.floats { 4 } else { 2 };
     let number = |at: usize| match frames.floats {
         true => processor.float([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]),

@@ -89,6 +89,7 @@ fn exchanged(tracks: &[Track], all: &[Mates], a: usize, b: usize) -> (Vec<bool>,
     };
     let gains: Vec<f64> = (0..frames).map(gain).collect();
     let mut cost = [0.0, CHANGE.0];
+    let mut as_it_is = 0.0;
     let mut from = vec![[false; 2]; frames];
     for f in 1..frames {
         // Two markers that lie alike among the others (both sides of the wrist) are told apart by their jumps alone.
@@ -100,6 +101,7 @@ fn exchanged(tracks: &[Track], all: &[Mates], a: usize, b: usize) -> (Vec<bool>,
             }
             Some(_) => (0.0, CHANGE.1),
         };
+        as_it_is += stay;
         let next = |state: usize| {
             let (same, other) = (cost[state] + stay, cost[1 - state] + change);
             (same.min(other) - gains[f] * state as f64, other < same)
@@ -114,8 +116,7 @@ fn exchanged(tracks: &[Track], all: &[Mates], a: usize, b: usize) -> (Vec<bool>,
         path[f] = state == 1;
         state = if from[f][state] { 1 - state } else { state };
     }
-    let gained = gains.iter().zip(&path).filter(|(_, e)| **e).map(|(g, _)| g).sum();
-    (path, gained)
+    (path, as_it_is - cost[0].min(cost[1]))
 }
 
 /// Puts exchanged labels right; the pairs with their numbers of frames.

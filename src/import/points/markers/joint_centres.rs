@@ -9,8 +9,9 @@
 //! Space: Y up. Units: metres.
 
 use super::marker_sites::site;
+use crate::anatomy::BodyPoint;
 use crate::import::points::limbs::{ARM, LEG, Limb, Sampling, fit};
-use crate::import::points::point_tracks::{Point, PointTracks};
+use crate::import::points::point_tracks::PointTracks;
 use crate::import::points::points_error::PointsError;
 use crate::import::points::repair_points;
 use crate::import::points::rigid_fit::{differences, unit};
@@ -90,7 +91,7 @@ const NEEDED: [(&str, &[&str]); 7] = [
 ];
 
 /// The sites that are missing, for messages; none if a motion can be fitted.
-pub(super) fn missing(found: &[Point]) -> Vec<String> {
+pub(super) fn missing(found: &[BodyPoint]) -> Vec<String> {
     let has = |part: &str| {
         let count = found.iter().filter(|point| point.part == part).count();
         count == 2 || count == 1 && site(part).is_some()
@@ -155,7 +156,7 @@ pub(super) fn centres(
     dt: f64,
 ) -> Result<PointTracks, PointsError> {
     let mut points = PointTracks { frames: markers.frames, tracks: Vec::new() };
-    let given = markers.tracks.iter().filter(|(point, _)| Point::named(&point.to_string()).is_some());
+    let given = markers.tracks.iter().filter(|(point, _)| BodyPoint::named(&point.to_string()).is_some());
     points.tracks.extend(given.cloned());
     pelvis(markers, &mut points);
     trunk_points(markers, &mut points);
@@ -193,7 +194,7 @@ fn put(points: &mut PointTracks, side: Option<Side>, part: &str, track: Vec<Vec3
         Some(Side::Right) => format!("right_{part}"),
         None => part.to_owned(),
     };
-    let Some(point) = Point::named(&name) else { return };
+    let Some(point) = BodyPoint::named(&name) else { return };
     match points.tracks.iter_mut().find(|(other, _)| *other == point) {
         Some((_, known)) => *known = track,
         None => points.tracks.push((point, track)),

@@ -5,11 +5,11 @@ use super::joint_centres::{SubjectSizes, centres, missing};
 use super::marker_recording::MarkerRecording;
 use super::marker_sites::{SiteTable, nearest_set, set_named, set_names};
 use super::{c3d_file, marker_table, rigid_groups, trc_file};
+use crate::anatomy::{ArrayAxes, BodyPoint};
 use crate::import::format::{ReadFormat, SourceFile};
 use crate::import::import_error::ImportError;
 use crate::import::import_options::{ImportOptions, PointLayout, UpAxis};
-use crate::import::points::layout::ArrayAxes;
-use crate::import::points::point_tracks::{Point, PointTracks};
+use crate::import::points::point_tracks::PointTracks;
 use crate::import::points::points_error::PointsError;
 use crate::import::points::points_format::{BYTES_PER_POINT, FittedPoints, USUAL_RATE};
 use crate::math::{Vec3, median};
@@ -65,7 +65,7 @@ fn asset(
     let mut warnings = Warnings::new();
     let (table, sizes) = chosen_table(&recording, options)?;
     let columns = columns(&recording, &table, &mut warnings);
-    let found: Vec<Point> = columns.iter().map(|c| c.0).collect();
+    let found: Vec<BodyPoint> = columns.iter().map(|c| c.0).collect();
     let lost = missing(&found);
     if !lost.is_empty() {
         return Err(unknown_labels(&recording, &table, lost).into());
@@ -120,9 +120,13 @@ fn chosen_table(
 }
 
 /// The column of each site, of the body with most of them.
-fn columns(recording: &MarkerRecording, table: &SiteTable, warnings: &mut Warnings) -> Vec<(Point, usize)> {
+fn columns(
+    recording: &MarkerRecording,
+    table: &SiteTable,
+    warnings: &mut Warnings,
+) -> Vec<(BodyPoint, usize)> {
     let body = |label: &str| label.rsplit_once(':').map(|(body, _)| body.to_owned()).unwrap_or_default();
-    let known: Vec<(String, Point, usize)> = (recording.labels.iter().enumerate())
+    let known: Vec<(String, BodyPoint, usize)> = (recording.labels.iter().enumerate())
         .filter_map(|(column, label)| Some((body(label), table.site_of(label)?, column)))
         .collect();
     let mut bodies: Vec<(&str, usize)> = Vec::new();
@@ -140,7 +144,7 @@ fn columns(recording: &MarkerRecording, table: &SiteTable, warnings: &mut Warnin
         warnings.add("points-second-body", said, PLACE);
     }
     let chosen = bodies.first().map(|(name, _)| *name).unwrap_or_default();
-    let mut columns: Vec<(Point, usize)> = Vec::new();
+    let mut columns: Vec<(BodyPoint, usize)> = Vec::new();
     for (body, point, column) in &known {
         if body == chosen && columns.iter().all(|(other, _)| other != point) {
             columns.push((*point, *column));
@@ -206,7 +210,7 @@ fn axes(recording: &MarkerRecording, markers: &PointTracks, options: &ImportOpti
 
 /// Exchanged labels, then gaps of markers whose bone has others.
 fn repair(markers: &mut PointTracks, dt: f64, warnings: &mut Warnings) {
-    let (points, mut tracks): (Vec<Point>, Vec<Vec<Vec3>>) =
+    let (points, mut tracks): (Vec<BodyPoint>, Vec<Vec<Vec3>>) =
         std::mem::take(&mut markers.tracks).into_iter().unzip();
     let swapped: Vec<String> = (put_right(&mut tracks).into_iter())
         .map(|(a, b, frames)| format!("{} and {} in {frames} frames", points[a], points[b]))
@@ -215,7 +219,7 @@ fn repair(markers: &mut PointTracks, dt: f64, warnings: &mut Warnings) {
         let said = format!("exchanged labels are put right: {}", swapped.join("; "));
         warnings.add("points-marker-swap", said, PLACE);
     }
-    let gap = |(point, track): (&Point, &Vec<Vec3>)| {
+    let gap = |(point, track): (&BodyPoint, &Vec<Vec3>)| {
         let missing: Vec<bool> = track.iter().map(|p| !p.x.is_finite()).collect();
         let count = missing.iter().filter(|m| **m).count();
         let longest = missing.split(|m| !m).map(<[bool]>::len).max().unwrap_or(0) as f64 * dt;

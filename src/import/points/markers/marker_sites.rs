@@ -1,6 +1,6 @@
 //! Where on the body a marker is: the built-in labels, and the vocabulary of a user's table.
 
-use crate::import::points::point_tracks::Point;
+use crate::anatomy::BodyPoint;
 
 /// Sites in the middle of the body.
 const MIDDLE: [&str; 7] = ["crown", "forehead", "c7", "t10", "clavicle", "sternum", "sacrum"];
@@ -80,8 +80,8 @@ const SETS: [LabelSet; 4] = [
 ];
 
 /// The site of this name: of the lists above, or a joint or landmark of the body (`left_knee`).
-pub(super) fn site(name: &str) -> Option<Point> {
-    Point::of_lists(name, &MIDDLE, &SIDED).or_else(|| Point::named(name))
+pub(super) fn site(name: &str) -> Option<BodyPoint> {
+    BodyPoint::of_lists(name, &MIDDLE, &SIDED).or_else(|| BodyPoint::named(name))
 }
 
 /// All names of sites, for messages.
@@ -96,17 +96,17 @@ pub(super) fn site_names() -> String {
 /// Labels with their sites: the built-in ones of a set, or the user's.
 pub(super) struct SiteTable {
     pub(super) name: String,
-    sites: Vec<(String, Point)>,
+    sites: Vec<(String, BodyPoint)>,
 }
 
 impl SiteTable {
-    pub(super) fn new(name: String, sites: Vec<(String, Point)>) -> Self {
+    pub(super) fn new(name: String, sites: Vec<(String, BodyPoint)>) -> Self {
         let sites = sites.into_iter().map(|(label, site)| (label.to_ascii_uppercase(), site)).collect();
         Self { name, sites }
     }
 
     /// The site of a label, without the subject's name before a colon or an underscore.
-    pub(super) fn site_of(&self, label: &str) -> Option<Point> {
+    pub(super) fn site_of(&self, label: &str) -> Option<BodyPoint> {
         let label = label.trim().to_ascii_uppercase();
         let find = |label: &str| self.sites.iter().find(|(known, _)| known == label).map(|(_, site)| *site);
         let after = |sign| label.rsplit_once(sign).and_then(|(_, rest)| find(rest));

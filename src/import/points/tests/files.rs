@@ -34,7 +34,7 @@ fn units_are_found_by_the_legs() {
 fn axes_of_a_table_are_those_of_the_figure() {
     let folder = tempfile::tempdir().unwrap();
     let usual = walk().fitted();
-    let names = super::super::layout::named("humanml3d").unwrap().points;
+    let names = crate::anatomy::PointsLayout::named("humanml3d").unwrap().points;
     let names: Vec<String> = names.iter().map(|p| format!("\"{}\"", p.unwrap())).collect();
     type Axes = (&'static str, fn(Vec3) -> Vec3);
     let cases: [Axes; 4] = [

@@ -164,9 +164,10 @@ impl Truth {
         let k = side.sign();
         let (thigh, shin, foot) = (Role::UpperLeg(side), Role::LowerLeg(side), Role::Foot(side));
         let (arm, forearm, hand) = (Role::UpperArm(side), Role::LowerArm(side), Role::Hand(side));
-        // The knee's axis points to the left of the body, the elbow's to its inner side.
-        let out = |f: usize| self.rotation(thigh, f) * self.hinge(thigh, shin, foot) * k;
-        let elbow_out = |f: usize| self.rotation(arm, f) * -self.hinge(arm, forearm, hand);
+        // The axis of both knees points to the left of the body, that of the left elbow to its inner side.
+        let (knee, elbow) = (self.hinge(thigh, shin, foot), self.hinge(arm, forearm, hand));
+        let out = |f: usize| self.rotation(thigh, f) * knee * k;
+        let elbow_out = |f: usize| self.rotation(arm, f) * elbow * -k;
         let ankle_out = self.mean(shin, out);
         self.put(take, &format!("{s}KNE"), |f| self.position(shin, f) + out(f) * 0.055);
         self.put(take, &format!("{s}ANK"), |f| {

@@ -2,13 +2,13 @@
 //!
 //! Units: metres per unit, hertz.
 
-use super::point_tracks::Point;
+use super::body_points::BodyPoint;
 use crate::math::{Quat, Vec3};
 use std::borrow::Cow;
 
 /// The axes of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ArrayAxes {
+pub(crate) enum ArrayAxes {
     /// Y up.
     YUp,
     /// Z up.
@@ -21,7 +21,7 @@ pub(super) enum ArrayAxes {
 
 impl ArrayAxes {
     /// The axes of this name.
-    pub(super) fn named(name: &str) -> Option<Self> {
+    pub(crate) fn named(name: &str) -> Option<Self> {
         match name {
             "y_up" => Some(Self::YUp),
             "z_up" => Some(Self::ZUp),
@@ -32,7 +32,7 @@ impl ArrayAxes {
     }
 
     /// The rotation to Y up.
-    pub(super) fn to_y_up(self) -> Quat {
+    pub(crate) fn to_y_up(self) -> Quat {
         let columns = |x: Vec3, y: Vec3, z: Vec3| crate::math::from_columns(&x, &y, &z);
         match self {
             Self::YUp => Quat::identity(),
@@ -45,15 +45,15 @@ impl ArrayAxes {
 
 /// One layout.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Layout {
-    pub(super) name: Cow<'static, str>,
+pub(crate) struct PointsLayout {
+    pub(crate) name: Cow<'static, str>,
     /// The point of each column; `None` if it is not used.
-    pub(super) points: Vec<Option<Point>>,
-    pub(super) axes: ArrayAxes,
+    pub(crate) points: Vec<Option<BodyPoint>>,
+    pub(crate) axes: ArrayAxes,
     /// Metres per unit; `None`: by the length of the legs.
-    pub(super) unit: Option<f64>,
+    pub(crate) unit: Option<f64>,
     /// The usual rate of its producers, Hz.
-    pub(super) rate: Option<f64>,
+    pub(crate) rate: Option<f64>,
 }
 
 /// A layout as it is listed: points by name in the producers' order, `L.` and `R.` for the sides, `-` for unused ones.
@@ -145,26 +145,28 @@ const LISTED: [Listed; 10] = [
 ];
 
 impl Listed {
-    fn layout(&self) -> Layout {
+    fn layout(&self) -> PointsLayout {
         let full = |word: &str| word.replace("L.", "left_").replace("R.", "right_");
-        let points = self.points.split_whitespace().map(|word| Point::named(&full(word))).collect();
-        Layout { name: self.name.into(), points, axes: self.axes, unit: None, rate: self.rate }
+        let points = self.points.split_whitespace().map(|word| BodyPoint::named(&full(word))).collect();
+        PointsLayout { name: self.name.into(), points, axes: self.axes, unit: None, rate: self.rate }
     }
 }
 
-/// The names of the built-in layouts.
-pub(super) fn names() -> Vec<&'static str> {
-    LISTED.iter().map(|listed| listed.name).collect()
-}
+impl PointsLayout {
+    /// The names of the built-in layouts.
+    pub(crate) fn names() -> Vec<&'static str> {
+        LISTED.iter().map(|listed| listed.name).collect()
+    }
 
-/// The built-in layout of this name.
-pub(super) fn named(name: &str) -> Option<Layout> {
-    LISTED.iter().find(|listed| listed.name == name).map(Listed::layout)
-}
+    /// The built-in layout of this name.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        LISTED.iter().find(|listed| listed.name == name).map(Listed::layout)
+    }
 
-/// The built-in layouts of this number of points.
-pub(super) fn of_size(points: usize) -> Vec<Layout> {
-    LISTED.iter().map(Listed::layout).filter(|layout| layout.points.len() == points).collect()
+    /// The built-in layouts of this number of points.
+    pub(crate) fn of_size(points: usize) -> Vec<Self> {
+        LISTED.iter().map(Listed::layout).filter(|layout| layout.points.len() == points).collect()
+    }
 }
 
 #[cfg(test)]
@@ -177,14 +179,14 @@ mod tests {
         for (listed, size) in LISTED.iter().zip(sizes) {
             let layout = listed.layout();
             let unused = listed.points.split_whitespace().filter(|word| *word == "-").count();
-            let known: Vec<Point> = layout.points.iter().flatten().copied().collect();
+            let known: Vec<BodyPoint> = layout.points.iter().flatten().copied().collect();
             assert_eq!((layout.points.len(), known.len() + unused), (size, size), "{}", listed.name);
             for (k, point) in known.iter().enumerate() {
                 assert!(!known[..k].contains(point), "{} {point}", listed.name);
-                let other = point.side.map(|side| Point { side: Some(side.other()), ..*point });
+                let other = point.side.map(|side| BodyPoint { side: Some(side.other()), ..*point });
                 assert!(other.is_none_or(|other| known.contains(&other)), "{} {point}", listed.name);
             }
-            for part in super::super::point_tracks::INDISPENSABLE {
+            for part in ["hip", "knee", "ankle", "shoulder", "elbow", "wrist"] {
                 assert!(known.iter().any(|p| p.part == part), "{} {part}", listed.name);
             }
         }

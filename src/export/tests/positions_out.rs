@@ -1,0 +1,100 @@
+//! Positions of points, written in every layout and read again.
+
+use crate::export::npy::{PointArrayOptions, write};
+use crate::import::{ImportOptions, PointLayout, PointOptions, from_bytes};
+use crate::math::{Vec3, median};
+use crate::model::{Motion, Role, Side};
+use crate::report::Warnings;
+
+fn take() -> Motion {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("data/walk.bvh");
+    let bytes = std::fs::read(path).unwrap();
+    from_bytes(&bytes, "walk", Some("bvh"), None, &ImportOptions::default()).unwrap().motion(0).unwrap()
+}
+
+fn joints(motion: &Motion, role: Role) -> Vec<Vec3> {
+    let id = motion.character.rig.joint(role).unwrap();
+    (0..motion.clip.frames()).map(|f| motion.model_pose(f).position(id)).collect()
+}
+
+const LAYOUTS: [&str; 10] = [
+    "humanml3d",
+    "smpl24",
+    "smplh52",
+    "soma77",
+    "coco17",
+    "h36m17",
+    "body25",
+    "mediapipe33",
+    "kinect25",
+    "azure32",
+];
+
+#[test]
+fn limbs_come_back_through_every_layout() {
+    let take = take();
+    for layout in LAYOUTS {
+        let mut warnings = Warnings::new();
+        let bytes = write(&take, &PointArrayOptions { layout: layout.into() }, &mut warnings).unwrap();
+        let points = PointOptions { layout: Some(PointLayout::Named(layout.into())), swap_sides: false };
+        let written_rate =
+            if warnings.has("points-rate-written") { None } else { Some(take.clip.sample_rate) };
+        let options = ImportOptions { rate: written_rate, points, ..ImportOptions::default() };
+        let found = from_bytes(&bytes, "walk", Some("npy"), None, &options).unwrap().motion(0).unwrap();
+        let seconds = |m: &Motion| (m.clip.frames() - 1) as f64 / m.clip.sample_rate;
+        assert!((seconds(&found) - seconds(&take)).abs() < 0.051, "{layout}");
+        for side in Side::BOTH {
+            for role in [Role::LowerLeg(side), Role::Foot(side), Role::LowerArm(side), Role::Hand(side)] {
+                let (mine, its) = (joints(&found, role), joints(&take, role));
+                let ratio = take.clip.sample_rate / found.clip.sample_rate;
+                let off = mine.iter().enumerate().map(|(f, p)| {
+                    let place = (f as f64 * ratio).min((its.len() - 1) as f64);
+                    let (low, t) = (place as usize, place.fract());
+                    (its[low] * (1.0 - t) + its[(low + 1).min(its.len() - 1)] * t - p).norm()
+                });
+                let off = median(off.collect());
+                assert!(off < 5e-3, "{layout} {role}: {off}");
+            }
+        }
+    }
+}
+
+#[test]
+fn features_are_read_as_the_same_walk() {
+    let (take, mut warnings) = (take(), Warnings::new());
+    let options = PointArrayOptions { layout: "humanml3d_features".into() };
+    let bytes = write(&take, &options, &mut warnings).unwrap();
+    let asset = from_bytes(&bytes, "walk", Some("npy"), None, &ImportOptions::default()).unwrap();
+    let found = asset.motion(0).unwrap();
+    let plain = write(&take, &PointArrayOptions::default(), &mut warnings).unwrap();
+    let plain =
+        from_bytes(&plain, "walk", Some("npy"), None, &ImportOptions::default()).unwrap().motion(0).unwrap();
+    assert_eq!(found.clip.frames() + 1, plain.clip.frames());
+    // From another origin: steps are the same.
+    for role in [Role::Hand(Side::Left), Role::Foot(Side::Right)] {
+        let steps = |m: &Motion| joints(m, role).windows(2).map(|w| (w[1] - w[0]).norm()).collect::<Vec<_>>();
+        for (a, b) in steps(&found).iter().zip(steps(&plain)) {
+            assert!((a - b).abs() < 2e-3, "{role}: {a} {b}");
+        }
+    }
+}
+
+#[test]
+fn layouts_and_bodies_that_are_none_are_refused() {
+    let mut take = take();
+    let refused = |take: &Motion, layout: &str| {
+        write(take, &PointArrayOptions { layout: layout.into() }, &mut Warnings::new())
+            .unwrap_err()
+            .to_string()
+    };
+    let said = refused(&take, "humanml4d");
+    assert!(said.contains("there is no layout `humanml4d`") && said.contains("soma77, coco17"), "{said}");
+    let mut character = (*take.character).clone();
+    let kept: Vec<_> = (take.character.rig.assignments())
+        .filter(|(role, _)| *role != Role::Head)
+        .map(|(role, assignment)| (role, assignment.clone()))
+        .collect();
+    character.rig = crate::model::Rig::new(take.character.skeleton().clone(), kept);
+    take.character = std::sync::Arc::new(character);
+    assert!(refused(&take, "coco17").contains("were not found: head"));
+}

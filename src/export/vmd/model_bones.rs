@@ -25,11 +25,14 @@ impl ModelBones {
         let Some(document) = &character.document else { return Ok(None) };
         let Some(nodes) = bones_of_document(&document.bytes)? else { return Ok(None) };
         // The bones that are joints, in order.
+        let mut joint_of = vec![None; nodes.len()];
+        for (joint, node) in document.nodes.iter().enumerate() {
+            node.and_then(|node| joint_of.get_mut(node)).into_iter().for_each(|slot| *slot = Some(joint));
+        }
         let mut index = vec![None; nodes.len()];
         let (mut bones, mut joints, mut chains) = (Vec::new(), Vec::new(), Vec::new());
         for (k, bone) in nodes.into_iter().enumerate() {
-            let joint = document.nodes.iter().position(|node| *node == Some(k));
-            if let Some(((bone, has_chain), joint)) = bone.zip(joint) {
+            if let Some(((bone, has_chain), joint)) = bone.zip(joint_of[k]) {
                 index[k] = Some(bones.len());
                 chains.extend(has_chain.then(|| bone.name.clone()));
                 bones.push(bone);

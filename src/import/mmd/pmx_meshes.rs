@@ -16,6 +16,11 @@ use std::collections::HashMap;
 /// Bytes of a vertex in a glTF document: position, normal, texture coordinates, four joints and weights.
 const VERTEX: u64 = 56;
 
+/// Bytes of a morph target's entries in the document while it is built and read.
+const TARGET: u64 = 1024;
+/// Displacements of morph targets that are looked up in a microsecond.
+const LOOKUPS: usize = 16;
+
 /// A mesh of a document.
 pub(super) struct PmxMesh {
     pub(super) mesh: Value,
@@ -69,15 +74,20 @@ pub(super) fn mesh(
     let count = indices.len() / 4;
     let accessor = json!({"componentType": UNSIGNED_INT, "count": count, "type": "SCALAR"});
     primitive["indices"] = binary.push(&indices, None, accessor).into();
+    let moved = model.morphs.iter().map(|morph| match &morph.content {
+        MorphContent::Vertices(moved) => moved.len(),
+        _ => 0,
+    });
+    let steps = (moved.sum::<usize>() + model.morphs.len()) / LOOKUPS;
+    budget.work(steps as u64, || format!("morph targets of {} materials", model.materials.len()))?;
     let (mut targets, mut names) = (Vec::new(), Vec::new());
     let mut lists: Vec<Value> = Vec::new();
     for (k, morph) in model.morphs.iter().enumerate() {
         let MorphContent::Vertices(moved) = &morph.content else { continue };
-        // The standard figure has targets without vertices.
-        let here = moved.iter().any(|(vertex, _)| of_vertex.contains_key(vertex));
-        if !here && !moved.is_empty() {
+        if !(model.is_figure || moved.iter().any(|(vertex, _)| of_vertex.contains_key(vertex))) {
             continue;
         }
+        budget.reserve(TARGET, || "a morph target".to_owned())?;
         budget.reserve_list::<[f32; 3]>(2 * used.len() as u64, || "a morph target".to_owned())?;
         let mut offsets = vec![[0.0; 3]; used.len()];
         for (vertex, offset) in moved {

@@ -24,6 +24,8 @@ pub(super) struct PmxModel {
     pub(super) morphs: Vec<PmxMorph>,
     /// Rigid bodies of its physics.
     pub(super) bodies: usize,
+    /// Whether it is the standard figure, whose morph targets move nothing.
+    pub(super) is_figure: bool,
 }
 
 impl PmxModel {
@@ -91,7 +93,7 @@ impl PmxModel {
     pub(super) fn standard(morphs: impl Iterator<Item = String>) -> Self {
         let morphs: Vec<PmxMorph> =
             morphs.map(|name| PmxMorph { name, content: MorphContent::Vertices(Vec::new()) }).collect();
-        let mut model = Self { bones: standard_bones(), ..Self::default() };
+        let mut model = Self { bones: standard_bones(), is_figure: true, ..Self::default() };
         if !morphs.is_empty() {
             // The triangle that has them: nobody sees it, 0.01 units.
             let corners = [[0.0, 0.0, 0.0], [0.01, 0.0, 0.0], [0.0, 0.01, 0.0]];

@@ -13,7 +13,7 @@ use crate::memory_budget::MemoryBudget;
 use crate::mmd_document::bone_extras;
 use crate::report::{Warnings, one_line};
 use serde_json::{Value, json};
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::path::Path;
 
 /// Brightness of MikuMikuDance's default light, by which the diffuse colour is multiplied: 154 / 255.
@@ -47,7 +47,7 @@ pub(super) fn document(
     let count = model.bones.len();
     let mut nodes = bone_nodes(model);
     let mut tops: Vec<usize> = (0..count).filter(|k| model.bones[*k].above.is_none()).collect();
-    let mut taken: HashSet<String> = model.bones.iter().map(|b| one_line(&b.name)).collect();
+    let mut taken: HashMap<String, usize> = model.bones.iter().map(|b| (one_line(&b.name), 1)).collect();
     let (mut meshes, mut faces, mut first) = (Vec::new(), Vec::new(), 0_usize);
     for (k, material) in model.materials.iter().enumerate() {
         if let Some(made) = mesh(model, k, first, &mut binary, budget)? {
@@ -87,14 +87,18 @@ pub(super) fn document(
     Ok(binary.glb(json)?)
 }
 
-/// A name that no node has: the given one, else with a number.
-fn fresh(taken: &mut HashSet<String>, name: &str) -> String {
+/// A name that no node has: the given one, else with a number. `taken` has the last number of each name.
+fn fresh(taken: &mut HashMap<String, usize>, name: &str) -> String {
     let name = one_line(name);
     let name = if name.is_empty() { "mesh".to_owned() } else { name };
-    let numbered = (2..).map(|n| format!("{name}_{n}"));
-    let free = std::iter::once(name.clone()).chain(numbered).find(|name| !taken.contains(name));
-    let free = free.unwrap_or(name);
-    taken.insert(free.clone());
+    let mut last = taken.get(&name).copied().unwrap_or(0);
+    let mut free = name.clone();
+    while taken.contains_key(&free) {
+        last = last.max(1) + 1;
+        free = format!("{name}_{last}");
+    }
+    taken.insert(name, last.max(1));
+    taken.entry(free.clone()).or_insert(1);
     free
 }
 

@@ -63,8 +63,9 @@ pub(super) fn animation(
             add(k, "translation", binary.push(&floats(&values.translations), None, accessor));
         }
     }
+    let movers = movers(model);
     for (node, face) in faces {
-        if let Some(weights) = weights(model, keys, face, budget)? {
+        if let Some(weights) = weights(model, keys, face, &movers, budget)? {
             let accessor = json!({"componentType": FLOAT, "count": weights.len(), "type": "SCALAR"});
             add(*node, "weights", binary.push(&floats(&weights), None, accessor));
         }
@@ -114,7 +115,8 @@ fn bone_values(model: &PmxModel, keys: &VmdKeys, warnings: &mut Warnings) -> Vec
         }
         let on = |k: usize| {
             let switched = chains.get(&k).map_or(&[][..], |list| list);
-            switched.iter().take_while(|(from, _)| *from <= frame).last().is_none_or(|(_, on)| *on)
+            let begun = switched.partition_point(|(from, _)| *from <= frame);
+            begun.checked_sub(1).is_none_or(|k| switched[k].1)
         };
         let placed = solver.pose(&own, on);
         for (k, bone) in bones.iter().enumerate() {
@@ -138,34 +140,45 @@ fn chains<'a>(bones: &[MmdBone], keys: &'a VmdKeys) -> HashMap<usize, &'a [(u32,
     switched.collect()
 }
 
+/// For each morph target that groups move: the groups, and how much each does.
+fn movers(model: &PmxModel) -> HashMap<usize, Vec<(usize, f32)>> {
+    let mut movers: HashMap<usize, Vec<(usize, f32)>> = HashMap::new();
+    for (k, morph) in model.morphs.iter().enumerate() {
+        let MorphContent::Group(group) = &morph.content else { continue };
+        for (target, share) in group {
+            movers.entry(*target).or_default().push((k, *share));
+        }
+    }
+    movers
+}
+
 /// The weights of a mesh's morph targets, frame by frame: their own, and their share of groups; `None` if no key moves them.
 fn weights(
     model: &PmxModel,
     keys: &VmdKeys,
     face: &FaceNode,
+    movers: &HashMap<usize, Vec<(usize, f32)>>,
     budget: &MemoryBudget,
 ) -> Result<Option<Vec<[f32; 1]>>, ImportError> {
-    let list = |name: &str| encoded(name, NAME_BYTES).and_then(|name| keys.morphs.get(&name));
+    let list = |k: usize| keys.morphs.get(&encoded(&model.morphs[k].name, NAME_BYTES)?);
     // For each target the keys that move it, and by how much.
     let mut columns = Vec::new();
     for &target in &face.targets {
-        let mut moved: Vec<(KeySeries<(u32, f32)>, f32)> = Vec::new();
-        for (k, morph) in model.morphs.iter().enumerate() {
-            let share = match &morph.content {
-                _ if k == target => 1.0,
-                MorphContent::Group(group) => group.iter().filter(|g| g.0 == target).map(|g| g.1).sum(),
-                _ => 0.0,
-            };
-            let list = list(&morph.name).filter(|_| share != 0.0);
-            moved.extend(list.map(|list| (KeySeries::new(list), share)));
-        }
+        let groups = movers.get(&target).into_iter().flatten().copied();
+        let all = std::iter::once((target, 1.0)).chain(groups);
+        let moved: Vec<(KeySeries<(u32, f32)>, f32)> =
+            all.filter_map(|(k, share)| Some((KeySeries::new(list(k)?), share))).collect();
         columns.push(moved);
     }
-    if columns.iter().all(Vec::is_empty) {
+    let series: usize = columns.iter().map(Vec::len).sum();
+    if series == 0 {
         return Ok(None);
     }
-    let count = (u64::from(keys.last) + 1).saturating_mul(face.targets.len() as u64);
-    budget.reserve_list::<[f32; 2]>(count, || "the weights of morph targets".to_owned())?;
+    let frames = u64::from(keys.last) + 1;
+    let what = || "the weights of morph targets".to_owned();
+    budget.reserve_list::<[f32; 2]>(frames.saturating_mul(face.targets.len() as u64), what)?;
+    // Some twenty lookups take a microsecond.
+    budget.work(frames.saturating_mul(series as u64 / 16), what)?;
     let mut values = Vec::new();
     for frame in 0..=keys.last {
         for column in &mut columns {

@@ -413,6 +413,26 @@ fn recorded_takes_at_low_rates_stay() {
 }
 
 #[test]
+fn hands_of_takes_cut_to_any_window_stay() {
+    // A boxer's wrists and the hands of a dab do not pause in a few seconds, as those of the whole take do.
+    let boxer = data().map(|folder| ("boxer".to_owned(), take(&folder.join("bvh/assimp/Boxing_Toes.bvh"))));
+    for (name, truth) in truths().into_iter().chain(boxer) {
+        let frames = truth.clip.frames();
+        for seconds in [1.5, 3.0, 6.0] {
+            let length = ((seconds * truth.clip.sample_rate).round() as usize).min(frames);
+            for k in 0..8 {
+                let start = (frames - length) * k / 7;
+                let window = truth.part(start..start + length);
+                let off = Faults { floor: false, legs: false, ..Faults::default() };
+                let noisy = repair_motion(window, &off).findings;
+                let noisy: Vec<_> = noisy.iter().filter(|f| f.fault == "noise" && f.left.is_none()).collect();
+                assert!(noisy.is_empty(), "{name}, {seconds} s from frame {start}: {noisy:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_leap_from_standing_is_no_step() {
     // As in hand-made clips: from one frame to the next at 8 m/s, and on.
     let wave = take(&shipped("wave.bvh"));

@@ -5,9 +5,10 @@
 //! 0.86 m together, scaled with the legs. Space: model space of the calibration pose with the first frame's joint distances:
 //! the rest pose of a capture may be degenerate, with feet and head in any direction.
 
+use super::robot_figure::{has_shapes, robot_parts};
 use super::texture::linear;
 use crate::math::{Transform, Vec3};
-use crate::model::{Binding, Finger, JointId, Mesh, ModelPose, Motion, Role, Side};
+use crate::model::{Binding, Finger, JointId, Mesh, ModelPose, Motion, Rig, Role, Side};
 
 /// Vertices around a part.
 const AROUND: usize = 18;
@@ -36,10 +37,10 @@ pub(super) struct FigurePart {
     pub(super) from: Vec3,
     pub(super) to: Vec3,
     /// Half widths at both ends, metres.
-    radii: [f64; 2],
+    pub(super) radii: [f64; 2],
     /// Depth over width, across the figure's left.
-    flat: f64,
-    color: [u8; 3],
+    pub(super) flat: f64,
+    pub(super) color: [u8; 3],
 }
 
 /// The body of a motion's skeleton as a mesh.
@@ -73,23 +74,15 @@ pub(super) fn lengths_of(motion: &Motion) -> ModelPose {
 
 /// The parts of the body in the pose `rest`.
 pub(super) fn parts(motion: &Motion, rest: &ModelPose) -> Vec<FigurePart> {
+    if let Some(robot) = motion.character.robot.as_ref().filter(|robot| has_shapes(robot)) {
+        return robot_parts(robot, &motion.character.rig, rest);
+    }
     let rig = &motion.character.rig;
     let skeleton = rig.skeleton();
     let at = |id: JointId| rest.position(id);
     let size = size(motion, rest);
     let hips = rig.joint(Role::Hips);
     let trunk = (hips.map_or(0.0, |h| at(h).y), highest_shoulder(motion, rest).unwrap_or(f64::NAN));
-    // The nearest ancestor with a role determines the shape of the part.
-    let role = |id: JointId| {
-        let mut here = Some(id);
-        while let Some(joint) = here {
-            if let Some(role) = rig.role(joint) {
-                return Some(role);
-            }
-            here = skeleton.parent(joint);
-        }
-        None
-    };
     let mut parts = trunk_parts(motion, rest, size);
     let pelvis = !parts.is_empty();
     let leads_to_leg = |id: JointId| {
@@ -102,7 +95,7 @@ pub(super) fn parts(motion: &Motion, rest: &ModelPose) -> Vec<FigurePart> {
         if hips.is_some_and(|h| !(h == id || skeleton.is_ancestor(h, id))) {
             continue;
         }
-        let here = role(id);
+        let here = nearest_role(rig, id);
         let leaf = skeleton.children(id).is_empty();
         let tip = skeleton.joint(id).tip.map(|t| rest.joint(id).point(&t));
         // Ends of bones, eyes and jaws have no role: they are no further head, hand or foot.
@@ -134,6 +127,11 @@ pub(super) fn parts(motion: &Motion, rest: &ModelPose) -> Vec<FigurePart> {
         }
     }
     parts
+}
+
+/// The role of a joint or of its nearest ancestor that has one, which determines the shape of a part.
+pub(super) fn nearest_role(rig: &Rig, id: JointId) -> Option<Role> {
+    std::iter::successors(Some(id), |&joint| rig.skeleton().parent(joint)).find_map(|joint| rig.role(joint))
 }
 
 /// Pelvis and rib cage: they span the joints of both sides.
@@ -261,7 +259,8 @@ fn shape(role: Option<Role>, length: f64, low: f64, high: f64) -> ([f64; 2], f64
     }
 }
 
-fn color(role: Option<Role>) -> [u8; 3] {
+/// The colour of a role's side.
+pub(super) fn color(role: Option<Role>) -> [u8; 3] {
     let side = match role {
         Some(Role::UpperArm(s) | Role::LowerArm(s) | Role::Hand(s) | Role::Finger(s, ..)) => s,
         Some(Role::UpperLeg(s) | Role::LowerLeg(s) | Role::Foot(s) | Role::Toes(s)) => s,

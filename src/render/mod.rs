@@ -7,6 +7,7 @@ mod actor;
 mod animation;
 mod camera;
 mod figure;
+mod robot_figure;
 mod film;
 mod framing;
 mod ground;

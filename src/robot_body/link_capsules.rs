@@ -46,7 +46,7 @@ pub(crate) fn link_capsules(
     for (link, shapes) in
         robot.links.iter().map(|link| &link.shapes).enumerate().filter(|(k, _)| !is_foot(*k))
     {
-        capsules.extend(shapes.iter().flat_map(|shape| around(link, shape)));
+        capsules.extend(shapes.iter().flat_map(|shape| shape_capsules(link, shape)));
     }
     if capsules.is_empty() {
         capsules = plain(zero, limbs);
@@ -63,7 +63,7 @@ pub(crate) fn link_capsules(
 }
 
 /// Capsules around one shape.
-fn around(link: usize, shape: &Shape) -> Vec<LinkCapsule> {
+pub(crate) fn shape_capsules(link: usize, shape: &Shape) -> Vec<LinkCapsule> {
     let capsule = |a: Vec3, b: Vec3, radius: f64| {
         let ends = [shape.link_from_shape.point(&a), shape.link_from_shape.point(&b)];
         LinkCapsule { link, ends, radius, is_foot: false }

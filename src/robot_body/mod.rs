@@ -11,6 +11,8 @@ mod link_capsules;
 mod body;
 
 pub(crate) use body::RobotBody;
+#[cfg(feature = "render")]
+pub(crate) use link_capsules::shape_capsules;
 pub(crate) use robot_limbs::Limb;
 pub(crate) use robot_roles::robot_roles;
 

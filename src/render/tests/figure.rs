@@ -81,3 +81,34 @@ fn the_figure_of_a_degenerate_rest_pose_is_that_of_its_calibration_pose() {
         assert!((a.from - b.from).norm() + (a.to - b.to).norm() < 1e-9);
     }
 }
+
+/// The joints of a robot are at its hinges; its shapes stand where the links have them.
+#[test]
+fn a_robot_is_drawn_by_the_capsules_of_its_links() {
+    let path = crate::made_walk::shipped("humanoid.xml");
+    let character = crate::import::load(path, &crate::import::ImportOptions::default()).unwrap().character;
+    let robot = character.robot.clone().unwrap();
+    let pose = character.calibration_pose().to_local(character.skeleton());
+    let motion =
+        Motion::new(Arc::clone(&character), Clip::from_poses("", 30.0, character.skeleton(), &[pose]));
+    let parts = drawn(&motion);
+    let found = crate::model::RobotMotion::of(&motion).unwrap();
+    let links = robot.links_in_world(found.base[0], found.values(0));
+    let (_, joints) = robot.joints();
+    let mut drawn_links = 0;
+    for (link, place) in robot.links.iter().zip(&links).filter(|(link, _)| !link.shapes.is_empty()) {
+        let id = joints[robot.links.iter().position(|other| other.name == link.name).unwrap()];
+        let own: Vec<&FigurePart> = parts.iter().filter(|part| part.joint == id).collect();
+        let near = link.shapes.iter().all(|shape| {
+            // From X front, Z up to Y up, facing +Z.
+            let at = place.point(&shape.link_from_shape.translation);
+            let at = Vec3::new(at.y, at.z, at.x);
+            // Of a box there are several, side by side.
+            let near = if matches!(shape.form, crate::model::Form::Box { .. }) { 0.1 } else { 1e-9 };
+            own.iter().any(|part| ((part.from + part.to) / 2.0 - at).norm() < near)
+        });
+        assert!(near, "{}", link.name);
+        drawn_links += 1;
+    }
+    assert!(drawn_links > 10 && parts.len() >= drawn_links);
+}

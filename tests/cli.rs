@@ -263,7 +263,7 @@ fn nothing_starts_where_the_pipeline_is_faulty() {
     no_start(
         &["run", "p.toml", "--set", "output.format=bvh"],
         "error: [output]: unknown key `format`, known are `dir`, `formats`, `preview`, `report`, \
-         `fail_on`, `contacts`, `forces`, `replace_animations`, `fbx`, `npz`, `csv`, `robot`, `vrma`\n --> --set:1:8\n  |\n1 | output.format=bvh\n  |        ^^^^^^ did you mean \
+         `fail_on`, `contacts`, `forces`, `replace_animations`, `fbx`, `npz`, `points`, `csv`, `robot`, `vrma`\n --> --set:1:8\n  |\n1 | output.format=bvh\n  |        ^^^^^^ did you mean \
          `formats`?\n",
     );
     no_start(

@@ -65,8 +65,12 @@ fn a_take_is_trimmed_resampled_and_kept_in_place() {
         assert!((resampled.2 - whole.2).abs() < 0.04, "{command}: {resampled:?}");
         let still = run(&["--in-place"]);
         assert!(still.3 < 0.05, "{command}: travels by {} m", still.3);
+        // The last frame of the take is a little before 1 s, so the result may end a frame earlier.
         let all = run(&["--trim", "..1", "--fps", "20", "--in-place"]);
-        assert!((all.2 - 1.0).abs() < 1e-6 && all.1.round() == 20.0 && all.3 < 0.05, "{command}: {all:?}");
+        assert!(
+            (0.949..1.001).contains(&all.2) && all.1.round() == 20.0 && all.3 < 0.05,
+            "{command}: {all:?}"
+        );
     }
 }
 

@@ -1,4 +1,4 @@
-//! Paws of quadrupeds that are joints beside the legs, often targets of IK.
+//! Paws of quadrupeds that are joints outside of the legs, often targets of IK.
 //!
 //! Space: calibration pose in model space, Y up, any unit.
 
@@ -6,7 +6,7 @@ use super::figure_measures::on_four_legs;
 use super::joint_names::JointNames;
 use crate::model::{Assignment, JointId, ModelPose, Rig, Role, Side};
 
-/// Confidence of a paw beside its leg: its side, its skin and its position agree, its name is often that of a helper.
+/// Confidence of a paw outside of its leg: its side, its skin and its position agree, its name is often that of a helper.
 const CONFIDENCE: f64 = 0.75;
 
 /// The paws of a rig whose legs have none: joints with skin outside of the body, on the side of the leg, below its last joint and
@@ -26,22 +26,28 @@ pub fn detached_paws(
     let outside = |id: &JointId| rig.role(*id).is_none() && !names.is_below(*id, hips) && has_skin(*id);
     let loose: Vec<JointId> = skeleton.ids().filter(outside).collect();
     let ground = skeleton.ids().map(|id| rest.position(id).y).fold(f64::INFINITY, f64::min);
-    let paw = |end: JointId, side: Side| {
+    // A paw whose name has no side belongs to the nearer of both legs.
+    let paw = |end: JointId, other: Option<JointId>, side: Side| {
         let end = rest.position(end);
         let away = |id: JointId| (rest.position(id) - end).norm();
+        let nearer =
+            |id: JointId| other.is_some_and(|o| away(id) < (rest.position(id) - rest.position(o)).norm());
         let near = |id: &JointId| {
-            names.side(*id) == Some(side) && rest.position(*id).y < end.y && away(*id) < end.y - ground
+            names.side(*id).map_or_else(|| nearer(*id), |own| own == side)
+                && rest.position(*id).y < end.y
+                && away(*id) < end.y - ground
         };
         loose.iter().copied().filter(near).min_by(|&a, &b| away(a).total_cmp(&away(b)))
     };
     let mut paws: Vec<(Role, Assignment)> = Vec::new();
     for side in Side::BOTH {
         for (last, missing) in
-            [(Role::Foot(side), Role::Toes(side)), (Role::LowerArm(side), Role::Hand(side))]
+            [(Role::Foot as fn(Side) -> Role, Role::Toes(side)), (Role::LowerArm, Role::Hand(side))]
         {
-            let Some(end) = rig.joint(last).filter(|_| rig.joint(missing).is_none()) else { continue };
-            if let Some(paw) = paw(end, side) {
-                paws.push((missing, Assignment::new(paw, CONFIDENCE, "a paw beside the leg")));
+            let end = rig.joint(last(side)).filter(|_| rig.joint(missing).is_none());
+            let Some(end) = end else { continue };
+            if let Some(paw) = paw(end, rig.joint(last(side.other())), side) {
+                paws.push((missing, Assignment::new(paw, CONFIDENCE, "a paw outside of the leg")));
             }
         }
     }
@@ -105,5 +111,14 @@ mod tests {
     fn paws_beside_the_legs_are_found_by_skin_and_position() {
         assert_eq!(paws(animal(), 1.0), [Some("IKBackLeg.L".into()), Some("IKFrontLeg.L".into())]);
         assert_eq!(paws(animal(), 0.0), [None, None], "targets of IK without skin are none");
+        // Without a side in their names.
+        let unsided = |name: &str| name.replace(".L", "One").replace(".R", "Two");
+        let body = animal();
+        let joints = body.joints().iter().map(|joint| {
+            let name = if joint.name.starts_with("IK") { unsided(&joint.name) } else { joint.name.clone() };
+            Joint::new(name, joint.parent, joint.rest)
+        });
+        let found = paws(Skeleton::new(joints.collect()).unwrap(), 1.0);
+        assert_eq!(found, [Some("IKBackLegOne".into()), Some("IKFrontLegOne".into())]);
     }
 }

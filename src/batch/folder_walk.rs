@@ -119,7 +119,8 @@ impl<'a> FolderWalk<'a> {
 
     fn file(&mut self, path: &Path, found: &mut dyn FnMut(&Path)) {
         let name = path.to_string_lossy();
-        if !self.pattern.matches_with(&lower_suffix(&name.replace('\\', "/")), MATCH) {
+        let name = name.replace('\\', "/");
+        if ![&lower_suffix(&name), &name].iter().any(|name| self.pattern.matches_with(name, MATCH)) {
             return;
         }
         match path.to_str() {
@@ -162,7 +163,8 @@ mod tests {
             assert_eq!(walked(folder.path(), pattern).0, ["A.BVH", "b.bvh", "c.Bvh"], "{pattern}");
         }
         assert_eq!(walked(folder.path(), "a*.bvh").0, [""; 0]);
-        assert_eq!(walked(folder.path(), "*.b[v]h").0, ["b.bvh"]);
+        // A suffix with wildcards is matched as it is written, too.
+        assert_eq!(walked(folder.path(), "*.B[V]H").0, ["A.BVH"]);
     }
 
     #[cfg(unix)]

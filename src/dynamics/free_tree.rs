@@ -1,6 +1,6 @@
 //! Trees of a world on which nothing acts but gravity in a step: they take a variational step, which keeps their energy.
 //!
-//! The velocity step of a [`World`] is of first order and loses energy wherever a constraint turns a velocity: a pendulum
+//! The velocity step of a [`World`] is of first order and loses energy wherever a constraint rotates a velocity: a pendulum
 //! would lose two thirds of its energy in a minute. Where no contact, limit, motor, spring or drive acts, the second-order
 //! step of `variational.rs` replaces it. Space and units as in [`World`].
 

@@ -1,6 +1,6 @@
 //! The features of HumanML3D: rows of 263 numbers from positions of its 22 joints at 20 Hz.
 //!
-//! Half the turn of the heading, velocity of the root in the next heading, its height, positions of 21 joints in the heading, rotations,
+//! Half the rotation of the heading, velocity of the root in the next heading, its height, positions of 21 joints in the heading, rotations,
 //! velocities of 22 joints in the heading, contacts of ankles and toes. The figure begins at the origin, facing +Z, and its
 //! lowest point is on the floor; it keeps its own lengths, where the data set brings all to those of one person. Rotations are the
 //! shortest arcs from one bone to the next, of positions alone; the data set's own are computed otherwise, and readers do not use them. Source: Guo et al. 2022, Generating diverse and natural 3D human
@@ -139,7 +139,7 @@ mod tests {
         frames
     }
 
-    /// A figure of 22 points that walks along a circle of two metres and turns with it, by `step` radians a frame.
+    /// A figure of 22 points that walks along a circle of two metres and rotates with it, by `step` radians a frame.
     fn circle(step: f64, swing: f64) -> Vec<Vec<Vec3>> {
         let frame = |f: usize| {
             let turn = exp(&(Vec3::y() * (2.0 + step * f as f64)));

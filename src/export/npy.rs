@@ -169,7 +169,7 @@ fn resampled(frames: &[Vec<Vec3>], from: f64, to: f64) -> Vec<Vec<Vec3>> {
 /// Where the points of a body are in its poses.
 struct BodyPlaces<'a> {
     rig: &'a Rig,
-    /// The T-pose: turns of bones are relative to it.
+    /// The T-pose: rotations of bones are relative to it.
     rest: ModelPose,
     hips: JointId,
     spine: Vec<JointId>,

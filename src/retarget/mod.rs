@@ -32,6 +32,7 @@ mod transfer;
 pub(crate) use find_map::postures_differ;
 pub use find_map::{MapDraft, draft, map};
 pub use joint_map::JointMap;
+#[cfg(feature = "cli")]
 pub(crate) use joint_map::Unmapped;
 pub use map_error::{FileFault, MapError};
 pub use map_gaps::second_best;

@@ -24,7 +24,7 @@ const DAMPING: f64 = 4e-3;
 const PULL: f64 = 1e-3;
 /// A step below this ends a limb's solve, radians: a tenth of a degree, which the solve over the clip makes good.
 const SETTLED: f64 = 2e-3;
-/// Starts, beside the neutral pose: the first hinge at these shares of its range ...
+/// Starts, besides the neutral pose: the first hinge at these shares of its range ...
 const FIRST: [f64; 3] = [0.15, 0.5, 0.85];
 /// ... times the one before the middle at these shares of its own.
 const BEFORE_MIDDLE: [f64; 3] = [0.2, 0.5, 0.8];

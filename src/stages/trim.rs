@@ -28,8 +28,9 @@ pub struct TrimConfig {
     pub end_frame: Option<usize>,
 }
 
-/// Tolerance for bounds in seconds, frames: a frame this little outside a bound counts as inside.
-const FRAME_ROUNDING: f64 = 1e-6;
+/// Tolerance for bounds in seconds, frames: a frame this little outside a bound counts as inside. Frame times are written with
+/// six digits (`0.00833333`), which puts frame 10,000 off by 0.004.
+const FRAME_ROUNDING: f64 = 0.01;
 
 impl StageConfig for TrimConfig {
     const NAME: &'static str = "trim";

@@ -32,8 +32,8 @@ pub(super) fn led(
     }
     let last = motion.base.len() - 1;
     let lead = Lead { robot, body: RobotBody::of(robot), pose, frames };
-    let before = lead.into_frame(&motion, 0, 1.min(last));
-    let after = lead.into_frame(&motion, last, last.saturating_sub(1));
+    let before = lead.lead_into(&motion, 0, 1.min(last));
+    let after = lead.lead_into(&motion, last, last.saturating_sub(1));
     let mut led = RobotMotion { rate: motion.rate, base: Vec::new(), values: Vec::new() };
     let own = (0..=last).map(|frame| (motion.base[frame], motion.values(frame).to_vec()));
     for (base, values) in before.into_iter().chain(own).chain(after.into_iter().rev()) {
@@ -53,7 +53,7 @@ struct Lead<'a> {
 
 impl Lead<'_> {
     /// The frames from the default pose to a frame, without it, which arrive with the velocity from that frame to `next`.
-    fn into_frame(&self, motion: &RobotMotion, frame: usize, next: usize) -> Vec<(Transform, Vec<f64>)> {
+    fn lead_into(&self, motion: &RobotMotion, frame: usize, next: usize) -> Vec<(Transform, Vec<f64>)> {
         let (to, beyond) = (motion.base[frame], motion.base[next]);
         let stands = self.standing(&to);
         let steps = self.frames as f64;

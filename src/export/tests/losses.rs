@@ -19,6 +19,7 @@ fn row(format: &Format) -> &'static str {
         "bvh" => "BVH",
         "npz" => "posemill's arrays",
         "pkl" => "Robot motions",
+        "vmd" => "MikuMikuDance motions",
         "npy" => "positions of points",
         _ => "posemill's tables",
     };

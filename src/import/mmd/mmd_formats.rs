@@ -44,7 +44,7 @@ pub const VMD: ReadFormat = ReadFormat {
     read: |source, options| import(source, options),
 };
 
-/// Largest character that is read beside a motion, bytes; large ones have 50 MB.
+/// Largest character that is read with a motion, bytes; large ones have 50 MB.
 const MOST_CHARACTER: u64 = 1 << 30;
 
 fn import(source: &SourceFile, options: &ImportOptions) -> Result<Asset, ImportError> {
@@ -65,7 +65,7 @@ fn import(source: &SourceFile, options: &ImportOptions) -> Result<Asset, ImportE
             (model, made)
         }
         None => {
-            let said = "a VMD has no skeleton, and there is no `.pmx` of the same name beside it: the motion plays on a standard \
+            let said = "a VMD has no skeleton, and there is no `.pmx` of the same name next to it: the motion plays on a standard \
                         figure (`input.skeleton` names the `.pmx` that it was made for)";
             warnings.add("vmd-figure", said, "the file");
             let model = PmxModel::standard(keys.morph_names());

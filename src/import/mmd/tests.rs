@@ -15,7 +15,7 @@ fn read(bytes: &[u8], extension: &str) -> Asset {
     asset
 }
 
-/// The motion of a file on a model beside it.
+/// The motion of a file on the model next to it.
 fn on_model(model: &Model, motion: &MotionFile) -> Motion {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("dance.pmx"), model.bytes()).unwrap();
@@ -124,7 +124,7 @@ fn a_motion_written_and_read_again_is_the_same() {
     motion.weights = vec![("あ", 0, 0.25), ("あ", 12, 1.0)];
     let first = on_model(&Model::body(), &motion);
     let format = Format::of("vmd").unwrap();
-    let (files, warnings) = save(&[first.clone()], format, &ExportOptions::default()).unwrap();
+    let (files, warnings) = save(std::slice::from_ref(&first), format, &ExportOptions::default()).unwrap();
     assert!(warnings.is_empty(), "{warnings:?}");
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("dance.pmx"), Model::body().bytes()).unwrap();

@@ -1,6 +1,7 @@
 //! Tests of the transfer: properties, joint map gaps, real takes.
 
 mod floor;
+mod front_legs;
 mod helpers;
 mod laws;
 mod missing;

@@ -37,7 +37,7 @@ pub struct FrameForces {
 /// The forces of a clip.
 #[derive(Clone, Debug)]
 pub struct ClipForces {
-    /// The joints that turn, without the hips.
+    /// The joints that rotate, without the hips.
     pub joints: Vec<JointId>,
     /// One for each frame.
     pub frames: Vec<FrameForces>,

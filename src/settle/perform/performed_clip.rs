@@ -69,7 +69,7 @@ pub struct PerformedClip {
     pub contact_force: Vec<f64>,
 }
 
-/// A root further from the clip than this, metres, or turned by more than 60 degrees, has fallen.
+/// A root further from the clip than this, metres, or rotated by more than 60 degrees, has fallen.
 const FALLEN: f64 = 0.5;
 
 /// Frames after a fall that are simulated, so that its velocity is known.

@@ -1,7 +1,7 @@
-//! The body that performs a clip: every joint from the hips to head, hands and toes that turns is a ball.
+//! The body that performs a clip: every joint from the hips to head, hands and toes that rotates is a ball.
 //!
-//! Joints that never turn are rigid with the part above them where nobody would miss their motion: toes, joints without a
-//! role, and joints of a trunk or neck of which others turn. Fingers, twist joints beside the bones and the like have no mass
+//! Joints that never rotate are rigid with the part above them where nobody would miss their motion: toes, joints without a
+//! role, and joints of a trunk or neck of which others rotate. Fingers, twist joints beside the bones and the like have no mass
 //! and move with their part. Where a file parents a foot to something else than its leg, its body hangs on the leg all the
 //! same. Space: model space, Y up. Units: as `perform`.
 
@@ -19,7 +19,7 @@ pub const LEG: f64 = 0.86;
 /// Mass of the performing body, kilograms.
 pub const MASS: f64 = 70.0;
 
-/// A joint that turns by less than this over a whole clip does not turn, radians.
+/// A joint that rotates by less than this over a whole clip does not rotate, radians.
 const STILL: f64 = 1e-4;
 
 /// A joint with mass.
@@ -256,7 +256,7 @@ fn part_joints(rig: &Rig) -> Option<Vec<PartJoint>> {
     Some(parts)
 }
 
-/// Whether a part never turns against the part above and nobody would miss it.
+/// Whether a part never rotates against the part above and nobody would miss it.
 fn is_rigid(parts: &[PartJoint], k: usize, frames: &[Vec<Transform>]) -> bool {
     let still = |k: usize| {
         let Some(p) = parts[k].parent else { return false };

@@ -11,7 +11,8 @@ use posemill::model::{Clip, ModelPose, Motion, Pose, Role};
 use posemill::retarget::{Retarget, RootScale, map};
 use posemill::settle::{Ragdoll, RagdollRelease, release_ragdoll, settle_flights};
 use posemill::skinning::{Skin, linear_blend};
-use std::path::Path;
+use rayon::prelude::*;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Characters of different build.
@@ -174,46 +175,42 @@ fn performers_who_are_let_go_lie_on_their_skin() {
     let walk = import::load(own.join("walk.bvh"), &import::ImportOptions::default()).unwrap();
     let source = walk.motion(0).unwrap();
     let shipped = ["mannequin.glb", "robot.glb", "tailed.glb"].map(|name| own.join(name));
-    let (mut faults, mut rests) = (Vec::new(), Vec::new());
-    for path in shipped.into_iter().chain(FALLING.iter().map(|name| data.join(name))) {
-        let hero = import::load(&path, &import::ImportOptions::default()).unwrap().character;
+    // Let go and hit, a fall each; falls take seconds.
+    let paths = shipped.into_iter().chain(FALLING.iter().map(|name| data.join(name)));
+    let falls: Vec<(PathBuf, bool)> = paths.flat_map(|path| [(path.clone(), false), (path, true)]).collect();
+    let fall = |(path, is_hit): &(PathBuf, bool)| {
+        let hero = import::load(path, &import::ImportOptions::default()).unwrap().character;
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         let joint_map = map(&walk.character, &hero).unwrap();
         let rigs = (&walk.character.rig, &hero.rig);
         let retarget = Retarget::new(&walk.character, Arc::clone(&hero), &joint_map, rigs, RootScale::Legs);
         let motion = retarget.apply(&source);
         let part = [Role::Head, Role::Hips].into_iter().find(|role| hero.rig.joint(*role).is_some());
-        for (hit, impulse) in [(None, Vec3::zeros()), (part, Vec3::new(10.0, 0.0, -30.0))] {
-            let hit = hit.map(|role| (role, impulse));
-            let Some(fallen) = release_ragdoll(
-                &motion,
-                &RagdollRelease { at: 0.6, lasts: 3.5, hit, ..RagdollRelease::default() },
-            ) else {
-                panic!("{name} is no body")
-            };
-            let grown = fallen.energy.windows(2).map(|w| w[1] - w[0]).fold(0.0, f64::max) / fallen.energy[0];
-            let (before, _) = skin_depth(&motion.part(0..fallen.from + 1), fallen.from);
-            let (depth, at) = skin_depth(&fallen.motion, fallen.from);
-            let line = format!(
-                "{name} {}: skin {:.1} mm deep in frame {at} (let go with {:.1}, bodies {:.1}), limits {:.2} degrees, energy grows by {grown:.1e}, rests after {:?} s",
-                if hit.is_some() { "hit" } else { "let go" },
-                1e3 * depth,
-                1e3 * before,
-                1e3 * fallen.penetration,
-                fallen.excess.to_degrees(),
-                fallen.rests_after
-            );
-            println!("{line}");
-            let good = depth < before.max(DEPTH)
-                && fallen.excess.to_degrees() < 1.0
-                && grown < GROWN
-                && fallen.rests_after.is_some();
-            rests.extend(fallen.rests_after);
-            if !good {
-                faults.push(line);
-            }
-        }
-    }
+        let hit = part.filter(|_| *is_hit).map(|role| (role, Vec3::new(10.0, 0.0, -30.0)));
+        let how = RagdollRelease { at: 0.6, lasts: 3.5, hit, ..RagdollRelease::default() };
+        let Some(fallen) = release_ragdoll(&motion, &how) else { panic!("{name} is no body") };
+        let grown = fallen.energy.windows(2).map(|w| w[1] - w[0]).fold(0.0, f64::max) / fallen.energy[0];
+        let (before, _) = skin_depth(&motion.part(0..fallen.from + 1), fallen.from);
+        let (depth, at) = skin_depth(&fallen.motion, fallen.from);
+        let line = format!(
+            "{name} {}: skin {:.1} mm deep in frame {at} (let go with {:.1}, bodies {:.1}), limits {:.2} degrees, energy grows by {grown:.1e}, rests after {:?} s",
+            if hit.is_some() { "hit" } else { "let go" },
+            1e3 * depth,
+            1e3 * before,
+            1e3 * fallen.penetration,
+            fallen.excess.to_degrees(),
+            fallen.rests_after
+        );
+        println!("{line}");
+        let good = depth < before.max(DEPTH)
+            && fallen.excess.to_degrees() < 1.0
+            && grown < GROWN
+            && fallen.rests_after.is_some();
+        (line, good, fallen.rests_after)
+    };
+    let results: Vec<(String, bool, Option<f64>)> = falls.par_iter().map(fall).collect();
+    let faults: Vec<&str> = results.iter().filter(|r| !r.1).map(|r| r.0.as_str()).collect();
+    let rests: Vec<f64> = results.iter().filter_map(|r| r.2).collect();
     assert!(faults.is_empty(), "{} faults\n{}", faults.len(), faults.join("\n"));
     // When a single fall comes to rest depends on how it begins, to the millimetre; the middle of all falls does not.
     let middle = median(rests);

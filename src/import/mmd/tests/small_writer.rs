@@ -154,7 +154,7 @@ impl Model {
                 out.extend(index(link).to_le_bytes());
                 out.push(u8::from(*is_knee));
                 if *is_knee {
-                    numbers(out, &[-3.1415927, 0.0, 0.0, -0.0087266, 0.0, 0.0]);
+                    numbers(out, &[-std::f32::consts::PI, 0.0, 0.0, -0.0087266, 0.0, 0.0]);
                 }
             }
         }

@@ -69,7 +69,7 @@ fn misplaced(tracks: &[Track], mates: &Mates, at: &Vec3, frame: usize, except: u
 /// Whether both markers jump to each other's place between two frames, in which both are seen.
 fn flips(before: (Vec3, Vec3), now: (Vec3, Vec3)) -> bool {
     let (d, e) = (before.0 - before.1, now.0 - now.1);
-    // Half of the opposite direction: a bone does not turn by a third of a circle in a frame.
+    // Half of the opposite direction: a bone does not rotate by a third of a circle in a frame.
     unit(d).dot(&unit(e)) < -0.5
 }
 

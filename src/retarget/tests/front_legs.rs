@@ -1,0 +1,71 @@
+//! Quadrupeds with shoulders of other heights: all four feet on the floor.
+
+use posemill::anatomy::detect_roles;
+use posemill::math::{Transform, Vec3, exp};
+use posemill::model::{Character, Clip, Joint, JointId, Motion, Role, Side, Skeleton};
+use posemill::retarget::{Retarget, RootScale, map};
+use std::sync::Arc;
+
+/// Height of the joints of front paws and hind feet above the floor.
+const HEIGHTS: [f64; 2] = [0.08, 0.12];
+
+/// A dog whose shoulders are this high; its trunk slopes accordingly.
+fn dog(shoulder: f64, prefix: &str) -> Arc<Character> {
+    let mut list: Vec<(String, Option<usize>, Vec3)> = Vec::new();
+    let mut add = |name: &str, parent: Option<usize>, p: [f64; 3]| {
+        list.push((format!("{prefix}{name}"), parent, Vec3::from(p)));
+        list.len() - 1
+    };
+    let hips = add("Hips", None, [0.0, 0.62, -0.4]);
+    let spine = add("Spine", Some(hips), [0.0, 0.4 + 0.4 * shoulder, -0.1]);
+    let chest = add("Spine1", Some(spine), [0.0, 0.05 + shoulder, 0.25]);
+    let neck = add("Neck", Some(chest), [0.0, 0.2 + shoulder, 0.45]);
+    add("Head", Some(neck), [0.0, 0.3 + shoulder, 0.6]);
+    for (side, x) in [("Left", 0.1), ("Right", -0.1)] {
+        let mut chain = |parts: &[(&str, f64, f64)], from: usize| {
+            parts
+                .iter()
+                .fold(from, |above, (part, y, z)| add(&format!("{side}{part}"), Some(above), [x, *y, *z]));
+        };
+        let hind = [("UpLeg", 0.6, -0.4), ("Leg", 0.36, -0.3), ("Foot", HEIGHTS[1], -0.48)];
+        chain(&[&hind[..], &[("ToeBase", 0.0, -0.36)]].concat(), hips);
+        let elbow = 0.5 * (shoulder + HEIGHTS[0]);
+        chain(&[("Arm", shoulder, 0.35), ("ForeArm", elbow, 0.25), ("Hand", HEIGHTS[0], 0.33)], chest);
+    }
+    let joint = |(name, parent, p): &(String, Option<usize>, Vec3)| {
+        let local = parent.map_or(*p, |k| p - list[k].2);
+        Joint::new(name, parent.map(JointId::new), Transform::from_translation(local))
+    };
+    let skeleton = Skeleton::new(list.iter().map(joint).collect()).unwrap();
+    let rest = skeleton.rest_model_pose();
+    Arc::new(Character::new("dog", detect_roles(skeleton, &rest, &[])))
+}
+
+#[test]
+fn front_paws_stand_on_the_floor_whatever_the_height_of_the_shoulders() {
+    let source = dog(0.5, "");
+    let skeleton = source.skeleton();
+    let head = source.rig.joint(Role::Head).unwrap();
+    let pose = |f: usize| {
+        let mut pose = skeleton.rest_pose();
+        pose.local_mut()[head.index()].rotation = exp(&(Vec3::y() * (0.02 * f as f64)));
+        pose
+    };
+    let clip = Clip::from_poses("stands", 30.0, skeleton, &(0..30).map(pose).collect::<Vec<_>>());
+    let take = Motion::new(Arc::clone(&source), clip);
+    for shoulder in [0.48, 0.5, 0.54, 0.6] {
+        let target = dog(shoulder, "other_");
+        let pairs = map(&source, &target).unwrap();
+        let rigs = (&source.rig, &target.rig);
+        let ready = Retarget::new(&source, Arc::clone(&target), &pairs, rigs, RootScale::Legs);
+        let result = ready.apply(&take);
+        result.check().unwrap();
+        for side in Side::BOTH {
+            for (role, height) in [Role::Hand(side), Role::Foot(side)].into_iter().zip(HEIGHTS) {
+                let joint = target.rig.joint(role).unwrap();
+                let off = result.model_pose(15).position(joint).y - height;
+                assert!(off.abs() < 0.02, "{shoulder} {role}: {off}");
+            }
+        }
+    }
+}

@@ -1,10 +1,10 @@
 //! The features of HumanML3D: rows of 263 numbers from positions of its 22 joints at 20 Hz.
 //!
-//! Half the rotation of the heading, velocity of the root in the next heading, its height, positions of 21 joints in the heading, rotations,
-//! velocities of 22 joints in the heading, contacts of ankles and toes. The figure begins at the origin, facing +Z, and its
+//! Half the rotation of the heading, velocity of the root in the next heading, its height, positions of 21 joints in the heading,
+//! rotations, velocities of 22 joints in the heading, contacts of ankles and toes. The figure begins at the origin, facing +Z, and its
 //! lowest point is on the floor; it keeps its own lengths, where the data set brings all to those of one person. Rotations are the
-//! shortest arcs from one bone to the next, of positions alone; the data set's own are computed otherwise, and readers do not use them. Source: Guo et al. 2022, Generating diverse and natural 3D human
-//! motions from text. Units: metres and radians per frame.
+//! shortest arcs from one bone to the next, of positions alone; the data set's own are computed otherwise, and readers do not use
+//! them. Source: Guo et al. 2022, Generating diverse and natural 3D human motions from text. Units: metres and radians per frame.
 
 use crate::math::{Quat, UnitVec3, Vec3, arc};
 

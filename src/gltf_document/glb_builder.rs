@@ -12,6 +12,9 @@ pub const UNSIGNED_SHORT: u32 = 5123;
 /// The component type of 32-bit unsigned integers.
 pub const UNSIGNED_INT: u32 = 5125;
 
+/// The accessor types of tuples of one to four numbers.
+const TUPLES: [&str; 4] = ["SCALAR", "VEC2", "VEC3", "VEC4"];
+
 /// The binary chunk with its buffer views and accessors.
 #[derive(Debug, Default)]
 pub struct GlbBuilder {
@@ -39,6 +42,23 @@ impl GlbBuilder {
         accessor["bufferView"] = self.view(bytes, target).into();
         self.accessors.push(accessor);
         self.accessors.len() - 1
+    }
+
+    /// Adds tuples of one to four floats. Returns the index of the accessor.
+    pub fn tuples<const N: usize>(&mut self, values: &[[f32; N]], target: Option<u32>) -> usize {
+        let accessor = json!({"componentType": FLOAT, "count": values.len(), "type": TUPLES[N - 1]});
+        self.push(&floats(values), target, accessor)
+    }
+
+    /// Adds positions, which have bounds. Returns the index of the accessor.
+    pub fn positions(&mut self, points: &[[f32; 3]], target: Option<u32>) -> usize {
+        let bound = |fold: fn(f32, f32) -> f32| -> [f32; 3] {
+            std::array::from_fn(|k| points.iter().map(|p| p[k]).reduce(fold).unwrap_or(0.0))
+        };
+        let (min, max) = (bound(f32::min), bound(f32::max));
+        let accessor =
+            json!({"componentType": FLOAT, "count": points.len(), "type": "VEC3", "min": min, "max": max});
+        self.push(&floats(points), target, accessor)
     }
 
     /// The GLB of the document `json`; buffers, views, accessors and `asset` are added.

@@ -79,20 +79,14 @@ fn primitive(buffer: &mut GlbBuilder, mesh: &Mesh, material: usize) -> Value {
     /// Buffer view target `ELEMENT_ARRAY_BUFFER`: vertex indices.
     const CORNERS: Option<u32> = Some(34963);
     let count = mesh.positions.len();
-    let list = |kind: &str, number: u32| json!({"componentType": number, "count": count, "type": kind});
-    let bound = |fold: fn(f32, f32) -> f32| -> Vec<f32> {
-        (0..3).map(|k| mesh.positions.iter().map(|p| p[k]).reduce(fold).unwrap_or(0.0)).collect()
-    };
-    let mut positions = list("VEC3", FLOAT);
-    positions["min"] = json!(bound(f32::min));
-    positions["max"] = json!(bound(f32::max));
-    let mut attributes = json!({"POSITION": buffer.push(&floats(&mesh.positions), VERTICES, positions)});
+    let mut attributes = json!({"POSITION": buffer.positions(&mesh.positions, VERTICES)});
     if !mesh.normals.is_empty() {
-        attributes["NORMAL"] = buffer.push(&floats(&mesh.normals), VERTICES, list("VEC3", FLOAT)).into();
+        attributes["NORMAL"] = buffer.tuples(&mesh.normals, VERTICES).into();
     }
     let joints: Vec<u8> = mesh.joints.iter().flatten().flat_map(|j| j.to_le_bytes()).collect();
-    attributes["JOINTS_0"] = buffer.push(&joints, VERTICES, list("VEC4", UNSIGNED_SHORT)).into();
-    attributes["WEIGHTS_0"] = buffer.push(&floats(&mesh.weights), VERTICES, list("VEC4", FLOAT)).into();
+    let accessor = json!({"componentType": UNSIGNED_SHORT, "count": count, "type": "VEC4"});
+    attributes["JOINTS_0"] = buffer.push(&joints, VERTICES, accessor).into();
+    attributes["WEIGHTS_0"] = buffer.tuples(&mesh.weights, VERTICES).into();
     let mut primitive = json!({"attributes": attributes, "material": material});
     // No indices are needed if the corners of the triangles are the vertices in order.
     let corners = mesh.triangles.as_flattened();

@@ -6,7 +6,7 @@ use crate::mmd_document::MmdBone;
 /// The bones of a model, prepared for [`OwnMotion::of`].
 pub(super) struct OwnMotion {
     pub(super) bones: Vec<MmdBone>,
-    /// The bones by layer.
+    /// The bones by layer, those that copy others last: what is copied may come later in the file.
     order: Vec<usize>,
     /// The lower body, which carries the imported skeleton, and what carries it in the model, up to the bone that moves the model.
     carried: Option<(usize, Vec<usize>)>,
@@ -19,7 +19,7 @@ const STILL: f64 = 1e-8;
 impl OwnMotion {
     pub(super) fn new(bones: Vec<MmdBone>) -> Self {
         let mut order: Vec<usize> = (0..bones.len()).collect();
-        order.sort_by_key(|&k| bones[k].order);
+        order.sort_by_key(|&k| (bones[k].append.is_some(), bones[k].order));
         let find = |name: &str| bones.iter().position(|bone| bone.name == name);
         let carried = find("下半身").zip(find("センター")).and_then(|(lower, centre)| {
             // A document may have been damaged: parents in a circle end after all bones.
@@ -48,10 +48,7 @@ impl OwnMotion {
         }
         let mut own = vec![Transform::identity(); bones.len()];
         self.shares.fill(Transform::identity());
-        // What is copied may come later in the file.
-        let (copies, others): (Vec<usize>, Vec<usize>) =
-            self.order.iter().partition(|k| bones[**k].append.is_some());
-        for k in others.into_iter().chain(copies) {
+        for &k in &self.order {
             if let Some(append) = &bones[k].append {
                 let copied = match bones[append.source].append {
                     Some(_) => &self.shares[append.source],

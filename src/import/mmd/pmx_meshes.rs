@@ -5,7 +5,7 @@
 use super::pmx_model::PmxModel;
 use super::pmx_morphs::MorphContent;
 use super::pmx_vertices::PmxMaterial;
-use crate::gltf_document::{FLOAT, GlbBuilder, UNSIGNED_INT, UNSIGNED_SHORT, floats};
+use crate::gltf_document::{GlbBuilder, UNSIGNED_INT, UNSIGNED_SHORT};
 use crate::import::import_error::ImportError;
 use crate::math::Vec3;
 use crate::memory_budget::MemoryBudget;
@@ -65,9 +65,9 @@ pub(super) fn mesh(
     let of = |v: &u32| &model.vertices[*v as usize];
     let positions: Vec<[f32; 3]> = used.iter().map(|v| point(of(v).position)).collect();
     let attributes = json!({
-        "POSITION": push_points(binary, &positions),
-        "NORMAL": push(binary, &used.iter().map(|v| normal(of(v).normal)).collect::<Vec<_>>(), "VEC3"),
-        "TEXCOORD_0": push(binary, &used.iter().map(|v| of(v).uv).collect::<Vec<_>>(), "VEC2"),
+        "POSITION": binary.positions(&positions, None),
+        "NORMAL": binary.tuples(&used.iter().map(|v| normal(of(v).normal)).collect::<Vec<_>>(), None),
+        "TEXCOORD_0": binary.tuples(&used.iter().map(|v| of(v).uv).collect::<Vec<_>>(), None),
     });
     let mut primitive = json!({"attributes": attributes, "material": number});
     skin(model, &used, &mut primitive, binary);
@@ -95,7 +95,7 @@ pub(super) fn mesh(
                 offsets[*at as usize] = point(*offset);
             }
         }
-        lists.push(json!({"POSITION": push_points(binary, &offsets)}));
+        lists.push(json!({"POSITION": binary.positions(&offsets, None)}));
         targets.push(k);
         names.push(morph.name.clone());
     }
@@ -120,7 +120,7 @@ fn skin(model: &PmxModel, used: &[u32], primitive: &mut Value, binary: &mut GlbB
     }
     let accessor = json!({"componentType": UNSIGNED_SHORT, "count": used.len(), "type": "VEC4"});
     primitive["attributes"]["JOINTS_0"] = binary.push(&joints, None, accessor).into();
-    primitive["attributes"]["WEIGHTS_0"] = push(binary, &weights, "VEC4").into();
+    primitive["attributes"]["WEIGHTS_0"] = binary.tuples(&weights, None).into();
 }
 
 fn point(p: [f32; 3]) -> [f32; 3] {
@@ -131,19 +131,4 @@ fn point(p: [f32; 3]) -> [f32; 3] {
 fn normal(n: [f32; 3]) -> [f32; 3] {
     let n = point_from_mmd(n).try_normalize(1e-9).unwrap_or_else(Vec3::y);
     <[f64; 3]>::from(n).map(|x| x as f32)
-}
-
-fn push<const N: usize>(binary: &mut GlbBuilder, values: &[[f32; N]], kind: &str) -> usize {
-    let accessor = json!({"componentType": FLOAT, "count": values.len(), "type": kind});
-    binary.push(&floats(values), None, accessor)
-}
-
-fn push_points(binary: &mut GlbBuilder, points: &[[f32; 3]]) -> usize {
-    let bound = |fold: fn(f32, f32) -> f32| -> [f32; 3] {
-        std::array::from_fn(|k| points.iter().map(|p| p[k]).reduce(fold).unwrap_or(0.0))
-    };
-    let (min, max) = (bound(f32::min), bound(f32::max));
-    let accessor =
-        json!({"componentType": FLOAT, "count": points.len(), "type": "VEC3", "min": min, "max": max});
-    binary.push(&floats(points), None, accessor)
 }

@@ -3,7 +3,7 @@
 use super::npy_array::{NpyArray, NpyHeader, shape};
 use super::npz_error::NpzError;
 use crate::memory_budget::MemoryBudget;
-use std::io::Cursor;
+use std::io::{Cursor, Read};
 use zip::ZipArchive;
 
 /// Maximum number of entries in an archive: AMASS files have ten.
@@ -45,12 +45,9 @@ impl<'a> NpzArchive<'a> {
         names.iter().find(|name| self.names.iter().any(|n| n == *name)).copied()
     }
 
-    /// The array called `name`.
-    ///
-    /// # Errors
-    /// A missing or damaged array, elements that are not numbers, and more of them than the memory limit allows.
-    pub(in crate::import) fn array(&mut self, name: &str) -> Result<NpyArray, NpzError> {
-        let fault = |reason: String| NpzError::Array { array: name.to_owned(), reason };
+    /// The header of the array called `name`, its content and the content's length in bytes.
+    fn entry(&mut self, name: &str) -> Result<(NpyHeader, impl Read, u64), NpzError> {
+        let fault = |reason| wrong(name, reason);
         let at = self.names.iter().position(|n| n == name).ok_or_else(|| fault("it is not there".into()))?;
         let mut entry = self.zip.by_index(at).map_err(|error| fault(error.to_string()))?;
         let header = NpyHeader::read(&mut entry).map_err(fault)?;
@@ -58,9 +55,19 @@ impl<'a> NpzArchive<'a> {
             return Err(NpzError::Objects { array: name.to_owned() });
         }
         let size = entry.size();
+        Ok((header, entry, size))
+    }
+
+    /// The array called `name`.
+    ///
+    /// # Errors
+    /// A missing or damaged array, elements that are not numbers, and more of them than the memory limit allows.
+    pub(in crate::import) fn array(&mut self, name: &str) -> Result<NpyArray, NpzError> {
+        let budget = self.budget;
+        let (header, mut entry, size) = self.entry(name)?;
         let listed = || format!("the array `{name}` of the shape {}", shape(&header.shape));
-        self.budget.reserve_list::<f64>(header.room(), listed)?;
-        let array = header.values(&mut entry, size).map_err(fault)?;
+        budget.reserve_list::<f64>(header.room(), listed)?;
+        let array = header.values(&mut entry, size).map_err(|reason| wrong(name, reason))?;
         Ok(array)
     }
 
@@ -69,18 +76,12 @@ impl<'a> NpzArchive<'a> {
     /// # Errors
     /// A missing or damaged array, elements that are no texts, and more of them than the memory limit allows.
     pub(super) fn texts(&mut self, name: &str) -> Result<Vec<String>, NpzError> {
-        let fault = |reason: String| NpzError::Array { array: name.to_owned(), reason };
-        let at = self.names.iter().position(|n| n == name).ok_or_else(|| fault("it is not there".into()))?;
-        let mut entry = self.zip.by_index(at).map_err(|error| fault(error.to_string()))?;
-        let header = NpyHeader::read(&mut entry).map_err(fault)?;
-        if header.objects() {
-            return Err(NpzError::Objects { array: name.to_owned() });
-        }
-        let size = entry.size();
+        let budget = self.budget;
+        let (header, mut entry, size) = self.entry(name)?;
         // The bytes, and a text of each element.
-        self.budget.reserve(size.saturating_mul(2), || format!("the texts `{name}`"))?;
-        self.budget.reserve_list::<String>(header.room(), || format!("the texts `{name}`"))?;
-        header.texts(&mut entry, size).map_err(fault)
+        budget.reserve(size.saturating_mul(2), || format!("the texts `{name}`"))?;
+        budget.reserve_list::<String>(header.room(), || format!("the texts `{name}`"))?;
+        header.texts(&mut entry, size).map_err(|reason| wrong(name, reason))
     }
 
     /// The names and shapes of the arrays, for a message.
@@ -99,4 +100,9 @@ impl<'a> NpzArchive<'a> {
             (_, more) => format!("{} and {more} more", listed.join(", ")),
         }
     }
+}
+
+/// The error of the array called `name`.
+fn wrong(name: &str, reason: String) -> NpzError {
+    NpzError::Array { array: name.to_owned(), reason }
 }

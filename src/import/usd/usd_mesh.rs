@@ -5,7 +5,7 @@
 use super::usd_error::UsdError;
 use super::usd_skeleton::UsdSkeleton;
 use super::usda_layer::Prim;
-use crate::gltf_document::{FLOAT, GlbBuilder, UNSIGNED_INT, UNSIGNED_SHORT, floats};
+use crate::gltf_document::{GlbBuilder, UNSIGNED_INT, UNSIGNED_SHORT};
 use crate::import::import_error::ImportError;
 use crate::memory_budget::MemoryBudget;
 use crate::report::Warnings;
@@ -55,7 +55,7 @@ pub(super) fn mesh(
     budget.reserve(120 * vertices as u64, || format!("{vertices} vertices"))?;
     let moved = |list: &[[f32; 3]]| -> Vec<[f32; 3]> { faces.points.iter().map(|&p| list[p]).collect() };
     let positions = moved(&points);
-    let mut attributes = json!({"POSITION": push_points(binary, &positions)});
+    let mut attributes = json!({"POSITION": binary.positions(&positions, None)});
     let normals =
         ["primvars:normals", "normals"].into_iter().find_map(|name| of_vertices::<3>(prim, name, &faces));
     if let Some(normals) = normals {
@@ -63,12 +63,12 @@ pub(super) fn mesh(
         let unit: Option<Vec<[f32; 3]>> =
             unit.map(|n| Some(<[f64; 3]>::from(n?).map(|x| x as f32))).collect();
         if let Some(unit) = unit {
-            attributes["NORMAL"] = push(binary, &unit, "VEC3").into();
+            attributes["NORMAL"] = binary.tuples(&unit, None).into();
         }
     }
     if let Some(st) = of_vertices::<2>(prim, "primvars:st", &faces) {
         let uv: Vec<[f32; 2]> = st.iter().map(|[u, v]| [*u, 1.0 - v]).collect();
-        attributes["TEXCOORD_0"] = push(binary, &uv, "VEC2").into();
+        attributes["TEXCOORD_0"] = binary.tuples(&uv, None).into();
     }
     let influences = influences(prim, skeleton, points.len()).map_err(fault)?;
     let sets = influences.iter().map(Vec::len).max().unwrap_or(0).div_ceil(4).clamp(1, MOST_INFLUENCES / 4);
@@ -80,7 +80,7 @@ pub(super) fn mesh(
         attributes[format!("JOINTS_{set}")] = binary.push(&joints, None, accessor).into();
         let weights: Vec<[f32; 4]> =
             faces.points.iter().map(|&p| std::array::from_fn(|k| at(p, k).1)).collect();
-        attributes[format!("WEIGHTS_{set}")] = push(binary, &weights, "VEC4").into();
+        attributes[format!("WEIGHTS_{set}")] = binary.tuples(&weights, None).into();
     }
     let indices: Vec<u8> = faces.triangles.iter().flat_map(|i| i.to_le_bytes()).collect();
     let accessor = json!({"componentType": UNSIGNED_INT, "count": faces.triangles.len(), "type": "SCALAR"});
@@ -96,7 +96,7 @@ pub(super) fn mesh(
         budget.reserve(12 * (vertices + points.len()) as u64, || format!("the blend shape {name}"))?;
         let offsets = offsets(shape, points.len())
             .ok_or_else(|| fault("a blend shape moves points that are not there"))?;
-        targets.push(json!({"POSITION": push_points(binary, &moved(&offsets))}));
+        targets.push(json!({"POSITION": binary.positions(&moved(&offsets), None)}));
         names.push(name.clone());
     }
     let mut mesh = json!({"name": prim.name(), "primitives": []});
@@ -116,21 +116,6 @@ fn index(number: &f64) -> usize {
 
 fn triples(numbers: &[f64]) -> Vec<[f32; 3]> {
     numbers.chunks_exact(3).map(|p| [p[0] as f32, p[1] as f32, p[2] as f32]).collect()
-}
-
-fn push<const N: usize>(binary: &mut GlbBuilder, values: &[[f32; N]], kind: &str) -> usize {
-    binary.push(&floats(values), None, json!({"componentType": FLOAT, "count": values.len(), "type": kind}))
-}
-
-/// As [`push`], with the bounds that positions need.
-fn push_points(binary: &mut GlbBuilder, points: &[[f32; 3]]) -> usize {
-    let bound = |fold: fn(f32, f32) -> f32| -> [f32; 3] {
-        std::array::from_fn(|k| points.iter().map(|p| p[k]).reduce(fold).unwrap_or(0.0))
-    };
-    let (min, max) = (bound(f32::min), bound(f32::max));
-    let accessor =
-        json!({"componentType": FLOAT, "count": points.len(), "type": "VEC3", "min": min, "max": max});
-    binary.push(&floats(points), None, accessor)
 }
 
 /// The vertices and triangles; `None` if an index is out of range.

@@ -13,6 +13,7 @@ use crate::kinematics::shots;
 use crate::math::Vec3;
 use crate::measure::GRAVITY;
 use crate::model::{JointId, Motion};
+#[cfg(feature = "cli")]
 use crate::report::Metric;
 
 /// The forces of one frame. World axes, except for torques.
@@ -87,8 +88,9 @@ impl ClipForces {
         Some(Self { joints, frames })
     }
 
-    /// Sums over the clip: the share of frames in which more than a tenth of the weight is unexplained, and the largest torque,
+    /// Sums over the clip for `measure --physics`: the share of frames in which more than a tenth of the weight is unexplained, and the largest torque,
     /// force of the floor (body weights) and power.
+    #[cfg(feature = "cli")]
     pub fn metrics(&self) -> Vec<Metric> {
         let over = self.frames.iter().filter(|f| f.unexplained_share > UNEXPLAINED).count();
         let most = |of: &dyn Fn(&FrameForces) -> f64| self.frames.iter().map(of).fold(0.0, f64::max);
@@ -108,6 +110,7 @@ impl ClipForces {
 const PRESSES: f64 = 0.01;
 
 /// Body weights above which a force counts as unexplained: clean captures stay below it in 80 to 94 % of their steps.
+#[cfg(feature = "cli")]
 const UNEXPLAINED: f64 = 0.1;
 
 impl FrameForces {

@@ -96,7 +96,7 @@ fn asset(
     );
     warnings.guess("markers", said, PLACE);
     markers.tracks.iter_mut().flat_map(|(_, track)| track).for_each(|p| *p *= metres);
-    let axes = axes(&recording, &markers, options).to_y_up();
+    let axes = axes(&recording, &markers, options, &mut warnings).to_y_up();
     markers.tracks.iter_mut().flat_map(|(_, track)| track).for_each(|p| *p = axes * *p);
     repair(&mut markers, 1.0 / rate, &mut warnings);
     let sizes = sizes.measured(&recording.measures, metres);
@@ -186,8 +186,32 @@ fn guessed_unit(
     Ok(*metres)
 }
 
-/// The axis that points up: the user's, else the one along which the figure stands, else what the file states, else Z.
-fn axes(recording: &MarkerRecording, markers: &PointTracks, options: &ImportOptions) -> ArrayAxes {
+/// The axis that points up: the user's, else the one that the file states, else the one along which the figure stands on average,
+/// which is a guess; else Z.
+fn axes(
+    recording: &MarkerRecording,
+    markers: &PointTracks,
+    options: &ImportOptions,
+    warnings: &mut Warnings,
+) -> ArrayAxes {
+    // A pose is no witness against a statement: the figure may lie.
+    let stated = options.up.or(recording.up);
+    let guessed = if stated.is_none() { standing(markers) } else { None };
+    if let Some(axis) = guessed {
+        let letter = if axis == UpAxis::Y { "Y" } else { "Z" };
+        let said = format!(
+            "{letter} is taken as up: the figure stands along it, and no axis is stated (`input.up` sets it)"
+        );
+        warnings.guess("points-up-guess", said, PLACE);
+    }
+    match stated.or(guessed) {
+        Some(UpAxis::Y) => ArrayAxes::YUp,
+        Some(UpAxis::Z) | None => ArrayAxes::ZUp,
+    }
+}
+
+/// The axis along which the figure stands, in the mean over the frames.
+fn standing(markers: &PointTracks) -> Option<UpAxis> {
     /// Share of the figure's height along an axis from which it stands along it: a lean of 37 degrees.
     const STANDS: f64 = 0.8;
     let (mut sum, mut total) = (Vec3::zeros(), 0.0);
@@ -200,12 +224,8 @@ fn axes(recording: &MarkerRecording, markers: &PointTracks, options: &ImportOpti
             }
         }
     }
-    let stands =
-        if sum.y > STANDS * total { Some(UpAxis::Y) } else { (sum.z > STANDS * total).then_some(UpAxis::Z) };
-    match options.up.or(stands.filter(|_| total > 0.0)).or(recording.up) {
-        Some(UpAxis::Y) => ArrayAxes::YUp,
-        Some(UpAxis::Z) | None => ArrayAxes::ZUp,
-    }
+    let along = |height: f64| total > 0.0 && height > STANDS * total;
+    if along(sum.y) { Some(UpAxis::Y) } else { along(sum.z).then_some(UpAxis::Z) }
 }
 
 /// Exchanged labels, then gaps of markers whose bone has others.
@@ -238,4 +258,41 @@ fn repair(markers: &mut PointTracks, dt: f64, warnings: &mut Warnings) {
         rigid_groups::fill(&mut of_bone.map(|(_, track)| track).collect::<Vec<_>>());
     }
     markers.tracks = points.into_iter().zip(tracks).collect();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::import::points::point_array::PointArray;
+
+    /// Shoulders and knees of a figure whose head is towards `head`.
+    fn figure(head: Vec3) -> PointTracks {
+        let track = |side: Side, part: &'static str, height: f64| {
+            (BodyPoint { side: Some(side), part }, vec![head * height; 3])
+        };
+        let of_side = |side| [track(side, "acromion", 1.4), track(side, "knee_lateral", 0.5)];
+        PointTracks { frames: 3, tracks: Side::BOTH.into_iter().flat_map(of_side).collect() }
+    }
+
+    #[test]
+    fn a_figure_that_lies_does_not_overrule_the_axis_that_the_file_states() {
+        let recording = |up| MarkerRecording {
+            labels: Vec::new(),
+            array: PointArray { points: 0, positions: Vec::new() },
+            rate: None,
+            unit: String::new(),
+            up,
+            measures: Vec::new(),
+        };
+        let axes_of = |up, head: Vec3| {
+            let mut warnings = Warnings::new();
+            let axes = axes(&recording(up), &figure(head), &ImportOptions::default(), &mut warnings);
+            (axes, warnings.has("points-up-guess"))
+        };
+        assert_eq!(axes_of(Some(UpAxis::Z), Vec3::y()), (ArrayAxes::ZUp, false));
+        assert_eq!(axes_of(Some(UpAxis::Y), Vec3::z()), (ArrayAxes::YUp, false));
+        assert_eq!(axes_of(None, Vec3::y()), (ArrayAxes::YUp, true));
+        assert_eq!(axes_of(None, Vec3::z()), (ArrayAxes::ZUp, true));
+        assert_eq!(axes_of(None, Vec3::x()), (ArrayAxes::ZUp, false));
+    }
 }

@@ -34,7 +34,7 @@ pub struct MemoryBudget {
     whole: Cell<u64>,
     left: Cell<u64>,
     /// Steps of work done so far.
-    #[cfg_attr(not(feature = "fbx"), allow(dead_code))]
+    #[cfg_attr(not(feature = "formats"), allow(dead_code))]
     steps: Cell<u64>,
 }
 
@@ -183,7 +183,7 @@ impl MemoryBudget {
     ///
     /// # Errors
     /// `OverWork` if that exceeds what the budget allows.
-    #[cfg_attr(not(feature = "fbx"), allow(dead_code))]
+    #[cfg_attr(not(feature = "formats"), allow(dead_code))]
     pub fn work(&self, steps: u64, what: impl FnOnce() -> String) -> Result<(), OverWork> {
         let left = (self.whole.get() / BYTES_PER_STEP).saturating_sub(self.steps.get());
         if steps > left {

@@ -151,6 +151,10 @@ fn own(name: &str) -> Vec<u8> {
     fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(name)).unwrap()
 }
 
+fn fixture(name: &str) -> Vec<u8> {
+    fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)).unwrap()
+}
+
 fn check(asset: &Asset) {
     asset.character.check().unwrap();
     for clip in 0..asset.clips.len() {
@@ -527,6 +531,12 @@ fn families(folder: &Path) -> Vec<Family> {
         files("asf", "asf", None, vec![ASF.into()]),
         files("amc", "amc", Some(folder.to_owned()), vec![AMC.into()]),
         files("usda", "usda", None, vec![USDA.into(), exported("usda")]),
+        files(
+            "usdc",
+            "usdc",
+            None,
+            vec![fixture("usd/two_joints.usdc"), fixture("usd/two_joints_0_4.usdc"), exported("usdc")],
+        ),
         files("vmd", "vmd", None, vec![exported("vmd"), vmd()]),
         files("pmx", "pmx", None, vec![pmx()]),
         files("face", "csv", None, vec![FACE.into(), FACE_JSON.into()]),

@@ -14,7 +14,10 @@ from bpy.props import BoolProperty, PointerProperty, StringProperty
 
 from . import keys
 
-FORMATS = "*.bvh;*.fbx;*.glb;*.gltf;*.vrma;*.npz;*.amc"
+FORMATS = (
+    "*.bvh;*.fbx;*.glb;*.gltf;*.vrm;*.vrma;*.usda;*.usdc;*.usd;*.usdz;*.vmd;*.amc;"
+    "*.npz;*.npy;*.csv;*.json;*.c3d;*.trc"
+)
 
 
 class Fault(Exception):

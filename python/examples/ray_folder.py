@@ -36,10 +36,14 @@ class Retarget:
         return {**row, "frames": len(made), "foot_skate_p95": skate, "error": ""}
 
 
+# Files that are takes by their extension; arrays (`.npz`) may be anything.
+TAKES = {".bvh", ".fbx", ".glb", ".amc", ".vrma", ".usda", ".usdc", ".usd", ".usdz", ".vmd", ".c3d", ".trc"}
+
+
 def convert(takes: str, character: str, out: str, workers: int) -> list[dict]:
     """One row for each take: where it is, its frames, how far its feet slide, what went wrong."""
     folder = Path(takes).resolve()
-    files = sorted(p for p in folder.rglob("*") if p.suffix.lower() in {".bvh", ".fbx", ".glb", ".amc"})
+    files = sorted(p for p in folder.rglob("*") if p.suffix.lower() in TAKES)
     rows = [{"path": str(p), "name": str(p.relative_to(folder))} for p in files]
     # Small blocks: takes differ in length, and a worker that is done takes the next.
     found = ray.data.from_items(rows, override_num_blocks=min(len(rows), 8 * workers)).map(

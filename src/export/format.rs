@@ -38,6 +38,10 @@ pub const FORMATS: &[Format] = &[
     #[cfg(feature = "formats")]
     usd::USDA,
     #[cfg(feature = "formats")]
+    usd::USDC,
+    #[cfg(feature = "formats")]
+    usd::USD,
+    #[cfg(feature = "formats")]
     usd::USDZ,
     #[cfg(feature = "formats")]
     vmd::FORMAT,

@@ -6,9 +6,9 @@
 use super::fbx;
 use super::import_error::ImportError;
 use super::import_options::ImportOptions;
-use super::{asf_amc, bvh, csv, face, gltf, robot, usd};
+use super::{asf_amc, bvh, csv, face, gltf, robot};
 #[cfg(feature = "formats")]
-use super::{mmd, npz, points};
+use super::{mmd, npz, points, usd};
 use crate::model::Asset;
 use std::path::Path;
 use std::sync::Arc;
@@ -61,6 +61,7 @@ pub const FORMATS: &[&ReadFormat] = &[
     &bvh::FORMAT,
     #[cfg(feature = "formats")]
     &npz::FORMAT,
+    #[cfg(feature = "formats")]
     &usd::FORMAT,
     #[cfg(feature = "formats")]
     &mmd::PMX,
@@ -108,6 +109,12 @@ const UNREAD: &[(HeadTest, &str)] = &[
     (
         |_, suffix| suffix == "obj" || suffix == "stl" || suffix == "ply",
         "it is a mesh without a skeleton\n  hint: export the mesh with a skin, bound to a skeleton, as glTF (`.glb`) or FBX",
+    ),
+    (
+        |head, suffix| {
+            suffix.starts_with("usd") || head.starts_with(b"#usda") || head.starts_with(b"PXR-USDC")
+        },
+        "this program was built without USD\n  hint: build it with the feature `formats`, which is on by default",
     ),
     (
         |head, suffix| suffix == "c3d" || suffix == "trc" || head.starts_with(b"PathFileType"),

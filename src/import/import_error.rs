@@ -11,6 +11,7 @@ use super::npz::NpzError;
 #[cfg(feature = "formats")]
 use super::points::PointsError;
 use super::robot::RobotError;
+#[cfg(feature = "formats")]
 use super::usd::UsdError;
 use crate::gltf_document::GltfError;
 use crate::memory_budget::{OverBudget, OverWork};
@@ -92,6 +93,7 @@ pub enum ImportError {
     #[error(transparent)]
     Csv(#[from] CsvError),
     /// A fault of a USD file.
+    #[cfg(feature = "formats")]
     #[error(transparent)]
     Usd(#[from] UsdError),
     /// A fault of a BVH file.

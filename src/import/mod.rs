@@ -17,6 +17,7 @@ mod asf_amc;
 mod csv;
 mod face;
 mod robot;
+#[cfg(feature = "formats")]
 mod usd;
 #[cfg(feature = "formats")]
 mod mmd;
@@ -49,6 +50,7 @@ pub use npz::{BodyModelError, NpzError};
 #[cfg(feature = "formats")]
 pub use points::PointsError;
 pub use robot::RobotError;
+#[cfg(feature = "formats")]
 pub use usd::UsdError;
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ fn row(format: &Format) -> &'static str {
         "vrm" => "VRM 0",
         "vrma" => "VRM animation",
         "fbx" => "FBX",
-        "usda" | "usdz" => "USD",
+        "usda" | "usdc" | "usd" | "usdz" => "USD",
         "bvh" => "BVH",
         "npz" => "posemill's arrays",
         "pkl" => "Robot motions",

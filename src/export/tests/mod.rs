@@ -17,5 +17,6 @@ mod not_finite;
 mod positions_out;
 mod surfaces;
 mod usd;
+mod usd_crate;
 mod usd_read;
 mod vrma;

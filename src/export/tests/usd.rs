@@ -272,7 +272,7 @@ fn a_package_is_aligned_and_begins_with_the_stage() {
     for (k, (entry, file)) in entries.iter().zip(&beside).enumerate() {
         assert!(entry.at % 64 == 0 && entry.stored);
         match k {
-            0 => assert!(entry.name == "scene.usda" && entry.bytes.starts_with(b"#usda 1.0\n")),
+            0 => assert!(entry.name == "scene.usdc" && entry.bytes.starts_with(b"PXR-USDC")),
             _ => {
                 let name = Path::new(&file.name).file_name().unwrap().to_str().unwrap();
                 assert_eq!(entry.name, format!("textures/{name}"));

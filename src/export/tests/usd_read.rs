@@ -68,7 +68,7 @@ fn morph_targets_and_their_weights_come_back_from_usd() {
 }
 
 #[test]
-fn binary_usd_is_refused_with_the_command_that_helps() {
+fn usd_without_a_layer_or_a_skeleton_is_refused_with_the_command_that_helps() {
     let refused =
         |bytes: &[u8]| from_bytes(bytes, "a", None, None, &ImportOptions::default()).unwrap_err().to_string();
     let zipped = |name: &str| {
@@ -81,6 +81,11 @@ fn binary_usd_is_refused_with_the_command_that_helps() {
     };
     assert!(refused(&zipped("a.usda")).starts_with("it has no Skeleton prim"));
     assert!(refused(b"PXR-USDC\0\0\0\0").contains("usdcat in.usdc -o out.usda"));
+    assert!(
+        refused(b"PXR-USDC")
+            .starts_with("binary USD, header: 8 bytes were expected at byte 8, the file has 0 there")
+    );
+    assert!(refused(b"#usda 1.0\n\0").starts_with("it is neither text nor binary USD"));
     assert!(refused(b"#usda 1.0\n").starts_with("it has no Skeleton prim\n"));
     let loop_ = "#usda 1.0\ndef Skeleton \"S\" { uniform token[] joints = [\"a\", \"a\"] }";
     assert!(refused(loop_.as_bytes()).starts_with("`/S`: two joints have the same path"));

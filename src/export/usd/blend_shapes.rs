@@ -4,7 +4,8 @@
 //! share a name; otherwise it gets a number.
 //! Space: model space of the bind pose. Units: metres. Source: UsdSkel, "Blend Shapes", of Pixar's USD.
 
-use super::usda_text::{PrimNames, ROOT, SingleNumber, UsdaText, list, tokens, tuples};
+use super::prim_names::PrimNames;
+use super::usd_layer::{ROOT, UsdLayer, UsdValue};
 use crate::export::whole_mesh::WholeMesh;
 use crate::math::{Mat4, Vec3};
 use crate::model::{AnimatedProperty, Clip, Mesh, Motion, PropertyTrack};
@@ -61,20 +62,21 @@ impl<'a> MorphNames<'a> {
     }
 
     /// Writes the weights of a clip into its animation; `time` is the time code of a frame.
-    pub(super) fn write(&self, text: &mut UsdaText, clip: &Clip, time: &dyn Fn(usize) -> f64) {
+    pub(super) fn write(&self, layer: &mut UsdLayer, clip: &Clip, time: &dyn Fn(usize) -> f64) {
         if self.names.is_empty() {
             return;
         }
-        text.line(&format!("uniform token[] blendShapes = {}", tokens(&self.names)));
+        layer.attribute("uniform token[] blendShapes", UsdValue::Tokens(self.names.clone()));
         let weights: Vec<Vec<f32>> = self.sources.iter().map(|source| source.of(clip)).collect();
         let of_frame = |frame: usize| {
-            list(weights.iter().map(|w| SingleNumber(w.get(frame).or(w.first()).copied().unwrap_or(0.0))))
+            let weights = weights.iter().map(|w| w.get(frame).or(w.first()).copied().unwrap_or(0.0));
+            UsdValue::Singles(weights.collect())
         };
         match weights.iter().all(|w| w.len() == 1) {
-            true => text.line(&format!("float[] blendShapeWeights = {}", of_frame(0))),
+            true => layer.attribute("float[] blendShapeWeights", of_frame(0)),
             false => {
                 let samples = (0..clip.frames()).map(|frame| (time(frame), of_frame(frame)));
-                text.samples("float[] blendShapeWeights", samples);
+                layer.samples("float[] blendShapeWeights", samples);
             }
         }
     }
@@ -82,7 +84,7 @@ impl<'a> MorphNames<'a> {
 
 /// Writes the morph targets of a mesh into its prim `name`; `in_animations` are their names in animations.
 pub(super) fn write(
-    text: &mut UsdaText,
+    layer: &mut UsdLayer,
     mesh: &Mesh,
     model_from_mesh: &Mat4<f64>,
     (name, in_animations): (&str, &[String]),
@@ -92,19 +94,21 @@ pub(super) fn write(
         return;
     }
     let prims: Vec<String> = mesh.morphs.iter().map(|morph| names.fresh(&morph.name)).collect();
-    text.line(&format!("uniform token[] skel:blendShapes = {}", tokens(in_animations)));
-    let path = |prim: &String| format!("<{}/{}/{prim}>", ROOT, name);
-    text.line(&format!("rel skel:blendShapeTargets = {}", list(prims.iter().map(path))));
+    layer.attribute("uniform token[] skel:blendShapes", UsdValue::Tokens(in_animations.to_vec()));
+    let path = |prim: &String| format!("{ROOT}/{name}/{prim}");
+    layer.relationships("skel:blendShapeTargets", prims.iter().map(path).collect());
     let linear = model_from_mesh.fixed_view::<3, 3>(0, 0).into_owned();
     for (prim, morph) in prims.iter().zip(&mesh.morphs) {
         let moved = morph.offsets.iter().enumerate().filter(|(_, by)| **by != [0.0; 3]);
-        let (indices, offsets): (Vec<usize>, Vec<[f32; 3]>) = moved
-            .map(|(v, by)| (v, <[f64; 3]>::from(linear * Vec3::from(by.map(f64::from))).map(|x| x as f32)))
+        let (indices, offsets): (Vec<i32>, Vec<[f32; 3]>) = moved
+            .map(|(v, by)| {
+                (v as i32, <[f64; 3]>::from(linear * Vec3::from(by.map(f64::from))).map(|x| x as f32))
+            })
             .unzip();
-        text.open(&format!("def BlendShape \"{prim}\""), &[]);
-        text.line(&format!("uniform vector3f[] offsets = {}", tuples(offsets)));
-        text.line(&format!("uniform int[] pointIndices = {}", list(indices)));
-        text.close();
+        layer.open("BlendShape", prim, &[]);
+        layer.attribute("uniform vector3f[] offsets", UsdValue::Triples(offsets));
+        layer.attribute("uniform int[] pointIndices", UsdValue::Integers(indices));
+        layer.close();
     }
 }
 

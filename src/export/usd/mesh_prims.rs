@@ -8,7 +8,8 @@
 
 use super::blend_shapes;
 use super::preview_materials::texcoord_name;
-use super::usda_text::{PrimNames, ROOT, SingleNumber, UsdaText, list, matrix, tuples};
+use super::prim_names::PrimNames;
+use super::usd_layer::{ROOT, UsdLayer, UsdValue};
 use crate::export::whole_mesh::WholeMesh;
 use crate::kinematics::figure_size;
 use crate::math::{Mat4, Vec3};
@@ -148,42 +149,41 @@ fn single(v: Vec3) -> [f32; 3] {
 
 /// Writes the prim of a mesh.
 pub(super) fn write(
-    text: &mut UsdaText,
+    layer: &mut UsdLayer,
     whole: &WholeMesh,
     placed: &PlacedMesh,
     references: &MeshReferences,
 ) {
     let mesh = &*whole.mesh;
-    let schemas = r#"prepend apiSchemas = ["SkelBindingAPI", "MaterialBindingAPI"]"#;
-    text.open(&format!("def Mesh \"{}\"", references.name), &[schemas]);
-    write_surface(text, whole, placed);
-    text.line(&format!("matrix4d primvars:skel:geomBindTransform = {}", matrix(&Mat4::identity())));
+    layer.open("Mesh", &references.name, &["SkelBindingAPI", "MaterialBindingAPI"]);
+    write_surface(layer, whole, placed);
+    layer.attribute("matrix4d primvars:skel:geomBindTransform", UsdValue::Matrix(Mat4::identity()));
     let influences: Vec<Vec<(usize, f64)>> = (0..mesh.positions.len()).map(|v| influences(mesh, v)).collect();
     let width = influences.iter().map(Vec::len).max().unwrap_or(0).max(1);
     let padded = || influences.iter().flat_map(|i| (0..width).map(|k| i.get(k).copied().unwrap_or_default()));
-    let indices = list(padded().map(|(joint, _)| joint));
-    text.per_vertex(&format!("int[] primvars:skel:jointIndices = {indices}"), Some(width));
-    let weights = list(padded().map(|(_, weight)| SingleNumber(weight as f32)));
-    text.per_vertex(&format!("float[] primvars:skel:jointWeights = {weights}"), Some(width));
+    let indices = UsdValue::Integers(padded().map(|(joint, _)| joint as i32).collect());
+    layer.per_vertex("int[] primvars:skel:jointIndices", indices, Some(width));
+    let weights = UsdValue::Singles(padded().map(|(_, weight)| weight as f32).collect());
+    layer.per_vertex("float[] primvars:skel:jointWeights", weights, Some(width));
     if let [material] = &references.materials[..] {
-        text.line(&format!("rel material:binding = <{material}>"));
+        layer.relationship("material:binding", material.clone());
     }
     let skeleton = match placed.skeleton {
         0 => "Skeleton".to_owned(),
         n => format!("Skeleton_{}", n + 1),
     };
-    text.line(&format!("rel skel:skeleton = <{}/{skeleton}>", ROOT));
-    text.line(r#"uniform token subdivisionScheme = "none""#);
+    layer.relationship("skel:skeleton", format!("{ROOT}/{skeleton}"));
+    layer.attribute("uniform token subdivisionScheme", UsdValue::Token("none".into()));
     let mut names = PrimNames::default();
     if references.materials.len() > 1 {
-        write_subsets(text, whole, &references.materials, &mut names);
+        write_subsets(layer, whole, &references.materials, &mut names);
     }
-    blend_shapes::write(text, mesh, &placed.matrix, (&references.name, &references.morphs), &mut names);
-    text.close();
+    blend_shapes::write(layer, mesh, &placed.matrix, (&references.name, &references.morphs), &mut names);
+    layer.close();
 }
 
 /// Writes faces, points, normals, colours and texture coordinates.
-fn write_surface(text: &mut UsdaText, whole: &WholeMesh, placed: &PlacedMesh) {
+fn write_surface(layer: &mut UsdLayer, whole: &WholeMesh, placed: &PlacedMesh) {
     let mesh = &*whole.mesh;
     let points: Vec<[f32; 3]> = placed.points.iter().map(|p| single(*p)).collect();
     let linear = placed.matrix.fixed_view::<3, 3>(0, 0).into_owned();
@@ -191,29 +191,30 @@ fn write_surface(text: &mut UsdaText, whole: &WholeMesh, placed: &PlacedMesh) {
     let normal_matrix = linear.try_inverse().unwrap_or_else(crate::math::Mat3::identity).transpose();
     let mirrored = linear.determinant() < 0.0;
     let both_sides = whole.parts.iter().any(|(_, part)| part.material.double_sided);
-    text.line(&format!("uniform bool doubleSided = {}", u8::from(both_sides)));
-    text.line(&format!("float3[] extent = {}", tuples(extent(&points))));
-    text.line(&format!("int[] faceVertexCounts = {}", list(mesh.triangles.iter().map(|_| 3))));
+    layer.attribute("uniform bool doubleSided", UsdValue::Bool(both_sides));
+    layer.attribute("float3[] extent", UsdValue::Triples(extent(&points).to_vec()));
+    layer.attribute("int[] faceVertexCounts", UsdValue::Integers(vec![3; mesh.triangles.len()]));
     let corners = mesh.triangles.iter().flat_map(|&[a, b, c]| if mirrored { [a, c, b] } else { [a, b, c] });
-    text.line(&format!("int[] faceVertexIndices = {}", list(corners)));
+    let corners = corners.map(|corner| corner as i32).collect();
+    layer.attribute("int[] faceVertexIndices", UsdValue::Integers(corners));
     if !mesh.normals.is_empty() {
         let normal =
             |n: &[f32; 3]| single((normal_matrix * double(n)).try_normalize(0.0).unwrap_or_default());
-        let normals = tuples(mesh.normals.iter().map(normal));
-        text.per_vertex(&format!("normal3f[] normals = {normals}"), None);
+        let normals = UsdValue::Triples(mesh.normals.iter().map(normal).collect());
+        layer.per_vertex("normal3f[] normals", normals, None);
     }
-    text.line(&format!("point3f[] points = {}", tuples(points)));
+    layer.attribute("point3f[] points", UsdValue::Triples(points));
     if !mesh.colors.is_empty() {
         let bases = base_colors(whole);
         let colors = mesh.colors.iter().zip(&bases).map(|(c, [r, g, b, _])| [c[0] * r, c[1] * g, c[2] * b]);
-        text.per_vertex(&format!("color3f[] primvars:displayColor = {}", tuples(colors)), None);
+        layer.per_vertex("color3f[] primvars:displayColor", UsdValue::Triples(colors.collect()), None);
     }
     let sets = std::iter::once(&mesh.texcoords).chain(&mesh.further_texcoords);
     for (set, texcoords) in sets.enumerate().filter(|(_, list)| !list.is_empty()) {
         // The origin of texture coordinates is the upper left here and the lower left in USD.
         let st = texcoords.iter().map(|[u, v]| [*u, 1.0 - v]);
         let name = texcoord_name(set);
-        text.per_vertex(&format!("texCoord2f[] primvars:{name} = {}", tuples(st)), None);
+        layer.per_vertex(&format!("texCoord2f[] primvars:{name}"), UsdValue::Pairs(st.collect()), None);
     }
 }
 
@@ -229,18 +230,19 @@ fn base_colors(whole: &WholeMesh) -> Vec<[f32; 4]> {
 }
 
 /// Writes the faces of each material as a subset.
-fn write_subsets(text: &mut UsdaText, whole: &WholeMesh, materials: &[String], names: &mut PrimNames) {
-    text.line(r#"uniform token subsetFamily:materialBind:familyType = "partition""#);
+fn write_subsets(layer: &mut UsdLayer, whole: &WholeMesh, materials: &[String], names: &mut PrimNames) {
+    let family = UsdValue::Token("partition".into());
+    layer.attribute("uniform token subsetFamily:materialBind:familyType", family);
     let of_triangles = whole.material_of_triangles();
     for (k, material) in materials.iter().enumerate() {
         let name = names.fresh(material.rsplit('/').next().unwrap_or_default());
-        text.open(&format!("def GeomSubset \"{name}\""), &[r#"prepend apiSchemas = ["MaterialBindingAPI"]"#]);
-        text.line(r#"uniform token elementType = "face""#);
-        text.line(r#"uniform token familyName = "materialBind""#);
-        let faces = of_triangles.iter().enumerate().filter(|(_, m)| **m == k).map(|(face, _)| face);
-        text.line(&format!("int[] indices = {}", list(faces)));
-        text.line(&format!("rel material:binding = <{material}>"));
-        text.close();
+        layer.open("GeomSubset", &name, &["MaterialBindingAPI"]);
+        layer.attribute("uniform token elementType", UsdValue::Token("face".into()));
+        layer.attribute("uniform token familyName", UsdValue::Token("materialBind".into()));
+        let faces = of_triangles.iter().enumerate().filter(|(_, m)| **m == k).map(|(face, _)| face as i32);
+        layer.attribute("int[] indices", UsdValue::Integers(faces.collect()));
+        layer.relationship("material:binding", material.clone());
+        layer.close();
     }
 }
 

@@ -1,4 +1,4 @@
-//! Writes USD: a skeleton with its animations, skinned meshes and materials, as text or packed with textures.
+//! Writes USD: a skeleton with its animations, skinned meshes and materials, as text, binary (a crate) or packed with textures.
 //!
 //! Everything is written from the program's own joints and meshes, not from the character's file. Clips are separate
 //! animations, of which the first is bound. One time code is one frame: Blender plays time code t at its own frame t, 24 per
@@ -22,6 +22,10 @@ mod mesh_prims;
 mod blend_shapes;
 mod preview_materials;
 mod animated_extent;
+mod usd_layer;
+mod prim_names;
 mod usda_text;
+mod crate_writer;
+mod crate_sections;
 
-pub use usd_format::{USDA, USDZ};
+pub use usd_format::{USD, USDA, USDC, USDZ};

@@ -3,7 +3,8 @@
 //! Colours are linear; textures of colours are sRGB, the others raw. USD reads PNG and JPEG: WebP is converted to PNG.
 //! Source: the UsdPreviewSurface specification 2.6 of Pixar's USD.
 
-use super::usda_text::{PrimNames, SingleNumber, UsdaText, tuple};
+use super::prim_names::PrimNames;
+use super::usd_layer::{UsdLayer, UsdValue};
 use crate::export::OutputFile;
 use crate::export::texture_file::{left_out, texture_file};
 use crate::model::{Material, Mesh, Texture};
@@ -173,65 +174,66 @@ impl<'a> PreviewMaterials<'a> {
     }
 
     /// Writes all materials.
-    pub(super) fn write(&self, text: &mut UsdaText) {
+    pub(super) fn write(&self, layer: &mut UsdLayer) {
         if self.materials.is_empty() {
             return;
         }
-        text.open(r#"def Scope "Materials""#, &[]);
+        layer.open("Scope", "Materials", &[]);
         for material in &self.materials {
-            self.write_material(text, material);
+            self.write_material(layer, material);
         }
-        text.close();
+        layer.close();
     }
 
-    fn write_material(&self, text: &mut UsdaText, preview: &PreviewMaterial) {
+    fn write_material(&self, layer: &mut UsdLayer, preview: &PreviewMaterial) {
         let path = format!("{ROOT}/{}", preview.name);
-        text.open(&format!("def Material \"{}\"", preview.name), &[]);
-        text.line(&format!("token outputs:surface.connect = <{path}/Surface.outputs:surface>"));
-        write_surface(text, preview, &path);
+        layer.open("Material", &preview.name, &[]);
+        layer.connected("token outputs:surface", format!("{path}/Surface.outputs:surface"));
+        write_surface(layer, preview, &path);
         let mut sets: Vec<usize> = preview.maps.iter().map(|map| map.set).collect();
         sets.sort_unstable();
         sets.dedup();
         for set in sets {
-            text.open(&format!("def Shader \"{}\"", coordinates(set)), &[]);
-            text.line(r#"uniform token info:id = "UsdPrimvarReader_float2""#);
-            text.line(&format!("string inputs:varname = \"{}\"", texcoord_name(set)));
-            text.line("float2 outputs:result");
-            text.close();
+            layer.open("Shader", &coordinates(set), &[]);
+            shader(layer, "UsdPrimvarReader_float2");
+            layer.attribute("string inputs:varname", UsdValue::Text(texcoord_name(set)));
+            layer.declared("float2 outputs:result");
+            layer.close();
         }
         for map in &preview.maps {
-            self.write_map(text, preview.material, map, &path);
+            self.write_map(layer, preview.material, map, &path);
         }
         if preview.vertex_colors {
-            text.open(r#"def Shader "Color""#, &[]);
-            text.line(r#"uniform token info:id = "UsdPrimvarReader_float3""#);
-            text.line(r#"string inputs:varname = "displayColor""#);
-            text.line("float3 outputs:result");
-            text.close();
+            layer.open("Shader", "Color", &[]);
+            shader(layer, "UsdPrimvarReader_float3");
+            layer.attribute("string inputs:varname", UsdValue::Text("displayColor".into()));
+            layer.declared("float3 outputs:result");
+            layer.close();
         }
-        text.close();
+        layer.close();
     }
 
     /// Writes the shader of a texture.
-    fn write_map(&self, text: &mut UsdaText, material: &Material, map: &SurfaceMap, path: &str) {
+    fn write_map(&self, layer: &mut UsdLayer, material: &Material, map: &SurfaceMap, path: &str) {
         let Some(file) = self.files.get(map.file) else { return };
         let (scale, bias, space) = map.kind.values(material);
         let (name, inputs) = map.kind.inputs();
-        text.open(&format!("def Shader \"{name}\""), &[]);
-        text.line(r#"uniform token info:id = "UsdUVTexture""#);
-        text.line(&format!("asset inputs:file = {}", asset(&format!("{}/{}", self.folder, file.name))));
-        text.line(&format!("float4 inputs:scale = {}", tuple(scale)));
+        layer.open("Shader", name, &[]);
+        shader(layer, "UsdUVTexture");
+        layer.attribute("asset inputs:file", UsdValue::Asset(format!("{}/{}", self.folder, file.name)));
+        layer.attribute("float4 inputs:scale", UsdValue::Quadruple(scale));
         if bias != [0.0; 4] {
-            text.line(&format!("float4 inputs:bias = {}", tuple(bias)));
+            layer.attribute("float4 inputs:bias", UsdValue::Quadruple(bias));
         }
-        text.line(&format!("token inputs:sourceColorSpace = \"{space}\""));
-        text.line(&format!("float2 inputs:st.connect = <{path}/{}.outputs:result>", coordinates(map.set)));
-        text.line(r#"token inputs:wrapS = "repeat""#);
-        text.line(r#"token inputs:wrapT = "repeat""#);
+        layer.attribute("token inputs:sourceColorSpace", UsdValue::Token(space.into()));
+        layer.connected("float2 inputs:st", format!("{path}/{}.outputs:result", coordinates(map.set)));
+        layer.attribute("token inputs:wrapS", UsdValue::Token("repeat".into()));
+        layer.attribute("token inputs:wrapT", UsdValue::Token("repeat".into()));
         for (_, output) in inputs {
-            text.line(&format!("{} outputs:{output}", if *output == "rgb" { "float3" } else { "float" }));
+            let kind = if *output == "rgb" { "float3" } else { "float" };
+            layer.declared(&format!("{kind} outputs:{output}"));
         }
-        text.close();
+        layer.close();
     }
 
     /// The files of the textures.
@@ -246,38 +248,35 @@ fn coordinates(set: usize) -> String {
 }
 
 /// Writes the shader of the surface: the inputs that textures or vertex colours do not give.
-fn write_surface(text: &mut UsdaText, preview: &PreviewMaterial, path: &str) {
+fn write_surface(layer: &mut UsdLayer, preview: &PreviewMaterial, path: &str) {
     let Material { base_color: [r, g, b, alpha], metallic, roughness, emissive, .. } = preview.material;
-    text.open(r#"def Shader "Surface""#, &[]);
-    text.line(r#"uniform token info:id = "UsdPreviewSurface""#);
+    layer.open("Shader", "Surface", &[]);
+    shader(layer, "UsdPreviewSurface");
     let has = |kind| preview.maps.iter().any(|map| map.kind == kind);
     for map in &preview.maps {
         let (name, inputs) = map.kind.inputs();
         for (input, output) in inputs {
-            text.line(&format!("{input}.connect = <{path}/{name}.outputs:{output}>"));
+            layer.connected(input, format!("{path}/{name}.outputs:{output}"));
         }
     }
     if preview.vertex_colors {
-        text.line(&format!("color3f inputs:diffuseColor.connect = <{path}/Color.outputs:result>"));
+        layer.connected("color3f inputs:diffuseColor", format!("{path}/Color.outputs:result"));
     } else if !has(MapKind::Color) {
-        text.line(&format!("color3f inputs:diffuseColor = {}", tuple([*r, *g, *b])));
+        layer.attribute("color3f inputs:diffuseColor", UsdValue::Triple([*r, *g, *b]));
     }
     if !has(MapKind::MetallicRoughness) {
-        text.line(&format!("float inputs:metallic = {}", SingleNumber(*metallic)));
-        text.line(&format!("float inputs:roughness = {}", SingleNumber(*roughness)));
+        layer.attribute("float inputs:metallic", UsdValue::Single(*metallic));
+        layer.attribute("float inputs:roughness", UsdValue::Single(*roughness));
     }
     if !has(MapKind::Emission) && *emissive != [0.0; 3] {
-        text.line(&format!("color3f inputs:emissiveColor = {}", tuple(*emissive)));
+        layer.attribute("color3f inputs:emissiveColor", UsdValue::Triple(*emissive));
     }
-    text.line(&format!("float inputs:opacity = {}", SingleNumber(*alpha)));
-    text.line("token outputs:surface");
-    text.close();
+    layer.attribute("float inputs:opacity", UsdValue::Single(*alpha));
+    layer.declared("token outputs:surface");
+    layer.close();
 }
 
-/// A path as an asset literal.
-fn asset(path: &str) -> String {
-    match path.contains('@') {
-        true => format!("@@@{}@@@", path.replace("@@@", "\\@@@")),
-        false => format!("@{path}@"),
-    }
+/// Names the kind of a shader.
+fn shader(layer: &mut UsdLayer, kind: &str) {
+    layer.attribute("uniform token info:id", UsdValue::Token(kind.to_owned()));
 }

@@ -4,7 +4,8 @@
 //! space, rest transforms and animations local. Units: metres, time codes (frames of the first clip).
 
 use super::blend_shapes::MorphNames;
-use super::usda_text::{PrimNames, ROOT, UsdaText, list, matrix, tokens, tuples};
+use super::prim_names::PrimNames;
+use super::usd_layer::{ROOT, UsdLayer, UsdValue};
 use crate::export::nominal_rate::nominal;
 use crate::math::Mat4;
 use crate::model::{Clip, Motion, Skeleton};
@@ -23,22 +24,20 @@ pub(super) struct ClipsInSkeleton<'a> {
 
 /// Writes the prim `name` of a skeleton with the bind transforms `bind`.
 pub(super) fn write(
-    text: &mut UsdaText,
+    layer: &mut UsdLayer,
     skeleton: &Skeleton,
     name: &str,
     bind: &[Mat4<f64>],
     clips: &ClipsInSkeleton,
 ) {
-    let joints = tokens(paths(skeleton));
-    text.open(&format!("def Skeleton \"{name}\""), &[r#"prepend apiSchemas = ["SkelBindingAPI"]"#]);
-    text.line(&format!("uniform token[] joints = {joints}"));
-    text.line(&format!(
-        "uniform token[] jointNames = {}",
-        tokens(skeleton.joints().iter().map(|j| j.name.as_str()))
-    ));
-    text.line(&format!("uniform matrix4d[] bindTransforms = {}", list(bind.iter().map(matrix))));
-    let rest = skeleton.joints().iter().map(|j| matrix(&j.rest.to_matrix()));
-    text.line(&format!("uniform matrix4d[] restTransforms = {}", list(rest)));
+    let joints = UsdValue::Tokens(paths(skeleton));
+    layer.open("Skeleton", name, &["SkelBindingAPI"]);
+    layer.attribute("uniform token[] joints", joints.clone());
+    let names = skeleton.joints().iter().map(|j| j.name.clone()).collect();
+    layer.attribute("uniform token[] jointNames", UsdValue::Tokens(names));
+    layer.attribute("uniform matrix4d[] bindTransforms", UsdValue::Matrices(bind.to_vec()));
+    let rest = skeleton.joints().iter().map(|j| j.rest.to_matrix()).collect();
+    layer.attribute("uniform matrix4d[] restTransforms", UsdValue::Matrices(rest));
     let mut names = PrimNames::default();
     let named = |m: &Motion| {
         let name = if m.clip.name.is_empty() { "clip" } else { m.clip.name.as_str() };
@@ -46,45 +45,46 @@ pub(super) fn write(
     };
     let names: Vec<Option<String>> = clips.motions.iter().map(named).collect();
     if let Some(first) = names.iter().flatten().next() {
-        text.line(&format!("rel skel:animationSource = <{ROOT}/Skeleton/{first}>"));
+        layer.relationship("skel:animationSource", format!("{ROOT}/Skeleton/{first}"));
     }
     for (motion, name) in clips.contained.iter().zip(&names) {
         if let Some(name) = name {
-            animation(text, skeleton, &motion.clip, name, &joints, clips);
+            animation(layer, skeleton, &motion.clip, name, &joints, clips);
         }
     }
-    text.close();
+    layer.close();
 }
 
 /// Writes a clip in time codes: translations, rotations and scales, which are ignored unless all three are present.
 fn animation(
-    text: &mut UsdaText,
+    layer: &mut UsdLayer,
     skeleton: &Skeleton,
     clip: &Clip,
     name: &str,
-    joints: &str,
+    joints: &UsdValue,
     clips: &ClipsInSkeleton,
 ) {
     let step = clips.rate / nominal(clip.sample_rate);
     let time = |frame: usize| frame as f64 * step;
     let translations = |frame: usize| {
         let pose = clip.pose(skeleton, frame);
-        tuples(pose.local().iter().map(|t| <[f64; 3]>::from(t.translation).map(|x| x as f32)))
+        let all = pose.local().iter().map(|t| <[f64; 3]>::from(t.translation).map(|x| x as f32));
+        UsdValue::Triples(all.collect())
     };
     let rotations = |frame: usize| {
         let wxyz = clip.rotations(frame).iter().map(|q| [q.w, q.i, q.j, q.k].map(|x| x as f32));
-        tuples(wxyz)
+        UsdValue::Quaternions(wxyz.collect())
     };
-    text.open(&format!("def SkelAnimation \"{name}\""), &[]);
-    text.line(&format!("uniform token[] joints = {joints}"));
+    layer.open("SkelAnimation", name, &[]);
+    layer.attribute("uniform token[] joints", joints.clone());
     match clip.translated() {
-        [] => text.line(&format!("float3[] translations = {}", translations(0))),
-        _ => text.samples("float3[] translations", (0..clip.frames()).map(|f| (time(f), translations(f)))),
+        [] => layer.attribute("float3[] translations", translations(0)),
+        _ => layer.samples("float3[] translations", (0..clip.frames()).map(|f| (time(f), translations(f)))),
     }
-    text.samples("quatf[] rotations", (0..clip.frames()).map(|f| (time(f), rotations(f))));
-    text.line(&format!("half3[] scales = {}", tuples(skeleton.ids().map(|_| [1.0; 3]))));
-    clips.morphs.write(text, clip, &time);
-    text.close();
+    layer.samples("quatf[] rotations", (0..clip.frames()).map(|f| (time(f), rotations(f))));
+    layer.attribute("half3[] scales", UsdValue::UnitScales(skeleton.len()));
+    clips.morphs.write(layer, clip, &time);
+    layer.close();
 }
 
 /// The bytes of the paths of all joints, without numbers that tell siblings apart: n^2 for a chain of n joints.

@@ -1,12 +1,14 @@
-//! The formats `usda` and `usdz`: assembles the layer of a USD file, and packs it with its textures.
+//! The formats `usda`, `usdc`, `usd` and `usdz`: assembles the layer of a USD file, and packs it with its textures.
 //!
 //! Space: model space, Y up. Units: metres, frames of the first clip.
 
 use super::mesh_prims::{BoundMeshes, MeshReferences};
 use super::preview_materials::PreviewMaterials;
+use super::prim_names::PrimNames;
 use super::skeleton_prims::ClipsInSkeleton;
-use super::usda_text::{self, PrimNames, ROOT, UsdaText};
-use super::{animated_extent, blend_shapes, mesh_prims, skeleton_prims};
+use super::usd_layer::{ROOT, UsdLayer, UsdValue};
+use super::usda_text::text;
+use super::{animated_extent, blend_shapes, crate_writer, mesh_prims, skeleton_prims};
 use crate::export::format::Format;
 use crate::export::nominal_rate::nominal;
 use crate::export::save::{ExportError, ExportOptions, OutputFile, Written};
@@ -22,20 +24,33 @@ pub const USDA: Format = Format {
     loses: "cameras, lights, and animation of nodes that are no joints",
     morphs: true,
     several: true,
-    write: |motions, options| {
-        let folder = format!("{}_textures", options.stem);
-        let layer = layer(motions, &format!("./{folder}"))?;
-        let mut files = vec![OutputFile { name: options.file("usda"), bytes: layer.text.into_bytes() }];
-        let textures = layer.textures.into_iter();
-        files.extend(textures.map(|t| OutputFile { name: format!("{folder}/{}", t.name), ..t }));
-        Ok((files, layer.warnings))
-    },
+    write: |motions, options| beside(motions, options, "usda", |layer| Ok(text(layer).into_bytes())),
 };
 
-/// USD packed with its textures.
+/// Binary USD.
+pub const USDC: Format = Format {
+    name: "usdc",
+    about: "binary USD with separate textures, for long takes",
+    loses: USDA.loses,
+    morphs: true,
+    several: true,
+    write: |motions, options| beside(motions, options, "usdc", crate_writer::bytes),
+};
+
+/// USD under its general name, which is binary, as from usd-core and Blender.
+pub const USD: Format = Format {
+    name: "usd",
+    about: "the same as `.usdc`",
+    loses: USDA.loses,
+    morphs: true,
+    several: true,
+    write: |motions, options| beside(motions, options, "usd", crate_writer::bytes),
+};
+
+/// Binary USD packed with its textures.
 pub const USDZ: Format = Format {
     name: "usdz",
-    about: "USD with textures in one file; Blender plays it at 24 frames per second: set its rate",
+    about: "binary USD with textures in one file; Blender plays it at 24 frames per second: set its rate",
     loses: USDA.loses,
     morphs: true,
     several: true,
@@ -49,25 +64,41 @@ const MAX_PATHS: u64 = 1 << 24;
 /// Folder of the textures in a package.
 const TEXTURES: &str = "textures";
 
-fn packed(motions: &[Motion], options: &ExportOptions) -> Result<Written, ExportError> {
-    let layer = layer(motions, TEXTURES)?;
-    // The layer has to be the first file.
-    let mut files = vec![OutputFile { name: "scene.usda".to_owned(), bytes: layer.text.into_bytes() }];
-    let textures = layer.textures.into_iter();
-    files.extend(textures.map(|t| OutputFile { name: format!("{TEXTURES}/{}", t.name), ..t }));
-    let bytes = archive(&files, Packing::Stored(ALIGNMENT))?;
-    Ok((vec![OutputFile { name: options.file("usdz"), bytes }], layer.warnings))
+/// A layer with its textures in a folder next to it.
+fn beside(
+    motions: &[Motion],
+    options: &ExportOptions,
+    extension: &str,
+    bytes: fn(&UsdLayer) -> Result<Vec<u8>, ExportError>,
+) -> Result<Written, ExportError> {
+    let folder = format!("{}_textures", options.stem);
+    let made = layer(motions, &format!("./{folder}"))?;
+    let mut files = vec![OutputFile { name: options.file(extension), bytes: bytes(&made.layer)? }];
+    let textures = made.textures.into_iter();
+    files.extend(textures.map(|t| OutputFile { name: format!("{folder}/{}", t.name), ..t }));
+    Ok((files, made.warnings))
 }
 
-/// A layer as text, with the textures that it refers to.
-struct UsdLayer {
-    text: String,
+fn packed(motions: &[Motion], options: &ExportOptions) -> Result<Written, ExportError> {
+    let made = layer(motions, TEXTURES)?;
+    // The layer has to be the first file.
+    let bytes = crate_writer::bytes(&made.layer)?;
+    let mut files = vec![OutputFile { name: "scene.usdc".to_owned(), bytes }];
+    let textures = made.textures.into_iter();
+    files.extend(textures.map(|t| OutputFile { name: format!("{TEXTURES}/{}", t.name), ..t }));
+    let bytes = archive(&files, Packing::Stored(ALIGNMENT))?;
+    Ok((vec![OutputFile { name: options.file("usdz"), bytes }], made.warnings))
+}
+
+/// A layer with the textures that it refers to.
+struct TexturedLayer {
+    layer: UsdLayer,
     textures: Vec<OutputFile>,
     warnings: Warnings,
 }
 
 /// The layer of motions of one character, with textures in `folder`.
-fn layer(motions: &[Motion], folder: &str) -> Result<UsdLayer, ExportError> {
+fn layer(motions: &[Motion], folder: &str) -> Result<TexturedLayer, ExportError> {
     let Some(first) = motions.first() else { return Err(ExportError::Empty) };
     let character = &first.character;
     let bytes = skeleton_prims::bytes_of_paths(character.skeleton());
@@ -84,35 +115,26 @@ fn layer(motions: &[Motion], folder: &str) -> Result<UsdLayer, ExportError> {
     let (morph_names, morphs_of_meshes) = blend_shapes::names(&meshes, motions);
     let mut materials = PreviewMaterials::new(folder);
 
-    let mut text = UsdaText::new(&[
-        r#"defaultPrim = "Root""#.to_owned(),
-        concat!(r#"doc = "written by posemill "#, env!("CARGO_PKG_VERSION"), '"').to_owned(),
-        "metersPerUnit = 1".to_owned(),
-        r#"upAxis = "Y""#.to_owned(),
-        format!("timeCodesPerSecond = {rate}"),
-        format!("framesPerSecond = {rate}"),
-        "startTimeCode = 0".to_owned(),
-        format!("endTimeCode = {}", first.clip.frames().saturating_sub(1)),
-    ]);
-    text.open(r#"def Xform "Root""#, &[r#"kind = "component""#]);
-    text.open(r#"def SkelRoot "Character""#, &[r#"prepend apiSchemas = ["SkelBindingAPI"]"#]);
-    text.line(&format!("float3[] extent = {}", usda_text::tuples(animated_extent::of(motions))));
-    text.line(&format!("rel skel:skeleton = <{}/Skeleton>", ROOT));
+    let mut layer = UsdLayer::new(rate, first.clip.frames().saturating_sub(1));
+    layer.open_component("Xform", "Root");
+    layer.open("SkelRoot", "Character", &["SkelBindingAPI"]);
+    layer.attribute("float3[] extent", UsdValue::Triples(animated_extent::of(motions).to_vec()));
+    layer.relationship("skel:skeleton", format!("{ROOT}/Skeleton"));
     let mut names = PrimNames::default();
     for (number, bind) in bound.skeletons.iter().enumerate() {
         let name = names.fresh("Skeleton");
         let animated = if number == 0 { motions } else { &[] };
         let clips = ClipsInSkeleton { motions, contained: animated, morphs: &morph_names, rate };
-        skeleton_prims::write(&mut text, character.skeleton(), &name, bind, &clips);
+        skeleton_prims::write(&mut layer, character.skeleton(), &name, bind, &clips);
     }
     for ((whole, placed), morphs) in meshes.iter().zip(&bound.meshes).zip(morphs_of_meshes) {
         let paths = whole.materials().into_iter().map(|(_, part)| materials.of(part, &mut warnings));
         let paths = paths.collect();
         let references = MeshReferences { name: names.fresh(&whole.first.name), materials: paths, morphs };
-        mesh_prims::write(&mut text, whole, placed, &references);
+        mesh_prims::write(&mut layer, whole, placed, &references);
     }
-    text.close();
-    materials.write(&mut text);
-    text.close();
-    Ok(UsdLayer { text: text.finish(), textures: materials.into_files(), warnings })
+    layer.close();
+    materials.write(&mut layer);
+    layer.close();
+    Ok(TexturedLayer { layer, textures: materials.into_files(), warnings })
 }

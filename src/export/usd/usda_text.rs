@@ -1,78 +1,44 @@
-//! Formats prims, numbers and names as the text of a `.usda` file.
+//! Writes a layer as the text of a `.usda` file.
 //!
 //! Numbers have the fewest digits that read back as the same 32 bits (matrices: 64 bits). Source: the text format of Pixar's USD, 1.0.
 
+use super::usd_layer::{
+    DOCUMENTATION, LayerPrim, LayerProperty, PrimItem, PropertyContent, UsdLayer, UsdValue,
+};
 use crate::math::Mat4;
-use std::collections::BTreeSet;
 use std::fmt::{self, Write};
 
-/// The prim that holds skeletons and meshes.
-pub(super) const ROOT: &str = "/Root/Character";
+/// The text of a layer.
+pub(super) fn text(layer: &UsdLayer) -> String {
+    let mut text = UsdaText { out: "#usda 1.0\n".to_owned(), depth: 0 };
+    text.line("(");
+    let metadata = [
+        r#"defaultPrim = "Root""#.to_owned(),
+        format!("doc = \"{DOCUMENTATION}\""),
+        "metersPerUnit = 1".to_owned(),
+        r#"upAxis = "Y""#.to_owned(),
+        format!("timeCodesPerSecond = {}", layer.rate),
+        format!("framesPerSecond = {}", layer.rate),
+        "startTimeCode = 0".to_owned(),
+        format!("endTimeCode = {}", layer.end),
+    ];
+    text.within(|text| metadata.iter().for_each(|line| text.line(line)));
+    text.line(")\n");
+    layer.prims().iter().for_each(|item| text.item(item));
+    text.out
+}
 
-/// A layer under construction.
-pub(super) struct UsdaText {
+/// Text under construction.
+struct UsdaText {
     out: String,
     depth: usize,
 }
 
 impl UsdaText {
-    /// A layer with this metadata.
-    pub(super) fn new(metadata: &[String]) -> Self {
-        let mut text = Self { out: "#usda 1.0\n".to_owned(), depth: 0 };
-        text.line("(");
-        text.within(|text| metadata.iter().for_each(|line| text.line(line)));
-        text.line(")\n");
-        text
-    }
-
-    /// Adds a line.
-    pub(super) fn line(&mut self, line: &str) {
+    fn line(&mut self, line: &str) {
         self.out.extend(std::iter::repeat_n("    ", self.depth));
         self.out.push_str(line);
         self.out.push('\n');
-    }
-
-    /// Begins a prim, with metadata.
-    pub(super) fn open(&mut self, head: &str, metadata: &[&str]) {
-        match metadata {
-            [] => self.line(head),
-            metadata => {
-                self.line(&format!("{head} ("));
-                self.within(|text| metadata.iter().for_each(|line| text.line(line)));
-                self.line(")");
-            }
-        }
-        self.line("{");
-        self.depth += 1;
-    }
-
-    /// Ends a prim.
-    pub(super) fn close(&mut self) {
-        self.depth = self.depth.saturating_sub(1);
-        self.line("}");
-    }
-
-    /// Adds an attribute with values per vertex; `size` is the number of values per vertex if it is not one.
-    pub(super) fn per_vertex(&mut self, attribute: &str, size: Option<usize>) {
-        self.line(&format!("{attribute} ("));
-        self.within(|text| {
-            if let Some(size) = size {
-                text.line(&format!("elementSize = {size}"));
-            }
-            text.line(r#"interpolation = "vertex""#);
-        });
-        self.line(")");
-    }
-
-    /// Adds an attribute with a value at each of these time codes.
-    pub(super) fn samples(&mut self, attribute: &str, samples: impl Iterator<Item = (f64, String)>) {
-        self.line(&format!("{attribute}.timeSamples = {{"));
-        self.within(|text| samples.for_each(|(time, value)| text.line(&format!("{time}: {value},"))));
-        self.line("}");
-    }
-
-    pub(super) fn finish(self) -> String {
-        self.out
     }
 
     fn within(&mut self, inner: impl FnOnce(&mut Self)) {
@@ -80,10 +46,98 @@ impl UsdaText {
         inner(self);
         self.depth -= 1;
     }
+
+    fn item(&mut self, item: &PrimItem) {
+        match item {
+            PrimItem::Property(property) => self.property(property),
+            PrimItem::Prim(prim) => self.prim(prim),
+        }
+    }
+
+    fn prim(&mut self, prim: &LayerPrim) {
+        let head = format!("def {} \"{}\"", prim.kind, prim.name);
+        let mut metadata = Vec::new();
+        if prim.component {
+            metadata.push(r#"kind = "component""#.to_owned());
+        }
+        if !prim.schemas.is_empty() {
+            metadata.push(format!("prepend apiSchemas = {}", tokens(prim.schemas)));
+        }
+        match metadata.is_empty() {
+            true => self.line(&head),
+            false => {
+                self.line(&format!("{head} ("));
+                self.within(|text| metadata.iter().for_each(|line| text.line(line)));
+                self.line(")");
+            }
+        }
+        self.line("{");
+        self.within(|text| prim.items.iter().for_each(|item| text.item(item)));
+        self.line("}");
+    }
+
+    fn property(&mut self, property: &LayerProperty) {
+        let LayerProperty { kind, name, .. } = property;
+        let head = format!("{}{kind} {name}", if property.uniform { "uniform " } else { "" });
+        let line = match &property.content {
+            PropertyContent::Declared => head,
+            PropertyContent::Value(own) => format!("{head} = {}", value(own)),
+            PropertyContent::Connection(path) => format!("{head}.connect = <{path}>"),
+            PropertyContent::Target(path) => format!("{head} = <{path}>"),
+            PropertyContent::Targets(paths) => {
+                format!("{head} = {}", list(paths.iter().map(|path| format!("<{path}>"))))
+            }
+            PropertyContent::Samples(samples) => {
+                self.line(&format!("{head}.timeSamples = {{"));
+                self.within(|text| {
+                    samples.iter().for_each(|(time, own)| text.line(&format!("{time}: {},", value(own))));
+                });
+                "}".to_owned()
+            }
+        };
+        match property.per_vertex {
+            None => self.line(&line),
+            Some(size) => {
+                self.line(&format!("{line} ("));
+                self.within(|text| {
+                    if let Some(size) = size {
+                        text.line(&format!("elementSize = {size}"));
+                    }
+                    text.line(r#"interpolation = "vertex""#);
+                });
+                self.line(")");
+            }
+        }
+    }
+}
+
+fn value(value: &UsdValue) -> String {
+    match value {
+        UsdValue::Bool(yes) => u8::from(*yes).to_string(),
+        UsdValue::Token(text) | UsdValue::Text(text) => quoted(text),
+        UsdValue::Asset(path) if path.contains('@') => format!("@@@{}@@@", path.replace("@@@", "\\@@@")),
+        UsdValue::Asset(path) => format!("@{path}@"),
+        UsdValue::Single(x) => SingleNumber(*x).to_string(),
+        UsdValue::Triple(x) => tuple(*x),
+        UsdValue::Quadruple(x) => tuple(*x),
+        UsdValue::Matrix(m) => matrix(m),
+        UsdValue::Tokens(words) => tokens(words),
+        UsdValue::Integers(numbers) => list(numbers),
+        UsdValue::Singles(numbers) => list(numbers.iter().map(|x| SingleNumber(*x))),
+        UsdValue::Pairs(all) => tuples(all.iter().copied()),
+        UsdValue::Triples(all) => tuples(all.iter().copied()),
+        UsdValue::Quaternions(all) => tuples(all.iter().copied()),
+        UsdValue::Matrices(all) => list(all.iter().map(matrix)),
+        UsdValue::UnitScales(count) => tuples(std::iter::repeat_n([1.0; 3], *count)),
+    }
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
 /// A 32-bit number.
-pub(super) struct SingleNumber(pub(super) f32);
+struct SingleNumber(f32);
 
 impl fmt::Display for SingleNumber {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -98,7 +152,7 @@ impl fmt::Display for SingleNumber {
 }
 
 /// `[1, 2]`.
-pub(super) fn list<T: fmt::Display>(values: impl IntoIterator<Item = T>) -> String {
+fn list<T: fmt::Display>(values: impl IntoIterator<Item = T>) -> String {
     let mut text = "[".to_owned();
     for (k, value) in values.into_iter().enumerate() {
         let _ = write!(text, "{}{value}", if k > 0 { ", " } else { "" });
@@ -108,7 +162,7 @@ pub(super) fn list<T: fmt::Display>(values: impl IntoIterator<Item = T>) -> Stri
 }
 
 /// `(1, 2, 3)`.
-pub(super) fn tuple<const N: usize>(values: [f32; N]) -> String {
+fn tuple<const N: usize>(values: [f32; N]) -> String {
     let mut text = "(".to_owned();
     for (k, value) in values.into_iter().enumerate() {
         let _ = write!(text, "{}{}", if k > 0 { ", " } else { "" }, SingleNumber(value));
@@ -118,17 +172,17 @@ pub(super) fn tuple<const N: usize>(values: [f32; N]) -> String {
 }
 
 /// `[(1, 2), (3, 4)]`.
-pub(super) fn tuples<const N: usize>(values: impl IntoIterator<Item = [f32; N]>) -> String {
+fn tuples<const N: usize>(values: impl IntoIterator<Item = [f32; N]>) -> String {
     list(values.into_iter().map(tuple))
 }
 
 /// `["a", "b"]`.
-pub(super) fn tokens<T: AsRef<str>>(values: impl IntoIterator<Item = T>) -> String {
-    list(values.into_iter().map(|v| format!("\"{}\"", v.as_ref().replace('\\', "\\\\").replace('"', "\\\""))))
+fn tokens<T: AsRef<str>>(values: impl IntoIterator<Item = T>) -> String {
+    list(values.into_iter().map(|v| quoted(v.as_ref())))
 }
 
 /// A matrix in the row-vector convention of USD: the transpose.
-pub(super) fn matrix(m: &Mat4<f64>) -> String {
+fn matrix(m: &Mat4<f64>) -> String {
     // Adding 0 removes the sign of a negative zero.
     let row = |c: usize| {
         format!("({}, {}, {}, {})", m[(0, c)] + 0.0, m[(1, c)] + 0.0, m[(2, c)] + 0.0, m[(3, c)] + 0.0)
@@ -136,37 +190,9 @@ pub(super) fn matrix(m: &Mat4<f64>) -> String {
     format!("({}, {}, {}, {})", row(0), row(1), row(2), row(3))
 }
 
-/// The names in use among siblings.
-#[derive(Default)]
-pub(super) struct PrimNames(BTreeSet<String>);
-
-impl PrimNames {
-    /// A valid prim name that no sibling has: letters, digits and `_`, not starting with a digit.
-    pub(super) fn fresh(&mut self, name: &str) -> String {
-        let legal = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
-        let mut base: String = name.chars().map(legal).collect();
-        if base.is_empty() || base.starts_with(|c: char| c.is_ascii_digit()) {
-            base.insert(0, '_');
-        }
-        let numbered = (2..).map(|n| format!("{base}_{n}"));
-        let found = std::iter::once(base.clone()).chain(numbered).find(|n| !self.0.contains(n));
-        let found = found.unwrap_or(base);
-        self.0.insert(found.clone());
-        found
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_are_valid_and_unique() {
-        let mut names = PrimNames::default();
-        let fresh: Vec<String> =
-            ["thigh.L", "thigh-L", "2nd", "頭", "", "thigh_L_2"].map(|n| names.fresh(n)).into();
-        assert_eq!(fresh, ["thigh_L", "thigh_L_2", "_2nd", "_", "__2", "thigh_L_2_2"]);
-    }
 
     #[test]
     fn numbers_read_back() {

@@ -1,5 +1,7 @@
 //! USD as an import format: a glTF document of its first skeleton, which the glTF reader then reads.
 
+use super::crate_layer;
+use super::crate_tables::MAGIC;
 use super::usd_animation::{MorphedNode, animation};
 use super::usd_error::UsdError;
 use super::usd_mesh::mesh;
@@ -21,15 +23,15 @@ use std::collections::HashMap;
 use std::f64::consts::FRAC_PI_2;
 use std::sync::Arc;
 
-/// USD as text.
+/// USD as text and as a crate.
 pub const FORMAT: ReadFormat = ReadFormat {
     name: "usd",
     suffixes: &["usda", "usdz", "usd", "usdc"],
-    about: "USD as text, alone or in a `.usdz`: skeletons with their animations and meshes",
+    about: "USD as text or binary, alone or in a `.usdz`: skeletons with their animations and meshes",
     loses: "materials, further UV sets, references to other files, variants, animated transforms, cameras, lights",
     recognise: |head| {
         let zipped = zip_entry(head).is_some_and(|entry| is_layer(entry.name));
-        head.starts_with(b"#usda") || head.starts_with(CRATE) || zipped
+        head.starts_with(b"#usda") || head.starts_with(MAGIC) || zipped
     },
     read: |source, options| import(source, options),
 };
@@ -38,9 +40,6 @@ pub const FORMAT: ReadFormat = ReadFormat {
 const PARSED: u64 = 8;
 /// The node of the first joint; the skeleton's own node is before it.
 const FIRST: usize = 1;
-
-/// The first bytes of a crate.
-const CRATE: &[u8] = b"PXR-USDC";
 
 /// The first file of an archive.
 struct ZipEntry<'a> {
@@ -68,28 +67,29 @@ fn is_layer(name: &[u8]) -> bool {
     [&b".usda"[..], b".usdc", b".usd"].into_iter().any(|suffix| name.ends_with(suffix))
 }
 
-/// The text of a layer: the whole file, or the first file of an archive.
-fn layer_text(bytes: &[u8]) -> Result<&[u8], UsdError> {
-    let text = match zip_entry(bytes) {
+/// The layer of a file, which is text or a crate: the whole file, or the first file of an archive.
+fn layer(bytes: &[u8], budget: &MemoryBudget) -> Result<Layer, UsdError> {
+    let layer = match zip_entry(bytes) {
         Some(entry) if entry.method == 0 => {
             bytes.get(entry.begin..).and_then(|rest| rest.get(..entry.size)).unwrap_or_default()
         }
         Some(_) => &[],
         None => bytes,
     };
-    // Text of another writer may lack the first line.
-    if text.is_empty() || text.starts_with(CRATE) || text.contains(&0) {
-        Err(UsdError::Binary)
-    } else {
-        Ok(text)
+    if layer.starts_with(MAGIC) {
+        return crate_layer::read(layer, budget);
     }
+    // Text of another writer may lack the first line.
+    if layer.is_empty() || layer.contains(&0) {
+        return Err(UsdError::NoLayer);
+    }
+    budget.reserve(PARSED * layer.len() as u64, || "the numbers".to_owned())?;
+    parse(&String::from_utf8_lossy(layer), budget)
 }
 
 fn import(source: &SourceFile, options: &ImportOptions) -> Result<Asset, ImportError> {
-    let text = layer_text(source.bytes)?;
     let budget = options.budget(source.bytes);
-    budget.reserve(PARSED * text.len() as u64, || "the numbers".to_owned())?;
-    let layer = parse(&String::from_utf8_lossy(text), &budget)?;
+    let layer = layer(source.bytes, &budget)?;
     let mut warnings = Warnings::new();
     let glb = glb(&layer, &budget, &mut warnings)?;
     let mut file = GltfFile::read_within(Arc::new(glb), None, &budget)?;

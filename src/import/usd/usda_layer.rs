@@ -2,6 +2,15 @@
 
 use std::collections::BTreeMap;
 
+/// Deepest nesting of prims, lists and dictionaries; files of studios stay below 30.
+pub(super) const DEEPEST: usize = 128;
+/// Bytes of a property in its prim's map.
+pub(super) const PROPERTY: usize = 2 * size_of::<UsdProperty>();
+/// Bytes of a word in a list that has room for as many again.
+pub(super) const WORD: u64 = 2 * size_of::<String>() as u64;
+/// Bytes of a sample with the head of its list.
+pub(super) const SAMPLE: u64 = 2 * size_of::<(f64, Value)>() as u64;
+
 /// A value of a property.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Value {
@@ -48,6 +57,30 @@ pub(super) struct Layer {
     pub(super) rate: f64,
     /// Whether prims refer to other files.
     pub(super) refers: bool,
+}
+
+/// Sets a unit of the layer; one that is not above 0 is damaged, and the default stays.
+pub(super) fn positive(numbers: &[f64], unit: &mut f64) {
+    if let Some(number) = numbers.first().filter(|number| **number > 0.0) {
+        *unit = *number;
+    }
+}
+
+/// Whether a type has numbers of 32 bits: `float3[]`, `quatf`, `point3f[]`.
+pub(super) fn is_single(kind: &str) -> bool {
+    let kind = kind.trim_end_matches("[]");
+    kind.starts_with("float") || kind.ends_with('f') && kind != "half"
+}
+
+/// Rounds decimal numbers to those of 32 bits that they stand for, as a binary file has them. Numbers that 32 bits cannot hold stay.
+pub(super) fn round_to_single(value: &mut Value) {
+    let Value::Numbers(numbers) = value else { return };
+    for number in numbers {
+        let single = f64::from(*number as f32);
+        if single.is_finite() && single != 0.0 {
+            *number = single;
+        }
+    }
 }
 
 impl Prim {

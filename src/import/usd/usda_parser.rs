@@ -4,18 +4,10 @@
 //! [`DEEPEST`]. Source: the text format of Pixar's USD, 1.0.
 
 use super::usd_error::UsdError;
-use super::usda_layer::{Layer, Prim, UsdProperty, Value};
+use super::usda_layer::{
+    DEEPEST, Layer, PROPERTY, Prim, SAMPLE, UsdProperty, Value, WORD, is_single, positive, round_to_single,
+};
 use crate::memory_budget::MemoryBudget;
-
-/// Deepest nesting of prims, lists and dictionaries; files of studios stay below 30.
-const DEEPEST: usize = 128;
-
-/// Bytes of a property in its prim's map.
-const PROPERTY: usize = 2 * size_of::<UsdProperty>();
-/// Bytes of a word in a list that has room for as many again.
-const WORD: u64 = 2 * size_of::<String>() as u64;
-/// Bytes of a sample with the head of its list.
-const SAMPLE: u64 = 2 * size_of::<(f64, Value)>() as u64;
 
 /// Parses a layer.
 ///
@@ -35,13 +27,6 @@ pub(super) fn parse(text: &str, budget: &MemoryBudget) -> Result<Layer, UsdError
     match parser.peek() {
         None => Ok(layer),
         Some(_) => Err(parser.fault("a definition of a prim was expected")),
-    }
-}
-
-/// Sets a unit of the layer; one that is not above 0 is damaged, and the default stays.
-fn positive(numbers: &[f64], unit: &mut f64) {
-    if let Some(number) = numbers.first().filter(|number| **number > 0.0) {
-        *unit = *number;
     }
 }
 
@@ -211,8 +196,15 @@ impl<'a> Parser<'a, '_> {
         if self.take(b'=') {
             if sampled {
                 property.samples = self.samples()?;
+                if is_single(&kind) {
+                    property.samples.iter_mut().for_each(|sample| round_to_single(&mut sample.1));
+                }
             } else {
-                property.value = Some(self.value(0)?).filter(|value| *value != Value::Other);
+                let mut value = self.value(0)?;
+                if is_single(&kind) {
+                    round_to_single(&mut value);
+                }
+                property.value = Some(value).filter(|value| *value != Value::Other);
             }
         }
         self.skip_space();
@@ -455,6 +447,17 @@ over "Other" { }
         assert_eq!(walk.words("skel:animationSource"), ["/Root/walk"]);
         let indices = &walk.properties["primvars:skel:jointIndices"];
         assert_eq!((indices.element_size, indices.interpolation.as_str()), (Some(2), "vertex"));
+    }
+
+    #[test]
+    fn numbers_have_the_precision_of_their_type() {
+        let text = "def \"a\" { float x = 0.1 point3f[] p = [(0.1, 0, 1e-50)] double d = 0.1 half h = 0.1\n quatf[] q.timeSamples = { 1: [(0.1, 0, 0, 1e300)] } }";
+        let layer = parse(text).unwrap();
+        let single = f64::from(0.1_f32);
+        let prim = &layer.prims[0];
+        assert_eq!((prim.numbers("x"), prim.numbers("p")), (&[single][..], &[single, 0.0, 1e-50][..]));
+        assert_eq!((prim.numbers("d"), prim.numbers("h")), (&[0.1][..], &[0.1][..]));
+        assert_eq!(prim.numbers("q"), [single, 0.0, 0.0, 1e300]);
     }
 
     #[test]

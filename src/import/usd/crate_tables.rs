@@ -262,7 +262,9 @@ mod tests {
         let mut list = 7_i32.to_le_bytes().to_vec();
         list.extend(vec![0xFF; numbers.len().div_ceil(4)]);
         let mut last = 0;
-        numbers.iter().for_each(|n| list.extend((n - std::mem::replace(&mut last, *n)).to_le_bytes()));
+        numbers
+            .iter()
+            .for_each(|n| list.extend(n.wrapping_sub(std::mem::replace(&mut last, *n)).to_le_bytes()));
         let block = lz4_flex::block::compress(&list);
         let mut bytes = (1 + block.len() as u64).to_le_bytes().to_vec();
         bytes.push(0);

@@ -198,7 +198,8 @@ fn bodies_without_names_are_read_by_their_shape() {
         let file = path.file_name().unwrap().to_string_lossy().into_owned();
         let blind = rewritten(&asset, &bytes, &names, Some(&mut dice));
         let Some(seen) = load(&blind, &path) else { panic!("{file} cannot be read with other names") };
-        if truth.is_empty() {
+        // The shape has no roles for a body without limbs.
+        if !truth.contains_key(&Role::Hips) {
             let false_body = roles(&seen);
             assert!(false_body.is_empty(), "{file} is no body: {false_body:?}");
             continue;

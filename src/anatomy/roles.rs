@@ -105,11 +105,15 @@ fn guess(
                 }
             }
             by_shape(skeleton, &shape, found, warnings);
+        } else {
+            add_trunk(found, &trunk_chains::without_limbs(skeleton, names), "tail and head, by their names");
         }
         return;
     }
     let (same, other) = shape.as_ref().map_or((0, 0), |shape| shape_gaps::sides(shape, names));
-    let contradicts = shape.as_ref().is_some_and(|shape| shape.sides_proven && same == 0 && other >= 2);
+    let differs = shape.as_ref().filter(|shape| shape.sides_sure > 0.5 && same == 0 && other >= 2);
+    let contradicts = differs.is_some_and(|shape| shape.sides_proven);
+    let differs = differs.is_some();
     let shape = shape.map(|shape| if other > same { shape.mirrored() } else { shape });
     let [mut legs, mut arms] = limbs(skeleton, rest, names, shape.as_ref());
     let knees = evidence.and_then(|e| shape::knees(skeleton, &legs, e));
@@ -122,11 +126,9 @@ fn guess(
         legs.reverse();
         arms.reverse();
         let by_knees = shape.as_ref().is_none_or(|shape| shape.knees.is_some());
-        warnings.add(
-            "sides-swapped",
-            exchanged_sides(by_knees),
-            format!("joint {}", thigh_name(skeleton, &legs)),
-        );
+        warnings.add("sides-swapped", exchanged_sides(by_knees), thigh_name(skeleton, &legs));
+    } else if differs && !knees.is_some_and(shape::bend_forwards) {
+        warnings.add("sides-doubtful", SIDES_DOUBTFUL, thigh_name(skeleton, &legs));
     }
 
     let first = |limb: &[LimbSlot; 4]| limb.iter().flatten().next().map(|s| s.0);
@@ -140,12 +142,7 @@ fn guess(
     add_limbs(found, &legs, &arms, |joint| {
         if names.side(joint).is_some() && !names.readings(joint).is_empty() { "its name" } else { GAP }
     });
-    found.chain(Role::Spine, &trunk.spine, 0.9, "it lies between the hips and the arms");
-    found.chain(Role::Neck, &trunk.neck, 0.9, "it lies between the arms and the head");
-    if let Some(head) = trunk.head {
-        found.add(Role::Head, head, 0.9, "the trunk ends in it".into());
-    }
-    found.chain(Role::Tail, &trunk.tail, 0.9, "its name");
+    add_trunk(found, &trunk, "the hips and the arms");
     for (n, (side, arm)) in shape::SIDES.into_iter().zip(&arms).enumerate() {
         let Some((hand, _)) = arm[3] else { continue };
         let seen = shape.as_ref().map_or(&[][..], |shape| &shape.fingers[if exchanged { 1 - n } else { n }]);
@@ -169,9 +166,24 @@ fn exchanged_sides(by_knees: bool) -> String {
     format!("left and right are exchanged in the names{knees}: the sides of the shape are used")
 }
 
-/// The name of the innermost joint of the left leg; empty without one.
+/// What the warning about sides that the shape contradicts, but not clearly enough, says.
+const SIDES_DOUBTFUL: &str = "feet, knees and hands show left and right exchanged against the names, which are used: if the body \
+                              faces backwards, swap its sides in a map (`swap_source_sides`, `swap_target_sides`)";
+
+/// The innermost joint of the left leg, as the place of a warning.
 fn thigh_name(skeleton: &Skeleton, legs: &[[LimbSlot; 4]; 2]) -> String {
-    legs[0].iter().flatten().next().map_or_else(String::new, |slot| skeleton.joint(slot.0).name.clone())
+    let thigh = legs[0].iter().flatten().next();
+    format!("joint {}", thigh.map_or("", |slot| skeleton.joint(slot.0).name.as_str()))
+}
+
+/// Adds the roles of a trunk by names, whose spine lies between two parts.
+fn add_trunk(found: &mut FoundRoles, trunk: &trunk_chains::TrunkChains, between: &str) {
+    found.chain(Role::Spine, &trunk.spine, 0.9, &format!("it lies between {between}"));
+    found.chain(Role::Neck, &trunk.neck, 0.9, "it lies between the arms and the head");
+    if let Some(head) = trunk.head {
+        found.add(Role::Head, head, 0.9, "the trunk ends in it".into());
+    }
+    found.chain(Role::Tail, &trunk.tail, 0.9, "its name");
 }
 
 /// Legs and arms by the sides of the names.

@@ -94,8 +94,18 @@ pub fn find(
     let base = junction
         .filter(|&c| names.is_below(hips, c) && trunk.hips.is_some_and(|h| h.1 >= 0.9))
         .unwrap_or(hips);
-    let line = trunk_line(skeleton, names, base, trunk.head, chest);
-    let line = &line[if base == hips { 0 } else { connectors(names, &line) }..];
+    let mut line = trunk_line(skeleton, names, base, trunk.head, chest);
+    if base != hips {
+        line.drain(..connectors(names, &line).unwrap_or(0));
+    } else if let Some(meet) = top.and_then(|top| common_ancestor(skeleton, names, &[hips, top]))
+        && line.is_empty()
+        && meet != hips
+    {
+        // Pelvis and trunk are both roots of the file.
+        line = trunk_line(skeleton, names, meet, trunk.head, chest);
+        line.drain(..connectors(names, &line).unwrap_or(line.len()));
+    }
+    let line = &line[..];
     if trunk.head.is_none() {
         trunk.head = unnamed_head(names, rest, hips, line, shoulders).or_else(|| face(skeleton, names, line));
     }
@@ -115,10 +125,38 @@ pub fn find(
     trunk
 }
 
+/// The trunk of a body without limbs, such as a snake or a fish: the chains from where head and tail meet, else from the first joint
+/// named spine. Empty without a joint named head and two more joints.
+pub fn without_limbs(skeleton: &Skeleton, names: &JointNames) -> TrunkChains {
+    let is_tail = |id: &JointId| names.trunk_weight(*id, NamedPart::Tail) > 0.0;
+    let is_trunk = |id: &JointId| is_spine(names, *id) || is_neck(names, *id);
+    let head = named(skeleton, names, NamedPart::Head);
+    let above = |head| skeleton.path_to_root(head).filter(is_trunk).last();
+    let tip = skeleton.ids().rev().find(is_tail);
+    let start = head.and_then(|head| match tip {
+        Some(tip) => common_ancestor(skeleton, names, &[head, tip]),
+        None => above(head),
+    });
+    let (Some(head), Some(start)) = (head, start) else { return TrunkChains::default() };
+    let outwards = |end: JointId| {
+        let mut path: Vec<JointId> = skeleton.path_to_root(end).take_while(|&id| id != start).collect();
+        path.reverse();
+        path
+    };
+    let mut spine: Vec<JointId> = (start != head && is_trunk(&start)).then_some(start).into_iter().collect();
+    spine.extend(outwards(head).into_iter().filter(|&id| id != head));
+    let neck = spine.split_off(spine.iter().position(|&id| is_neck(names, id)).unwrap_or(spine.len()));
+    let tail = tip.map_or_else(Vec::new, outwards);
+    if spine.len() + neck.len() + tail.len() < 2 {
+        return TrunkChains::default();
+    }
+    TrunkChains { hips: None, spine, neck, head: Some(head), tail }
+}
+
 /// The first joints of a trunk beside the pelvis that only connect it to the root (`Spine_Root`): their names do not clearly
-/// denote a spine, as those of later joints do.
-fn connectors(names: &JointNames, line: &[JointId]) -> usize {
-    line.iter().position(|&id| is_spine(names, id)).unwrap_or(0)
+/// denote a spine, as those of later joints do. `None` if no name does.
+fn connectors(names: &JointNames, line: &[JointId]) -> Option<usize> {
+    line.iter().position(|&id| is_spine(names, id))
 }
 
 /// Whether both legs hang on a joint and the rest of the body does not.

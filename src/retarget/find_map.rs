@@ -50,8 +50,14 @@ pub fn draft(source: &Character, target: &Character) -> MapDraft {
 fn find(source: &Character, target: &Character) -> (JointMap, Option<MapError>) {
     let (s, t) = (&source.rig, &target.rig);
     let bodies = [s, t].map(|rig| rig.joint(Role::Hips).is_some());
+    let rests = [source.calibration_pose(), target.calibration_pose()];
     if bodies == [false, false] {
-        let pairs = by_name(s, t, &[]);
+        let mut pairs = by_role(s, t);
+        for role in [Role::Spine as fn(u8) -> Role, Role::Neck, Role::Tail] {
+            chain(s, t, &rests, role, Role::Hips, None, &mut pairs);
+        }
+        let named = by_name(s, t, &pairs);
+        pairs.extend(named);
         let shared = pairs.len();
         let refused = (shared * 2 < t.skeleton().len()).then(|| MapError::NothingShared {
             source_name: one_line(&source.name),
@@ -61,7 +67,6 @@ fn find(source: &Character, target: &Character) -> (JointMap, Option<MapError>) 
         });
         return (JointMap::of(pairs, s, t), refused);
     }
-    let rests = [source.calibration_pose(), target.calibration_pose()];
     let unrigged = || no_skeleton(MapEnd::Source, source).or_else(|| no_skeleton(MapEnd::Target, target));
     let refused = match required(source, target) {
         missing if !missing.is_empty() && unrigged().is_some() => unrigged(),
@@ -141,13 +146,16 @@ fn body_plan(quadruped: &Character, biped: &Character) -> MapError {
     MapError::BodyPlan { quadruped: one_line(&quadruped.name), biped: one_line(&biped.name) }
 }
 
-/// Pairs of roles that both rigs have, without spine or neck if their numbers of joints differ.
+/// Pairs of roles that both rigs have, without a chain of the trunk if its numbers of joints differ.
 fn by_role(s: &Rig, t: &Rig) -> Vec<JointPair> {
     let same_length = |chain: fn(u8) -> Role| s.chain(chain).len() == t.chain(chain).len();
     let (spine, neck) = (same_length(Role::Spine), same_length(Role::Neck));
+    // The tail of a body with hips is paired from the hips outwards; most of a snake may be its tail.
+    let tail = s.joint(Role::Hips).is_some() || same_length(Role::Tail);
     let direct = |role: Role| match role {
         Role::Spine(_) => spine,
         Role::Neck(_) => neck,
+        Role::Tail(_) => tail,
         _ => true,
     };
     t.assignments()

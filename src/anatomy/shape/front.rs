@@ -9,7 +9,7 @@ use super::limb::Limb;
 use super::limb_pairs::{LimbPairs, direction, middle};
 use super::trunk_line::TrunkJoints;
 use crate::anatomy::role_weights::Weight;
-use crate::math::Vec3;
+use crate::math::{Vec3, arc};
 
 /// The sum of all cues.
 #[derive(Clone, Copy, Debug)]
@@ -50,7 +50,9 @@ pub(super) fn front(tree: &Tree, body: &LimbPairs, line: &TrunkJoints, thumbs: V
         } else {
             Weight::FootAhead.value()
         };
-        legs.foot(tree, s).map_or(0.0, |v| weight * v.dot(&front))
+        // Relative to its shin, so that feet of bent legs count as those of straight ones.
+        let shin = legs.end_place(tree, s) - tree.at[legs.joint(s, legs.lower)];
+        legs.foot(tree, s).map_or(0.0, |v| weight * (arc(&shin, &-up, &first) * v).dot(&front))
     };
     votes += foot(0) + foot(1);
     votes += Weight::KneesAhead.value() * offset(tree, legs, front);

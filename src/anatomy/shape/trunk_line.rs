@@ -56,9 +56,11 @@ pub(super) fn trunk_line(tree: &Tree, body: &LimbPairs) -> Option<TrunkJoints> {
     let mut path = tree.path(top, chest);
     let mut hips = top;
     if !is_hips(top) {
-        // A root on the floor: the hips are the trunk joint nearest to the thighs.
-        let k = nearest(tree, &path, hip);
-        if path.get(k).is_some_and(|&k| (tree.at[k] - hip).norm() < (tree.at[top] - hip).norm()) {
+        // A root on the floor: the hips are the joint nearest to the thighs, of the trunk or a pelvis beside it.
+        let (k, far) = (nearest(tree, &path, hip), |k: usize| (tree.at[k] - hip).norm());
+        if pelvis != top && path.get(k).is_none_or(|&k| far(pelvis) <= far(k)) {
+            hips = pelvis;
+        } else if path.get(k).is_some_and(|&k| far(k) < far(top)) {
             hips = path[k];
             path.drain(..=k);
         }

@@ -11,6 +11,9 @@ use crate::math::Vec3;
 const BONES_DIFFER: f64 = 0.2;
 /// Further allowance for short bones, as a share of the branch's reach.
 const REACH_DIFFERS: f64 = 0.03;
+/// Distance of two twin joints, as a share of the branch, from which their direction is that across the body: hips are at a fifth;
+/// stubs in the middle of the body are nearer.
+const LEAST_APART: f64 = 0.05;
 
 /// Two mirrored branches.
 #[derive(Clone, Debug)]
@@ -89,8 +92,10 @@ fn twin(tree: &Tree, parent: usize, a: usize, b: usize) -> Option<Twin> {
     if let (Some(u), Some(v)) = (tree.tip[a], tree.tip[b]) {
         length += 0.5 * ((u - tree.at[a]).norm() + (v - tree.at[b]).norm());
     }
-    let apart: Vec3 = paths[0].iter().zip(&paths[1]).map(|(&x, &y)| tree.at[x] - tree.at[y]).sum();
-    let across = apart.try_normalize(0.05 * length.max(1e-9))?;
+    // Where the branches begin, since a stride moves their ends in front of and behind the body.
+    let apart = || paths[0].iter().zip(&paths[1]).map(|(&x, &y)| tree.at[x] - tree.at[y]);
+    let clear = |v: Vec3| v.try_normalize(LEAST_APART * length.max(1e-9));
+    let across = apart().find_map(clear).or_else(|| clear(apart().sum()))?;
     let skin = tree.below[paths[0][0]] + tree.below[paths[1][0]];
     Some(Twin { parent, paths, length, across, skin })
 }

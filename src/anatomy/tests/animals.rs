@@ -114,6 +114,88 @@ fn an_insect_walks_on_its_hind_legs_and_has_forelegs() {
 }
 
 #[test]
+fn a_dinosaur_has_short_arms_a_neck_and_a_tail() {
+    expect(
+        &tyrannosaurus(),
+        &[
+            (Role::Hips, "Pelvis"),
+            (Role::Spine(1), "Spine1"),
+            (Role::Neck(0), "Neck"),
+            (Role::Head, "Head"),
+            (Role::UpperLeg(Side::Left), "Thigh_L"),
+            (Role::Foot(Side::Right), "Foot_R"),
+            (Role::UpperArm(Side::Left), "UpperArm_L"),
+            (Role::Hand(Side::Right), "Hand_R"),
+            (Role::Tail(2), "Tail2"),
+        ],
+    );
+}
+
+/// A snake of so many joints between root and head, and of as many in the tail.
+fn snake(joints: u8) -> Made {
+    let mut m = Made::default();
+    m.add("Root", None, [0.0, 0.1, 0.0]);
+    let at = |k: u8| [0.0, 0.1, f64::from(k) / f64::from(joints)];
+    m.chain("Spine", "Root", &(1..joints).map(at).collect::<Vec<_>>());
+    m.add("Neck", Some(&format!("Spine{}", joints - 2)), at(joints));
+    m.add("Head", Some("Neck"), at(joints + 1));
+    m.chain(
+        "Tail",
+        "Root",
+        &(1..=joints).map(|k| at(k).map(|x| if x == 0.1 { x } else { -x })).collect::<Vec<_>>(),
+    );
+    m
+}
+
+#[test]
+fn a_snake_has_a_trunk_a_head_and_a_tail_and_moves_a_longer_one() {
+    let (short, long) = (snake(8), snake(13));
+    let wanted =
+        [(Role::Spine(0), "Spine0"), (Role::Neck(0), "Neck"), (Role::Head, "Head"), (Role::Tail(7), "Tail7")];
+    expect(&short, &wanted);
+    let [short, long] = [short, long].map(|m| Arc::new(Character::new("snake", detected(&m).rig)));
+    assert_eq!(short.rig.joint(Role::Hips), None);
+    assert_eq!(map(&short, &long).unwrap().pairs.len(), long.skeleton().len());
+    // Onto itself every frame is the same.
+    let pairs = map(&short, &short).unwrap();
+    let mut bent = short.skeleton().rest_pose();
+    for joint in ["Root", "Spine3", "Tail2"] {
+        let id = short.skeleton().find(joint).unwrap();
+        bent.local_mut()[id.index()].rotation =
+            posemill::math::exp(&posemill::math::Vec3::new(0.1, 0.4, 0.0));
+    }
+    let poses = [short.skeleton().rest_pose(), bent.clone(), bent];
+    let motion = Motion::new(Arc::clone(&short), Clip::from_poses("winds", 30.0, short.skeleton(), &poses));
+    let moved = Retarget::new(&short, Arc::clone(&short), &pairs, (&short.rig, &short.rig), RootScale::Legs)
+        .copy(&motion);
+    for id in short.skeleton().ids() {
+        let [a, b] = [&moved, &motion].map(|m| m.model_pose(1).position(id));
+        assert!((a - b).norm() < 1e-9, "{id:?}: {a} {b}");
+    }
+    let human = Character::new("human", detected(&tyrannosaurus()).rig);
+    assert!(matches!(map(&human, &short), Err(MapError::Missing(_))));
+}
+
+#[test]
+fn a_fish_whose_spine_leads_to_its_tail_has_both() {
+    let mut m = Made::default();
+    m.add("Root", None, [0.0; 3]);
+    m.chain("Spine", "Root", &[[0.0, 0.0, 0.5], [0.0, 0.0, 0.0], [0.0, 0.0, -0.5]]);
+    m.add("Tail", Some("Spine2"), [0.0, 0.0, -1.0]);
+    m.add("Head", Some("Spine0"), [0.0, 0.0, 0.8]);
+    m.chains("Flipper", ["Spine0", "Spine0"], &[[0.2, 0.0, 0.4], [0.5, 0.0, 0.4]]);
+    expect(
+        &m,
+        &[
+            (Role::Spine(0), "Spine0"),
+            (Role::Head, "Head"),
+            (Role::Tail(0), "Spine1"),
+            (Role::Tail(2), "Tail"),
+        ],
+    );
+}
+
+#[test]
 fn a_snake_is_paired_joint_by_joint_with_one_of_the_same_names_only() {
     let snake = |prefix: &str| {
         let mut m = Made::default();

@@ -1,8 +1,8 @@
 //! Named bodies with what characters wear and carry, with helper joints, and with other roots: each is whole.
 
-use super::shape_bodies::{Made, person};
+use super::shape_bodies::{Made, expect_person, person};
 use posemill::anatomy::{DetectedRig, JointNames, ShapeEvidence, Vocabulary, detect_roles_from};
-use posemill::model::{Role, Side};
+use posemill::model::{Role, Side, Skeleton};
 
 /// The name of a joint of `person`, with a word for its part, and `L` or `R` for the left and right of the name.
 fn name(what: &str, [left, right]: [&str; 2]) -> String {
@@ -28,8 +28,11 @@ fn name(what: &str, [left, right]: [&str; 2]) -> String {
     format!("{word}{side}")
 }
 
+/// Detects the roles; a first joint called `Root` is the one that import adds to files of several roots.
 fn detected(m: &Made, sides: [&str; 2]) -> DetectedRig {
-    let skeleton = m.skeleton(|_, what| name(what, sides));
+    let mut joints = m.skeleton(|_, what| name(what, sides)).joints().to_vec();
+    joints[0].file_name.take_if(|name| name == "Root");
+    let skeleton = Skeleton::new(joints).unwrap();
     let rest = skeleton.rest_model_pose();
     let names = JointNames::of(&skeleton, Vocabulary::built_in());
     detect_roles_from(&names, skeleton, &rest, &[], Some(&ShapeEvidence::default()))
@@ -100,17 +103,30 @@ fn weapons_are_no_hands() {
     expect_whole(&m, "weapons", ["L", "R"]);
 }
 
+/// A person below the last joint of `m`, with the spine beside the pelvis.
+fn pelvis_beside_spine(mut m: Made) -> Made {
+    let (first, top) = (m.0.len(), m.0[m.0.len() - 1].0.clone());
+    let moved = |a: Option<usize>| Some(a.map_or(first - 1, |a| a + first));
+    m.0.extend(person().0.into_iter().map(|(what, above, at)| (what, moved(above), at)));
+    hang(&mut m, &["spine0"], &top);
+    m
+}
+
 #[test]
 fn a_centre_of_mass_carries_pelvis_and_spine() {
     let mut m = Made::default();
     m.add("Root", None, [0.0; 3]);
     m.add("COM", Some("Root"), [0.0, 1.0, 0.0]);
-    let first = m.0.len();
-    m.0.extend(
-        person().0.into_iter().map(|(what, above, at)| (what, Some(above.map_or(1, |a| a + first)), at)),
-    );
-    hang(&mut m, &["spine0"], "COM");
-    expect_whole(&m, "a centre of mass", ["L", "R"]);
+    expect_whole(&pelvis_beside_spine(m), "a centre of mass", ["L", "R"]);
+}
+
+#[test]
+fn pelvis_and_spine_that_are_both_roots_of_the_file_are_one_body() {
+    let mut m = Made::default();
+    m.add("Root", None, [0.0; 3]);
+    let m = pelvis_beside_spine(m);
+    expect_whole(&m, "two roots", ["L", "R"]);
+    expect_person(&m, "two roots without names");
 }
 
 #[test]
@@ -136,4 +152,18 @@ fn names_on_the_other_side_are_told_and_the_sides_of_the_body_used() {
     assert!(!right.warnings.has("sides-swapped"));
     let mirrored = expect_whole(&m, "mirrored names", ["R", "L"]);
     assert!(mirrored.warnings.has("sides-swapped"));
+}
+
+#[test]
+fn sides_that_the_shape_contradicts_less_clearly_are_those_of_the_names_with_a_warning() {
+    // Feet that point down show no front: thumbs and knees remain.
+    let mut m = person();
+    m.0.iter_mut().filter(|j| j.0.ends_with("_leg3")).for_each(|j| j.2.z = -0.02);
+    for (sides, said) in [(["L", "R"], false), (["R", "L"], true)] {
+        let found = detected(&m, sides);
+        assert!(!found.warnings.has("sides-swapped"));
+        assert_eq!(found.warnings.has("sides-doubtful"), said, "{sides:?}");
+        let shin = found.rig.joint(Role::LowerLeg(Side::Left)).unwrap();
+        assert_eq!(m.0[shin.index()].0, if said { "r_leg1" } else { "l_leg1" });
+    }
 }

@@ -163,6 +163,31 @@ fn accessories_are_no_body_parts() {
     assert!(tailed.read().contains(&(Role::Tail(0), "tail0".into())));
 }
 
+#[test]
+fn a_person_who_rests_in_a_stride_has_arms() {
+    let mut m = person();
+    for (side, angle) in [("l", 0.6), ("r", -0.6)] {
+        let hip = m.0.iter().find(|j| j.0 == format!("{side}_leg0")).unwrap().2;
+        let rotation = exp(&(Vec3::x() * angle));
+        let leg = m.0.iter_mut().filter(|j| j.0.starts_with(&format!("{side}_leg")));
+        leg.for_each(|j| j.2 = hip + rotation * (j.2 - hip));
+    }
+    expect_person(&m, "a stride");
+}
+
+#[test]
+fn feet_of_bent_legs_point_ahead_of_their_shins() {
+    let mut m = without_extremities(4);
+    for (joint, y, z) in [("leg1", 0.75, 0.38), ("leg2", 0.68, -0.04), ("leg3", 0.58, -0.12)] {
+        for j in m.0.iter_mut().filter(|j| j.0.ends_with(joint)) {
+            j.2 = Vec3::new(j.2.x, y, z);
+        }
+    }
+    // The format shows the other front.
+    let found = m.rotated(exp(&(Vec3::y() * PI))).read();
+    assert!(found.contains(&(Role::LowerLeg(Side::Left), "l_leg1".into())), "{found:?}");
+}
+
 /// An animal on four legs, with neck and tail.
 pub(super) fn animal() -> Made {
     let mut m = Made::default();

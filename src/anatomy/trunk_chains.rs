@@ -132,7 +132,8 @@ pub fn without_limbs(skeleton: &Skeleton, names: &JointNames) -> TrunkChains {
     let is_trunk = |id: &JointId| is_spine(names, *id) || is_neck(names, *id);
     let head = named(skeleton, names, NamedPart::Head);
     let above = |head| skeleton.path_to_root(head).filter(is_trunk).last();
-    let tip = skeleton.ids().rev().find(is_tail);
+    let behind = |id: &JointId| is_trunk(id) && head.is_some_and(|head| names.is_below(*id, head));
+    let tip = skeleton.ids().rev().find(is_tail).or_else(|| skeleton.ids().rev().find(behind));
     let start = head.and_then(|head| match tip {
         Some(tip) => common_ancestor(skeleton, names, &[head, tip]),
         None => above(head),
@@ -146,7 +147,11 @@ pub fn without_limbs(skeleton: &Skeleton, names: &JointNames) -> TrunkChains {
     let mut spine: Vec<JointId> = (start != head && is_trunk(&start)).then_some(start).into_iter().collect();
     spine.extend(outwards(head).into_iter().filter(|&id| id != head));
     let neck = spine.split_off(spine.iter().position(|&id| is_neck(names, id)).unwrap_or(spine.len()));
-    let tail = tip.map_or_else(Vec::new, outwards);
+    let mut tail = tip.map_or_else(Vec::new, outwards);
+    if spine.is_empty() {
+        // The trunk lies behind the head.
+        spine.extend(tail.drain(..tail.iter().position(is_tail).unwrap_or(tail.len())));
+    }
     if spine.len() + neck.len() + tail.len() < 2 {
         return TrunkChains::default();
     }

@@ -196,6 +196,22 @@ fn a_fish_whose_spine_leads_to_its_tail_has_both() {
 }
 
 #[test]
+fn a_trunk_behind_the_head_is_a_spine() {
+    let body: Vec<[f64; 3]> = (1..6).map(|k| [0.0, 0.1, -0.1 * f64::from(k)]).collect();
+    let mut m = Made::default();
+    m.add("Head", None, [0.0, 0.1, 0.0]);
+    m.chain("Spine", "Head", &body);
+    expect(&m, &[(Role::Head, "Head"), (Role::Spine(0), "Spine0"), (Role::Spine(4), "Spine4")]);
+    // Head and trunk on one root.
+    let mut ray = Made::default();
+    ray.add("Root", None, [0.0, 0.1, 0.0]);
+    ray.chain("Spine", "Root", &body);
+    ray.add("Tail", Some("Spine4"), [0.0, 0.1, -0.7]);
+    ray.add("Head", Some("Root"), [0.0, 0.1, 0.2]);
+    expect(&ray, &[(Role::Head, "Head"), (Role::Spine(4), "Spine4"), (Role::Tail(0), "Tail")]);
+}
+
+#[test]
 fn a_snake_is_paired_joint_by_joint_with_one_of_the_same_names_only() {
     let snake = |prefix: &str| {
         let mut m = Made::default();

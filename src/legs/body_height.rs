@@ -124,7 +124,14 @@ mod tests {
             forefoot: 0.0,
             soles: Vec::new(),
         };
-        let pair = LegPair { source: leg.clone(), target: leg, skin: Vec::new(), shin: Vec::new(), paw: 0.0 };
+        let pair = LegPair {
+            source: leg.clone(),
+            target: leg,
+            skin: Vec::new(),
+            shin: Vec::new(),
+            paw: 0.0,
+            lying_toes: None,
+        };
         let ankle = |_: usize, f: usize| soles[f] + 0.08;
         hover(&[pair], &[planted.to_vec()], &[Vec::new()], &[None], ankle, seat, 0.9)
     }

@@ -5,7 +5,7 @@
 
 use super::body_height::rise;
 use super::equations::{Equations, LegTerms};
-use super::leg_pair::{LegPair, mean_length};
+use super::leg_pair::{LegPair, mean_length, source_legs};
 use super::leg_solve::{leg_terms, solved_ankles};
 use super::leg_trajectories::translate;
 use super::limb_chain::{LimbChain, LimbPose, LimbPositions, limb_poses};
@@ -74,10 +74,8 @@ pub fn solve_forelegs(
     let held = Settings { root_displacement: HELD, stiffness_cap: STIFFNESS, foot_raise_time, ..*settings };
     source.par_iter_mut().flatten().for_each(|pose| *pose = pose.scaled(ratio));
     copied.iter_mut().for_each(|poses| translate(poses, moved));
-    let chains: Vec<&LimbChain> = pairs.iter().map(|pair| &pair.source).collect();
-    let feet = SourceFeet::of(time, &source, &chains, leg, settings);
-    let soles: Vec<Vec<SoleHeights>> =
-        pairs.iter().zip(&copied).map(|(pair, poses)| SoleHeights::of(pair, poses)).collect();
+    let feet = SourceFeet::of(time, &source, &source_legs(pairs), leg, settings);
+    let soles = SoleHeights::of_all(pairs, &copied);
     let rise = rise(pairs, &feet, &source, &copied, &soles, &vec![None; pairs.len()]);
     // The body follows all four feet: by a constant, which changes no rhythm.
     let off = |(source, copied): (&Vec<LimbPositions>, &Vec<LimbPose>)| -> Vec<f64> {

@@ -20,6 +20,9 @@ pub struct LegPair {
     pub paw: f64,
     /// Support points of the lower half of the target's shin, in the space of the knee joint.
     pub shin: Vec<Vec3>,
+    /// The directions up and forwards (from ankle to toes, level) in the space of the target's toes in its calibration pose, in which
+    /// they lie on the floor; `None` without toes.
+    pub lying_toes: Option<[Vec3; 2]>,
 }
 
 impl LegPair {
@@ -27,11 +30,13 @@ impl LegPair {
     pub fn of(source: &CharacterBody, target: &CharacterBody) -> Vec<LegPair> {
         let pair = |side: Side| {
             let skin = || target.foot_support(side).to_vec();
+            let to = LimbChain::of(target, side)?;
             let heel = target.sole_points().find(|p| p.part == ContactPart::Heel(side));
             Some(LegPair {
                 paw: heel.map_or(0.0, |p| p.radius),
                 source: LimbChain::of(source, side)?,
-                target: LimbChain::of(target, side)?,
+                lying_toes: lying_toes(target, &to),
+                target: to,
                 shin: target.support_points().shins[usize::from(side == Side::Right)].clone(),
                 skin: if !target.character().meshes.is_empty() { skin() } else { Vec::new() },
             })
@@ -53,10 +58,20 @@ impl LegPair {
             let skin = target.support_points().hands[usize::from(side == Side::Right)].iter();
             let skin = skin.filter(|(id, _)| of_paw(*id));
             let skin = skin.map(|(id, at)| (to.foot, within.point(&stand.joint(*id).point(at)))).collect();
-            Some(LegPair { paw: 0.0, source: foreleg(source, side)?, target: to, shin: Vec::new(), skin })
+            let source = foreleg(source, side)?;
+            Some(LegPair { paw: 0.0, source, target: to, shin: Vec::new(), skin, lying_toes: None })
         };
         Side::BOTH.into_iter().filter_map(pair).collect()
     }
+}
+
+/// See [`LegPair::lying_toes`].
+fn lying_toes(body: &CharacterBody, leg: &LimbChain) -> Option<[Vec3; 2]> {
+    let stand = body.pose();
+    let toes = leg.toes?;
+    let ahead = stand.position(toes) - stand.position(leg.foot);
+    let ahead = Vec3::new(ahead.x, 0.0, ahead.z).try_normalize(1e-9)?;
+    Some([Vec3::y(), ahead].map(|v| stand.joint(toes).rotation.inverse() * v))
 }
 
 /// The front leg of one side of a quadruped, whose paw stands on the ground of the hind paws.
@@ -72,6 +87,11 @@ fn foreleg(body: &CharacterBody, side: Side) -> Option<LimbChain> {
 pub fn leg_ratio(pairs: &[LegPair]) -> Option<f64> {
     let sum = |of: &dyn Fn(&LegPair) -> &LimbChain| pairs.iter().map(|p| of(p).length()).sum::<f64>();
     (!pairs.is_empty()).then(|| sum(&|p| &p.target) / sum(&|p| &p.source))
+}
+
+/// The legs of the source.
+pub fn source_legs(pairs: &[LegPair]) -> Vec<&LimbChain> {
+    pairs.iter().map(|pair| &pair.source).collect()
 }
 
 /// The mean length of the target's legs.

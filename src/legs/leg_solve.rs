@@ -9,14 +9,15 @@ use super::equations::{Equations, FrameSolution, LegTerms, SolePoint, stiff};
 use super::floor_tilt::level_floor;
 use super::foot_tilt::{LongFoot, foot_deltas};
 use super::hip_tilt::hip_tilt;
-use super::leg_pair::{LegPair, leg_ratio, mean_length};
+use super::leg_pair::{LegPair, leg_ratio, mean_length, source_legs};
 use super::leg_trajectories::{LegTrajectories, across, rotate_foot, tilt_hips, translate};
-use super::limb_chain::{FootDelta, HasPositions, LimbChain, LimbPose, LimbPositions};
+use super::limb_chain::{FootDelta, HasPositions, LimbPose, LimbPositions};
 use super::out_of_floor::out_of_floor;
 use super::settings::Settings;
 use super::soft_knee::knee_side;
 use super::soles::SourceFeet;
 use super::timeline::{TOGETHER, Timeline};
+use super::toe_rest::lie_toes;
 use super::toes::{SoleHeights, toe_rotations};
 use crate::math::{Quat, Vec3, median};
 use rayon::prelude::*;
@@ -41,12 +42,11 @@ pub fn solve_legs(
     let tilts = tilts(&scaled, &copied);
     tilt_hips(&mut copied, &tilts);
     // The position of the pelvis before the solve: the scaled path over the ground, at the height given by the soles.
-    let sources: Vec<&LimbChain> = pairs.iter().map(|p| &p.source).collect();
-    let feet = SourceFeet::of(time, &scaled, &sources, leg, settings);
+    let feet = SourceFeet::of(time, &scaled, &source_legs(pairs), leg, settings);
+    let toe_rests = lie_toes(&feet, &mut copied, pairs);
     let mut foot_deltas = foot_deltas(&feet, &copied, pairs, ratio);
     copied.iter_mut().zip(&foot_deltas).for_each(|(poses, deltas)| rotate_foot(poses, deltas));
-    let mut soles: Vec<Vec<SoleHeights>> =
-        pairs.iter().zip(&copied).map(|(p, poses)| SoleHeights::of(p, poses)).collect();
+    let mut soles = SoleHeights::of_all(pairs, &copied);
     let level = toe_levels(&feet, &copied);
     let rise = rise(pairs, &feet, &scaled, &copied, &soles, &level);
     let (mut base, aside) = base_offsets(time, &scaled, &copied, across / ratio - 1.0, rise);
@@ -98,6 +98,7 @@ pub fn solve_legs(
         sides,
         base,
         tilts,
+        toe_rests,
         feet: foot_deltas,
         toes,
         further: solution.iter().map(|frame| frame[0]).collect(),

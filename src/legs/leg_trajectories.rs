@@ -6,6 +6,7 @@ use super::limb_chain::{FootDelta, HasPositions, LimbChain, LimbPose, LimbPositi
 use super::settings::Settings;
 use super::soft_knee::{MAX_BEND, solve_limbs};
 use super::timeline::{TOGETHER, Timeline};
+use super::toe_rest::rest_toes;
 use super::write_clip::{SolvedFrames, write_flipping};
 use crate::math::{Quat, Vec3};
 use crate::model::Motion;
@@ -20,6 +21,8 @@ pub struct LegTrajectories {
     /// The displacement of the whole copy and the delta rotation of the pelvis before the solve.
     pub(super) base: Vec<Vec3>,
     pub(super) tilts: Vec<Quat>,
+    /// The rotation of the toes of each leg in their own space: see [`super::toe_rest`].
+    pub(super) toe_rests: Vec<Option<Quat>>,
     /// The delta rotations of each foot that is longer than the source's; empty for other feet.
     pub(super) feet: Vec<Vec<FootDelta>>,
     /// The further delta rotations of the toes of each foot; empty for toes that do not change.
@@ -59,6 +62,7 @@ impl LegTrajectories {
         let legs: Vec<&LimbChain> = pairs.iter().map(|p| &p.target).collect();
         let mut poses = limb_poses(&part, &legs);
         tilt_hips(&mut poses, tilts);
+        rest_toes(&mut poses, &self.toe_rests);
         for (poses, deltas) in poses.iter_mut().zip(&self.feet).filter(|(_, deltas)| !deltas.is_empty()) {
             rotate_foot(poses, &deltas[frames.clone()]);
         }

@@ -22,6 +22,7 @@ mod treadmill;
 mod foot_tilt;
 mod floor_tilt;
 mod hip_tilt;
+mod toe_rest;
 mod toes;
 mod leg_trajectories;
 mod body_height;

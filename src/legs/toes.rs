@@ -53,6 +53,11 @@ impl SoleHeights {
         if unknown { Vec::new() } else { poses.par_iter().with_min_len(64).map(of).collect() }
     }
 
+    /// The heights of all legs with these poses, by leg and frame.
+    pub fn of_all(pairs: &[LegPair], poses: &[Vec<LimbPose>]) -> Vec<Vec<SoleHeights>> {
+        pairs.iter().zip(poses).map(|(pair, poses)| Self::of(pair, poses)).collect()
+    }
+
     /// The lowest point of foot and toes.
     pub fn lowest(&self) -> f64 {
         self.lowest[0].min(self.lowest[1])
@@ -159,7 +164,8 @@ mod tests {
             (toes, Vec3::new(0.0, -0.02, 0.0)),
             (toes, Vec3::new(0.0, -0.02, 0.06)),
         ];
-        let pair = LegPair { source: leg.clone(), target: leg, skin, shin: Vec::new(), paw: 0.0 };
+        let pair =
+            LegPair { source: leg.clone(), target: leg, skin, shin: Vec::new(), paw: 0.0, lying_toes: None };
         // The foot rotates about its toe joint together with the toes: flat, heel up, flat, and heel up in the air.
         let frames = 240;
         let heel = |f: usize| 0.7 * (std::f64::consts::PI * f as f64 / 60.0).sin().powi(2);

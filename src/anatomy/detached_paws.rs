@@ -23,7 +23,8 @@ pub fn detached_paws(
     }
     let skeleton = rig.skeleton();
     let has_skin = |id: JointId| skeleton.ids().any(|j| names.is_below(j, id) && mass[j.index()] > 0.0);
-    let outside = |id: &JointId| rig.role(*id).is_none() && !names.is_below(*id, hips) && has_skin(*id);
+    let of_body = |id: JointId| names.is_below(id, hips) || skeleton.is_ancestor(id, hips);
+    let outside = |id: &JointId| rig.role(*id).is_none() && !of_body(*id) && has_skin(*id);
     let loose: Vec<JointId> = skeleton.ids().filter(outside).collect();
     let ground = skeleton.ids().map(|id| rest.position(id).y).fold(f64::INFINITY, f64::min);
     // A paw whose name has no side belongs to the nearer of both legs.
@@ -66,8 +67,13 @@ mod tests {
 
     /// An animal whose paws are targets of IK under its root.
     fn animal() -> Skeleton {
+        animal_on(Vec3::zeros())
+    }
+
+    /// The same with its root at this place.
+    fn animal_on(root: Vec3) -> Skeleton {
         let mut list: Vec<(String, Option<usize>, Vec3)> = vec![
-            ("root".into(), None, Vec3::zeros()),
+            ("root".into(), None, root),
             ("Back".into(), Some(0), Vec3::new(0.0, 0.9, -0.5)),
             ("Torso".into(), Some(1), Vec3::new(0.0, 0.95, 0.0)),
             ("Torso2".into(), Some(2), Vec3::new(0.0, 1.0, 0.4)),
@@ -88,6 +94,7 @@ mod tests {
             add("IKFrontLeg", 0, 0.08, 0.45);
             add("PoleTarget", 0, 0.4, 1.9);
         }
+        list.push(("floor".into(), Some(0), Vec3::zeros()));
         let joint = |(name, parent, p): &(String, Option<usize>, Vec3)| {
             let local = parent.map_or(*p, |k| p - list[k].2);
             Joint::new(name, parent.map(JointId::new), Transform::from_translation(local))
@@ -120,5 +127,12 @@ mod tests {
         });
         let found = paws(Skeleton::new(joints.collect()).unwrap(), 1.0);
         assert_eq!(found, [Some("IKBackLegOne".into()), Some("IKFrontLegOne".into())]);
+    }
+
+    #[test]
+    fn what_the_body_hangs_on_is_no_paw() {
+        // A centre of mass between the elbows and nearer to them than the paws are.
+        let found = paws(animal_on(Vec3::new(0.02, 0.3, 0.3)), 1.0);
+        assert_eq!(found, [Some("IKBackLeg.L".into()), Some("IKFrontLeg.L".into())]);
     }
 }

@@ -14,6 +14,7 @@ mod find_map;
 mod map_file;
 mod map_text;
 mod toml_string;
+mod trunk_slope;
 mod rest_alignment;
 mod same_bones;
 mod joint_drive;

@@ -6,16 +6,19 @@
 //! * Hips, trunk and head: rotated about Y only, so that the lines through the hip joints agree (a figure that lies in its rest
 //!   pose is first stood up). Their joint centres differ between rigs (marker sets have them in front of or behind the spine),
 //!   so directions between them are undefined; upright is upright on both.
-//! * Collar bones: as the trunk, unless they are raised in one of the rest poses; then as the limbs.
+//!   The trunk of a quadruped slopes as the lengths of its legs have it: [`trunk_slope`].
+//! * Collar bones: as the trunk, unless they are raised in one of the rest poses; then as the limbs. Shoulder blades of
+//!   quadrupeds as the trunk: their joints are anywhere along the chest.
 //! * Upper arm, forearm, thigh, shin, fingers: by the smallest rotation that aligns the segment's direction with the source's,
 //!   after the alignment of the joint above. This handles T, A and other rest poses.
-//! * Hands: by direction of the hand and palm if both have knuckles, else as the forearm.
+//! * Hands: by direction of the hand and palm if both have knuckles, else as the forearm. Front paws of quadrupeds: flat on flat.
 //! * Feet: flat on flat, with the toes in the same direction over the ground. The slope from ankle to toes depends on the
 //!   height of the ankle and is not changed.
 
 use super::body_plan::outward;
 use super::joint_map::JointMap;
-use crate::anatomy::{Figure, parent_joint};
+use super::trunk_slope::trunk_slope;
+use crate::anatomy::{Figure, on_four_legs, parent_joint};
 use crate::body::CharacterBody;
 use crate::math::{Quat, Vec3, arc, from_columns};
 use crate::model::{Finger, JointId, ModelPose, Rig, Role, Side};
@@ -49,8 +52,14 @@ impl<'a> CalibratedBody<'a> {
         Self { body, rig: body.rig(), calibration: pose, pose, figure, twin: true }
     }
 
-    fn position(&self, role: Role) -> Option<Vec3> {
+    /// The position of the joint with this role.
+    pub fn position(&self, role: Role) -> Option<Vec3> {
         self.rig.joint(role).map(|id| self.pose.position(id))
+    }
+
+    /// Whether it goes on four legs.
+    pub fn on_four_legs(&self) -> bool {
+        on_four_legs(self.rig, self.pose)
     }
 
     /// The tip of a leaf in model space, if the file has it.
@@ -125,6 +134,7 @@ pub fn align(map: &JointMap, source: &CalibratedBody, target: &CalibratedBody) -
         map.pairs.iter().for_each(|pair| aligned[pair.target.index()] = Some(Quat::identity()));
         return aligned;
     }
+    let trunk = trunk_slope(source, target, &base).map(|slope| slope * base);
     // By role, from the hips outwards: in a rig in pieces the order of body parts is not that of the tree.
     let mut ordered: Vec<usize> = (0..map.pairs.len()).collect();
     ordered.sort_by_key(|&k| {
@@ -141,7 +151,7 @@ pub fn align(map: &JointMap, source: &CalibratedBody, target: &CalibratedBody) -
             .and_then(|joint| skeleton.path_to_root(joint).find_map(|j| aligned[j.index()]))
             .unwrap_or(base);
         aligned[pair.target.index()] = Some(match pair.role {
-            Some(role) => align_role(role, inherited, base, source, target),
+            Some(role) => align_role(role, inherited, (base, trunk), source, target),
             None => inherited,
         });
     }
@@ -170,11 +180,13 @@ fn depth(role: Role) -> u32 {
 fn align_role(
     role: Role,
     inherited: Quat,
-    base: Quat,
+    (base, trunk): (Quat, Option<Quat>),
     source: &CalibratedBody,
     target: &CalibratedBody,
 ) -> Quat {
     match role {
+        Role::Hips | Role::Spine(_) | Role::Clavicle(_) if trunk.is_some() => trunk.unwrap_or(base),
+        Role::Hand(_) if trunk.is_some() => base,
         Role::Hips | Role::Spine(_) | Role::Neck(_) | Role::Head => base,
         Role::Clavicle(side) => {
             let segment = |s: &CalibratedBody| s.segment(role, Role::UpperArm(side));

@@ -1,13 +1,21 @@
 //! Quadrupeds with shoulders of other heights: all four feet on the floor.
 
 use posemill::anatomy::detect_roles;
-use posemill::math::{Transform, Vec3, exp};
+use posemill::math::{Transform, Vec3, angle_between, exp};
 use posemill::model::{Character, Clip, Joint, JointId, Motion, Role, Side, Skeleton};
 use posemill::retarget::{Retarget, RootScale, map};
 use std::sync::Arc;
 
 /// Height of the joints of front paws and hind feet above the floor.
 const HEIGHTS: [f64; 2] = [0.08, 0.12];
+
+/// The joints between which limbs are straight.
+const LIMBS: [[fn(Side) -> Role; 2]; 4] = [
+    [Role::UpperLeg, Role::LowerLeg],
+    [Role::LowerLeg, Role::Foot],
+    [Role::UpperArm, Role::LowerArm],
+    [Role::LowerArm, Role::Hand],
+];
 
 /// A dog whose shoulders are this high; its trunk slopes accordingly.
 fn dog(shoulder: f64, prefix: &str) -> Arc<Character> {
@@ -65,6 +73,16 @@ fn front_paws_stand_on_the_floor_whatever_the_height_of_the_shoulders() {
                 let joint = target.rig.joint(role).unwrap();
                 let off = result.model_pose(15).position(joint).y - height;
                 assert!(off.abs() < 0.02, "{shoulder} {role}: {off}");
+            }
+            // The trunk slopes instead of legs that bend.
+            for [from, to] in LIMBS.map(|limb| limb.map(|role| role(side))) {
+                let along = |motion: &Motion| {
+                    let [from, to] = [from, to].map(|role| motion.character.rig.joint(role).unwrap());
+                    let pose = motion.model_pose(15);
+                    pose.position(to) - pose.position(from)
+                };
+                let apart = angle_between(&along(&result), &along(&take)).to_degrees();
+                assert!(apart < 3.0, "{shoulder} {from}: {apart} degrees");
             }
         }
     }

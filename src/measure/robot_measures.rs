@@ -34,7 +34,7 @@ struct FrameState {
 /// The measures of a robot's motion; none for other characters.
 pub(super) fn robot(motion: &Motion, contacts: Option<&Contacts>) -> Vec<Metric> {
     let Some(robot) = &motion.character.robot else { return Vec::new() };
-    let (Some(body), Ok(own)) = (RobotBody::of(robot), RobotMotion::of(motion)) else { return Vec::new() };
+    let (Ok(body), Ok(own)) = (RobotBody::of(robot), RobotMotion::of(motion)) else { return Vec::new() };
     let frames = own.frames();
     if frames == 0 {
         return Vec::new();

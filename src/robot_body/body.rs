@@ -28,8 +28,11 @@ pub(crate) struct RobotBody {
 }
 
 impl RobotBody {
-    /// The body of a robot; `None` if it has no two legs.
-    pub(crate) fn of(robot: &Arc<Robot>) -> Option<Self> {
+    /// The body of a robot.
+    ///
+    /// # Errors
+    /// Why it is no humanoid.
+    pub(crate) fn of(robot: &Arc<Robot>) -> Result<Self, &'static str> {
         let zero = ZeroPose::of(robot);
         let limbs = Limbs::of(robot, &zero)?;
         let leg_length = limbs.leg_length();
@@ -43,7 +46,7 @@ impl RobotBody {
         let far = pairs.iter().map(|&[a, b]| reach(a) + reach(b)).collect();
         let hips = (limbs.legs[0].root + limbs.legs[1].root) / 2.0;
         let hips_in_pelvis = zero.links[limbs.pelvis()].inverse().point(&hips);
-        Some(Self {
+        Ok(Self {
             robot: Arc::clone(robot),
             zero,
             limbs,

@@ -41,7 +41,7 @@ pub(crate) fn link_capsules(
     limbs: &Limbs,
     soles: &[Sole; 2],
 ) -> Vec<LinkCapsule> {
-    let is_foot = |link: usize| soles.iter().any(|sole| zero.chains[sole.link] == zero.chains[link]);
+    let is_foot = |link: usize| soles.iter().any(|sole| zero.is_beyond(link, sole.link));
     let mut capsules = Vec::new();
     for (link, shapes) in
         robot.links.iter().map(|link| &link.shapes).enumerate().filter(|(k, _)| !is_foot(*k))

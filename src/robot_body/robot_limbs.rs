@@ -1,20 +1,19 @@
 //! Arms and legs of a robot, with their segments, from the hinges alone.
 //!
-//! Hinges from the base to each leaf form chains; a limb is what at least three hinges of a chain share with no other. The two
-//! limbs that end lowest are legs. The middle hinge (knee, elbow) parts a limb best among the hinges that bend it. Segments are
-//! directions fixed in links, so that it does not matter in which pose the file has the robot.
+//! The middle hinge (knee, elbow) parts a limb best among the hinges that bend it. Segments are directions fixed in links, so that
+//! it does not matter in which pose the file has the robot.
 
+use super::hinge_chains::{HingeChain, LimbChains};
 use super::zero_pose::ZeroPose;
 use crate::math::{Mat3, Vec3};
-use crate::model::{Form, Robot, Side};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::model::{Robot, Side};
 
-/// Fewest hinges of a limb: a hip or a shoulder has two or three, and the middle is one.
-const FEWEST: usize = 3;
-/// Most hinges of an arm without a wrist: three of the shoulder and the elbow.
-const WITHOUT_WRIST: usize = 4;
-/// Arms begin farther than this beside the middle, metres: a neck does not.
-const BESIDE: f64 = 0.03;
+/// Hinges of a shoulder or a hip; those before them are of a clavicle.
+const BALL: usize = 3;
+/// Fewest hinges of a leg with toes: hip, knee and ankle.
+const BEFORE_TOES: usize = 3;
+/// Toes are this near to the ankle, in lengths of the leg up to there: feet of people have 0.25 (Winter 2009).
+const TOES: f64 = 0.4;
 /// The next hinge that counts for the direction of a segment is farther than this, metres: nearer ones are of the same joint.
 const APART: f64 = 0.03;
 /// A hinge whose axis has a greater cosine than this to the segment twists it: 37 degrees.
@@ -25,7 +24,7 @@ const PULL: f64 = 1e-3;
 /// An arm or a leg.
 #[derive(Clone, Debug)]
 pub(crate) struct Limb {
-    /// Its side, by where it begins.
+    /// Its side, by its root.
     pub(crate) side: Side,
     /// Its hinges, from the body outwards.
     pub(crate) hinges: Vec<usize>,
@@ -57,37 +56,28 @@ pub(crate) struct Limbs {
     pub(crate) arms: [Option<Limb>; 2],
 }
 
-/// A chain's own hinges and its end.
-struct Branch {
-    hinges: Vec<usize>,
-    leaf: usize,
-}
-
 impl Limbs {
-    /// The limbs of a robot; `None` if it has no two legs of three hinges.
-    pub(crate) fn of(robot: &Robot, zero: &ZeroPose) -> Option<Self> {
-        let mut branches = branches(robot, zero);
-        let height = |branch: &Branch| {
-            branch.hinges.last().map_or(f64::MAX, |&last| zero.links[robot.hinges[last].link].translation.z)
+    /// The limbs of a robot.
+    ///
+    /// # Errors
+    /// Why it is no humanoid.
+    pub(crate) fn of(robot: &Robot, zero: &ZeroPose) -> Result<Self, &'static str> {
+        let chains = LimbChains::of(robot, zero)?;
+        let leg = |chain: &HingeChain| {
+            limb(robot, zero, without_toes(zero, &chain.hinges), None).ok_or("a leg has no knee")
         };
-        branches.sort_by(|a, b| height(a).total_cmp(&height(b)));
-        let mut rest = branches.split_off(branches.len().min(2));
-        rest.retain(|branch| zero.anchors[branch.hinges[0]].y.abs() > BESIDE);
-        let limb = |branch: &Branch, leg: bool| limb(robot, zero, branch, leg);
-        let legs: Vec<Limb> = branches.iter().filter_map(|branch| limb(branch, true)).collect();
-        let mut arms = [None, None];
-        for branch in rest.iter().skip(rest.len().saturating_sub(2)) {
-            let found = limb(branch, false)?;
-            let slot = usize::from(found.side == Side::Right);
-            arms[slot] = Some(found);
-        }
-        let [first, second] = <[Limb; 2]>::try_from(legs).ok()?;
+        let [first, second] = [leg(&chains.legs[0])?, leg(&chains.legs[1])?];
         let legs = match (first.side, second.side) {
             (Side::Left, Side::Right) => [first, second],
             (Side::Right, Side::Left) => [second, first],
-            _ => return None,
+            _ => return Err("both legs are on one side"),
         };
-        Some(Self { legs, arms })
+        let mut arms = [None, None];
+        for arm in chains.arms.iter().filter_map(|chain| limb(robot, zero, &chain.hinges, Some(chain.end))) {
+            let slot = usize::from(arm.side == Side::Right);
+            arms[slot] = Some(arm);
+        }
+        Ok(Self { legs, arms })
     }
 
     /// The link that carries the legs.
@@ -106,45 +96,39 @@ impl Limbs {
     }
 }
 
-/// The hinges of every chain that no other chain has.
-fn branches(robot: &Robot, zero: &ZeroPose) -> Vec<Branch> {
-    let parents: BTreeSet<usize> = robot.links.iter().filter_map(|link| link.parent).collect();
-    let mut ends: BTreeMap<&[usize], usize> = BTreeMap::new();
-    for leaf in (0..robot.links.len()).filter(|link| !parents.contains(link)) {
-        let chain = zero.chains[leaf].as_slice();
-        let Some(&last) = chain.last().filter(|_| chain.len() >= FEWEST) else { continue };
-        let reach = |link: usize| (zero.links[link].translation - zero.anchors[last]).norm();
-        let end = ends.entry(chain).or_insert(leaf);
-        if reach(leaf) > reach(*end) {
-            *end = leaf;
+/// The hinges of a leg up to the ankle: toes are before the ankle and not far.
+fn without_toes<'a>(zero: &ZeroPose, hinges: &'a [usize]) -> &'a [usize] {
+    let step = |k: usize| zero.anchors[hinges[k]] - zero.anchors[hinges[k - 1]];
+    let mut count = hinges.len();
+    while count > BEFORE_TOES {
+        let line = step(count - 1);
+        let level = libm::hypot(line.x, line.y);
+        let leg: f64 = (1..count - 1).map(|k| step(k).norm()).sum();
+        let across = zero.axes[hinges[count - 1]].dot(&line).abs() < TWIST * line.norm();
+        if !(across && level > APART && level > line.z.abs() && line.norm() < TOES * leg) {
+            break;
         }
+        count -= 1;
     }
-    let mut uses: BTreeMap<usize, usize> = BTreeMap::new();
-    ends.keys().flat_map(|chain| chain.iter()).for_each(|&hinge| *uses.entry(hinge).or_default() += 1);
-    let own = |(chain, leaf): (&&[usize], &usize)| Branch {
-        hinges: chain.iter().copied().filter(|hinge| uses[hinge] == 1).collect(),
-        leaf: *leaf,
-    };
-    ends.iter().map(own).filter(|branch| branch.hinges.len() >= FEWEST).collect()
+    &hinges[..count]
 }
 
-fn limb(robot: &Robot, zero: &ZeroPose, branch: &Branch, leg: bool) -> Option<Limb> {
-    let hinges = &branch.hinges;
+/// An arm with its end, or a leg.
+fn limb(robot: &Robot, zero: &ZeroPose, hinges: &[usize], end: Option<Vec3>) -> Option<Limb> {
     let (first, last) = (*hinges.first()?, *hinges.last()?);
     let link = |hinge: usize| robot.hinges[hinge].link;
     let at = |hinge: usize| zero.anchors[hinge];
-    let end_point =
-        if leg { zero.links[link(last)].translation } else { tip_of_arm(robot, zero, branch, at(last)) };
+    let end_point = end.unwrap_or(zero.links[link(last)].translation);
     let middle = middle(zero, hinges, end_point)?;
     let (before, after): (Vec<usize>, Vec<usize>) =
         hinges.iter().filter(|hinge| **hinge != middle).partition(|hinge| **hinge < middle);
-    let root = common_point(zero, &before);
+    let root = common_point(zero, &before[before.len().saturating_sub(BALL)..]);
     let bends = |hinge: &&usize| {
         let line = (end_point - at(middle)).try_normalize(0.0).unwrap_or_else(Vec3::zeros);
         zero.axes[**hinge].dot(&line).abs() < TWIST
     };
     let wrist = after.iter().find(bends);
-    let tip = match (leg, after.last(), wrist) {
+    let tip = match (end.is_none(), after.last(), wrist) {
         (true, Some(&ankle), _) => at(ankle),
         (_, _, Some(&wrist)) => at(wrist),
         _ => end_point,
@@ -154,8 +138,8 @@ fn limb(robot: &Robot, zero: &ZeroPose, branch: &Branch, leg: bool) -> Option<Li
         Some(zero.links[link].rotation.inverse() * (to - from).try_normalize(1e-6)?)
     };
     Some(Limb {
-        side: if at(first).y > 0.0 { Side::Left } else { Side::Right },
-        hinges: hinges.clone(),
+        side: if root.y > 0.0 { Side::Left } else { Side::Right },
+        hinges: hinges.to_vec(),
         middle,
         carrier: robot.links[link(first)].parent?,
         upper,
@@ -168,26 +152,6 @@ fn limb(robot: &Robot, zero: &ZeroPose, branch: &Branch, leg: bool) -> Option<Li
         lower_direction: direction(lower, tip, at(middle))?,
         lengths: [(at(middle) - root).norm(), (tip - at(middle)).norm()],
     })
-}
-
-/// The end of an arm: the origin of its last link; where an arm without a wrist has its elbow there, the far end of that link's
-/// shapes.
-fn tip_of_arm(robot: &Robot, zero: &ZeroPose, branch: &Branch, last: Vec3) -> Vec3 {
-    let leaf = zero.links[branch.leaf];
-    let far = |a: &Vec3, b: &Vec3| (a - last).norm().total_cmp(&(b - last).norm());
-    let ends = robot.links[branch.leaf].shapes.iter().flat_map(|shape| {
-        let along = match shape.form {
-            Form::Sphere { .. } => Vec3::zeros(),
-            Form::Capsule { half, .. } | Form::Cylinder { half, .. } => Vec3::z() * half,
-            Form::Box { half } => {
-                let long = half.imax();
-                Vec3::ith(long, half[long])
-            }
-        };
-        [along, -along].map(|end| (leaf * shape.link_from_shape).point(&end))
-    });
-    let at_elbow = branch.hinges.len() <= WITHOUT_WRIST && (leaf.translation - last).norm() < APART;
-    ends.filter(|_| at_elbow).max_by(far).unwrap_or(leaf.translation)
 }
 
 /// The hinge that bends a limb and is farthest from its beginning and its end.

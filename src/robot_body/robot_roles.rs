@@ -9,7 +9,7 @@ const BY_SHAPE: f64 = 0.9;
 
 /// The roles of a humanoid robot; none for other robots.
 pub(crate) fn robot_roles(robot: &Robot) -> Vec<(Role, Assignment)> {
-    let Some(limbs) = Limbs::of(robot, &ZeroPose::of(robot)) else { return Vec::new() };
+    let Ok(limbs) = Limbs::of(robot, &ZeroPose::of(robot)) else { return Vec::new() };
     let (_, joints) = robot.joints();
     let role =
         |role: Role, link: usize, reason: &str| (role, Assignment::new(joints[link], BY_SHAPE, reason));

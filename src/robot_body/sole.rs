@@ -33,9 +33,9 @@ impl Sole {
         let link = leg.end;
         let origin = zero.links[link].translation;
         let ankle = leg.tip - origin;
-        // Links that no hinge moves against the foot are part of it.
-        let rigid = (0..robot.links.len()).filter(|&k| zero.chains[k] == zero.chains[link]);
-        let points: Vec<Vec3> = rigid
+        // Links that no hinge moves against the foot are part of it, and so are toes, which stay at their zero.
+        let parts = (0..robot.links.len()).filter(|&k| zero.is_beyond(k, link));
+        let points: Vec<Vec3> = parts
             .flat_map(|k| robot.links[k].shapes.iter().flat_map(move |shape| extremes(zero, k, shape)))
             .map(|point| point - origin)
             .collect();

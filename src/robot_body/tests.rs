@@ -1,8 +1,8 @@
 //! Roles are read off the shape, whatever the names are.
 
-use super::RobotBody;
-use crate::import::{ImportOptions, load};
-use crate::model::{Robot, Side};
+use super::{Limb, RobotBody};
+use crate::import::{ImportOptions, from_bytes, load};
+use crate::model::{Asset, Robot, Side};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -65,4 +65,206 @@ fn an_arm_without_a_hand_link_ends_where_its_shape_does() {
     let cut = RobotBody::of(&Arc::new(robot.clone())).unwrap().limbs.arms[0].clone().unwrap();
     assert_eq!(robot.links[cut.lower].name, "left_forearm");
     assert!((cut.lower_direction - whole.lower_direction).norm() < 1e-9 && !cut.bends);
+}
+
+/// The shipped robot with some of its text replaced.
+fn altered(changes: &[(&str, &str)]) -> Asset {
+    let mut text = std::fs::read_to_string(crate::made_walk::shipped("humanoid.xml")).unwrap();
+    for (old, new) in changes {
+        assert!(text.contains(old), "{old}");
+        text = text.replace(old, new);
+    }
+    from_bytes(text.as_bytes(), "humanoid", Some("xml"), None, &ImportOptions::default()).unwrap()
+}
+
+/// A chain of bodies with a hinge each, the first at `at`, the others 3 cm farther along `step`.
+fn chain(name: &str, count: usize, at: &str, step: &str) -> String {
+    let axes = ["0 0 1", "0 1 0", "1 0 0"];
+    let link = |k: usize| {
+        let (at, axis) = (if k == 0 { at } else { step }, axes[k % 3]);
+        let joint = format!("<joint name=\"{name}{k}_joint\" axis=\"{axis}\" range=\"-30 30\"/>");
+        format!("<body name=\"{name}{k}\" pos=\"{at}\">{joint}")
+    };
+    (0..count).map(link).collect::<String>() + &"</body>".repeat(count)
+}
+
+/// The names of the links of all limbs, and the lengths of their segments in micrometres.
+fn limbs(asset: &Asset) -> Vec<(Vec<String>, [i64; 2])> {
+    let robot = asset.character.robot.as_ref().unwrap();
+    let body = RobotBody::of(robot).unwrap();
+    let limbs = body.limbs.legs.iter().map(Some).chain(body.limbs.arms.iter().map(Option::as_ref));
+    let shown = |limb: &Limb| {
+        let links = [limb.carrier, limb.upper, limb.lower, limb.end];
+        let names = links.map(|link| robot.links[link].name.clone()).to_vec();
+        (names, limb.lengths.map(|length| (length * 1e6).round() as i64))
+    };
+    limbs.map(|limb| limb.map_or_else(Default::default, shown)).collect()
+}
+
+/// A hand of fingers and a foot of toes end the limb; what is short, or in the middle, or alone, is no arm.
+#[test]
+fn what_grows_out_of_a_robot_leaves_its_limbs_as_they_are() {
+    let plain = limbs(&altered(&[]));
+    let after = |link: &str, beside: String| {
+        let text = std::fs::read_to_string(crate::made_walk::shipped("humanoid.xml")).unwrap();
+        let start = text.find(&format!("<body name=\"{link}\"")).unwrap();
+        let end = start + text[start..].find("/>").unwrap() + 2;
+        (text[start..end].to_owned(), text[start..end].to_owned() + &beside)
+    };
+    let both = |part: &str, beside: &dyn Fn(&str) -> String| {
+        ["left", "right"].map(|side| after(&format!("{side}_{part}"), beside(side))).to_vec()
+    };
+    let pair = |side: &str, name: &str, count: usize, at: f64| {
+        ["0.02", "-0.02"]
+            .map(|y| chain(&format!("{side}_{name}{y}"), count, &format!("{at} {y} 0"), "0.03 0 0"))
+            .concat()
+    };
+    let hand = |side: &str| {
+        chain(&format!("{side}_thumb"), 3, "0.06 0.02 0", "0.03 0 0") + &pair(side, "finger", 2, 0.1)
+    };
+    let cases: [(&str, Vec<(String, String)>, &str); 7] = [
+        ("gripper", both("hand", &|side| pair(side, "jaw", 1, 0.1)), "4 of fingers"),
+        ("fingers", both("hand", &hand), "14 of fingers"),
+        ("split toes", both("foot", &|side| pair(side, "toe", 1, 0.1)), "4 of toes"),
+        ("toes", both("foot", &|side| chain(&format!("{side}_toe"), 1, "0.1 0 0", "0 0 0")), "2 of toes"),
+        (
+            "eyes",
+            vec![after(
+                "chest",
+                chain("l", 3, "0.1 0.04 0.45", "0.03 0 0") + &chain("r", 3, "0.1 -0.04 0.45", "0.03 0 0"),
+            )],
+            "`l0_joint`",
+        ),
+        ("antenna", vec![after("chest", chain("pack", 3, "-0.2 0.1 0.5", "0 0 0.1"))], "`pack0_joint`"),
+        ("tail", vec![after("pelvis", chain("tail", 4, "-0.1 0 -0.1", "-0.1 0 -0.2"))], "`tail0_joint`"),
+    ];
+    for (case, changes, undriven) in cases {
+        let changes: Vec<(&str, &str)> = changes.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
+        let asset = altered(&changes);
+        assert_eq!(limbs(&asset), plain, "{case}");
+        let soles = RobotBody::of(asset.character.robot.as_ref().unwrap()).unwrap().soles;
+        assert!(soles.iter().all(|sole| sole.measured), "{case}: the feet have their boxes");
+        let said: Vec<_> = asset.warnings.iter().map(|w| format!("{}: {}", w.code, w.message)).collect();
+        let found = said.iter().any(|w| w.starts_with("robot-undriven") && w.contains(undriven));
+        assert!(found, "{case}: {said:?}");
+    }
+}
+
+#[test]
+fn a_robot_without_arms_is_one_whose_arms_are_missed() {
+    let text = std::fs::read_to_string(crate::made_walk::shipped("humanoid.xml")).unwrap();
+    let start = text.find("<body name=\"left_shoulder_pitch\"").unwrap();
+    let text = text[..start].to_owned() + "</body></body></body></body></worldbody></mujoco>";
+    let asset = from_bytes(text.as_bytes(), "r", Some("xml"), None, &ImportOptions::default()).unwrap();
+    assert!(limbs(&asset)[2..].iter().all(|arm| arm.0.is_empty()));
+    assert!(asset.warnings.has("robot-no-arms"));
+    assert!(!altered(&[]).warnings.has("robot-no-arms"));
+}
+
+const BASE: &str = "<body name=\"pelvis\" pos=\"0 0 0.74\">";
+
+/// The shipped robot with its base rotated in the file, w x y z.
+fn rotated(quat: &str, more: &[(&str, &str)]) -> Asset {
+    let base = format!("<body name=\"pelvis\" pos=\"0 0 0.74\" quat=\"{quat}\">");
+    altered(&[&[(BASE, base.as_str())], more].concat())
+}
+
+/// Yaw, lying on the back and on a side, upside down, and Y up: each is turned to where the shipped robot looks.
+#[test]
+fn a_base_that_does_not_stand_and_look_to_the_front_is_turned() {
+    let plain = altered(&[]);
+    let nameless = [("left_", "a"), ("right_", "b")];
+    for (quat, code) in [
+        ("1 0 0 0", None),
+        ("0.99999 0 0 0.00001", None),
+        ("0.965925826 0 0 0.258819045", Some("robot-front")),
+        ("0.707106781 0 0 0.707106781", Some("robot-front")),
+        ("0 0 0 1", Some("robot-front")),
+        ("0.707106781 0 0.707106781 0", Some("robot-upright")),
+        ("0.707106781 0.707106781 0 0", Some("robot-upright")),
+        ("0.5 0.5 0.5 0.5", Some("robot-upright")),
+        ("0 1 0 0", Some("robot-upright")),
+        ("0 0 1 0", Some("robot-upright")),
+    ] {
+        for more in [&[][..], &nameless] {
+            let asset = rotated(quat, more);
+            let robot = asset.character.robot.as_ref().unwrap();
+            if more.is_empty() {
+                assert_eq!(limbs(&asset), limbs(&plain), "{quat}");
+            }
+            let (body, expected) =
+                (RobotBody::of(robot).unwrap(), RobotBody::of(plain.character.robot.as_ref().unwrap()));
+            let expected = expected.unwrap();
+            for (link, other) in body.zero.links.iter().zip(&expected.zero.links) {
+                assert!((link.translation - other.translation).norm() < 1e-4, "{quat} {more:?}");
+            }
+            let codes: Vec<_> =
+                asset.warnings.iter().map(|w| w.code).filter(|c| *c != "robot-undriven").collect();
+            assert_eq!(codes, code.into_iter().collect::<Vec<_>>(), "{quat} {more:?}");
+        }
+    }
+}
+
+/// Feet and knees outvote names; feet and knees that contradict each other leave the base as it is. Both are said.
+#[test]
+fn witnesses_of_the_front_that_contradict_each_other_are_reported() {
+    let mirrored = [("left_", "swap_"), ("right_", "left_"), ("swap_", "right_")];
+    let asset = rotated("1 0 0 0", &mirrored);
+    assert!(asset.warnings.has("robot-sides"));
+    let body = RobotBody::of(asset.character.robot.as_ref().unwrap()).unwrap();
+    assert!(body.limbs.legs[0].root.y > 0.0 && body.zero.links[0].rotation.angle() < 1e-9);
+    let backwards = [("pos=\"0.045 0 -0.018\"", "pos=\"-0.045 0 -0.018\""), ("left_", "a"), ("right_", "b")];
+    let asset = rotated("1 0 0 0", &backwards);
+    assert!(asset.warnings.has("robot-sides"));
+}
+
+#[test]
+fn legs_that_are_named_as_arms_are_reported() {
+    let legs = [
+        ("thigh", "upperarm"),
+        ("shin", "fore_arm"),
+        ("ankle", "wrist_"),
+        ("foot", "hand_"),
+        ("hip", "shoulder_"),
+    ];
+    assert!(altered(&legs).warnings.has("robot-names"));
+    assert!(!altered(&[]).warnings.has("robot-names"));
+}
+
+#[test]
+fn four_legs_are_refused_with_the_reason() {
+    let leg = |name: &str, x: f64, y: f64| {
+        let hinge =
+            |k: usize, axis: &str| format!("<joint name=\"{name}{k}\" axis=\"{axis}\" range=\"-90 90\"/>");
+        format!(
+            "<body name=\"{name}\" pos=\"{x} {y} 0\">{}{}<body name=\"{name}_shin\" pos=\"0 0 -0.2\">{}<body name=\"{name}_foot\" pos=\"0 0 -0.2\">\
+             <geom size=\"0.02\"/></body></body></body>",
+            hinge(0, "1 0 0"),
+            hinge(1, "0 1 0"),
+            hinge(2, "0 1 0")
+        )
+    };
+    let legs = [(0.2, 0.1), (0.2, -0.1), (-0.2, 0.1), (-0.2, -0.1)];
+    let legs: String = legs.iter().enumerate().map(|(k, (x, y))| leg(&format!("leg{k}"), *x, *y)).collect();
+    let text =
+        format!("<mujoco><worldbody><body name=\"trunk\"><freejoint/>{legs}</body></worldbody></mujoco>");
+    let asset = from_bytes(text.as_bytes(), "dog", Some("xml"), None, &ImportOptions::default()).unwrap();
+    let robot = asset.character.robot.clone().unwrap();
+    let error = crate::robot_retarget::RobotRetarget::new(&robot).unwrap_err().to_string();
+    assert!(error.contains("four legs"), "{error}");
+}
+
+/// Y up in the file, arms that end in a fork of fingers, clavicles of two hinges, names that witness it.
+#[test]
+fn the_humanoid_of_dm_control_has_the_limbs_that_its_names_say() {
+    let Some(data) = crate::development_data::data() else { return };
+    let asset =
+        load(data.join("later/mjcf/dm_control-humanoid_CMU_V2020.xml"), &ImportOptions::default()).unwrap();
+    let names: Vec<_> = limbs(&asset).into_iter().map(|(names, _)| names[1..].join(" ")).collect();
+    let expected = |side: &str| {
+        [format!("{side}femur {side}tibia {side}foot"), format!("{side}humerus {side}radius {side}hand")]
+    };
+    let [[a, b], [c, d]] = [expected("l"), expected("r")];
+    assert_eq!(names, [a, c, b, d]);
+    assert!(asset.warnings.has("robot-upright") && !asset.warnings.has("robot-names"));
 }

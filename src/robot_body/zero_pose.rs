@@ -32,4 +32,9 @@ impl ZeroPose {
         let axes = robot.hinges.iter().map(|hinge| links[hinge.link].vector(&hinge.axis)).collect();
         Self { links, anchors, axes, chains }
     }
+
+    /// Whether a link moves with another: it hangs on the other, or no hinge moves one against the other.
+    pub(crate) fn is_beyond(&self, link: usize, other: usize) -> bool {
+        self.chains[link].starts_with(&self.chains[other])
+    }
 }

@@ -22,13 +22,13 @@ const OVERLAP: usize = 16;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RobotRetargetError {
-    /// The robot has no two legs.
-    #[error(
-        "`{robot}` is no humanoid: no two legs of three hinges each were found\n  hint: name the model of a robot with two legs"
-    )]
+    /// The robot has no two legs to stand on.
+    #[error("`{robot}` is no humanoid: {reason}\n  hint: name the model of a robot with two legs")]
     NoHumanoid {
         /// Its name.
         robot: String,
+        /// What of it is not as it is of a humanoid.
+        reason: &'static str,
     },
     /// The take lacks a joint of a leg.
     #[error(
@@ -52,8 +52,8 @@ impl RobotRetarget {
     /// # Errors
     /// A robot that is no humanoid.
     pub fn new(robot: &Arc<Robot>) -> Result<Self, RobotRetargetError> {
-        let no_humanoid = || RobotRetargetError::NoHumanoid { robot: robot.name.clone() };
-        let body = RobotBody::of(robot).ok_or_else(no_humanoid)?;
+        let no_humanoid = |reason| RobotRetargetError::NoHumanoid { robot: robot.name.clone(), reason };
+        let body = RobotBody::of(robot).map_err(no_humanoid)?;
         Ok(Self { unknowns: Unknowns::of(&Arc::new(body)) })
     }
 

@@ -31,7 +31,7 @@ pub(super) fn led(
         return Err(ExportError::RobotPose { robot, given: pose.len(), hinges });
     }
     let last = motion.base.len() - 1;
-    let lead = Lead { robot, body: RobotBody::of(robot), pose, frames };
+    let lead = Lead { robot, body: RobotBody::of(robot).ok(), pose, frames };
     let before = lead.lead_into(&motion, 0, 1.min(last));
     let after = lead.lead_into(&motion, last, last.saturating_sub(1));
     let mut led = RobotMotion { rate: motion.rate, base: Vec::new(), values: Vec::new() };

@@ -1,7 +1,7 @@
 //! What in a robot's motion file contradicts the robot: order of links, quaternions, units, rate, limits.
 
 use super::motion_arrays::MotionArrays;
-use super::motion_file::Candidate;
+use super::motion_file::{Candidate, own_up};
 use crate::math::{Vec3, median};
 use crate::model::{Robot, RobotField};
 use crate::report::{Warnings, one_line};
@@ -85,7 +85,8 @@ pub(super) fn report_doubts(
         let message = format!("the base's quaternions are not of length one, by {:.3}", found.stretched);
         warnings.add("robot-motion-quaternion", message, name);
     }
-    let up = motion.base.iter().map(|base| (base.rotation * Vec3::z()).z).sum::<f64>() / frames;
+    let up = own_up(robot);
+    let up = motion.base.iter().map(|base| (base.rotation * up).z).sum::<f64>() / frames;
     if up < LIES {
         let message =
             "the base lies or is upside down: if the robot does not, the quaternion has another order";

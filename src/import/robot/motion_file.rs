@@ -77,7 +77,7 @@ const SLIP: f64 = 0.5;
 
 /// The layout that fits best.
 fn best(arrays: &MotionArrays, robot: &Arc<Robot>, rate: Option<f64>) -> Option<Candidate> {
-    let body = RobotBody::of(robot);
+    let body = RobotBody::of(robot).ok();
     let read = |layout: &'static RobotLayout| {
         let mut found = candidate(layout, arrays, robot, rate)?;
         let slip = body.as_ref().map_or(0.0, |body| slip(&found, body));
@@ -87,10 +87,17 @@ fn best(arrays: &MotionArrays, robot: &Arc<Robot>, rate: Option<f64>) -> Option<
     ROBOT_LAYOUTS.iter().filter_map(read).min_by(|a, b| a.doubt.total_cmp(&b.doubt))
 }
 
+/// The direction in the base's space that is up while the robot stands.
+pub(super) fn own_up(robot: &Robot) -> Vec3 {
+    let base = robot.links.first().map_or_else(Transform::identity, |link| link.parent_from_link);
+    base.rotation.inverse() * Vec3::z()
+}
+
 /// How little a candidate fits: the distance of links, hinges beyond their ranges, a base that lies.
 fn doubt(found: &Candidate, arrays: &MotionArrays, robot: &Robot) -> f64 {
     let links = link_error(found, arrays, robot).unwrap_or(0.0);
-    let up = |base: &Transform| 1.0 - (base.rotation * Vec3::z()).z;
+    let up = own_up(robot);
+    let up = |base: &Transform| 1.0 - (base.rotation * up).z;
     let frames = found.motion.frames().max(1) as f64;
     let lies = found.motion.base.iter().map(up).sum::<f64>() / frames;
     let beyond = |frame: usize| {

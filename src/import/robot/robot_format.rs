@@ -6,7 +6,7 @@ use super::{mjcf, urdf};
 use crate::import::format::{ReadFormat, SourceFile};
 use crate::import::import_error::ImportError;
 use crate::model::{Asset, Character, Rig};
-use crate::robot_body::robot_roles;
+use crate::robot_body::{robot_roles, stand};
 use std::sync::Arc;
 
 /// MuJoCo's models.
@@ -36,7 +36,7 @@ fn contains(head: &[u8], word: &[u8]) -> bool {
 fn import(source: &SourceFile) -> Result<Asset, ImportError> {
     let files = XmlFiles::read(source)?;
     let tree = files.parse()?;
-    let (robot, warnings) = match tree.root().tag_name().name() {
+    let (mut robot, mut warnings) = match tree.root().tag_name().name() {
         "mujoco" | "mujocoinclude" => mjcf::read(&tree, source.name)?,
         "robot" => urdf::read(&tree, source.name)?,
         other => {
@@ -45,6 +45,7 @@ fn import(source: &SourceFile) -> Result<Asset, ImportError> {
         }
     };
     drop(tree);
+    warnings.extend(stand(&mut robot, source.name));
     let skeleton = robot.skeleton().map_err(RobotError::from)?;
     let rig = Rig::new(skeleton, robot_roles(&robot));
     let character = Character { robot: Some(Arc::new(robot)), ..Character::new(source.name, rig) };

@@ -64,7 +64,8 @@ impl Limbs {
     pub(crate) fn of(robot: &Robot, zero: &ZeroPose) -> Result<Self, &'static str> {
         let chains = LimbChains::of(robot, zero)?;
         let leg = |chain: &HingeChain| {
-            limb(robot, zero, without_toes(zero, &chain.hinges), None).ok_or("a leg has no knee")
+            limb(robot, zero, without_toes(zero, &chain.hinges, chains.across()), None)
+                .ok_or("a leg has no knee")
         };
         let [first, second] = [leg(&chains.legs[0])?, leg(&chains.legs[1])?];
         let legs = match (first.side, second.side) {
@@ -96,16 +97,16 @@ impl Limbs {
     }
 }
 
-/// The hinges of a leg up to the ankle: toes are before the ankle and not far.
-fn without_toes<'a>(zero: &ZeroPose, hinges: &'a [usize]) -> &'a [usize] {
+/// The hinges of a leg up to the ankle: toes are before the ankle, not far, and bend about `across`, which goes from leg to leg.
+fn without_toes<'a>(zero: &ZeroPose, hinges: &'a [usize], across: Vec3) -> &'a [usize] {
     let step = |k: usize| zero.anchors[hinges[k]] - zero.anchors[hinges[k - 1]];
     let mut count = hinges.len();
     while count > BEFORE_TOES {
         let line = step(count - 1);
         let level = libm::hypot(line.x, line.y);
         let leg: f64 = (1..count - 1).map(|k| step(k).norm()).sum();
-        let across = zero.axes[hinges[count - 1]].dot(&line).abs() < TWIST * line.norm();
-        if !(across && level > APART && level > line.z.abs() && line.norm() < TOES * leg) {
+        let bends = zero.axes[hinges[count - 1]].dot(&across).abs() > TWIST;
+        if !(bends && level > APART && level > line.z.abs() && line.norm() < TOES * leg) {
             break;
         }
         count -= 1;

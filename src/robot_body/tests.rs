@@ -79,7 +79,7 @@ fn altered(changes: &[(&str, &str)]) -> Asset {
 
 /// A chain of bodies with a hinge each, the first at `at`, the others 3 cm farther along `step`.
 fn chain(name: &str, count: usize, at: &str, step: &str) -> String {
-    let axes = ["0 0 1", "0 1 0", "1 0 0"];
+    let axes = ["0 1 0", "0 0 1", "1 0 0"];
     let link = |k: usize| {
         let (at, axis) = (if k == 0 { at } else { step }, axes[k % 3]);
         let joint = format!("<joint name=\"{name}{k}_joint\" axis=\"{axis}\" range=\"-30 30\"/>");

@@ -1,5 +1,6 @@
 //! Arrays and tables: what is written reads back as the same motion.
 
+mod development_data;
 mod made_walk;
 mod zip_entries;
 
@@ -7,6 +8,7 @@ use made_walk::{carried, take, walk};
 use posemill::export::csv::{CsvOptions, Layout};
 use posemill::export::npz::{NpzOptions, NpzUpAxis};
 use posemill::export::{ExportOptions, Format, OutputFile, save};
+use posemill::import::{ImportOptions, load};
 use posemill::math::{Quat, RawQuat, Transform, Vec3};
 use posemill::model::{ContactPart, ModelPose, Motion, Pose};
 use std::collections::BTreeMap;
@@ -123,6 +125,20 @@ fn up_may_be_z() {
     let turn = Quat::from_axis_angle(&Vec3::x_axis(), std::f64::consts::FRAC_PI_2);
     assert!(off(&motion, &found, turn) < 2e-6);
     assert_eq!(found["up"].texts(), ["z"]);
+}
+
+#[test]
+fn a_body_on_four_legs_is_not_written_as_points_of_a_person_without_a_word() {
+    let warned = |motion: Motion| {
+        save(&[motion], Format::of("npy").unwrap(), &ExportOptions::default())
+            .unwrap()
+            .1
+            .has("points-four-legs")
+    };
+    assert!(!warned(take("walk.bvh")));
+    let Some(folder) = development_data::data() else { return };
+    let wolf = load(folder.join("gltf/quaternius/Wolf.glb"), &ImportOptions::default()).unwrap();
+    assert!(warned(wolf.motion(0).unwrap()));
 }
 
 #[test]

@@ -22,6 +22,7 @@ mod humanml_features;
 pub mod csv;
 mod key_reduction;
 mod euler_angles;
+mod file_rate;
 mod decimal_text;
 mod nominal_rate;
 pub(crate) mod robot;

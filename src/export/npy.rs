@@ -4,11 +4,12 @@
 //! heels) are fixed to their bone at an adult's places. Space: the layout's axes. Units: metres. Rate: the layout's usual one. The
 //! features of HumanML3D are `humanml3d_features`.
 
+use super::file_rate::at_file_rate;
 use super::format::Format;
 use super::humanml_features::{FEATURES, features};
 use super::npz::npy;
 use super::save::{ExportError, OutputFile};
-use crate::anatomy::{ArrayAxes, BodyPoint, PointsLayout};
+use crate::anatomy::{ArrayAxes, BodyPoint, PointsLayout, on_four_legs};
 use crate::math::{Quat, Vec3};
 use crate::model::{Finger, JointId, ModelPose, Motion, Rig, Role, Side};
 use crate::report::{Warnings, shortened};
@@ -102,7 +103,18 @@ pub fn write(
         layout: shortened(&options.layout),
         known: format!("{}, {FEATURES}", PointsLayout::names().join(", ")),
     })?;
+    let at_rate = order.rate.and_then(|rate| at_file_rate(motion, rate));
+    if at_rate.is_some() {
+        let [rate, own] = [order.rate.unwrap_or_default(), motion.clip.sample_rate];
+        let said = format!("the array is at the layout's {rate} frames per second, the clip at {own}");
+        warnings.guess("points-rate-written", said, "the array");
+    }
+    let motion = at_rate.as_ref().unwrap_or(motion);
     let places = BodyPlaces::new(motion)?;
+    if on_four_legs(places.rig, &places.rest) {
+        let said = "the layout is that of a body on two legs, the character goes on four: its front legs are written as arms";
+        warnings.add("points-four-legs", said, "the array");
+    }
     let axes = if is_features { ArrayAxes::YUp } else { order.axes }.to_y_up().inverse();
     let row = |frame: usize| -> Vec<Vec3> {
         let pose = motion.model_pose(frame);
@@ -113,20 +125,10 @@ pub fn write(
         };
         order.points.iter().map(at).collect()
     };
-    let mut frames: Vec<Vec<Vec3>> = (0..motion.clip.frames()).map(row).collect();
+    let frames: Vec<Vec<Vec3>> = (0..motion.clip.frames()).map(row).collect();
     if order.points.iter().any(Option::is_none) {
         let said = "columns of the layout that posemill does not know are at the hips";
         warnings.add("points-unused", said, "the array");
-    }
-    if let Some(rate) = order.rate
-        && (rate - motion.clip.sample_rate).abs() > 1e-6 * rate
-    {
-        frames = resampled(&frames, motion.clip.sample_rate, rate);
-        let said = format!(
-            "the array is at the layout's {rate} frames per second, the clip at {}",
-            motion.clip.sample_rate
-        );
-        warnings.guess("points-rate-written", said, "the array");
     }
     let points = order.points.len();
     let numbers = |values: &mut dyn Iterator<Item = f64>| {
@@ -139,31 +141,6 @@ pub fn write(
     }
     let coordinates = &mut frames.iter().flatten().flat_map(|p| [p.x, p.y, p.z]);
     Ok(npy("", "<f4", &[frames.len(), points, 3], &numbers(coordinates)).bytes)
-}
-
-/// Frames at another rate, along cubics through each point (Catmull and Rom 1974).
-fn resampled(frames: &[Vec<Vec3>], from: f64, to: f64) -> Vec<Vec<Vec3>> {
-    let last = frames.len().saturating_sub(1);
-    // A last frame that is on the clip's end up to rounding is there.
-    let count = (last as f64 / from * to + 1e-6) as usize + 1;
-    let one = |k: usize| {
-        let place = (k as f64 * from / to).min(last as f64);
-        let f = (place as usize).min(last.saturating_sub(1));
-        let t = place - f as f64;
-        let at =
-            |frame: isize, point: usize| frames[(f as isize + frame).clamp(0, last as isize) as usize][point];
-        let point = |k: usize| {
-            let (a, b, c, d) = (at(-1, k), at(0, k), at(1, k), at(2, k));
-            let (m, n) = ((c - a) * 0.5, (d - b) * 0.5);
-            let (t2, t3) = (t * t, t * t * t);
-            b * (2.0 * t3 - 3.0 * t2 + 1.0)
-                + m * (t3 - 2.0 * t2 + t)
-                + c * (3.0 * t2 - 2.0 * t3)
-                + n * (t3 - t2)
-        };
-        (0..frames[f].len()).map(point).collect()
-    };
-    (0..count).map(one).collect()
 }
 
 /// Where the points of a body are in its poses.

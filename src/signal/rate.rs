@@ -11,6 +11,9 @@ pub struct Rate {
 
 /// Upper bound of numerators and denominators, so that a frame number times two of them fits 128 bits.
 const LARGEST: u64 = 1 << 32;
+/// The share of a frame by which a clip may be short of it through rounding: frame times of six digits are off by this in ten
+/// minutes at 60 Hz.
+const ROUNDED: f64 = 0.01;
 
 impl Rate {
     /// The ratio nearest to `hz`; the television rates 23.976, 29.97, 59.94 and 119.88 are `n * 1000 / 1001`.
@@ -57,12 +60,13 @@ impl Rate {
         ((above / below) as usize, (above % below) as f64 / below as f64)
     }
 
-    /// The number of frames of this rate within `frames` frames of `other`, both ends included.
+    /// The number of frames of this rate within `frames` frames of `other`, both ends included. A frame that is less than
+    /// [`ROUNDED`] of its duration beyond the last one is there: with frame times of a few digits, 120 Hz is read as 120.00005 Hz,
+    /// and a clip of a second would end a frame early at 20 Hz.
     pub fn count(self, frames: usize, other: Rate) -> usize {
-        match frames.checked_sub(1) {
-            None => 0,
-            Some(last) => other.locate(last, self).0 + 1,
-        }
+        let Some(last) = frames.checked_sub(1) else { return 0 };
+        let (whole, part) = other.locate(last, self);
+        whole + 1 + usize::from(part > 1.0 - ROUNDED)
     }
 }
 
@@ -70,6 +74,13 @@ impl Rate {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_clip_that_is_short_by_rounding_keeps_its_last_frame() {
+        let [read, film] = [120.000048, 20.0].map(|hz| Rate::from_hz(hz).unwrap());
+        assert_eq!(film.count(121, read), 21);
+        assert_eq!(film.count(120, read), 20);
+    }
 
     #[test]
     fn television_rates_are_exact() {
@@ -101,7 +112,8 @@ mod tests {
         fn the_last_frame_lies_within(frames in 1..5000usize, a in 1.0..240.0f64, b in 1.0..240.0f64) {
             let (a, b) = (Rate::from_hz(a).unwrap(), Rate::from_hz(b).unwrap());
             let (at, part) = b.locate(b.count(frames, a) - 1, a);
-            prop_assert!(at + usize::from(part > 0.0) < frames);
+            let beyond = (at as f64 + part - (frames - 1) as f64) * b.hz() / a.hz();
+            prop_assert!(beyond < ROUNDED + 1e-9, "{beyond} of a frame beyond the end");
         }
     }
 }

@@ -38,7 +38,8 @@ impl Default for Resampling {
 /// Cutoff for positions as a share of a lower new rate: just below the Nyquist frequency at 0.5.
 const BAND: f64 = 0.45;
 
-/// Resamples `clip` to the rate `to` over the same duration: the last frame may be up to one new frame before the old end.
+/// Resamples `clip` to the rate `to` over the same duration: the last frame may be up to one new frame before the old end, and
+/// beyond it by rounding alone ([`Rate::count`]).
 /// `cuts` are the frames that follow a cut, ascending.
 ///
 /// A clip that already has the rate, or whose own rate is outside the range of [`Rate`], is returned unchanged.
@@ -51,6 +52,8 @@ pub fn resample(clip: &Clip, to: Rate, how: Resampling, cuts: &[usize]) -> Clip 
     let source = positions(clip, from, to, how, cuts);
     // The old frame before a new one, and the fraction to the next.
     let locate = |k: usize| match to.locate(k, from) {
+        // The last one may lie beyond the end by rounding: see `Rate::count`.
+        (frame, _) if frame + 1 >= clip.frames() => (clip.frames() - 1, 0.0),
         (frame, part) if part > 0.0 && cuts.binary_search(&(frame + 1)).is_ok() => {
             (if part < 0.5 { frame } else { frame + 1 }, 0.0)
         }

@@ -3,6 +3,7 @@
 use super::default_pose::led;
 use super::pickle::Pickle;
 use super::robot_track::{Numbers, RobotTrack};
+use crate::export::file_rate::at_file_rate;
 use crate::export::format::Format;
 use crate::export::nominal_rate::nominal;
 #[cfg(feature = "formats")]
@@ -10,10 +11,8 @@ use crate::export::npz::{floats, integers, npy, texts};
 use crate::export::save::{ExportError, OutputFile};
 #[cfg(feature = "formats")]
 use crate::export::zip_archive::{Packing, archive};
-use crate::kinematics::cuts;
 use crate::model::{Motion, ROBOT_LAYOUTS, RobotField, RobotLayout, RobotMotion, RotationForm};
 use crate::report::{Warnings, csv_field};
-use crate::signal::{Rate, Resampling, RotationInterpolation, resample};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
@@ -86,8 +85,9 @@ pub(in crate::export) fn written(
         return Ok(Written::NoRobot);
     };
     let layout = layout(extension, &options.layout)?;
-    let motion = resampled(motion, layout, options.rate);
-    let found = RobotMotion::of(&motion).map_err(ExportError::Robot)?;
+    let wanted = if options.rate > 0.0 { Some(options.rate) } else { layout.rate };
+    let at_rate = wanted.and_then(|rate| at_file_rate(motion, rate));
+    let found = RobotMotion::of(at_rate.as_ref().unwrap_or(motion)).map_err(ExportError::Robot)?;
     let found = led(robot, RobotMotion { rate: nominal(found.rate), ..found }, options)?;
     if let Some(usual) = layout.rate.filter(|usual| *usual != found.rate) {
         let message =
@@ -112,17 +112,6 @@ fn layout(extension: &'static str, name: &str) -> Result<&'static RobotLayout, E
         format: extension,
         known: fitting().map(|layout| format!("`{}`", layout.name)).collect::<Vec<_>>().join(", "),
     })
-}
-
-/// The motion at the rate of the layout, or at the one that is asked for.
-fn resampled(motion: &Motion, layout: &RobotLayout, asked: f64) -> Motion {
-    let wanted = if asked > 0.0 { Some(asked) } else { layout.rate };
-    let own = nominal(motion.clip.sample_rate);
-    let Some(rate) = wanted.filter(|wanted| *wanted != own).and_then(Rate::from_hz) else {
-        return motion.clone();
-    };
-    let how = Resampling { rotations: RotationInterpolation::Smooth, band_limit: false };
-    Motion { clip: resample(&motion.clip, rate, how, &cuts(motion)), contacts: None, ..motion.clone() }
 }
 
 /// The name of a column.

@@ -98,3 +98,24 @@ fn layouts_and_bodies_that_are_none_are_refused() {
     take.character = std::sync::Arc::new(character);
     assert!(refused(&take, "coco17").contains("were not found: head"));
 }
+
+/// The take with its second half a metre aside: nothing in between may be written at another rate.
+#[test]
+fn nothing_is_interpolated_across_a_cut() {
+    let mut take = take();
+    let (frames, width) = (take.clip.frames(), take.clip.translated().len());
+    let first = take.clip.all_translations()[0];
+    for (k, at) in take.clip.all_translations_mut().iter_mut().enumerate() {
+        let aside = if k / width > frames / 2 { Vec3::x() } else { Vec3::zeros() };
+        *at = if k % width == 0 { Vec3::new(first.x, at.y, first.z) + aside } else { *at };
+    }
+    // A rate that has no frame on the cut.
+    for rate in [20.0, 23.0, 50.0] {
+        let made = crate::export::file_rate::at_file_rate(&take, rate).unwrap();
+        let place = |k: usize| made.clip.translations(k)[0].x - first.x;
+        let between: Vec<f64> =
+            (0..made.clip.frames()).map(place).filter(|x| (0.01..0.99).contains(x)).collect();
+        assert!(between.is_empty(), "{rate} Hz: {between:?}");
+    }
+    assert!(crate::export::file_rate::at_file_rate(&take, take.clip.sample_rate).is_none());
+}

@@ -4,13 +4,13 @@ use super::figure_bones::FigureBones;
 use super::model_bones::ModelBones;
 use super::own_motion::OwnMotion;
 use super::vmd_writer::{BoneTrack, VmdTrack, WeightTrack, bytes};
+use crate::export::file_rate::at_file_rate;
 use crate::export::format::Format;
 use crate::export::save::{ExportError, ExportOptions, OutputFile};
 use crate::math::Transform;
 use crate::mmd_document::{FRAME_RATE, NAME_BYTES, encoded, point_to_mmd, rotation_to_mmd};
 use crate::model::{AnimatedProperty, Character, ModelPose, Motion};
 use crate::report::{Warnings, one_line};
-use crate::signal::{Rate, Resampling, resample};
 use std::borrow::Cow;
 
 /// MikuMikuDance motions.
@@ -96,18 +96,13 @@ fn write(motion: &Motion, warnings: &mut Warnings) -> Result<Vec<u8>, ExportErro
 
 /// The motion at the frame rate of the format.
 fn at_frame_rate<'a>(motion: &'a Motion, warnings: &mut Warnings) -> Cow<'a, Motion> {
-    let (from, to) = (motion.clip.sample_rate, FRAME_RATE);
-    // A rate that is off by rounding: a frame in an hour.
-    if (from / to - 1.0).abs() < 1e-5 {
-        return Cow::Borrowed(motion);
-    }
-    let Some(rate) = Rate::from_hz(to) else { return Cow::Borrowed(motion) };
+    let Some(made) = at_file_rate(motion, FRAME_RATE) else { return Cow::Borrowed(motion) };
     let said = format!(
-        "frames of a VMD are 1/30 s: the clip was resampled from {from:.3} frames per second (the stage `resample` lets you choose how)"
+        "frames of a VMD are 1/30 s: the clip was resampled from {:.3} frames per second (the stage `resample` lets you choose how)",
+        motion.clip.sample_rate
     );
     warnings.add("vmd-rate", said, one_line(&motion.clip.name));
-    let how = Resampling { band_limit: false, ..Resampling::default() };
-    Cow::Owned(Motion { clip: resample(&motion.clip, rate, how, &[]), ..motion.clone() })
+    Cow::Owned(made)
 }
 
 /// The weights of morph targets, each name once.

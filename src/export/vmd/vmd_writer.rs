@@ -19,14 +19,14 @@ pub(super) struct VmdTrack<const N: usize> {
 }
 
 impl<const N: usize> VmdTrack<N> {
-    /// The frames that need keys: all but those between two equal ones. None if every value is `rest`.
+    /// The frames that need keys: the first, the last, which ends the motion for its readers, and all but those between two equal
+    /// ones. None if every value is `rest`.
     fn keys(&self, rest: &[f32; N]) -> Vec<usize> {
         let v = &self.values;
         if v.iter().all(|value| value == rest) {
             return Vec::new();
         }
-        let needed =
-            |&k: &usize| k == 0 || v[k] != v[k - 1] || v.get(k + 1).is_some_and(|next| *next != v[k]);
+        let needed = |&k: &usize| k == 0 || v[k] != v[k - 1] || v.get(k + 1).is_none_or(|next| *next != v[k]);
         (0..v.len()).filter(needed).collect()
     }
 }

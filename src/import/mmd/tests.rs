@@ -119,6 +119,8 @@ fn a_motion_written_and_read_again_is_the_same() {
         motion.straight(bone, 12, [0.0; 3], [0.0, angle.sin(), 0.0, angle.cos()]);
     }
     motion.straight("センター", 12, [1.0, -2.0, 3.0], [0.0, 0.0, 0.0, 1.0]);
+    // A still ending.
+    motion.straight("センター", 20, [1.0, -2.0, 3.0], [0.0, 0.0, 0.0, 1.0]);
     motion.straight("右足ＩＫ", 0, [0.0, 2.0, 0.0], [0.0, 0.0, 0.0, 1.0]);
     motion.chains.push((0, vec![("左足ＩＫ", false)]));
     motion.weights = vec![("あ", 0, 0.25), ("あ", 12, 1.0)];
@@ -131,8 +133,8 @@ fn a_motion_written_and_read_again_is_the_same() {
     let options = ImportOptions::default();
     let again = from_bytes(&files[0].bytes, "dance", Some("vmd"), Some(folder.path()), &options).unwrap();
     let again = again.motion(0).unwrap();
-    assert_eq!((again.clip.frames(), &again.clip.property_tracks), (13, &first.clip.property_tracks));
-    for frame in 0..13 {
+    assert_eq!((again.clip.frames(), &again.clip.property_tracks), (21, &first.clip.property_tracks));
+    for frame in 0..21 {
         let (a, b) = (first.model_pose(frame), again.model_pose(frame));
         // What chains pull is where they pulled it, without them.
         for joint in first.character.skeleton().ids() {

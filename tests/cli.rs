@@ -606,7 +606,11 @@ fn shells_and_manual_readers_are_served() {
     let manual = stdout(&posemill(&studio, &["man"]));
     assert!(manual.contains(".TH posemill 1") && manual.contains("posemill\\-retarget"));
     assert!(!manual.contains("worker"), "commands that are not for people are not in the manual");
-    assert_eq!(code(&posemill(&studio, &["stages", "--schema"])), 0);
+    let schema: Value = serde_json::from_str(&stdout(&posemill(&studio, &["stages", "--schema"]))).unwrap();
+    // `robot = "NAME"` is allowed beside a table of options.
+    let kinds = &schema["properties"]["output"]["properties"]["robot"]["anyOf"];
+    assert_eq!(kinds[0]["type"], "string");
+    assert!(kinds[1]["properties"]["layout"].is_object());
     let output = posemill(&studio, &["stages", "fly to the moon"]);
     assert_eq!(code(&output), 2);
     assert!(stderr(&output).starts_with("error: there is no stage `fly to the moon`\n"));

@@ -62,6 +62,7 @@ pub struct OutputSection {
     pub csv: CsvOptions,
     /// How motions of robots are written: `.csv`, `.npz`, `.pkl`; a layout's name alone is `{ layout = NAME }`.
     #[serde(deserialize_with = "robot_options")]
+    #[schemars(schema_with = "robot_schema")]
     pub robot: RobotOptions,
     /// How `.vrma` files are written: VRM animations.
     pub vrma: VrmaOptions,
@@ -200,6 +201,12 @@ fn robot_options<'de, D: Deserializer<'de>>(deserializer: D) -> Result<RobotOpti
         }
     }
     deserializer.deserialize_any(Options)
+}
+
+/// What [`robot_options`] parses.
+fn robot_schema(generator: &mut SchemaGenerator) -> Schema {
+    let options = generator.subschema_for::<RobotOptions>();
+    schemars::json_schema!({ "anyOf": [{ "type": "string", "description": "The name of a layout." }, options] })
 }
 
 /// Parses thresholds; reports every invalid one.

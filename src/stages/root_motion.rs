@@ -34,8 +34,9 @@ pub enum RootMotionMode {
 pub struct RootMotionConfig {
     /// `keep`, `in_place` (the character does not travel) or `extract` (the root joint above the hips travels).
     pub mode: RootMotionMode,
-    /// Whether the heading is treated like the travel; otherwise it stays with the hips.
-    pub yaw: bool,
+    /// Whether the heading is treated like the travel; otherwise it stays with the hips. Omitted: `extract` does, `in_place` keeps
+    /// turns and the swing of the hips.
+    pub yaw: Option<bool>,
     /// For `extract`: cutoff frequency of the root's heading, in hertz; faster rotation stays with the hips. 0: the root gets
     /// the whole heading.
     pub yaw_cutoff_hz: f64,
@@ -43,7 +44,7 @@ pub struct RootMotionConfig {
 
 impl Default for RootMotionConfig {
     fn default() -> Self {
-        Self { mode: RootMotionMode::Keep, yaw: true, yaw_cutoff_hz: 1.5 }
+        Self { mode: RootMotionMode::Keep, yaw: None, yaw_cutoff_hz: 1.5 }
     }
 }
 
@@ -127,7 +128,7 @@ impl MoveTravel {
     fn ground(&self, models: &[ModelPose], rate: f64) -> Vec<Transform> {
         let up = Vec3::y();
         let mut headings = vec![0.0; models.len()];
-        if self.config.yaw {
+        if self.config.yaw.unwrap_or(self.config.mode == RootMotionMode::Extract) {
             let mut before = 0.0;
             for (heading, model) in headings.iter_mut().zip(models) {
                 let angle = twist_angle(&(model.joint(self.hips).rotation * self.rest.inverse()), &up);
@@ -263,7 +264,7 @@ mod tests {
 
     #[test]
     fn in_place_stays_over_its_start_and_keeps_the_pose() {
-        for (root, yaw) in [(true, true), (true, false), (false, true), (false, false)] {
+        for (root, yaw) in [(true, Some(true)), (true, None), (false, Some(true)), (false, None)] {
             let motion = walk(60, root);
             let new =
                 run(&RootMotionConfig { yaw, ..config(RootMotionMode::InPlace) }, motion.clone()).unwrap();
@@ -273,10 +274,10 @@ mod tests {
                 let (before, after) = (motion.model_pose(frame), new.model_pose(frame));
                 let (p, q) = (before.position(hips), after.position(hips));
                 assert!((q - Vec3::new(start.x, p.y, start.z)).norm() < 1e-12);
-                // What moved is the whole character, about the vertical, or not at all where the yaw stays.
+                // What moved is the whole character, about the vertical, or not at all where turns stay.
                 let correction = *after.joint(hips) * before.joint(hips).inverse();
                 assert!((correction.vector(&Vec3::y()) - Vec3::y()).norm() < 1e-12);
-                assert!(yaw || correction.rotation.angle() < 1e-7);
+                assert!(yaw.is_some() || correction.rotation.angle() < 1e-7);
                 for id in motion.character.skeleton().ids().filter(|id| !root || id.index() > 0) {
                     let expected = correction * *before.joint(id);
                     assert!((expected.to_matrix() - after.joint(id).to_matrix()).norm() < 1e-11);

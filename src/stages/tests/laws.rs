@@ -221,7 +221,7 @@ fn root_motion_taken_away_stays_away() {
     for yaw in [true, false] {
         let config = RootMotionConfig {
             mode: super::super::root_motion::RootMotionMode::InPlace,
-            yaw,
+            yaw: Some(yaw),
             yaw_cutoff_hz: 1.5,
         };
         for root in [true, false] {
@@ -352,7 +352,7 @@ fn extraction_moves_the_root_and_leaves_every_other_joint_in_model_space() {
     let hips = motion.character.skeleton().find("hips").unwrap();
     for yaw_cutoff_hz in [0.0, 0.5, 4.0] {
         let mode = super::super::root_motion::RootMotionMode::Extract;
-        let result = run(&RootMotionConfig { mode, yaw: true, yaw_cutoff_hz }, motion.clone()).unwrap();
+        let result = run(&RootMotionConfig { mode, yaw: Some(true), yaw_cutoff_hz }, motion.clone()).unwrap();
         for f in 0..50 {
             let (a, b): (ModelPose, ModelPose) = (motion.model_pose(f), result.model_pose(f));
             for (x, y) in a.joints().iter().zip(b.joints()).skip(1) {

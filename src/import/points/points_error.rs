@@ -72,7 +72,9 @@ pub enum PointsError {
         reason: String,
     },
     /// A TRC table that is damaged.
-    #[error("line {line} of the TRC table: {reason}")]
+    #[error(
+        "line {line} of the TRC table: {reason}\n  hint: export it again from the program that recorded it"
+    )]
     Trc {
         /// The line, from 1.
         line: usize,

@@ -52,6 +52,8 @@ const SECOND: usize = 6;
 /// Units with the shortest and the longest shin in them, 0.25 to 0.6 m, between the outer markers of knee and ankle.
 const SHINS: [(f64, f64, f64); 4] =
     [(1.0, 0.25, 0.6), (0.01, 25.0, 60.0), (0.0254, 9.8, 23.6), (0.001, 250.0, 600.0)];
+/// Shins of bodies that there may be, toys and giants among them, metres; beyond it the stated unit is another one.
+const POSSIBLE_SHIN: std::ops::RangeInclusive<f64> = 0.05..=5.0;
 /// Markers that sit on one bone: their parts, in the middle or on both sides.
 const BONES: [&[&str]; 3] =
     [&["asis", "psis", "sacrum"], &["temple", "head_back"], &["c7", "t10", "clavicle", "sternum"]];
@@ -78,9 +80,9 @@ fn asset(
     };
     let tracks = columns.iter().map(|(point, column)| (*point, track(*column))).collect();
     let mut markers = PointTracks { frames, tracks };
-    let metres = match options.units.or(recording.metres()) {
+    let metres = match options.units {
         Some(metres) => metres,
-        None => guessed_unit(&recording, &markers, &mut warnings)?,
+        None => unit(&recording, &markers, &mut warnings)?,
     };
     let rate = recording.rate.or(options.rate).unwrap_or(USUAL_RATE);
     if recording.rate.is_none() && options.rate.is_none() {
@@ -163,8 +165,8 @@ fn unknown_labels(recording: &MarkerRecording, table: &SiteTable, lost: Vec<Stri
     }
 }
 
-/// Metres per unit by the length of the shins.
-fn guessed_unit(
+/// Metres per unit: as stated, unless the shins are those of another unit.
+fn unit(
     recording: &MarkerRecording,
     markers: &PointTracks,
     warnings: &mut Warnings,
@@ -177,13 +179,26 @@ fn guessed_unit(
         lengths.extend(pairs.map(|(a, b)| (a - b).norm()).filter(|l| l.is_finite()));
     }
     let shin = if lengths.is_empty() { 0.0 } else { median(lengths) };
-    let unit = SHINS.iter().find(|(_, shortest, longest)| (*shortest..=*longest).contains(&shin));
-    let Some((metres, ..)) = unit else {
-        return Err(PointsError::MarkerUnit { unit: shortened(&recording.unit), shin });
-    };
-    let said = format!("the unit is taken as {metres} m: a shin is {shin:.4} long");
-    warnings.guess("points-unit", said, PLACE);
-    Ok(*metres)
+    let fitting = SHINS.iter().find(|(_, shortest, longest)| (*shortest..=*longest).contains(&shin));
+    let stated = recording.metres();
+    let contradicted = |stated: f64| !POSSIBLE_SHIN.contains(&(shin * stated));
+    match (stated, fitting) {
+        (Some(stated), Some((metres, ..))) if contradicted(stated) => {
+            let said = format!(
+                "the unit is taken as {metres} m and not as the stated `{}`, in which a shin is {shin:.4} long (`input.units` sets it)",
+                shortened(&recording.unit)
+            );
+            warnings.guess("points-unit", said, PLACE);
+            Ok(*metres)
+        }
+        (Some(stated), _) => Ok(stated),
+        (None, Some((metres, ..))) => {
+            let said = format!("the unit is taken as {metres} m: a shin is {shin:.4} long");
+            warnings.guess("points-unit", said, PLACE);
+            Ok(*metres)
+        }
+        (None, None) => Err(PointsError::MarkerUnit { unit: shortened(&recording.unit), shin }),
+    }
 }
 
 /// The axis that points up: the user's, else the one that the file states, else the one along which the figure stands on average,

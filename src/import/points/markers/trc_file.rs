@@ -53,6 +53,14 @@ pub(super) fn read(bytes: &[u8], budget: &MemoryBudget) -> Result<MarkerRecordin
             }
             return Err(fault(number, "it does not begin with the number of a frame".into()));
         }
+        // Markers that are missing at the end of a row may be left out.
+        let given = row.iter().rposition(|cell| !cell.is_empty()).map_or(0, |last| last.max(1) - 1);
+        let by_spaces = !line.contains('\t');
+        if given % 3 != 0 || (by_spaces && given != 3 * points) {
+            let reason =
+                format!("{given} numbers follow frame and time, where {points} markers have {}", 3 * points);
+            return Err(fault(number, reason));
+        }
         budget.reserve_list::<Vec3>(points as u64, || format!("line {}", number + 1))?;
         let coordinate = |k: usize| match row.get(k).copied().unwrap_or_default() {
             "" => Ok(f64::NAN),

@@ -85,8 +85,13 @@ impl MarkedTake {
 
     /// As a C3D file, Z up, in millimetres.
     fn read(&self) -> Asset {
+        self.read_in(1000.0)
+    }
+
+    /// As a C3D file whose header says millimetres, with so many units per metre.
+    fn read_in(&self, per_metre: f64) -> Asset {
         let frame =
-            |f: usize| self.tracks.iter().map(|t| Vec3::new(t[f].x, -t[f].z, t[f].y) * 1000.0).collect();
+            |f: usize| self.tracks.iter().map(|t| Vec3::new(t[f].x, -t[f].z, t[f].y) * per_metre).collect();
         let frames: Vec<Vec<Vec3>> = (0..self.tracks[0].len()).map(frame).collect();
         let labels: Vec<String> = self.labels.iter().map(|label| format!("Anna:{label}")).collect();
         let bytes = INTEL.file(&labels, &frames, self.rate as f32);
@@ -208,4 +213,19 @@ fn exchanged_labels_are_found_and_nothing_else_is_touched() {
             .sum();
         assert_eq!(wrong, 0, "{name}: {found:?}");
     }
+}
+
+#[test]
+fn a_stated_unit_that_no_shin_has_gives_way_to_the_one_that_fits() {
+    let Some((name, mut truth)) = takes().into_iter().next() else { return };
+    truth.frames = truth.frames.min(60);
+    let take = truth.markers(true);
+    let told = |asset: &Asset| asset.warnings.iter().any(|w| w.code == "points-unit");
+    let (right, wrong) = (take.read(), take.read_in(1.0));
+    assert!(!told(&right) && told(&wrong), "{name}: {:?}", wrong.warnings);
+    let height = |asset: &Asset| {
+        let pose = asset.motion(0).unwrap().model_pose(0);
+        pose.joints().iter().map(|joint| joint.translation.y).fold(0.0, f64::max)
+    };
+    assert!((height(&right) - height(&wrong)).abs() < 1e-3, "{} and {}", height(&right), height(&wrong));
 }

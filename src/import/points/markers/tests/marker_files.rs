@@ -95,10 +95,22 @@ fn tables_are_read_with_their_gaps_and_faults_have_their_line() {
         ("PathFileType\n".into(), "the file ends before"),
         ("x".into(), "it does not begin with `PathFileType`"),
         (TRC.replace("\t9", "\tinf"), "infinite"),
+        (
+            TRC.replace("\t8\t", "\t"),
+            "line 8 of the TRC table: 5 numbers follow frame and time, where 2 markers have 6",
+        ),
+        // Between spaces a gap is not seen.
+        (TRC.replace('\t', " "), "line 8 of the TRC table: 3 numbers follow frame and time"),
     ] {
         let message = trc(&wrong).unwrap_err().to_string();
         assert!(message.contains(said), "{message}, expected: {said}");
     }
+}
+
+#[test]
+fn markers_that_are_missing_at_the_end_of_a_row_may_be_left_out() {
+    let read = trc(&TRC.replace("\t4\t5\t6\n", "\n")).unwrap();
+    assert!(read.array.positions[0] == Vec3::new(1.0, 2.0, 3.0) && read.array.positions[1].x.is_nan());
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Measurements of a body in a pose: pelvis, up axis, sole height, leg length, left axis; two legs or four.
 
-use crate::math::Vec3;
+use crate::math::{Quat, Vec3, arc};
 use crate::model::{JointId, ModelPose, Rig, Role, Side};
 
 /// Distance of two joints, as a share of the figure's size, below which they coincide.
@@ -11,6 +11,11 @@ const FLATTEST_SHIN: f64 = 0.5;
 const IN_LINE: f64 = 0.7;
 /// Cosine of 40 degrees: trunks and legs nearer to vertical than this are upright.
 const UPRIGHT: f64 = 0.77;
+/// Radians (10 degrees): lines from ankles to shoulders that are nearer to vertical are the build of a figure. Those of the
+/// development characters and takes are within 6 degrees where they stand.
+const TILTED: f64 = 0.175;
+/// The angle between trunk and legs of a body that is tilted and not bent is at most this share of the tilt.
+const STRAIGHT: f64 = 0.5;
 
 /// The measurements by which motion is retargeted, taken from a calibration pose, in its unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -113,14 +118,28 @@ pub fn posture(rig: &Rig, rest: &ModelPose) -> Posture {
 /// The up axis of a body: +Y, or the line from feet to shoulders where legs and trunk are in line and both more than 40
 /// degrees from vertical.
 fn upright(rig: &Rig, rest: &ModelPose, pelvis: &Vec3) -> Vec3 {
-    let ends = (middle(rig, rest, Role::UpperArm), middle(rig, rest, Role::Foot));
-    let (Some(shoulders), Some(feet)) = ends else {
-        return Vec3::y();
-    };
-    let ends = ((shoulders - pelvis).try_normalize(1e-9), (pelvis - feet).try_normalize(1e-9));
-    let (Some(trunk), Some(legs)) = ends else { return Vec3::y() };
+    let Some([trunk, legs]) = trunk_and_legs(rig, rest, pelvis) else { return Vec3::y() };
     let stands = trunk.y > UPRIGHT || legs.y > UPRIGHT;
     if stands || trunk.dot(&legs) < IN_LINE { Vec3::y() } else { (trunk + legs).normalize() }
+}
+
+/// The directions from the hip joints to the shoulders and from the ankles to the hip joints.
+fn trunk_and_legs(rig: &Rig, rest: &ModelPose, pelvis: &Vec3) -> Option<[Vec3; 2]> {
+    let (shoulders, feet) = (middle(rig, rest, Role::UpperArm)?, middle(rig, rest, Role::Foot)?);
+    Some([(shoulders - pelvis).try_normalize(1e-9)?, (pelvis - feet).try_normalize(1e-9)?])
+}
+
+/// The rotation from upright to `rest` of a body that is tilted as a whole, its trunk and its legs alike; the identity for all others,
+/// and for bodies whose own axis is their [`Figure::up`].
+pub fn tilt(rig: &Rig, rest: &ModelPose, figure: &Figure) -> Quat {
+    let ends = trunk_and_legs(rig, rest, &figure.pelvis).filter(|_| figure.up == Vec3::y());
+    let Some([trunk, legs]) = ends else { return Quat::identity() };
+    let tilt = arc(&Vec3::y(), &(trunk + legs), &Vec3::x());
+    if tilt.angle() > TILTED && trunk.angle(&legs) < STRAIGHT * tilt.angle() {
+        tilt
+    } else {
+        Quat::identity()
+    }
 }
 
 /// Height along `up` of the lowest joint or tip of the legs; of the whole skeleton without legs.

@@ -21,6 +21,7 @@ mod joint_names;
 mod rest_pose;
 mod role_weights;
 mod roles;
+mod second_bodies;
 mod shape;
 mod spelling;
 mod t_pose;
@@ -31,7 +32,7 @@ mod vocabulary;
 pub(crate) use body_hierarchy::{parent_joint, parent_role};
 #[cfg(feature = "formats")]
 pub(crate) use body_points::BodyPoint;
-pub(crate) use figure_measures::{Figure, Posture, on_four_legs, posture};
+pub(crate) use figure_measures::{Figure, Posture, on_four_legs, posture, tilt};
 pub(crate) use humanoid::HumanoidMap;
 pub(crate) use joint_label::{JointLabel, same_words};
 pub(crate) use joint_names::JointNames;
@@ -44,6 +45,7 @@ pub(crate) use rest_pose::{CONTRADICTED, Estimate, RestFault, posed_rest, rest_f
 pub(crate) use roles::DetectedRig;
 pub use roles::detect_roles;
 pub(crate) use roles::detect_roles_from;
+pub use second_bodies::second_bodies;
 pub(crate) use shape::ShapeEvidence;
 pub(crate) use shape::skin_mass;
 pub(crate) use t_pose::TPose;

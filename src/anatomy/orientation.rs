@@ -68,7 +68,7 @@ pub(super) fn nearest_axis(v: &Vec3) -> Vec3 {
 /// The axes of the rest pose are kept unless the figure clearly stands along another axis (on average over the clip the
 /// direction of its legs has a component of at least 0.75 along that axis and of at most 0.5 along the rest pose's up
 /// axis, and its lower foot stays near one height) and the ground proves that this axis is up: a figure that lies, or sits
-/// with its legs stretched out, is along another axis too.
+/// with its legs stretched out, is along another axis too. Over a rest pose that lies along X or upside down, +Y needs no proof.
 pub fn motion_up(rig: &Rig, clip: &Clip, rest: &Orientation) -> Quat {
     let skeleton = rig.skeleton();
     let ids = |role: fn(Side) -> Role| Some([rig.joint(role(Side::Left))?, rig.joint(role(Side::Right))?]);
@@ -101,11 +101,13 @@ pub fn motion_up(rig: &Rig, clip: &Clip, rest: &Orientation) -> Quat {
     let heights: Vec<f64> = soles.iter().map(|[a, b]| a.dot(&other).min(b.dot(&other))).collect();
     let low = heights.iter().copied().fold(f64::INFINITY, f64::min);
     let near_ground = heights.iter().filter(|&&h| h - low < NEAR_GROUND * size).count() as f64 / samples;
+    // No world has another axis up than Y or Z: a rest pose along one is a figure laid down in it, in a world of Y up.
+    let laid_in_rest = other == Vec3::y() && rest.up != Vec3::y() && rest.up != Vec3::z();
     if stands.dot(&rest.up) > ALONG_REST
         || other == rest.up
         || along_other < ALONG_OTHER
         || near_ground < GROUNDED
-        || !proves_up(rig, &[clip], &rest.up, &other)
+        || !(laid_in_rest || proves_up(rig, &[clip], &rest.up, &other))
     {
         return rest.normal_from_rest;
     }

@@ -27,7 +27,6 @@ mod npz;
 mod points;
 mod known_axes;
 mod rig_detection;
-mod second_body;
 mod reference_pose;
 mod length_unit;
 mod unique_names;

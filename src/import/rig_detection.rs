@@ -6,12 +6,13 @@
 //! Space: any, Y up. Units: those of the skeleton.
 
 use super::reference_pose::fault;
-use super::second_body::warn_of_second_bodies;
 use crate::anatomy::{
     DetectedRig, HumanoidMap, JointNames, ShapeEvidence, Vocabulary, detect_roles_from, rest_from_motion,
+    second_bodies,
 };
 use crate::math::{Transform, Vec3, arc};
-use crate::model::{Clip, ModelPose, Role, Skeleton};
+use crate::model::{Clip, JointId, ModelPose, Role, Skeleton};
+use crate::report::one_line;
 
 /// The contents of a file from which roles are detected.
 pub(super) struct RigClues<'a> {
@@ -31,7 +32,18 @@ pub(super) struct RigClues<'a> {
 /// The rig of a file, with warnings for what was guessed and for bodies that are not used.
 pub(super) fn detect_rig(file: &RigClues<'_>) -> DetectedRig {
     let mut found = detect_one(file);
-    warn_of_second_bodies(&found.rig, file.rest, &mut found.warnings);
+    for body in second_bodies(&found.rig, file.rest) {
+        let name = |id: JointId| one_line(&found.rig.skeleton().joint(id).name);
+        let message = format!(
+            "the file holds a second body of {} joints, which gets no motion: only the body of `{}` is used (export the body you \
+             want as a file of its own, or assign its joints in a joint map, beginning with `hips = \"{}\"`)",
+            body.joints,
+            found.rig.joint(Role::Hips).map_or_else(String::new, name),
+            name(body.hips)
+        );
+        let place = format!("joint {}", name(body.top));
+        found.warnings.add("second-body", message, place);
+    }
     found
 }
 

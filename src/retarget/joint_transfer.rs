@@ -109,11 +109,13 @@ impl JointTransfer {
             (None, Some(twist)) => parent.rotation * rest.rotation * twist.roll(from, model, &self.drives),
             (None, None) => match &self.positions[k] {
                 PositionSource::Attached(other, within) => model[other.index()].rotation * within.rotation,
+                PositionSource::Still(at) => at.rotation,
                 _ => parent.rotation * rest.rotation,
             },
         };
         let mut position = match &self.positions[k] {
             PositionSource::Tree => parent.point(&rest.translation),
+            PositionSource::Still(at) => at.translation,
             PositionSource::Attached(other, within) => model[other.index()].point(&within.translation),
             PositionSource::Pelvis(at) => {
                 self.pelvis.as_ref().map_or_else(Vec3::zeros, |path| path.pelvis(from)) - rotation * at

@@ -4,7 +4,7 @@
 //! attached to its body parent and gets a translation channel.
 
 use super::joint_map::JointMap;
-use crate::anatomy::parent_joint;
+use crate::anatomy::{parent_joint, second_bodies};
 use crate::math::{Transform, Vec3};
 use crate::model::{JointId, ModelPose, Rig};
 
@@ -19,6 +19,8 @@ pub enum PositionSource {
     Pelvis(Vec3),
     /// A driven joint above the hips or apart from the body, which moves through the world as this joint of the source.
     Path(JointId),
+    /// No part of the body: it stays where it rests, in model space.
+    Still(Transform),
 }
 
 /// The position source of every target joint but the hips, which `Pelvis` applies to.
@@ -90,7 +92,8 @@ fn attached(bound: &ModelPose, parent: JointId, id: JointId) -> PositionSource {
     PositionSource::Attached(parent, bound.joint(parent).inverse() * *bound.joint(id))
 }
 
-/// Attaches undriven joints apart from the body, each subtree by its top, to the nearest joint of the body.
+/// Attaches undriven joints apart from the body, each subtree by its top, to the nearest joint of the body. Second bodies stay
+/// where they rest, and so does what is farther from the body than the body is long.
 fn attach_loose(
     rig: &Rig,
     map: &JointMap,
@@ -113,17 +116,23 @@ fn attach_loose(
         let part = map.driving(id).is_some_and(|p| p.role.is_some());
         on_body[id.index()] = part || skeleton.parent(id).is_some_and(|p| on_body[p.index()]);
     }
+    let length =
+        body.iter().flat_map(|a| body.iter().map(|b| (bound.position(*a) - bound.position(*b)).norm()));
+    let length = length.fold(0.0, f64::max);
+    let others = second_bodies(rig, bound);
     for id in skeleton.ids() {
         let loose = !above_driven[id.index()] && !on_body[id.index()];
         let top = skeleton.parent(id).is_none_or(|p| above_hips(p) || above_driven[p.index()]);
         if loose && top {
-            let nearest = body.iter().copied().min_by(|&a, &b| {
-                let distance = |j: JointId| (bound.position(j) - bound.position(id)).norm();
-                distance(a).total_cmp(&distance(b))
-            });
-            if let Some(parent) = nearest {
-                positions[id.index()] = attached(bound, parent, id);
-            }
+            let distance = |j: &JointId| (bound.position(*j) - bound.position(id)).norm();
+            let nearest = body.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)));
+            let Some(parent) = nearest else { continue };
+            let apart = distance(parent) > length
+                || others.iter().any(|o| skeleton.is_ancestor(o.top, id) || o.top == id);
+            positions[id.index()] = match apart {
+                true => PositionSource::Still(*bound.joint(id)),
+                false => attached(bound, *parent, id),
+            };
         }
     }
 }

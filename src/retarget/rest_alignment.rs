@@ -4,8 +4,8 @@
 //! `A_i R_i` is the orientation of the joint while the source is in its calibration pose.
 //!
 //! * Hips, trunk and head: rotated about Y only, so that the lines through the hip joints agree (a figure that lies in its rest
-//!   pose is first stood up). Their joint centres differ between rigs (marker sets have them in front of or behind the spine),
-//!   so directions between them are undefined; upright is upright on both.
+//!   pose, or is tilted with its legs and trunk in line, is first stood up). Their joint centres differ between rigs (marker sets
+//!   have them in front of or behind the spine), so directions between them are undefined; upright is upright on both.
 //!   The trunk of a quadruped slopes as the lengths of its legs have it: [`trunk_slope`].
 //! * Collar bones: as the trunk, unless they are raised in one of the rest poses; then as the limbs. Shoulder blades of
 //!   quadrupeds as the trunk: their joints are anywhere along the chest.
@@ -18,7 +18,7 @@
 use super::body_plan::outward;
 use super::joint_map::JointMap;
 use super::trunk_slope::trunk_slope;
-use crate::anatomy::{Figure, on_four_legs, parent_joint};
+use crate::anatomy::{Figure, on_four_legs, parent_joint, tilt};
 use crate::body::CharacterBody;
 use crate::math::{Quat, Vec3, arc, from_columns};
 use crate::model::{Finger, JointId, ModelPose, Rig, Role, Side};
@@ -125,7 +125,8 @@ pub fn align(map: &JointMap, source: &CalibratedBody, target: &CalibratedBody) -
     let base = match (source.figure, target.figure) {
         (Some(s), Some(t)) => {
             let frame = |f: Figure| from_columns(&f.left, &f.up, &f.left.cross(&f.up));
-            frame(s) * frame(t).inverse()
+            let [of_s, of_t] = [(source, s), (target, t)].map(|(b, figure)| tilt(b.rig, b.pose, &figure));
+            of_s * frame(s) * frame(t).inverse() * of_t.inverse()
         }
         _ => Quat::identity(),
     };

@@ -50,7 +50,9 @@ pub fn joint_stretches(
             let parent = match &positions[id.index()] {
                 PositionSource::Tree => t_rig.skeleton().parent(id)?,
                 PositionSource::Attached(parent, _) => *parent,
-                PositionSource::Pelvis(_) | PositionSource::Path(_) => return None,
+                PositionSource::Pelvis(_) | PositionSource::Path(_) | PositionSource::Still(_) => {
+                    return None;
+                }
             };
             let from = map.driving(parent).filter(|p| p.blend.is_none() && same(p.source, parent))?.source;
             let skeleton = s_rig.skeleton();

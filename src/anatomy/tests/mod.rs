@@ -6,6 +6,7 @@ mod dressed_bodies;
 mod names;
 mod rest_pose;
 mod role_faults;
+mod second_bodies;
 mod shape_bodies;
 mod up_axis;
 mod weights;

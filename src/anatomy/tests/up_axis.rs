@@ -3,8 +3,8 @@
 use super::rest_pose::{Axes, axes, rewritten};
 use crate::development_data::data;
 use posemill::import::{self, ImportOptions};
-use posemill::math::{Transform, Vec3, exp};
-use posemill::model::{JointId, Motion, Role, Side};
+use posemill::math::{Quat, Transform, Vec3, exp};
+use posemill::model::{Character, Clip, Joint, JointId, ModelPose, Motion, Rig, Role, Side, Skeleton};
 use std::f64::consts::{FRAC_PI_2, TAU};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -138,6 +138,39 @@ fn real_files_with_another_up_axis_are_set_upright() {
             let pose = motion.model_pose(f);
             let up = pose.position(head) - pose.position(foot);
             assert!(up.y > 0.7 * up.norm(), "{name}, frame {f}: {up:?}");
+        }
+    }
+}
+
+/// The take over a rest pose that is rotated as a whole; the world of every frame stays.
+fn over_rotated_rest(motion: &Motion, by: Quat) -> Motion {
+    let own = motion.character.skeleton();
+    let joints = own.joints().iter().map(|joint| {
+        let turned = joint.parent.map_or(joint.rest.translation, |_| by * joint.rest.translation);
+        Joint { rest: Transform::new(Quat::identity(), turned), ..joint.clone() }
+    });
+    let skeleton = Skeleton::new(joints.collect()).unwrap();
+    let poses = (0..motion.clip.frames()).map(|f| {
+        let model = motion.model_pose(f);
+        let turned = own.ids().map(|id| {
+            let at = model.joint(id);
+            Transform::new(at.rotation * by.inverse(), at.translation)
+        });
+        ModelPose::new(turned.collect()).to_local(&skeleton)
+    });
+    let clip = Clip::from_poses("take", motion.clip.sample_rate, &skeleton, &poses.collect::<Vec<_>>());
+    let kept = motion.character.rig.assignments().map(|(role, own)| (role, own.clone()));
+    let rig = Rig::new(skeleton, kept.collect::<Vec<_>>());
+    Motion::new(Arc::new(Character { rig, calibration: None, ..(*motion.character).clone() }), clip)
+}
+
+#[test]
+fn a_rest_pose_on_its_side_or_upside_down_lays_no_take_down() {
+    for name in ["squat.bvh", "turn.bvh", "walk.bvh"] {
+        let take = shipped(name);
+        for by in [Vec3::z() * FRAC_PI_2, -Vec3::z() * FRAC_PI_2, Vec3::z() * 2.0 * FRAC_PI_2] {
+            let off = heights_differ(&take, &read_again(&over_rotated_rest(&take, exp(&by))));
+            assert!(off < 0.01, "{name} over a rest pose rotated by {by:?}: {off} m");
         }
     }
 }

@@ -2,5 +2,4 @@
 
 #[cfg(feature = "draco")]
 mod draco;
-mod second_body;
 mod stated_units;

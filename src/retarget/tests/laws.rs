@@ -2,7 +2,9 @@
 
 use posemill::anatomy::{JointNames, Vocabulary, detect_roles, detect_roles_from};
 use posemill::math::{Quat, Transform, Vec3, angle_between, exp};
-use posemill::model::{Character, Clip, Joint, JointId, ModelPose, Motion, Pose, Role, Side, Skeleton};
+use posemill::model::{
+    Assignment, Character, Clip, Joint, JointId, ModelPose, Motion, Pose, Rig, Role, Side, Skeleton,
+};
 use posemill::retarget::{MapError, Retarget, RootScale, map};
 use std::sync::Arc;
 
@@ -509,5 +511,73 @@ fn arms_that_hang_elsewhere_in_the_file_go_with_the_chest_where_nothing_drives_t
     for frame in 0..12 {
         let away = (within(&result.model_pose(frame)) - within(&rest)).norm();
         assert!(away < 1e-9, "{away} m in frame {frame}");
+    }
+}
+
+#[test]
+fn a_second_body_and_what_is_far_away_stay_where_they_rest() {
+    let (plain, known) = (PLAIN.skeleton(), PLAIN.character());
+    let root = JointId::new(0);
+    let mut joints = vec![Joint::new("root", None, Transform::identity())];
+    // A second body within reach of the first one's hands.
+    for (suffix, aside) in [("", 0.0), (".001", 0.6)] {
+        let first = joints.len();
+        for joint in plain.joints() {
+            let mut rest = joint.rest;
+            rest.translation.x += if joint.parent.is_none() { aside } else { 0.0 };
+            let parent = joint.parent.map_or(root, |p| JointId::new(first + p.index()));
+            joints.push(Joint::new(format!("{}{suffix}", joint.name), Some(parent), rest));
+        }
+    }
+    let at = |x, y| Transform::new(Quat::identity(), Vec3::new(x, y, 0.0));
+    let (prop, hat) = (JointId::new(joints.len()), JointId::new(joints.len() + 1));
+    joints.push(Joint::new("prop", Some(root), at(3.0, 1.0)));
+    joints.push(Joint::new("hat", Some(root), at(0.0, 1.8)));
+    let roles = known
+        .rig
+        .assignments()
+        .map(|(role, own)| (role, Assignment::new(JointId::new(own.joint.index() + 1), 1.0, "")));
+    let rig = Rig::new(Skeleton::new(joints).unwrap(), roles.collect::<Vec<_>>());
+    let target = Arc::new(Character { rig, ..known.clone() });
+    let result = retarget(&dance(&Arc::new(known), 12), &target);
+    let rest = target.skeleton().rest_model_pose();
+    let head = target.rig.joint(Role::Head).unwrap();
+    let on_head = |pose: &ModelPose| pose.joint(head).inverse().point(&pose.position(hat));
+    for frame in 0..12 {
+        let pose = result.model_pose(frame);
+        let second = (plain.len() + 1..=2 * plain.len()).map(JointId::new);
+        for id in second.chain([prop]) {
+            let moved = (pose.position(id) - rest.position(id)).norm();
+            assert!(moved < 1e-9, "{} in frame {frame}: {moved} m", target.skeleton().joint(id).name);
+        }
+        assert!((on_head(&pose) - on_head(&rest)).norm() < 1e-9);
+    }
+}
+
+/// A character whose figure, trunk and legs alike, is tilted by `by` about its feet in the rest pose.
+fn tilted(character: &Character, by: Quat) -> Arc<Character> {
+    let mut joints = character.skeleton().joints().to_vec();
+    joints[0].rest = Transform::from_rotation(by) * joints[0].rest;
+    let skeleton = Skeleton::new(joints).unwrap();
+    let rest = skeleton.rest_model_pose();
+    Arc::new(Character { rig: detect_roles(skeleton, &rest, &[]), ..character.clone() })
+}
+
+#[test]
+fn a_rest_pose_that_is_tilted_as_a_whole_tilts_no_trunk() {
+    let (upright, motion) = (Arc::new(PLAIN.character()), dance(&Arc::new(PLAIN.character()), 12));
+    let plain = retarget(&motion, &upright);
+    for by in [Vec3::x() * 0.35, -Vec3::x() * 0.5, Vec3::z() * 0.3] {
+        let by = exp(&by);
+        let onto = retarget(&motion, &tilted(&upright, by));
+        // The same motion over the tilted rest pose: rotations in a clip are not relative to it.
+        let from = retarget(&Motion::new(tilted(&upright, by), motion.clip.clone()), &upright);
+        for frame in 0..12 {
+            let wanted = trunk_line(&plain, frame);
+            for result in [&onto, &from] {
+                let off = angle_between(&wanted, &trunk_line(result, frame));
+                assert!(off < 0.02, "{by:?}, frame {frame}: {off} rad");
+            }
+        }
     }
 }

@@ -1,10 +1,9 @@
-//! Further bodies of a file are reported.
+//! Further bodies of a file are found.
 
-use crate::import::second_body::warn_of_second_bodies;
+use crate::anatomy::second_bodies;
 use crate::made_bodies::{ADULT, bones};
 use crate::math::{Transform, Vec3};
 use crate::model::{Joint, JointId, Rig, Skeleton};
-use crate::report::Warnings;
 
 /// A root with made bodies below it, the later ones without roles, each two metres aside.
 fn bodies(count: usize) -> Rig {
@@ -34,12 +33,9 @@ fn bodies(count: usize) -> Rig {
 fn every_further_body_is_named_with_its_hips() {
     for count in 1..4 {
         let rig = bodies(count);
-        let mut warnings = Warnings::new();
-        warn_of_second_bodies(&rig, &rig.skeleton().rest_model_pose(), &mut warnings);
-        let told: usize = warnings.iter().filter(|w| w.code == "second-body").map(|w| w.count).sum();
-        assert_eq!(told, count - 1);
-        if count > 1 {
-            assert!(warnings.iter().any(|w| w.message.contains("hips = \"hips.001\"")), "{warnings:?}");
-        }
+        let found = second_bodies(&rig, &rig.skeleton().rest_model_pose());
+        assert_eq!(found.len(), count - 1);
+        let hips = found.first().map(|body| rig.skeleton().joint(body.hips).name.as_str());
+        assert_eq!(hips, (count > 1).then_some("hips.001"));
     }
 }

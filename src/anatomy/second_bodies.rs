@@ -2,17 +2,27 @@
 //!
 //! Space: any, Y up. Units: those of the skeleton.
 
-use crate::anatomy::detect_roles;
+use super::detect_roles;
 use crate::model::{Joint, JointId, ModelPose, Rig, Role, Side, Skeleton};
-use crate::report::{Warnings, one_line};
 use std::collections::BTreeMap;
 
 /// Fewest joints of a body: hips, trunk, head, two legs and two arms of three joints.
 const LEAST: usize = 15;
 
-/// Warns of every body beside the one that has the roles of `rig`.
-pub(super) fn warn_of_second_bodies(rig: &Rig, rest: &ModelPose, warnings: &mut Warnings) {
-    let Some(hips) = rig.joint(Role::Hips) else { return };
+/// A body beside the one that has the roles of a rig.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SecondBody {
+    /// The joint that all of it hangs below.
+    pub top: JointId,
+    /// Its hips.
+    pub hips: JointId,
+    /// The number of its joints.
+    pub joints: usize,
+}
+
+/// Every body beside the one that has the roles of `rig`, whose pose in model space is `rest`.
+pub fn second_bodies(rig: &Rig, rest: &ModelPose) -> Vec<SecondBody> {
+    let Some(hips) = rig.joint(Role::Hips) else { return Vec::new() };
     let skeleton = rig.skeleton();
     let mut on_path = vec![false; skeleton.len()];
     skeleton.path_to_root(hips).for_each(|id| on_path[id.index()] = true);
@@ -29,21 +39,12 @@ pub(super) fn warn_of_second_bodies(rig: &Rig, rest: &ModelPose, warnings: &mut 
             branches.entry(top).or_default().push(id);
         }
     }
-    for (top, own) in branches {
-        if own.len() < LEAST || own.iter().any(|id| rig.role(*id).is_some()) {
-            continue;
-        }
-        let Some(found) = body_of(skeleton, rest, &own) else { continue };
-        let name = |id: JointId| one_line(&skeleton.joint(id).name);
-        let message = format!(
-            "the file holds a second body of {} joints, which gets no motion: only the body of `{}` is used (export the body you \
-             want as a file of its own, or assign its joints in a joint map, beginning with `hips = \"{}\"`)",
-            own.len(),
-            name(hips),
-            name(found)
-        );
-        warnings.add("second-body", message, format!("joint {}", name(top)));
-    }
+    let body = |(top, own): (JointId, Vec<JointId>)| {
+        let other = own.len() >= LEAST && own.iter().all(|id| rig.role(*id).is_none());
+        let hips = other.then(|| body_of(skeleton, rest, &own))??;
+        Some(SecondBody { top, hips, joints: own.len() })
+    };
+    branches.into_iter().filter_map(body).collect()
 }
 
 /// The hips of the body that these joints are, if they are one with legs and arms.

@@ -203,11 +203,13 @@ fn bind_in_world(
     let maps: Vec<Affine> =
         attached.iter().filter_map(|a| Some(worlds[a.1].affine() * a.2.inverse()?)).collect();
     let first = maps.first()?;
-    let moved = |m: &Affine| {
-        attached
-            .iter()
-            .any(|a| (m.point(&a.2.translation) - first.point(&a.2.translation)).norm() > AGREES * size)
-    };
+    let apart = |m: &Affine, p: &Vec3| (m.point(p) - first.point(p)).norm() > AGREES * size;
+    // Two affine maps are farthest apart at a corner of the points' box: all points are looked at only where a corner moves.
+    let points = || attached.iter().map(|a| a.2.translation);
+    let [low, high] = [points().reduce(|a, b| a.inf(&b))?, points().reduce(|a, b| a.sup(&b))?];
+    let corner = |k: usize| Vec3::from_fn(|axis, _| if k >> axis & 1 == 0 { low[axis] } else { high[axis] });
+    let corners: [Vec3; 8] = std::array::from_fn(corner);
+    let moved = |m: &Affine| corners.iter().any(|p| apart(m, p)) && points().any(|p| apart(m, &p));
     if !maps.iter().any(moved) && similarity_scale(first).is_some() {
         let in_world = attached.iter().map(|a| worlds[a.1].rigid().0);
         return Some(in_world.collect());

@@ -42,6 +42,10 @@ const ADULT_HAND: f64 = 0.02;
 /// they are fully.
 const UNLIKE: [f64; 2] = [0.15, 0.5];
 
+/// Radii that differ by less than this, over the length of a leg, are those of one skin: files that store positions in few bits differ
+/// by a tenth of it, and a hand 5 mm beside its place still touches.
+const SAME_SKIN: f64 = 0.005;
+
 /// The surface of a body.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BodySurface {
@@ -156,6 +160,14 @@ impl BodySurface {
     /// The radius of the skin of a part in a direction from its segment.
     pub fn radius(&self, part: TouchedPart, share: f64, components: &Vec3) -> f64 {
         self.tables[part.table()].radius(share, components)
+    }
+
+    /// Whether another body has the same skin around it.
+    pub fn has_skin_of(&self, other: &BodySurface) -> bool {
+        let tables = self.tables.iter().zip(&other.tables).map(|(a, b)| a.apart(b));
+        let arms = self.arm.iter().zip(&other.arm).map(|(a, b)| (a - b).abs());
+        let hands = self.hands.iter().zip(&other.hands).map(|(a, b)| (a.largest() - b.largest()).abs());
+        tables.chain(arms).chain(hands).all(|apart| apart < SAME_SKIN * self.lengths.leg())
     }
 
     /// This surface on a skeleton of other lengths, every part scaled by its own bones; and how much unlike the two

@@ -108,6 +108,12 @@ impl RadiusTable {
         Self::from(|row, _| self.cells[row].iter().sum::<f64>() / CELLS as f64)
     }
 
+    /// The largest difference from another table, metres.
+    pub fn apart(&self, other: &RadiusTable) -> f64 {
+        let pairs = self.cells.iter().flatten().zip(other.cells.iter().flatten());
+        pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+    }
+
     /// With every radius changed.
     pub fn map(&self, of: impl Fn(f64) -> f64) -> RadiusTable {
         Self::from(|row, column| of(self.cells[row][column]))

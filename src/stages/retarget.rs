@@ -137,7 +137,9 @@ impl StageConfig for RetargetConfig {
         if let Some(message) = postures_differ((source, &s_rig), (&target, &t_rig)) {
             left_out.add("retarget-posture", message, "");
         }
-        let placed = self.hands && !retarget.is_copy();
+        // Equal bones need no correction of arms unless both bodies have skin, and not the same.
+        let same_skin = from.surface().zip(body.surface()).is_none_or(|(a, b)| a.has_skin_of(b));
+        let placed = self.hands && !(retarget.is_copy() && same_skin);
         let placement = placed.then(|| ArmPlacement::new(&from, &body)).flatten();
         Ok(Box::new(RetargetStage {
             retarget,

@@ -1,6 +1,7 @@
-//! The stages `ik` and `limits` on made and real bodies, and laws of all stages.
+//! The stages `ik` and `limits` on made and real bodies, `retarget` on bodies with the same bones, and laws of all stages.
 
 mod ik;
 mod ik_real;
 mod laws;
 mod limits;
+mod same_bones;

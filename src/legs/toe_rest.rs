@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn toes_held_up_throughout_lie_on_the_floor() {
-        let steady = |f: usize| if f % 2 == 0 { 2.0 } else { -2.0 };
+        let steady = |f: usize| if f.is_multiple_of(2) { 2.0 } else { -2.0 };
         let rest = toe_rest(LIE, &held(steady)).unwrap();
         assert!(angle_between(&(raised(25.0) * rest * Vec3::y()), &Vec3::y()) < 1e-6);
         // Also where toes are at another angle in their own space.

@@ -122,7 +122,8 @@ fn what_grows_out_of_a_robot_leaves_its_limbs_as_they_are() {
     let hand = |side: &str| {
         chain(&format!("{side}_thumb"), 3, "0.06 0.02 0", "0.03 0 0") + &pair(side, "finger", 2, 0.1)
     };
-    let cases: [(&str, Vec<(String, String)>, &str); 7] = [
+    type Case = (&'static str, Vec<(String, String)>, &'static str);
+    let cases: [Case; 7] = [
         ("gripper", both("hand", &|side| pair(side, "jaw", 1, 0.1)), "4 of fingers"),
         ("fingers", both("hand", &hand), "14 of fingers"),
         ("split toes", both("foot", &|side| pair(side, "toe", 1, 0.1)), "4 of toes"),

@@ -274,8 +274,9 @@ impl CrateTables<'_> {
             }
             (_, numbers, _) => {
                 let rows = numbers.isqrt();
-                let cell =
-                    |k: usize| if k % (rows + 1) == 0 { f64::from(bytes[k / (rows + 1)] as i8) } else { 0.0 };
+                let cell = |k: usize| {
+                    if k.is_multiple_of(rows + 1) { f64::from(bytes[k / (rows + 1)] as i8) } else { 0.0 }
+                };
                 (0..numbers).map(cell).collect()
             }
         }))

@@ -9,8 +9,10 @@ use std::sync::Arc;
 /// Height of the joints of front paws and hind feet above the floor.
 const HEIGHTS: [f64; 2] = [0.08, 0.12];
 
+/// The role of one side.
+type SidedRole = fn(Side) -> Role;
 /// The joints between which limbs are straight.
-const LIMBS: [[fn(Side) -> Role; 2]; 4] = [
+const LIMBS: [[SidedRole; 2]; 4] = [
     [Role::UpperLeg, Role::LowerLeg],
     [Role::LowerLeg, Role::Foot],
     [Role::UpperArm, Role::LowerArm],

@@ -45,7 +45,7 @@ pub(crate) use rest_pose::{CONTRADICTED, Estimate, RestFault, posed_rest, rest_f
 pub(crate) use roles::DetectedRig;
 pub use roles::detect_roles;
 pub(crate) use roles::detect_roles_from;
-pub use second_bodies::second_bodies;
+pub(crate) use second_bodies::second_bodies;
 pub(crate) use shape::ShapeEvidence;
 pub(crate) use shape::skin_mass;
 pub(crate) use t_pose::TPose;

@@ -21,7 +21,7 @@ pub struct LegPair {
     /// Support points of the lower half of the target's shin, in the space of the knee joint.
     pub shin: Vec<Vec3>,
     /// The directions up and forwards (from ankle to toes, level) in the space of the target's toes in its calibration pose, in which
-    /// they lie on the floor; `None` without toes.
+    /// they lie on the floor; `None` without toes that have skin.
     pub lying_toes: Option<[Vec3; 2]>,
 }
 
@@ -29,16 +29,19 @@ impl LegPair {
     /// The legs that both bodies have.
     pub fn of(source: &CharacterBody, target: &CharacterBody) -> Vec<LegPair> {
         let pair = |side: Side| {
-            let skin = || target.foot_support(side).to_vec();
             let to = LimbChain::of(target, side)?;
+            let has_skin = !target.character().meshes.is_empty();
+            let skin = if has_skin { target.foot_support(side).to_vec() } else { Vec::new() };
+            // Toes without skin have nothing that could stand on the floor.
+            let on_toes = skin.iter().any(|(id, _)| Some(*id) == to.toes);
             let heel = target.sole_points().find(|p| p.part == ContactPart::Heel(side));
             Some(LegPair {
                 paw: heel.map_or(0.0, |p| p.radius),
                 source: LimbChain::of(source, side)?,
-                lying_toes: lying_toes(target, &to),
+                lying_toes: if on_toes { lying_toes(target, &to) } else { None },
                 target: to,
                 shin: target.support_points().shins[usize::from(side == Side::Right)].clone(),
-                skin: if !target.character().meshes.is_empty() { skin() } else { Vec::new() },
+                skin,
             })
         };
         Side::BOTH.into_iter().filter_map(pair).collect()

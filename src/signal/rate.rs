@@ -61,7 +61,7 @@ impl Rate {
     }
 
     /// The number of frames of this rate within `frames` frames of `other`, both ends included. A frame that is less than
-    /// [`ROUNDED`] of its duration beyond the last one is there: with frame times of a few digits, 120 Hz is read as 120.00005 Hz,
+    /// a hundredth of its duration beyond the last one is there: with frame times of a few digits, 120 Hz is read as 120.00005 Hz,
     /// and a clip of a second would end a frame early at 20 Hz.
     pub fn count(self, frames: usize, other: Rate) -> usize {
         let Some(last) = frames.checked_sub(1) else { return 0 };

@@ -1,6 +1,6 @@
 //! Sets a robot upright, with its front along X, and reports what of it is not clear.
 //!
-//! A file has the robot as its author liked: with Y up, lying, or turned about the vertical. Legs reach down from the hips and arms
+//! A file has the robot as its author liked: with Y up, lying, or rotated about the vertical. Legs reach down from the hips and arms
 //! begin above them; feet reach farther to the front than to the back, knees bend shins to the back, and names know left and right.
 //! Only the base's rotation in the world changes, which a floating base has anyway: the base's own axes stay those of the file.
 
@@ -29,7 +29,7 @@ pub(crate) fn stand(robot: &mut Robot, file: &str) -> Warnings {
     let Some(names) = LinkNames::of(robot) else { return warnings };
     let Some(up) = up(robot, &names) else { return warnings };
     if up != Vec3::z() {
-        turn(robot, arc(&up, &Vec3::z(), &Vec3::x()));
+        rotate(robot, arc(&up, &Vec3::z(), &Vec3::x()));
         let message = "the robot does not stand upright in the pose of the file: it is set upright, the base keeps its own axes";
         warnings.add("robot-upright", message, file);
     }
@@ -42,18 +42,18 @@ pub(crate) fn stand(robot: &mut Robot, file: &str) -> Warnings {
     let kept = if yaw.abs() < FRONT { 0.0 } else { yaw };
     let before = robot.links[0].parent_from_link.rotation;
     if kept != 0.0 {
-        turn(robot, exp(&(Vec3::z() * -kept)));
+        rotate(robot, exp(&(Vec3::z() * -kept)));
     }
     let Ok(witnesses) = Witnesses::of(robot, &names) else { return warnings };
     let back = witnesses.sum() < 0;
     if back {
         robot.links[0].parent_from_link.rotation = before;
-        turn(robot, exp(&(Vec3::z() * (PI - kept))));
+        rotate(robot, exp(&(Vec3::z() * (PI - kept))));
     }
     let angle = if back { kept - PI * kept.signum() } else { kept };
     if angle != 0.0 && up == Vec3::z() {
         let message = format!(
-            "the robot's front is {:.0} degrees from X in the pose of the file: it is turned to X, the base keeps its own axes",
+            "the robot's front is {:.0} degrees from X in the pose of the file: it is rotated to X, the base keeps its own axes",
             angle.abs().to_degrees()
         );
         warnings.add("robot-front", message, file);
@@ -69,7 +69,7 @@ pub(crate) fn stand(robot: &mut Robot, file: &str) -> Warnings {
 }
 
 /// Rotates a robot in the world.
-fn turn(robot: &mut Robot, rotation: Quat) {
+fn rotate(robot: &mut Robot, rotation: Quat) {
     let base = &mut robot.links[0].parent_from_link.rotation;
     *base = Quat::new_normalize((rotation * *base).into_inner());
 }
@@ -82,17 +82,17 @@ fn up(robot: &Robot, names: &LinkNames) -> Option<Vec3> {
     let worlds = axes.into_iter().flat_map(|axis| [axis, -axis]);
     let mut doubtful = None;
     for up in [Vec3::z()].into_iter().chain(own).chain(worlds) {
-        let mut turned = robot.clone();
+        let mut rotated = robot.clone();
         if up != Vec3::z() {
-            turn(&mut turned, arc(&up, &Vec3::z(), &Vec3::x()));
+            rotate(&mut rotated, arc(&up, &Vec3::z(), &Vec3::x()));
         }
-        let zero = ZeroPose::of(&turned);
-        let Ok(chains) = LimbChains::of(&turned, &zero) else { continue };
+        let zero = ZeroPose::of(&rotated);
+        let Ok(chains) = LimbChains::of(&rotated, &zero) else { continue };
         // With the legs left and right of X.
         let across = chains.across();
-        turn(&mut turned, arc(&Vec3::new(across.x, across.y, 0.0), &Vec3::y(), &Vec3::z()));
-        let Ok(limbs) = Limbs::of(&turned, &ZeroPose::of(&turned)) else { continue };
-        if !limbs.legs.iter().any(|leg| names.contradict(&turned, leg, true)) {
+        rotate(&mut rotated, arc(&Vec3::new(across.x, across.y, 0.0), &Vec3::y(), &Vec3::z()));
+        let Ok(limbs) = Limbs::of(&rotated, &ZeroPose::of(&rotated)) else { continue };
+        if !limbs.legs.iter().any(|leg| names.contradict(&rotated, leg, true)) {
             return Some(up);
         }
         doubtful = doubtful.or(Some(up));

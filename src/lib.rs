@@ -61,6 +61,8 @@ pub mod signal;
 pub mod gltf_document;
 #[cfg(feature = "formats")]
 pub(crate) mod mmd_document;
+#[cfg(feature = "formats")]
+pub(crate) mod usd_document;
 #[cfg(feature = "fbx")]
 pub(crate) mod fbx_document;
 pub mod body;

@@ -103,13 +103,13 @@ pub fn write(
         layout: shortened(&options.layout),
         known: format!("{}, {FEATURES}", PointsLayout::names().join(", ")),
     })?;
-    let at_rate = order.rate.and_then(|rate| at_file_rate(motion, rate));
-    if at_rate.is_some() {
-        let [rate, own] = [order.rate.unwrap_or_default(), motion.clip.sample_rate];
+    let at_rate = order.rate.and_then(|rate| Some((rate, at_file_rate(motion, rate)?)));
+    if let Some((rate, _)) = at_rate {
+        let own = motion.clip.sample_rate;
         let said = format!("the array is at the layout's {rate} frames per second, the clip at {own}");
         warnings.guess("points-rate-written", said, "the array");
     }
-    let motion = at_rate.as_ref().unwrap_or(motion);
+    let motion = at_rate.as_ref().map_or(motion, |(_, made)| made);
     let places = BodyPlaces::new(motion)?;
     if on_four_legs(places.rig, &places.rest) {
         let said = "the layout is that of a body on two legs, the character goes on four: its front legs are written as arms";

@@ -116,24 +116,28 @@ fn attach_loose(
         let part = map.driving(id).is_some_and(|p| p.role.is_some());
         on_body[id.index()] = part || skeleton.parent(id).is_some_and(|p| on_body[p.index()]);
     }
+    let is_top = |id: &JointId| {
+        let loose = !above_driven[id.index()] && !on_body[id.index()];
+        loose && skeleton.parent(*id).is_none_or(|p| above_hips(p) || above_driven[p.index()])
+    };
+    let tops: Vec<JointId> = skeleton.ids().filter(is_top).collect();
+    // Most rigs have none, and finding second bodies is the detection of a whole rig.
+    if tops.is_empty() {
+        return;
+    }
     let length =
         body.iter().flat_map(|a| body.iter().map(|b| (bound.position(*a) - bound.position(*b)).norm()));
     let length = length.fold(0.0, f64::max);
     let others = second_bodies(rig, bound);
-    for id in skeleton.ids() {
-        let loose = !above_driven[id.index()] && !on_body[id.index()];
-        let top = skeleton.parent(id).is_none_or(|p| above_hips(p) || above_driven[p.index()]);
-        if loose && top {
-            let distance = |j: &JointId| (bound.position(*j) - bound.position(id)).norm();
-            let nearest = body.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)));
-            let Some(parent) = nearest else { continue };
-            let apart = distance(parent) > length
-                || others.iter().any(|o| skeleton.is_ancestor(o.top, id) || o.top == id);
-            positions[id.index()] = match apart {
-                true => PositionSource::Still(*bound.joint(id)),
-                false => attached(bound, *parent, id),
-            };
-        }
+    for id in tops {
+        let distance = |j: &JointId| (bound.position(*j) - bound.position(id)).norm();
+        let nearest = body.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)));
+        let Some(parent) = nearest else { continue };
+        let of_other = others.iter().any(|o| skeleton.is_ancestor(o.top, id) || o.top == id);
+        positions[id.index()] = match of_other || distance(parent) > length {
+            true => PositionSource::Still(*bound.joint(id)),
+            false => attached(bound, *parent, id),
+        };
     }
 }
 

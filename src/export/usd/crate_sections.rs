@@ -3,14 +3,11 @@
 //! Tables are compressed as LZ4 blocks, whole numbers as differences of one to four bytes within. Source: Pixar's USD,
 //! `sdf/crateFile`, `sdf/integerCoding` and `tf/fastCompression`.
 
+use crate::usd_document::{END, MAGIC, SECTION_NAME};
 use std::collections::HashMap;
 
-/// The first bytes of a crate, with its version: 0.8.0.
-const MAGIC: [u8; 16] = *b"PXR-USDC\0\x08\0\0\0\0\0\0";
-/// What ends a set of fields.
-const END: u32 = u32::MAX;
-/// Bytes of the name of a section.
-const SECTION: usize = 16;
+/// The version, 0.8.0.
+const VERSION: [u8; 8] = [0, 8, 0, 0, 0, 0, 0, 0];
 
 /// A path in the order of the tree.
 #[derive(Debug)]
@@ -138,17 +135,16 @@ impl CrateSections {
         ];
         let mut contents = (sections.len() as u64).to_le_bytes().to_vec();
         for (name, bytes) in &sections {
-            let mut padded = [0; SECTION];
+            let mut padded = [0; SECTION_NAME];
             padded[..name.len()].copy_from_slice(name.as_bytes());
             contents.extend(padded);
             contents.extend((file.len() as u64).to_le_bytes());
             contents.extend((bytes.len() as u64).to_le_bytes());
             file.extend(bytes);
         }
-        let at = (file.len() as u64).to_le_bytes();
+        let head = [*MAGIC, VERSION, (file.len() as u64).to_le_bytes()].concat();
         file.extend(contents);
-        file[..MAGIC.len()].copy_from_slice(&MAGIC);
-        file[MAGIC.len()..MAGIC.len() + at.len()].copy_from_slice(&at);
+        file[..head.len()].copy_from_slice(&head);
         file
     }
 

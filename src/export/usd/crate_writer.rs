@@ -10,54 +10,13 @@ use super::usd_layer::{
 };
 use crate::export::save::ExportError;
 use crate::math::Mat4;
+use crate::usd_document::{COMPRESSED, COMPRESSED_FROM, INLINE, LIST, TYPE_SHIFT, kind, spec};
 use std::collections::HashMap;
 
-/// Bit of the representation of a value: it is a list (`ValueRep` of `sdf/crateFile`).
-const LIST: u64 = 1 << 63;
-/// The value is in the representation itself.
-const INLINE: u64 = 1 << 62;
-/// The list is compressed.
-const COMPRESSED: u64 = 1 << 61;
-/// The length from which whole numbers are compressed.
-const COMPRESSED_FROM: usize = 16;
 /// Values begin at multiples of this, so that readers may use them where they are, bytes.
 const ALIGNMENT: usize = 8;
 /// A number of 16 bits that is 1.
 const HALF_ONE: u16 = 0x3C00;
-
-/// Types of values, as `sdf/crateDataTypes.h` numbers and names them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum StoredType {
-    Bool = 1,
-    Int = 3,
-    Float = 8,
-    Double = 9,
-    String = 10,
-    Token = 11,
-    AssetPath = 12,
-    Matrix4d = 15,
-    Quatf = 17,
-    Vec2f = 20,
-    Vec3f = 24,
-    Vec3h = 25,
-    Vec4f = 28,
-    TokenListOp = 32,
-    PathListOp = 34,
-    TokenVector = 41,
-    Specifier = 42,
-    Variability = 44,
-    TimeSamples = 46,
-    DoubleVector = 48,
-}
-
-/// Kinds of specs (`SdfSpecType`).
-#[derive(Clone, Copy, Debug)]
-enum SpecKind {
-    Attribute = 1,
-    Prim = 6,
-    PseudoRoot = 7,
-    Relationship = 8,
-}
 
 /// Header of an edited list whose items are given (`SdfListOp`).
 const GIVEN: u8 = 3;
@@ -106,12 +65,12 @@ struct CrateWriter {
     bytes: Vec<u8>,
     tables: CrateSections,
     /// Where values are, by their type and a digest of their bytes.
-    values: HashMap<(StoredType, blake3::Hash), u64>,
+    values: HashMap<(u8, blake3::Hash), u64>,
 }
 
 impl CrateWriter {
     /// The representation of a value that is written, unless it is there already.
-    fn stored(&mut self, kind: StoredType, bytes: &[u8]) -> u64 {
+    fn stored(&mut self, kind: u8, bytes: &[u8]) -> u64 {
         let known = self.values.entry((kind, blake3::hash(bytes)));
         let at = *known.or_insert_with(|| {
             self.bytes.resize(self.bytes.len().next_multiple_of(ALIGNMENT), 0);
@@ -123,7 +82,7 @@ impl CrateWriter {
     }
 
     /// A list of values whose bytes are given.
-    fn list(&mut self, kind: StoredType, length: usize, values: impl Iterator<Item = u8>) -> u64 {
+    fn list(&mut self, kind: u8, length: usize, values: impl Iterator<Item = u8>) -> u64 {
         if length == 0 {
             return of_kind(kind) | LIST;
         }
@@ -131,12 +90,12 @@ impl CrateWriter {
         self.stored(kind, &bytes) | LIST
     }
 
-    fn singles<const N: usize>(&mut self, kind: StoredType, values: &[[f32; N]]) -> u64 {
+    fn singles<const N: usize>(&mut self, kind: u8, values: &[[f32; N]]) -> u64 {
         self.list(kind, values.len(), values.as_flattened().iter().flat_map(|x| plain(*x).to_le_bytes()))
     }
 
     fn token(&mut self, text: &str) -> u64 {
-        of_kind(StoredType::Token) | INLINE | u64::from(self.tables.token(text))
+        of_kind(kind::TOKEN) | INLINE | u64::from(self.tables.token(text))
     }
 
     fn tokens<'a>(&mut self, texts: impl Iterator<Item = &'a str>) -> Vec<u8> {
@@ -147,14 +106,14 @@ impl CrateWriter {
 
     fn token_vector<'a>(&mut self, texts: impl Iterator<Item = &'a str>) -> u64 {
         let bytes = self.tokens(texts);
-        self.stored(StoredType::TokenVector, &bytes)
+        self.stored(kind::TOKEN_VECTOR, &bytes)
     }
 
     fn double(&mut self, x: f64) -> u64 {
         let single = x as f32;
         match f64::from(single) == x {
-            true => of_kind(StoredType::Double) | INLINE | u64::from(single.to_bits()),
-            false => self.stored(StoredType::Double, &x.to_le_bytes()),
+            true => of_kind(kind::DOUBLE) | INLINE | u64::from(single.to_bits()),
+            false => self.stored(kind::DOUBLE, &x.to_le_bytes()),
         }
     }
 
@@ -169,57 +128,45 @@ impl CrateWriter {
                 .ok_or_else(|| ExportError::Usd { reason: format!("the path {path} leads nowhere") })?;
             bytes.extend(index.to_le_bytes());
         }
-        Ok(self.stored(StoredType::PathListOp, &bytes))
+        Ok(self.stored(kind::PATH_LIST_OP, &bytes))
     }
 
     fn value(&mut self, value: &UsdValue) -> u64 {
         match value {
-            UsdValue::Bool(yes) => of_kind(StoredType::Bool) | INLINE | u64::from(*yes),
+            UsdValue::Bool(yes) => of_kind(kind::BOOL) | INLINE | u64::from(*yes),
             UsdValue::Token(text) => self.token(text),
-            UsdValue::Text(text) => {
-                of_kind(StoredType::String) | INLINE | u64::from(self.tables.string(text))
-            }
-            UsdValue::Asset(path) => {
-                of_kind(StoredType::AssetPath) | INLINE | u64::from(self.tables.token(path))
-            }
-            UsdValue::Single(x) => of_kind(StoredType::Float) | INLINE | u64::from(plain(*x).to_bits()),
-            UsdValue::Triple(x) => {
-                self.stored(StoredType::Vec3f, &x.map(|x| plain(x).to_le_bytes()).concat())
-            }
-            UsdValue::Quadruple(x) => {
-                self.stored(StoredType::Vec4f, &x.map(|x| plain(x).to_le_bytes()).concat())
-            }
+            UsdValue::Text(text) => of_kind(kind::STRING) | INLINE | u64::from(self.tables.string(text)),
+            UsdValue::Asset(path) => of_kind(kind::ASSET_PATH) | INLINE | u64::from(self.tables.token(path)),
+            UsdValue::Single(x) => of_kind(kind::FLOAT) | INLINE | u64::from(plain(*x).to_bits()),
+            UsdValue::Triple(x) => self.stored(kind::VEC3F, &x.map(|x| plain(x).to_le_bytes()).concat()),
+            UsdValue::Quadruple(x) => self.stored(kind::VEC4F, &x.map(|x| plain(x).to_le_bytes()).concat()),
             UsdValue::Matrix(m) => {
                 let bytes: Vec<u8> = matrix(m).collect();
-                self.stored(StoredType::Matrix4d, &bytes)
+                self.stored(kind::MATRIX4D, &bytes)
             }
-            UsdValue::Tokens(words) if words.is_empty() => of_kind(StoredType::Token) | LIST,
+            UsdValue::Tokens(words) if words.is_empty() => of_kind(kind::TOKEN) | LIST,
             UsdValue::Tokens(words) => {
                 let bytes = self.tokens(words.iter().map(String::as_str));
-                self.stored(StoredType::Token, &bytes) | LIST
+                self.stored(kind::TOKEN, &bytes) | LIST
             }
             UsdValue::Integers(numbers) if numbers.len() < COMPRESSED_FROM => {
-                self.list(StoredType::Int, numbers.len(), numbers.iter().flat_map(|n| n.to_le_bytes()))
+                self.list(kind::INT, numbers.len(), numbers.iter().flat_map(|n| n.to_le_bytes()))
             }
             UsdValue::Integers(numbers) => {
                 let packed = packed_integers(numbers);
-                self.list(StoredType::Int, numbers.len(), packed.into_iter()) | COMPRESSED
+                self.list(kind::INT, numbers.len(), packed.into_iter()) | COMPRESSED
             }
-            UsdValue::Singles(numbers) => self.singles(StoredType::Float, numbers.as_chunks::<1>().0),
-            UsdValue::Pairs(all) => self.singles(StoredType::Vec2f, all),
-            UsdValue::Triples(all) => self.singles(StoredType::Vec3f, all),
+            UsdValue::Singles(numbers) => self.singles(kind::FLOAT, numbers.as_chunks::<1>().0),
+            UsdValue::Pairs(all) => self.singles(kind::VEC2F, all),
+            UsdValue::Triples(all) => self.singles(kind::VEC3F, all),
             UsdValue::Quaternions(all) => {
                 let stored: Vec<[f32; 4]> = all.iter().map(|[w, x, y, z]| [*x, *y, *z, *w]).collect();
-                self.singles(StoredType::Quatf, &stored)
+                self.singles(kind::QUATF, &stored)
             }
-            UsdValue::Matrices(all) => {
-                self.list(StoredType::Matrix4d, all.len(), all.iter().flat_map(matrix))
+            UsdValue::Matrices(all) => self.list(kind::MATRIX4D, all.len(), all.iter().flat_map(matrix)),
+            UsdValue::UnitScales(count) => {
+                self.list(kind::VEC3H, *count, HALF_ONE.to_le_bytes().into_iter().cycle().take(6 * count))
             }
-            UsdValue::UnitScales(count) => self.list(
-                StoredType::Vec3h,
-                *count,
-                HALF_ONE.to_le_bytes().into_iter().cycle().take(6 * count),
-            ),
         }
     }
 
@@ -230,11 +177,11 @@ impl CrateWriter {
         let count = samples.len() as u64;
         let times = samples.iter().flat_map(|(time, _)| time.to_le_bytes());
         let times: Vec<u8> = count.to_le_bytes().into_iter().chain(times).collect();
-        let times = self.stored(StoredType::DoubleVector, &times);
+        let times = self.stored(kind::DOUBLE_VECTOR, &times);
         let values: Vec<u64> = samples.iter().map(|(_, value)| self.value(value)).collect();
         let rows = [NEXT, times, NEXT, count].into_iter().chain(values);
         let bytes: Vec<u8> = rows.flat_map(u64::to_le_bytes).collect();
-        self.stored(StoredType::TimeSamples, &bytes)
+        self.stored(kind::TIME_SAMPLES, &bytes)
     }
 
     /// Writes the layer: its metadata and its prims.
@@ -250,12 +197,12 @@ impl CrateWriter {
             ("startTimeCode", self.double(0.0)),
             ("endTimeCode", self.double(layer.end as f64)),
         ];
-        self.spec("", SpecKind::PseudoRoot, fields, layer.prims());
+        self.spec("", spec::PSEUDO_ROOT, fields, layer.prims());
         self.items("", layer.prims())
     }
 
     /// Adds a spec with its fields and the names of what is below it.
-    fn spec(&mut self, path: &str, kind: SpecKind, mut fields: Vec<(&str, u64)>, items: &[PrimItem]) {
+    fn spec(&mut self, path: &str, kind: u32, mut fields: Vec<(&str, u64)>, items: &[PrimItem]) {
         let (mut properties, mut prims) = (Vec::new(), Vec::new());
         for item in items {
             match item {
@@ -268,7 +215,7 @@ impl CrateWriter {
                 fields.push((field, self.token_vector(names.into_iter())));
             }
         }
-        self.tables.spec(path, kind as u32, &fields);
+        self.tables.spec(path, kind, &fields);
     }
 
     fn items(&mut self, above: &str, items: &[PrimItem]) -> Result<(), ExportError> {
@@ -290,16 +237,16 @@ impl CrateWriter {
     fn prim(&mut self, path: &str, prim: &LayerPrim) {
         // 0 is a definition.
         let mut fields =
-            vec![("specifier", of_kind(StoredType::Specifier) | INLINE), ("typeName", self.token(prim.kind))];
+            vec![("specifier", of_kind(kind::SPECIFIER) | INLINE), ("typeName", self.token(prim.kind))];
         if prim.component {
             fields.push(("kind", self.token("component")));
         }
         if !prim.schemas.is_empty() {
             let mut bytes = vec![PREPENDED];
             bytes.extend(self.tokens(prim.schemas.iter().copied()));
-            fields.push(("apiSchemas", self.stored(StoredType::TokenListOp, &bytes)));
+            fields.push(("apiSchemas", self.stored(kind::TOKEN_LIST_OP, &bytes)));
         }
-        self.spec(path, SpecKind::Prim, fields, &prim.items);
+        self.spec(path, spec::PRIM, fields, &prim.items);
     }
 
     fn property(&mut self, path: &str, property: &LayerProperty) -> Result<(), ExportError> {
@@ -309,7 +256,7 @@ impl CrateWriter {
             fields.push(("typeName", self.token(&property.kind)));
         }
         if property.uniform || relates {
-            fields.push(("variability", of_kind(StoredType::Variability) | INLINE | 1));
+            fields.push(("variability", of_kind(kind::VARIABILITY) | INLINE | 1));
         }
         match &property.content {
             PropertyContent::Declared => {}
@@ -324,18 +271,18 @@ impl CrateWriter {
         }
         if let Some(size) = property.per_vertex {
             if let Some(size) = size {
-                fields.push(("elementSize", of_kind(StoredType::Int) | INLINE | size as u64));
+                fields.push(("elementSize", of_kind(kind::INT) | INLINE | size as u64));
             }
             fields.push(("interpolation", self.token("vertex")));
         }
-        self.spec(path, if relates { SpecKind::Relationship } else { SpecKind::Attribute }, fields, &[]);
+        self.spec(path, if relates { spec::RELATIONSHIP } else { spec::ATTRIBUTE }, fields, &[]);
         Ok(())
     }
 }
 
 /// The bits of a type.
-fn of_kind(kind: StoredType) -> u64 {
-    (kind as u64) << 48
+fn of_kind(kind: u8) -> u64 {
+    u64::from(kind) << TYPE_SHIFT
 }
 
 /// A number without the sign of a zero, as in text.

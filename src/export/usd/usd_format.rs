@@ -31,30 +31,24 @@ pub const USDA: Format = Format {
 pub const USDC: Format = Format {
     name: "usdc",
     about: "binary USD with separate textures, for long takes",
-    loses: USDA.loses,
-    morphs: true,
-    several: true,
     write: |motions, options| beside(motions, options, "usdc", crate_writer::bytes),
+    ..USDA
 };
 
 /// USD under its general name, which is binary, as from usd-core and Blender.
 pub const USD: Format = Format {
     name: "usd",
     about: "the same as `.usdc`",
-    loses: USDA.loses,
-    morphs: true,
-    several: true,
     write: |motions, options| beside(motions, options, "usd", crate_writer::bytes),
+    ..USDA
 };
 
 /// Binary USD packed with its textures.
 pub const USDZ: Format = Format {
     name: "usdz",
     about: "binary USD with textures in one file; Blender plays it at 24 frames per second: set its rate",
-    loses: USDA.loses,
-    morphs: true,
-    several: true,
     write: packed,
+    ..USDA
 };
 
 /// Alignment of the files in a package, bytes (usdz specification).

@@ -6,10 +6,9 @@ use super::crate_tables::{CrateSpec, CrateTables};
 use super::usd_error::UsdError;
 use super::usda_layer::{DEEPEST, Layer, PROPERTY, Prim, UsdProperty, Value, positive};
 use crate::memory_budget::MemoryBudget;
+use crate::usd_document::spec;
 use std::collections::HashMap;
 
-/// The kind of the specs of prims.
-const PRIM: u32 = 6;
 /// Bytes of a row of the map of paths, with its free places.
 const ROW: u64 = 64;
 
@@ -114,7 +113,8 @@ impl<'t> SpecsByPath<'t> {
             }
         }
         for name in names {
-            if let Some(spec) = self.of_names.get(&(of.path, false, name.as_str())).filter(|s| s.kind == PRIM)
+            if let Some(spec) =
+                self.of_names.get(&(of.path, false, name.as_str())).filter(|s| s.kind == spec::PRIM)
             {
                 waiting.push(Waiting { spec, parent, name, depth });
             }

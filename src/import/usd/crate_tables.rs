@@ -7,20 +7,17 @@
 use super::crate_bytes::{CrateBytes, count};
 use super::usd_error::UsdError;
 use crate::memory_budget::MemoryBudget;
+use crate::usd_document::{END, MAGIC, SECTION_NAME};
 use std::ops::RangeInclusive;
 
-/// The first bytes of a crate.
-pub(super) const MAGIC: &[u8] = b"PXR-USDC";
 /// The versions 0.4, the first with compressed tables, to 0.13, that of usd-core 26.
 const VERSIONS: RangeInclusive<u8> = 4..=13;
 /// Bytes of a word in a list.
 const WORD: u64 = size_of::<String>() as u64;
-/// Bytes of the name of a section, and of its row in the table of contents.
-const SECTION: (usize, usize) = (16, 32);
+/// Bytes of a section's row in the table of contents: its name, where it begins, its length.
+const SECTION: usize = SECTION_NAME + 16;
 /// Most sections; there are six.
 const MOST_SECTIONS: u64 = 64;
-/// What ends a set of fields.
-const END: u32 = u32::MAX;
 
 /// An element of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,15 +134,15 @@ impl<'a> Sections<'a> {
         if number > MOST_SECTIONS {
             return Err(contents.fault(format!("{number} sections are more than a crate has")));
         }
-        let rows = contents.list(count(number), SECTION.1)?;
+        let rows = contents.list(count(number), SECTION)?;
         Ok(Self { bytes: contents, rows })
     }
 
     fn at(&self, name: &'static str) -> Result<CrateBytes<'a>, UsdError> {
-        let named = |row: &&[u8]| row[..SECTION.0].split(|b| *b == 0).next() == Some(name.as_bytes());
-        let row = self.rows.chunks_exact(SECTION.1).find(named);
+        let named = |row: &&[u8]| row[..SECTION_NAME].split(|b| *b == 0).next() == Some(name.as_bytes());
+        let row = self.rows.chunks_exact(SECTION).find(named);
         let row = row.ok_or_else(|| self.bytes.fault(format!("the section {name} is missing")))?;
-        let mut begin = CrateBytes::new(row, name, self.bytes.budget).at(SECTION.0);
+        let mut begin = CrateBytes::new(row, name, self.bytes.budget).at(SECTION_NAME);
         let mut section = self.bytes.at(count(begin.u64()?));
         section.part = name;
         Ok(section)

@@ -7,37 +7,10 @@ use super::crate_bytes::{CrateBytes, count};
 use super::crate_tables::CrateTables;
 use super::usd_error::UsdError;
 use super::usda_layer::{SAMPLE, Value, WORD};
+use crate::usd_document::{COMPRESSED, COMPRESSED_FROM, INLINE, LIST, TYPE_SHIFT, kind};
 
-/// Bit of a representation: it is of a list (`ValueRep` of `sdf/crateFile`).
-const LIST: u64 = 1 << 63;
-/// It is the value itself.
-const INLINE: u64 = 1 << 62;
-/// The list is compressed.
-const COMPRESSED: u64 = 1 << 61;
 /// The bits of the value or of its position.
-const PAYLOAD: u64 = (1 << 48) - 1;
-/// Lists below this length are not compressed.
-const SHORTEST_COMPRESSED: usize = 16;
-
-/// The types of values that are looked at besides numbers, as `sdf/crateDataTypes.h` numbers them.
-mod kind {
-    /// A text, as an index of the strings.
-    pub(super) const STRING: u8 = 10;
-    /// A token, as its index.
-    pub(super) const TOKEN: u8 = 11;
-    /// An edited list of tokens.
-    pub(super) const TOKEN_LIST_OP: u8 = 32;
-    /// An edited list of paths.
-    pub(super) const PATH_LIST_OP: u8 = 34;
-    /// Tokens that are no value of an attribute, such as names of children.
-    pub(super) const TOKEN_VECTOR: u8 = 41;
-    /// Values over time.
-    pub(super) const TIME_SAMPLES: u8 = 46;
-    /// Times.
-    pub(super) const DOUBLE_VECTOR: u8 = 48;
-    /// Texts that are no value of an attribute.
-    pub(super) const STRING_VECTOR: u8 = 50;
-}
+const PAYLOAD: u64 = (1 << TYPE_SHIFT) - 1;
 
 /// How a number is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,7 +102,7 @@ impl Representation {
     }
 
     fn kind(self) -> u8 {
-        (self.0 >> 48) as u8
+        (self.0 >> TYPE_SHIFT) as u8
     }
 
     fn payload(self) -> u64 {
@@ -253,7 +226,7 @@ impl CrateTables<'_> {
             }
             let mut list = self.bytes.at(count(found.payload()));
             let number = self.length(&mut list)?;
-            return match found.is(COMPRESSED) && number >= SHORTEST_COMPRESSED {
+            return match found.is(COMPRESSED) && number >= COMPRESSED_FROM {
                 true => self.compressed(&mut list, number, shape.0).map(Value::Numbers),
                 false => self.stored(&mut list, number, shape),
             };

@@ -1,7 +1,6 @@
 //! USD as an import format: a glTF document of its first skeleton, which the glTF reader then reads.
 
 use super::crate_layer;
-use super::crate_tables::MAGIC;
 use super::usd_animation::{MorphedNode, animation};
 use super::usd_error::UsdError;
 use super::usd_mesh::mesh;
@@ -18,6 +17,7 @@ use crate::math::{Mat4, Quat, Transform, Vec3};
 use crate::memory_budget::MemoryBudget;
 use crate::model::Asset;
 use crate::report::Warnings;
+use crate::usd_document::MAGIC;
 use serde_json::{Value as Json, json};
 use std::collections::HashMap;
 use std::f64::consts::FRAC_PI_2;

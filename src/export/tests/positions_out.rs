@@ -109,8 +109,8 @@ fn nothing_is_interpolated_across_a_cut() {
         let aside = if k / width > frames / 2 { Vec3::x() } else { Vec3::zeros() };
         *at = if k % width == 0 { Vec3::new(first.x, at.y, first.z) + aside } else { *at };
     }
-    // A rate that has no frame on the cut.
-    for rate in [20.0, 23.0, 50.0] {
+    // The last two have frames between any two of the take.
+    for rate in [20.0, 23.0, 100.0, 250.0] {
         let made = crate::export::file_rate::at_file_rate(&take, rate).unwrap();
         let place = |k: usize| made.clip.translations(k)[0].x - first.x;
         let between: Vec<f64> =

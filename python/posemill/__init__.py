@@ -16,6 +16,7 @@ from ._posemill import (
     Motion,
     Pipeline,
     __version__,
+    from_bytes,
     load,
     load_all,
     measure,
@@ -25,11 +26,18 @@ from ._posemill import (
     verdict,
 )
 
+
+class MissingFile(FileNotFoundError, Error):
+    """A file does not exist; `filename` is its path."""
+
+
 __all__ = [
     "Error",
+    "MissingFile",
     "Motion",
     "Pipeline",
     "__version__",
+    "from_bytes",
     "load",
     "load_all",
     "measure",

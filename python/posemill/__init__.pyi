@@ -12,6 +12,7 @@ __version__: str
 __all__: list[str]
 
 class Error(ValueError): ...
+class MissingFile(FileNotFoundError, Error): ...
 
 class Outcome(TypedDict):
     inputs: list[str]
@@ -31,6 +32,21 @@ class Measure(TypedDict):
     at_most: float | None
 
 class Motion:
+    def __new__(
+        cls,
+        *,
+        names: Sequence[str],
+        parents: Sequence[int] | NDArray[np.integer],
+        rest_translations: ArrayLike,
+        rotations: ArrayLike,
+        rate: float,
+        translations: ArrayLike | None = None,
+        rest_rotations: ArrayLike | None = None,
+        name: str = "motion",
+        units: str | float | None = None,
+        order: Literal["xyzw", "wxyz"] | None = None,
+        **options: Any,
+    ) -> Motion: ...
     @property
     def name(self) -> str: ...
     @property
@@ -62,6 +78,9 @@ class Motion:
     @property
     def metrics(self) -> dict[str, float]: ...
     def __len__(self) -> int: ...
+    def __getitem__(self, frames: slice[int | None, int | None, int | None], /) -> Motion: ...
+    def seconds(self, start: float | None = None, end: float | None = None) -> Motion: ...
+    def to_bytes(self, format: str, **options: Any) -> bytes: ...
     def replace(
         self,
         *,
@@ -97,6 +116,9 @@ class Pipeline:
 
 def load(path: _Path, *, clip: str | int | None = None, **options: Any) -> Motion: ...
 def load_all(path: _Path, **options: Any) -> list[Motion]: ...
+def from_bytes(
+    data: bytes, format: str, *, name: str = "motion", clip: str | int | None = None, **options: Any
+) -> Motion: ...
 def retarget(motion: Motion, character: _Path, *, map: _Path | None = None, **stages: _Stage) -> Motion: ...
 def measure(motion: Motion, source: Motion | None = None, *, ground: float = 0.0) -> dict[str, float]: ...
 def verdict(motion: Motion, source: Motion | None = None, *, ground: float = 0.0) -> dict[str, Any]: ...

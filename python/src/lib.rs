@@ -3,9 +3,14 @@
 //! Every call that works releases the lock of the interpreter; faults are raised as `posemill.Error` with the words of the
 //! program.
 
+mod arrays;
+mod assess;
 mod error;
+mod files;
 mod motion;
+mod packed;
 mod pipeline;
+mod slices;
 mod view;
 mod words;
 
@@ -13,9 +18,15 @@ mod words;
 #[pyo3::pymodule]
 mod _posemill {
     #[pymodule_export]
+    use crate::assess::{measure, measures, verdict};
+    #[pymodule_export]
     use crate::error::Error;
     #[pymodule_export]
-    use crate::motion::{Motion, load, load_all, measure, measures, save, verdict};
+    use crate::files::{from_bytes, load, load_all, save};
+    #[pymodule_export]
+    use crate::motion::Motion;
+    #[pymodule_export]
+    use crate::packed::unpickled;
     #[pymodule_export]
     use crate::pipeline::{Pipeline, restored, retarget};
     #[pymodule_export]

@@ -1,19 +1,15 @@
-//! Files become motions, motions become arrays, numbers and files.
+//! Shows a motion to Python: its arrays, its names, its parts.
 
+use crate::arrays::Arrays;
 use crate::error::{fault, released};
 use crate::view::{lying, numbers, owned};
-use crate::words::sets;
-use posemill::export;
-use posemill::import;
+use crate::{files, packed, slices};
 use posemill::math::{Quat, RawQuat, Vec3, same_hemisphere};
-use posemill::measure::{Assessment, MEASURES, MetricContext, Reading, Verdict};
-use posemill::model::{self, Asset, JointId};
-use posemill::pipeline::{PipelineConfig, ReferenceMotion, assess_alone, find_clip};
+use posemill::model::{self, JointId};
 use posemill::report::{Metric, NotJudged, Warnings};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict, PyTuple};
 use rayon::prelude::*;
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 /// A rotation is four numbers in a row, x, y, z, w: arrays look at them as they lie.
@@ -29,8 +25,8 @@ pub struct Motion {
     pub inner: Arc<model::Motion>,
     /// What had to be bent, in words.
     pub said: Vec<String>,
-    /// What a pipeline measured.
-    pub measured: Vec<Metric>,
+    /// What a pipeline measured: names and values.
+    pub measured: Vec<(String, f64)>,
     /// What the stages that made it changed on purpose.
     pub not_judged: NotJudged,
     positions: OnceLock<Arc<Vec<f64>>>,
@@ -40,16 +36,20 @@ pub struct Motion {
 impl Motion {
     /// A motion, and what had to be bent to get it.
     pub fn new(inner: model::Motion, warnings: &Warnings) -> Self {
+        Self { said: words(warnings), ..Self::of(Arc::new(inner)) }
+    }
+
+    /// A motion that nothing is to be said about.
+    pub fn of(inner: Arc<model::Motion>) -> Self {
         let (positions, translations) = (OnceLock::new(), OnceLock::new());
-        let said = words(warnings);
-        Self {
-            inner: Arc::new(inner),
-            said,
-            measured: Vec::new(),
-            not_judged: NotJudged::new(),
-            positions,
-            translations,
-        }
+        let (said, measured, not_judged) = (Vec::new(), Vec::new(), NotJudged::new());
+        Self { inner, said, measured, not_judged, positions, translations }
+    }
+
+    /// A part of this motion: it came from the same file and the same stages. What was measured is of the whole.
+    pub fn with(&self, part: model::Motion) -> Self {
+        let (said, not_judged) = (self.said.clone(), self.not_judged.clone());
+        Self { said, not_judged, ..Self::of(Arc::new(part)) }
     }
 
     fn frames(&self) -> usize {
@@ -73,6 +73,42 @@ pub fn words(warnings: &Warnings) -> Vec<String> {
 
 #[pymethods]
 impl Motion {
+    /// A motion of arrays. Shapes: `names` and `parents` joints, the root first with the parent -1, parents before children;
+    /// `rest_translations` joints, 3, relative to the parent; `rotations` frames, joints, 4 (x, y, z, w; `order="wxyz"` otherwise) or
+    /// frames, joints, 3, 3, relative to the parent; `translations` frames, 3 of the root, or frames, joints, 3; `rest_rotations`
+    /// joints, 4. Lengths are metres, or `units="cm"`; Y is up, or `up="z"`. Further options are the keys of `[input]`.
+    #[new]
+    #[pyo3(signature = (*, names, parents, rest_translations, rotations, rate, translations=None, rest_rotations=None, name="motion".to_owned(), units=None, order=None, **options))]
+    #[expect(clippy::too_many_arguments, reason = "they are named in Python")]
+    fn of_arrays(
+        py: Python<'_>,
+        names: Vec<String>,
+        parents: Vec<i64>,
+        rest_translations: &Bound<'_, PyAny>,
+        rotations: &Bound<'_, PyAny>,
+        rate: f64,
+        translations: Option<&Bound<'_, PyAny>>,
+        rest_rotations: Option<&Bound<'_, PyAny>>,
+        name: String,
+        units: Option<&Bound<'_, PyAny>>,
+        order: Option<String>,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
+        let arrays = Arrays {
+            names,
+            parents,
+            rest_translations,
+            rotations,
+            translations,
+            rest_rotations,
+            rate,
+            name,
+            units,
+            order,
+        };
+        arrays.motion(py, options)
+    }
+
     /// The name of the clip.
     #[getter]
     fn name(&self) -> &str {
@@ -207,11 +243,41 @@ impl Motion {
     /// What the pipeline measured that made it (`report = true`).
     #[getter]
     fn metrics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        metrics(py, &self.measured)
+        metrics(py, self.measured.iter().map(|(name, value)| (name, *value)))
     }
 
     fn __len__(&self) -> usize {
         self.frames()
+    }
+
+    /// A part, by frames: `motion[10:50]`; `motion[::2]` is every second frame, at half the rate. Labels of contacts are kept.
+    fn __getitem__(&self, frames: &Bound<'_, PyAny>) -> PyResult<Self> {
+        slices::sliced(self, frames)
+    }
+
+    /// The frames from `start` up to, not including, `end`, seconds as in `times`; without one of them from the first, or to the
+    /// last.
+    #[pyo3(signature = (start=None, end=None))]
+    fn seconds(&self, start: Option<f64>, end: Option<f64>) -> PyResult<Self> {
+        slices::seconds(self, start, end)
+    }
+
+    /// The bytes of the file that `save` would write, in a format of one file: `motion.to_bytes("glb")`. Options as of `save`.
+    #[pyo3(signature = (format, **options))]
+    fn to_bytes<'py>(
+        &self,
+        py: Python<'py>,
+        format: &str,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        files::bytes(py, self, format, options).map(|bytes| PyBytes::new(py, &bytes))
+    }
+
+    /// Pickled for processes of the same version: every number, with the character and its file.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        let unpickled = py.import("posemill._posemill")?.getattr("_unpickled")?;
+        let bytes = PyBytes::new(py, &packed::packed(py, self)?);
+        Ok((unpickled, PyTuple::new(py, [bytes])?))
     }
 
     fn __repr__(&self) -> String {
@@ -296,145 +362,18 @@ impl Motion {
 }
 
 /// `{name: value}`.
-pub fn metrics<'py>(py: Python<'py>, metrics: &[Metric]) -> PyResult<Bound<'py, PyDict>> {
-    let found = PyDict::new(py);
-    for metric in metrics {
-        found.set_item(&metric.name, metric.value)?;
-    }
-    Ok(found)
-}
-
-/// One file as `[input]` of a pipeline reads it.
-fn read(path: &Path, sets: &[String]) -> Result<Asset, String> {
-    let config = PipelineConfig::parse("options", "", sets, &[]).map_err(|e| e.to_string())?;
-    if !path.exists() {
-        return Err(format!("the file `{}` does not exist", path.display()));
-    }
-    import::load(path, &config.input.options(Path::new("")))
-        .map_err(|error| format!("`{}`: {error}", path.display()))
-}
-
-/// The motion of a file: the clip of this name or number, else the one that is meant. Further options are the keys of
-/// `[input]`: `units="cm"`, `up="z"`, `calibration="rest"`.
-#[pyfunction]
-#[pyo3(signature = (path, *, clip=None, **options))]
-pub fn load(
-    py: Python<'_>,
-    path: PathBuf,
-    clip: Option<&Bound<'_, PyAny>>,
-    options: Option<&Bound<'_, PyDict>>,
-) -> PyResult<Motion> {
-    let (clip, sets) = (clip.map(|c| c.str().map(|s| s.to_string())).transpose()?, sets("input", options)?);
-    released(py, || {
-        let asset = read(&path, &sets)?;
-        let found = clip.map_or(Ok(asset.meant), |wanted| find_clip(&asset, &wanted))?;
-        let motion = asset.motion(found).ok_or_else(|| {
-            format!("`{}` holds no motion\nlist its content with `posemill inspect`", path.display())
-        })?;
-        Ok::<_, String>(Motion::new(motion, &asset.warnings))
-    })
-}
-
-/// Every clip of a file, which may be none.
-#[pyfunction]
-#[pyo3(signature = (path, **options))]
-pub fn load_all(py: Python<'_>, path: PathBuf, options: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<Motion>> {
-    let sets = sets("input", options)?;
-    released(py, || {
-        let asset = read(&path, &sets)?;
-        let motions = (0..asset.clips.len()).filter_map(|k| asset.motion(k));
-        Ok::<_, String>(motions.map(|motion| Motion::new(motion, &asset.warnings)).collect())
-    })
-}
-
-/// Writes a motion, or several of one character, in the format of the extension, and gives what could not be kept. Further
-/// options are the keys of `[output]`: `replace_animations=True`, `npz={"up": "z"}`.
-#[pyfunction]
-#[pyo3(signature = (motions, path, **options))]
-pub fn save(
-    py: Python<'_>,
-    motions: &Bound<'_, PyAny>,
-    path: PathBuf,
-    options: Option<&Bound<'_, PyDict>>,
-) -> PyResult<Vec<String>> {
-    let motions: Vec<Py<Motion>> = match motions.extract::<Py<Motion>>() {
-        Ok(one) => vec![one],
-        Err(_) => motions.extract()?,
-    };
-    let sets = sets("output", options)?;
-    released(py, || {
-        let config = PipelineConfig::parse("options", "", &sets, &[]).map_err(|e| e.to_string())?;
-        let options: export::ExportOptions = config.output.options();
-        let motions: Vec<model::Motion> = motions.iter().map(|m| (*m.get().inner).clone()).collect();
-        if let Some([first, ..]) = motions.get(..1)
-            && motions.iter().any(|m| m.character.skeleton() != first.character.skeleton())
-        {
-            return Err("the motions belong to several characters\nwrite a file for each".to_owned());
-        }
-        let warnings = posemill::pipeline::save(&motions, path, &options).map_err(|e| e.to_string())?;
-        Ok(words(&warnings))
-    })
-}
-
-/// How good a motion is: `{measure: value}`. With the take that it was made from, that says what should rest when, and more
-/// is measured; without it contacts are found on the motion itself, over a floor of the height `ground`.
-#[pyfunction]
-#[pyo3(signature = (motion, source=None, *, ground=0.0))]
-pub fn measure<'py>(
+pub fn metrics<'py, 'a>(
     py: Python<'py>,
-    motion: &Bound<'py, Motion>,
-    source: Option<&Bound<'py, Motion>>,
-    ground: f64,
+    metrics: impl Iterator<Item = (&'a String, f64)>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let made = assessed(py, motion, source, ground)?;
-    metrics(py, &made.metrics)
-}
-
-/// The verdict on a motion, as `posemill measure` gives it: `{"word": "good", "as recorded", "over" or "not judged", ...}` with the
-/// numbers of measures behind it. Arguments as of `measure`.
-#[pyfunction]
-#[pyo3(signature = (motion, source=None, *, ground=0.0))]
-pub fn verdict<'py>(
-    py: Python<'py>,
-    motion: &Bound<'py, Motion>,
-    source: Option<&Bound<'py, Motion>>,
-    ground: f64,
-) -> PyResult<Bound<'py, PyAny>> {
-    let made = assessed(py, motion, source, ground)?;
-    let readings: Vec<Reading> = made.metrics.iter().map(Reading::from).collect();
-    pythonize::pythonize(py, &Verdict::of(&readings).json()).map_err(fault)
-}
-
-fn assessed(
-    py: Python<'_>,
-    motion: &Bound<'_, Motion>,
-    source: Option<&Bound<'_, Motion>>,
-    ground: f64,
-) -> PyResult<Assessment> {
-    let (result, not_judged) = (Arc::clone(&motion.get().inner), motion.get().not_judged.clone());
-    let source = source.map(|s| Arc::clone(&s.get().inner));
-    released(py, || {
-        let context = MetricContext::new(&result.character);
-        Ok::<_, posemill::retarget::MapError>(match source {
-            Some(source) => {
-                let reference = ReferenceMotion::of((*source).clone(), &result)?;
-                reference.without(not_judged).assess(&context, &result)
-            }
-            None => assess_alone(&context, &result, ground),
-        })
-    })
-}
-
-/// What `measure` measures: `{measure: {"unit", "formula", "at_most"}}`.
-#[pyfunction]
-pub fn measures(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let found = PyDict::new(py);
-    for measure in MEASURES {
-        let about = PyDict::new(py);
-        about.set_item("unit", measure.unit)?;
-        about.set_item("formula", measure.formula)?;
-        about.set_item("at_most", measure.at_most)?;
-        found.set_item(measure.name, about)?;
+    for (name, value) in metrics {
+        found.set_item(name, value)?;
     }
     Ok(found)
+}
+
+/// Names and values of measures.
+pub fn readings(metrics: Vec<Metric>) -> Vec<(String, f64)> {
+    metrics.into_iter().map(|metric| (metric.name, metric.value)).collect()
 }

@@ -1,7 +1,7 @@
 //! Pipelines, and the one of `posemill retarget`.
 
-use crate::error::{fault, released};
-use crate::motion::{Motion, words};
+use crate::error::{fault, must_exist, released};
+use crate::motion::{Motion, readings, words};
 use crate::words::{stage_sets, value};
 use posemill::batch::{
     BatchOptions, Destination, JobLimits, JobOutcome, Jobs, PipelineSpec, PlannedBatch, RunOptions, Shard,
@@ -67,10 +67,12 @@ impl Pipeline {
 
 /// The pipeline of `posemill retarget` onto `character`, as parts.
 fn standard_parts(
+    py: Python<'_>,
     character: PathBuf,
     map: Option<&Bound<'_, PyAny>>,
     stages: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Parts> {
+    must_exist(py, &character)?;
     let mut sets = stage_sets(stages)?;
     if let Some(map) = map {
         sets.push(format!("stage.retarget.map={}", value(map)?));
@@ -104,7 +106,7 @@ pub fn retarget(
     map: Option<&Bound<'_, PyAny>>,
     stages: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Motion> {
-    Pipeline::new(py, standard_parts(character, map, stages)?)?.apply(py, motion)
+    Pipeline::new(py, standard_parts(py, character, map, stages)?)?.apply(py, motion)
 }
 
 #[pymethods]
@@ -119,6 +121,7 @@ impl Pipeline {
             return Self::new(py, ("pipeline".to_owned(), text, PathBuf::new(), sets, None));
         }
         let path: PathBuf = pipeline.extract()?;
+        must_exist(py, &path)?;
         let name = path.display().to_string();
         let text = std::fs::read_to_string(&path).map_err(|e| {
             fault(format!("the file `{name}` cannot be read: {}", posemill::report::io_reason(&e)))
@@ -137,7 +140,7 @@ impl Pipeline {
         map: Option<&Bound<'_, PyAny>>,
         stages: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        Self::new(py, standard_parts(character, map, stages)?)
+        Self::new(py, standard_parts(py, character, map, stages)?)
     }
 
     /// The motion after every stage; nothing is written.
@@ -147,7 +150,7 @@ impl Pipeline {
         released(py, || {
             let (made, report) = pipeline.apply((*arriving).clone())?;
             let mut made = Motion::new(made, &report.warnings);
-            (made.measured, made.not_judged) = (report.metrics, report.not_judged);
+            (made.measured, made.not_judged) = (readings(report.metrics), report.not_judged);
             Ok::<_, posemill::pipeline::RunError>(made)
         })
     }
@@ -155,6 +158,7 @@ impl Pipeline {
     /// A take read as this pipeline reads its takes.
     fn load(&self, py: Python<'_>, path: PathBuf) -> PyResult<Motion> {
         let pipeline = self.one()?;
+        must_exist(py, &path)?;
         released(py, || {
             let loaded = pipeline.load(&path).map_err(|e| format!("`{}`: {e}", path.display()));
             loaded.map(|(motion, warnings)| Motion::new(motion, &warnings))

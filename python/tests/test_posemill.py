@@ -157,8 +157,6 @@ def test_faults_are_raised_in_the_words_of_the_program(data, tmp_path):
     with pytest.raises(posemill.Error, match=r"^`.*bad\.bvh`: line 4") as fault:
         posemill.load(tmp_path / "bad.bvh")
     assert isinstance(fault.value, ValueError)
-    with pytest.raises(posemill.Error, match=r"^the file `.*none\.bvh` does not exist$"):
-        posemill.load(tmp_path / "none.bvh")
     with pytest.raises(posemill.Error, match="there is no clip `Dance`"):
         posemill.load(data / "walk.bvh", clip="Dance")
     with pytest.raises(posemill.Error, match="unknown key `unit`"):
@@ -166,8 +164,8 @@ def test_faults_are_raised_in_the_words_of_the_program(data, tmp_path):
     take = posemill.load(data / "walk.bvh")
     with pytest.raises(posemill.Error, match="has no extension of a format that can be written"):
         posemill.save(take, tmp_path / "walk.xyz")
-    with pytest.raises(posemill.Error, match=r"^the file `.*none\.glb` cannot be read: no such file"):
-        posemill.retarget(take, tmp_path / "none.glb")
+    with pytest.raises(posemill.Error, match=r"^the file `.*robot\.glb/none\.glb` cannot be read"):
+        posemill.retarget(take, data / "robot.glb" / "none.glb")
 
 
 def test_a_pipeline_is_a_file_or_a_dict(data, tmp_path):

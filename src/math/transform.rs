@@ -8,6 +8,7 @@ use std::ops::Mul;
 /// Space: named by the variable that holds it, `parent_from_joint` mapping joint space to parent space;
 /// in a product the inner names meet. Units: metres.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct Transform {
     /// The rotation, applied first.
     pub rotation: Quat,

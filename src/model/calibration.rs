@@ -11,6 +11,7 @@ use std::fmt;
 
 /// A reference pose that is neither the bind pose nor the rest pose.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct Calibration {
     /// Joint transforms with the body upright in a T-pose (or the user-specified pose), facing +Z.
     pub pose: ModelPose,
@@ -22,6 +23,7 @@ pub struct Calibration {
 
 /// Confidence in the orientation of one joint of a calibration pose.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct CalibratedJoint {
     /// The joint.
     pub joint: JointId,
@@ -33,6 +35,7 @@ pub struct CalibratedJoint {
 
 /// The origin of a calibration pose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub enum CalibrationSource {
     /// The bind pose of the skin.
     Bind,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 /// A rig, its skinned meshes (none for BVH) and its source document.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct Character {
     /// The name of the file or of the model.
     pub name: String,

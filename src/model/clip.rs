@@ -10,6 +10,7 @@ use rayon::prelude::*;
 /// `frames x translated.len()` local translations for the joints listed in `translated` (ascending). Every
 /// other joint keeps the translation of its rest transform. Units: metres, seconds, hertz.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct Clip {
     /// The name of the clip; empty if the file has none.
     pub name: String,

@@ -11,6 +11,7 @@ use std::str::FromStr;
 
 /// A part of the body that can be in contact with the environment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub enum ContactPart {
     /// The heel.
     Heel(Side),
@@ -130,6 +131,7 @@ pub struct ContactPoint {
 
 /// An interval during which a part is in contact.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct Hold {
     /// The frames, end exclusive; not empty.
     pub frames: Range<usize>,
@@ -142,6 +144,7 @@ pub struct Hold {
 
 /// Contact intervals per body part, and the height of the ground.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct Contacts {
     /// The height of the ground, model space, metres.
     pub ground: f64,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 /// How a glTF document is packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub enum Container {
     /// One binary file (`.glb`, `.vrm`).
     Glb,
@@ -14,6 +15,7 @@ pub enum Container {
 
 /// An unmodified glTF file and the mapping of its nodes to joints.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct Document {
     /// How the bytes are packed.
     pub container: Container,

@@ -5,6 +5,7 @@ use crate::math::Mat4;
 
 /// Skin binding of one joint: `model_from_joint * joint_from_mesh` maps a bound vertex to model space.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct Binding {
     /// The joint.
     pub joint: JointId,
@@ -15,6 +16,7 @@ pub struct Binding {
 
 /// An encoded image file of the document.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct Texture {
     /// The encoded bytes (PNG, JPEG or WebP).
     pub bytes: std::sync::Arc<[u8]>,
@@ -22,6 +24,7 @@ pub struct Texture {
 
 /// A texture, and the texture coordinates that place it.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct TextureMap {
     /// The image.
     pub texture: Texture,
@@ -31,6 +34,7 @@ pub struct TextureMap {
 
 /// Surface appearance: the metallic-roughness model of glTF 2.0 (section 3.9), of which previews draw the base colour.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct Material {
     /// The name in the file; empty if it has none.
     pub name: String,
@@ -77,6 +81,7 @@ impl Default for Material {
 
 /// A morph target (shape key, blend shape) of a mesh.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct MorphTarget {
     /// The name, unique in its mesh.
     pub name: String,
@@ -99,6 +104,7 @@ impl MorphTarget {
 
 /// The influence of a joint beyond the four strongest of a vertex.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct FurtherInfluence {
     /// The vertex.
     pub vertex: u32,
@@ -110,6 +116,7 @@ pub struct FurtherInfluence {
 
 /// One primitive of a skinned mesh. Vertex data is `f32` and in mesh space; every list has one entry per vertex.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct Mesh {
     /// The name of the mesh or of its node.
     pub name: String,

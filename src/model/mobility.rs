@@ -2,6 +2,7 @@
 
 /// Range of motion relative to the anatomical zero of the joint's role: `[min, max]` with `min <= 0 <= max`, radians.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct Mobility {
     /// Extension (negative) and flexion (positive); for the collar bone retraction and protraction, for the foot plantar
     /// flexion and dorsiflexion.

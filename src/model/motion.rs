@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 /// A character and a clip that plays on it.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct Motion {
     /// The animated character.
     pub character: Arc<Character>,

@@ -33,6 +33,7 @@ impl Pose {
 
 /// A pose in model space: model space from joint space, for every joint. Units: metres.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct ModelPose {
     joints: Vec<Transform>,
 }

@@ -5,6 +5,7 @@
 
 /// An animated property of a node (the target path of a glTF channel).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub enum AnimatedProperty {
     /// Three numbers, metres.
     Translation,
@@ -18,6 +19,7 @@ pub enum AnimatedProperty {
 
 /// One property of one node over the frames of a clip.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct PropertyTrack {
     /// The name of the node in the file.
     pub node: String,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 /// One joint's role, with the confidence and the reason.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct Assignment {
     /// The joint.
     pub joint: JointId,
@@ -51,6 +52,7 @@ impl Assignment {
 
 /// A skeleton with roles: every role has at most one joint and every joint at most one role.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct Rig {
     skeleton: Skeleton,
     by_role: BTreeMap<Role, Assignment>,

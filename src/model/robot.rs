@@ -16,6 +16,7 @@ pub(crate) fn model_from_world() -> Quat {
 
 /// A robot with a floating base.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct Robot {
     /// The name of the model.
     pub name: String,
@@ -27,6 +28,7 @@ pub struct Robot {
 
 /// A rigid part.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct Link {
     /// Its name, unique.
     pub name: String,
@@ -40,6 +42,7 @@ pub struct Link {
 
 /// A hinge or a slide between a link and its parent.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct Hinge {
     /// Its name, unique.
     pub name: String,
@@ -63,6 +66,7 @@ pub struct Hinge {
 
 /// A value that is a polynomial of another hinge's value.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct Coupling {
     /// The index of the other hinge.
     pub hinge: usize,
@@ -72,6 +76,7 @@ pub struct Coupling {
 
 /// A shape for collisions, fixed to its link.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct Shape {
     /// Its form, centred at the origin of its space.
     pub form: Form,
@@ -81,6 +86,7 @@ pub struct Shape {
 
 /// The form of a shape, along z where it has an axis. Lengths are half lengths, metres.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub enum Form {
     /// A ball.
     Sphere {

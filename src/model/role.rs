@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 /// The side of the body, from the character's own point of view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub enum Side {
     /// The character's left: +X in normal form.
     Left,
@@ -35,6 +36,7 @@ impl Side {
 
 /// A finger of the hand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub enum Finger {
     /// The thumb.
     Thumb,
@@ -57,6 +59,7 @@ impl Finger {
 ///
 /// The front legs of a quadruped are its arms: `UpperArm`, `LowerArm`, `Hand`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub enum Role {
     /// The pelvis, which has the root motion.
     Hips,

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 
 /// The index of a joint in its skeleton.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct JointId(u32);
 
 impl JointId {
@@ -33,6 +34,7 @@ pub const FARTHEST: f64 = 1e12;
 
 /// One node of a skeleton.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct Joint {
     /// Unique within the skeleton and never empty.
     pub name: String,
@@ -91,11 +93,29 @@ pub enum SkeletonError {
 
 /// An immutable joint tree: parents precede children, the first joint is the only root, names are unique.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serialize", serde(try_from = "Vec<Joint>", into = "Vec<Joint>"))]
 pub struct Skeleton {
     joints: Vec<Joint>,
     parents: Vec<Option<JointId>>,
     children: Vec<Vec<JointId>>,
     by_name: HashMap<String, JointId>,
+}
+
+#[cfg(feature = "serialize")]
+impl TryFrom<Vec<Joint>> for Skeleton {
+    type Error = SkeletonError;
+
+    fn try_from(joints: Vec<Joint>) -> Result<Self, SkeletonError> {
+        Self::new(joints)
+    }
+}
+
+#[cfg(feature = "serialize")]
+impl From<Skeleton> for Vec<Joint> {
+    fn from(skeleton: Skeleton) -> Self {
+        skeleton.joints
+    }
 }
 
 impl Skeleton {

@@ -19,6 +19,8 @@ mod radius_table;
 mod hand_shape;
 mod body_surface;
 mod segment_table;
+#[cfg(feature = "physics")]
+mod skin_volume;
 mod point_masses;
 mod character_body;
 mod hand_targets;
@@ -39,6 +41,8 @@ pub(crate) use range_of_motion::{MotionRange, range_of_motion};
 #[cfg(feature = "physics")]
 pub(crate) use segment_table::{body_mass, segment_of};
 pub(crate) use self_contact::{Overlap, SelfContact};
+#[cfg(feature = "physics")]
+pub(crate) use skin_volume::skin_volume;
 pub(crate) use support_points::SupportPoints;
 pub(crate) use trunk_parts::{AroundSegment, PartSegment, TOUCHED_PARTS, TouchedPart};
 

@@ -41,10 +41,15 @@ pub(super) fn samples(
 }
 
 /// A vertex in model space, and the list that the skin around it goes into.
-type SkinCorner = (Vec3, Option<usize>);
+pub(super) type SkinCorner = (Vec3, Option<usize>);
 
 /// A vertex by the joint that moves it most: in the bind pose all its joints agree where it is.
-fn attached(mesh: &Mesh, bind: &ModelPose, vertex: usize, lists: &[Option<usize>]) -> Option<SkinCorner> {
+pub(super) fn attached(
+    mesh: &Mesh,
+    bind: &ModelPose,
+    vertex: usize,
+    lists: &[Option<usize>],
+) -> Option<SkinCorner> {
     let (joints, weights) = (mesh.joints[vertex], mesh.weights[vertex]);
     let heaviest = (0..4).max_by(|&a, &b| weights[a].total_cmp(&weights[b]))?;
     let binding = mesh.bindings.get(usize::from(joints[heaviest]))?;

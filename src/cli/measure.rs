@@ -39,7 +39,7 @@ pub struct MeasureArguments {
     /// Height of the floor below the results, metres
     #[arg(long, value_name = "HEIGHT", default_value_t = 0.0, allow_negative_numbers = true)]
     ground: f64,
-    /// Also inverse dynamics for a body of 70 kg: unexplained force, torque, force of the floor, power
+    /// Also inverse dynamics for a body of 70 kg (`--set input.mass_kg=85`): unexplained force, torque, force of the floor, power
     #[cfg(feature = "physics")]
     #[arg(long)]
     physics: bool,
@@ -173,7 +173,7 @@ fn of_file(
             })?),
             None => None,
         };
-        let forces = forces_of(&motion, arguments);
+        let forces = forces_of(&motion, arguments, console);
         let (from, made, hints) = match take {
             Some(take) => {
                 let source = ReferenceMotion::of(take, &motion)?;
@@ -210,14 +210,17 @@ fn of_file(
 
 /// The measures of inverse dynamics, if they are asked for and known.
 #[cfg(feature = "physics")]
-fn forces_of(motion: &Motion, arguments: &MeasureArguments) -> Vec<Metric> {
+fn forces_of(motion: &Motion, arguments: &MeasureArguments, console: &Console) -> Vec<Metric> {
     let forces = arguments.physics.then(|| ClipForces::of(motion)).flatten();
+    if let Some(text) = forces.as_ref().and_then(|forces| forces.doubt.as_ref()) {
+        console.warning(format!("{}: {text}", motion.character.name));
+    }
     forces.map(|forces| forces.metrics()).unwrap_or_default()
 }
 
 /// No inverse dynamics without the feature `physics`.
 #[cfg(not(feature = "physics"))]
-fn forces_of(_: &Motion, _: &MeasureArguments) -> Vec<Metric> {
+fn forces_of(_: &Motion, _: &MeasureArguments, _: &Console) -> Vec<Metric> {
     Vec::new()
 }
 

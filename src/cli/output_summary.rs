@@ -98,7 +98,7 @@ pub fn short_path(path: &Path) -> String {
 fn is_result(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let extension = path.extension().unwrap_or_default().to_string_lossy();
-    let table = [".contacts.csv", ".forces.csv"].iter().any(|end| name.ends_with(end));
+    let table = [".contacts.csv", ".forces.csv", ".forces.npz"].iter().any(|end| name.ends_with(end));
     export::FORMATS.iter().any(|f| f.name == extension) && !table
 }
 

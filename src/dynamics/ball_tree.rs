@@ -158,7 +158,6 @@ impl BallTree {
     }
 
     /// The bodies.
-    #[cfg(test)]
     pub fn links(&self) -> &[BallLink] {
         &self.links
     }

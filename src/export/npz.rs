@@ -137,7 +137,7 @@ pub fn write(motion: &Motion, options: &NpzOptions) -> Result<Vec<u8>, ExportErr
         files.push(texts("contact_parts", &[parts.len()], &parts));
     }
     files.push(integers("schema", &[], vec![SCHEMA]));
-    archive(&files, Packing::Deflated)
+    archived(&files)
 }
 
 /// Transforms the root joint, and thereby the whole figure.
@@ -155,12 +155,26 @@ pub(super) fn floats(name: &str, shape: &[usize], numbers: Vec<f32>) -> OutputFi
     npy(name, "<f4", shape, &numbers.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>())
 }
 
-pub(super) fn integers(name: &str, shape: &[usize], numbers: Vec<i32>) -> OutputFile {
+pub(crate) fn integers(name: &str, shape: &[usize], numbers: Vec<i32>) -> OutputFile {
     npy(name, "<i4", shape, &numbers.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>())
 }
 
+/// Numbers in full precision.
+#[cfg(feature = "physics")]
+pub(crate) fn doubles(name: &str, shape: &[usize], numbers: Vec<f64>) -> OutputFile {
+    npy(name, "<f8", shape, &numbers.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>())
+}
+
+/// Arrays as the bytes of a `.npz` file.
+///
+/// # Errors
+/// [`ExportError::Archive`] if they exceed the limits of a zip file.
+pub(crate) fn archived(arrays: &[OutputFile]) -> Result<Vec<u8>, ExportError> {
+    archive(arrays, Packing::Deflated)
+}
+
 /// Text of fixed width: 32 bits per character, padded with zeros.
-pub(super) fn texts(name: &str, shape: &[usize], texts: &[&str]) -> OutputFile {
+pub(crate) fn texts(name: &str, shape: &[usize], texts: &[&str]) -> OutputFile {
     let width = texts.iter().map(|t| t.chars().count()).max().unwrap_or(0).max(1);
     let padded = |t: &&str| t.chars().chain(std::iter::repeat('\0')).take(width).collect::<Vec<_>>();
     let bytes = texts.iter().flat_map(padded).flat_map(|c| u32::from(c).to_le_bytes());

@@ -4,6 +4,7 @@ use super::bvh::Positions;
 use crate::anatomy::{Vocabulary, Word};
 use crate::math::Vec3;
 use crate::memory_budget::MemoryBudget;
+use crate::model::BodyMass;
 use std::borrow::Cow;
 use std::path::PathBuf;
 
@@ -67,6 +68,8 @@ pub struct ImportOptions {
     /// Memory limit for reading one file, bytes; `None`: a limit that grows with the file's size, up to
     /// `memory_budget::MAX_MEMORY`.
     pub memory: Option<u64>,
+    /// The mass of the body.
+    pub mass: BodyMass,
     /// Options of arrays of positions.
     pub points: PointOptions,
 }

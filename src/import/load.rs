@@ -4,7 +4,7 @@ use super::format::{HEAD, SourceFile, format_of};
 use super::import_error::ImportError;
 use super::import_options::ImportOptions;
 use super::robot::import_motion;
-use crate::model::Asset;
+use crate::model::{Asset, BodyMass};
 use crate::regular_file::open_regular;
 use crate::report::io_reason;
 use std::fs::File;
@@ -123,5 +123,9 @@ fn from_source(
     {
         return import_motion(source, robot, options);
     }
-    (format_of(source.bytes, extension)?.read)(source, options)
+    let mut asset = (format_of(source.bytes, extension)?.read)(source, options)?;
+    if options.mass != BodyMass::default() {
+        Arc::make_mut(&mut asset.character).mass = options.mass;
+    }
+    Ok(asset)
 }

@@ -1,6 +1,6 @@
 //! A rig with its skinned meshes and its source document. No stage changes it.
 
-use super::{Calibration, CalibrationSource, Document, Mesh, ModelPose, Rig, Robot, Skeleton};
+use super::{BodyMass, Calibration, CalibrationSource, Document, Mesh, ModelPose, Rig, Robot, Skeleton};
 use std::sync::Arc;
 
 /// A rig, its skinned meshes (none for BVH) and its source document.
@@ -23,6 +23,8 @@ pub struct Character {
     pub document: Option<Document>,
     /// The robot, if the character is one: its skeleton is [`Robot::skeleton`].
     pub robot: Option<Arc<Robot>>,
+    /// The mass that physics gives the body.
+    pub mass: BodyMass,
 }
 
 impl Character {
@@ -36,6 +38,7 @@ impl Character {
             meshes: Vec::new(),
             document: None,
             robot: None,
+            mass: BodyMass::default(),
         }
     }
 

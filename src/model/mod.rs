@@ -8,6 +8,7 @@
 //! Space: model space is right-handed, Y up, the character facing +Z. Units: metres, seconds, radians.
 
 mod asset;
+mod body_mass;
 mod calibration;
 mod character;
 mod clip;
@@ -27,6 +28,7 @@ mod role;
 mod skeleton;
 
 pub use asset::Asset;
+pub use body_mass::{BodyMass, MassShares};
 pub(crate) use calibration::CalibratedJoint;
 pub use calibration::{Calibration, CalibrationSource};
 pub use character::Character;

@@ -5,6 +5,9 @@ pub(crate) const CONTACT_TABLE: &str = "contacts.csv";
 /// Extension of tables of forces next to outputs.
 #[cfg(feature = "physics")]
 pub(crate) const FORCE_TABLE: &str = "forces.csv";
+/// Extension of arrays of forces next to outputs.
+#[cfg(all(feature = "physics", feature = "formats"))]
+pub(crate) const FORCE_ARRAYS: &str = "forces.npz";
 /// Extension of the report pages next to outputs.
 #[cfg(feature = "render")]
 pub(crate) const CLIP_PAGE: &str = "report.html";

@@ -4,12 +4,16 @@ use super::config::PipelineConfig;
 use super::input_section::{
     BvhPositions, CalibrationChoice, CalibrationWord, InputSection, PointsSection, Up,
 };
+#[cfg(feature = "physics")]
+use super::output_section::ForceFiles;
 use super::output_section::OutputSection;
 #[cfg(feature = "formats")]
 use crate::export::FbxBind;
 use crate::export::RobotOptions;
 #[cfg(feature = "formats")]
 use crate::export::npy::PointArrayOptions;
+#[cfg(feature = "physics")]
+use crate::model::MassShares;
 
 /// Collects what a fingerprint depends on, each part with its length, so that no two lists of parts are alike.
 pub(super) struct Fingerprint(blake3::Hasher);
@@ -40,7 +44,11 @@ impl Fingerprint {
 fn sections(config: &PipelineConfig) -> String {
     let OutputSection { report, contacts, .. } = config.output;
     #[cfg(feature = "physics")]
-    let forces = if config.output.forces { ", forces" } else { "" };
+    let forces = match config.output.forces {
+        ForceFiles::Flag(false) => String::new(),
+        ForceFiles::Flag(true) => ", forces".to_owned(),
+        ForceFiles::Word(word) => format!(", forces {word:?}"),
+    };
     #[cfg(not(feature = "physics"))]
     let forces = "";
     let output = output_text(&config.output);
@@ -77,9 +85,16 @@ fn input_text(input: &InputSection) -> String {
         }
     };
     let robot = input.robot.as_ref().map_or("", |_| ", robot");
+    #[cfg(feature = "physics")]
+    let mass = match (input.mass_kg, input.mass_shares) {
+        (None, MassShares::Table) => String::new(),
+        (kilograms, shares) => format!(", mass: {:?} {shares:?}", kilograms.map(|mass| mass.0)),
+    };
+    #[cfg(not(feature = "physics"))]
+    let mass = "";
     format!(
         "Options {{ units: {:?}, up: {up}, bvh_positions: {positions}, calibration: {calibration}, words: [{}], rate: {:?}, \
-         skeleton: {:?}, body_model: {:?}, memory: {:?}{points}{robot} }}",
+         skeleton: {:?}, body_model: {:?}, memory: {:?}{points}{robot}{mass} }}",
         input.units.as_ref().map(|units| units.metres),
         words.join(", "),
         input.rate.map(|rate| rate.0),

@@ -4,6 +4,8 @@ use super::memory::Memory;
 use super::section_values::{OneOrMany, Units, name_or_number, one_or_many};
 use crate::anatomy::Word;
 use crate::import;
+#[cfg(feature = "physics")]
+use crate::model::{BodyMass, MassShares};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -55,6 +57,14 @@ pub struct InputSection {
     /// Memory limit for reading one file ("2GB", "500MB"). Omitted: a limit that grows with the size of the file, at most 4 GB.
     /// A small file that needs more is most likely damaged.
     pub memory: Option<Memory>,
+    /// The mass of the body in kilograms, for forces, hits and ragdolls: torques and forces grow with it, and the same impulse moves a
+    /// heavier body less. Omitted: 70 for `perform` and forces, 22.5 times the height squared for ragdolls.
+    #[cfg(feature = "physics")]
+    pub mass_kg: Option<Kilograms>,
+    /// How the mass is distributed: "table" as in people (Winter 2009), "skin" as the volume inside of a closed skin, for
+    /// characters that are not built like people.
+    #[cfg(feature = "physics")]
+    pub mass_shares: MassShares,
     /// The clip of a motion file that holds several, by name or number from 0. Omitted: all of them.
     #[serde(deserialize_with = "name_or_number")]
     #[schemars(with = "Option<String>")]
@@ -205,6 +215,10 @@ impl InputSection {
             robot: self.robot.as_ref().map(|path| folder.join(path)),
             memory: self.memory.map(|memory| memory.bytes),
             points: self.points.options(folder),
+            #[cfg(feature = "physics")]
+            mass: BodyMass { kilograms: self.mass_kg.map(|mass| mass.0), shares: self.mass_shares },
+            #[cfg(not(feature = "physics"))]
+            mass: crate::model::BodyMass::default(),
         }
     }
 }
@@ -230,6 +244,32 @@ impl TryFrom<f64> for FrameRate {
 const LEAST_RATE: f64 = 0.1;
 /// Highest frame rate, Hz, well above that of any capture.
 const MOST_RATE: f64 = 10_000.0;
+
+/// A mass.
+#[cfg(feature = "physics")]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "f64")]
+#[schemars(with = "f64")]
+pub struct Kilograms(pub f64);
+
+#[cfg(feature = "physics")]
+impl TryFrom<f64> for Kilograms {
+    type Error = String;
+
+    fn try_from(mass: f64) -> Result<Self, String> {
+        if (LIGHTEST..=HEAVIEST).contains(&mass) {
+            return Ok(Kilograms(mass));
+        }
+        Err(format!("{mass} kg, expected {LIGHTEST} to {HEAVIEST}"))
+    }
+}
+
+/// The lightest body, kilograms: a doll.
+#[cfg(feature = "physics")]
+const LIGHTEST: f64 = 0.1;
+/// The heaviest body, kilograms: beyond the largest land animal.
+#[cfg(feature = "physics")]
+const HEAVIEST: f64 = 100_000.0;
 
 /// The axis that points up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

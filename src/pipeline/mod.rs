@@ -14,6 +14,8 @@ mod config_parts;
 mod contact_sidecar;
 #[cfg(feature = "physics")]
 mod force_sidecar;
+#[cfg(all(feature = "physics", feature = "formats"))]
+mod force_arrays;
 mod default_pipeline;
 mod file_hash;
 mod file_names;

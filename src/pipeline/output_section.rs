@@ -43,10 +43,11 @@ pub struct OutputSection {
     /// Whether to write the contact labels of a motion next to each output, as `NAME.contacts.csv`, the table that the stage
     /// `contacts` reads.
     pub contacts: bool,
-    /// Whether to write the forces of a motion next to each output, as `NAME.forces.csv`: torques of the joints, forces of the
-    /// floor, centre of pressure, the force that no contact explains, and energy, for a body of 70 kg.
+    /// The files of forces to write next to each output: `true` or "csv" for a table, `NAME.forces.csv`, "npz" for NumPy arrays,
+    /// `NAME.forces.npz`, "both". They hold torques of the joints, forces of the floor, centre of pressure, the force that no contact explains, and energy, for a body of
+    /// `input.mass_kg` (70).
     #[cfg(feature = "physics")]
-    pub forces: bool,
+    pub forces: ForceFiles,
     /// Whether the animations in the character's file are replaced rather than kept.
     pub replace_animations: bool,
     /// What FBX files contain.
@@ -78,7 +79,7 @@ impl Default for OutputSection {
             fail_on: Vec::new(),
             contacts: false,
             #[cfg(feature = "physics")]
-            forces: false,
+            forces: ForceFiles::Flag(false),
             replace_animations: false,
             #[cfg(feature = "formats")]
             fbx: FbxOptions::default(),
@@ -109,6 +110,55 @@ impl OutputSection {
             vrma: self.vrma,
             ..export::ExportOptions::default()
         }
+    }
+}
+
+/// Files of forces next to an output.
+#[cfg(feature = "physics")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "files of forces are `true`, `false`, `csv`, `npz` or `both`")]
+pub enum ForceFiles {
+    /// A table, or none.
+    Flag(bool),
+    /// By name.
+    Word(ForceWord),
+}
+
+/// A kind of files of forces.
+#[cfg(feature = "physics")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ForceWord {
+    /// A table.
+    Csv,
+    /// NumPy arrays.
+    #[cfg(feature = "formats")]
+    Npz,
+    /// A table and NumPy arrays.
+    #[cfg(feature = "formats")]
+    Both,
+}
+
+#[cfg(feature = "physics")]
+impl ForceFiles {
+    /// Whether a table is written.
+    pub fn table(self) -> bool {
+        #[cfg(feature = "formats")]
+        if self == Self::Word(ForceWord::Both) {
+            return true;
+        }
+        matches!(self, Self::Flag(true) | Self::Word(ForceWord::Csv))
+    }
+
+    /// Whether NumPy arrays are written.
+    #[cfg(feature = "formats")]
+    pub fn arrays(self) -> bool {
+        matches!(self, Self::Word(ForceWord::Npz | ForceWord::Both))
+    }
+
+    /// Whether any file is written.
+    pub fn any(self) -> bool {
+        self != Self::Flag(false)
     }
 }
 

@@ -6,6 +6,8 @@ use super::config_error::{ConfigFault, ConfigSource};
 use super::config_parts::{CharacterLimit, WrittenStageConfig};
 use super::default_pipeline::{CONVERT_NAME, DEFAULT_NAME};
 use super::fingerprint::Fingerprint;
+#[cfg(feature = "physics")]
+use super::output_section::ForceFiles;
 use super::output_section::Preview;
 use super::plan_error::PlanError;
 use super::planned_files::PlannedFiles;
@@ -57,7 +59,7 @@ pub struct Pipeline {
     pub contacts: bool,
     /// Whether a table of forces is written next to each output.
     #[cfg(feature = "physics")]
-    pub forces: bool,
+    pub forces: ForceFiles,
     /// A hash of everything that outputs depend on apart from the takes: the stages and their keys, the character, the
     /// content of the files that the pipeline names, the version of this program.
     pub fingerprint: String,
@@ -249,8 +251,8 @@ fn load_character(
     fingerprint: &mut Fingerprint,
 ) -> Option<LoadedCharacter> {
     fingerprint.add(&files.read(&config.texts, path)?);
-    let import::ImportOptions { words, memory, .. } = config.input.options(files.folder);
-    let options = import::ImportOptions { words, memory, ..import::ImportOptions::default() };
+    let import::ImportOptions { words, memory, mass, .. } = config.input.options(files.folder);
+    let options = import::ImportOptions { words, memory, mass, ..import::ImportOptions::default() };
     let loaded = import::load(files.folder.join(path), &options);
     let fault = |error| PlanError::Character { path: path.to_owned(), error };
     let asset = loaded.map_err(|error| files.add(&[], path, fault(error))).ok()?;

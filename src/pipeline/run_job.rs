@@ -3,7 +3,7 @@
 use super::contact_sidecar::contact_tables;
 use super::file_hash::{FileHash, slashed};
 #[cfg(feature = "physics")]
-use super::force_sidecar::force_tables;
+use super::force_sidecar::force_files;
 use super::job::{Job, TakeFile};
 use super::output_section::OutputFormat;
 use super::plan::{Pipeline, resources};
@@ -158,7 +158,7 @@ impl<'a> JobRun<'a> {
         }
         // Preview, labels and page belong to the first output: all are up to date or stale together.
         if let (Some(files), Some((_, path))) = (outputs.first_mut(), job.outputs.first()) {
-            self.add_sidecars(job, path, record, files);
+            self.add_sidecars(job, path, record, files)?;
         }
         Ok(outputs)
     }
@@ -205,7 +205,13 @@ impl<'a> JobRun<'a> {
     }
 
     /// Adds the preview, the table of contact labels and the report page of the output at `path`.
-    fn add_sidecars(&mut self, job: &Job, path: &Path, record: bool, files: &mut Vec<PendingFile>) {
+    fn add_sidecars(
+        &mut self,
+        job: &Job,
+        path: &Path,
+        record: bool,
+        files: &mut Vec<PendingFile>,
+    ) -> Result<(), RunError> {
         let (pipeline, report) = (self.pipeline, &mut self.report);
         let marks = std::mem::take(&mut self.marks);
         files.extend(preview_output::picture(
@@ -219,13 +225,12 @@ impl<'a> JobRun<'a> {
             files.extend(contact_tables(&self.motions, path, &mut report.warnings));
         }
         #[cfg(feature = "physics")]
-        if pipeline.forces {
-            files.extend(force_tables(&self.motions, path, &mut report.warnings));
-        }
+        files.extend(force_files(&self.motions, path, pipeline.forces, &mut report.warnings)?);
         let readings: Vec<Reading> = report.metrics.iter().map(Reading::from).collect();
         if pipeline.report && (pipeline.every_page || Verdict::of(&readings).over > 0) {
             files.extend(preview_output::page(job, path, &self.originals, &self.motions, report, record));
         }
+        Ok(())
     }
 }
 

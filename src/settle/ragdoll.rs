@@ -131,7 +131,7 @@ impl Ragdoll {
             return None;
         }
         let height = height_of(skeleton, &rest);
-        let mass = body_mass(height);
+        let mass = character.mass.kilograms.unwrap_or_else(|| body_mass(height));
         let mut part_of_joint: Vec<Option<usize>> = vec![None; skeleton.len()];
         for id in skeleton.ids() {
             let own = tree.iter().position(|p| p.1 == id);

@@ -21,7 +21,7 @@ pub struct HitConfig {
     pub time_s: f64,
     /// The part that is hit: `chest`, or a role such as `head` or `left_hand`.
     pub part: String,
-    /// Its impulse in newton seconds, for a body of 70 kg, in model space: left, up, forward.
+    /// Its impulse in newton seconds, for a body of `input.mass_kg` (70), in model space: left, up, forward.
     pub impulse_n_s: Option<[f64; 3]>,
     /// Instead of an impulse: the mass in kilograms of what arrives with `velocity_m_s` and stays.
     pub mass_kg: Option<f64>,
@@ -70,8 +70,8 @@ pub enum FallWord {
 /// A body performs the clip: hits, pushes, weak muscles and missing support show, and the body returns to the clip.
 ///
 /// Weights, muscles and a floor that only pushes act on the deviation from the clip alone: what nothing disturbs is returned
-/// unchanged, bit for bit. The body has the proportions of the character, scaled to a leg of 0.86 m and 70 kg; impulses and
-/// masses are for that body.
+/// unchanged, bit for bit. The body has the proportions of the character, scaled to a leg of 0.86 m, and 70 kg or `input.mass_kg`;
+/// impulses and masses are for that body.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PerformConfig {
@@ -256,6 +256,9 @@ impl Stage for PerformStage {
             );
             return Ok(motion);
         };
+        if let Some(text) = body.doubtful_masses(&motion.character) {
+            report.warnings.add("mass-shares", text, motion.character.name.clone());
+        }
         let hits = config.hits.iter().filter_map(|hit| hit.on(&motion.character, &body)).collect();
         let controls = PerformControls {
             assist: if let AssistBound::Weights(weights) = config.assist { weights } else { f64::INFINITY },
@@ -299,6 +302,7 @@ fn write_report(done: &PerformedClip, on_fall: OnFall, report: &mut Report) {
             fix: None,
         });
     }
+    report.measure("perform_mass", done.mass, "kg");
     report.measure("perform_largest", done.largest / done.scale, "m");
     report.measure("perform_mean", done.mean / done.scale, "m");
     if done.bounded > 0.0 {

@@ -4,3 +4,5 @@ mod capsules;
 mod hand_targets;
 mod laws;
 mod range_of_motion;
+#[cfg(feature = "physics")]
+mod skin_volume;

@@ -17,8 +17,8 @@ use crate::gltf_document::{Chunks, GltfError, GltfNode, Json, NodeTree};
 use crate::math::{Quat, Transform};
 use crate::memory_budget::MemoryBudget;
 use crate::model::{
-    Asset, Assignment, Character, Clip, Container, Document, Joint, JointId, Mesh, ModelPose, Rig, Role,
-    Skeleton,
+    Asset, Assignment, BodyMass, Character, Clip, Container, Document, Joint, JointId, Mesh, ModelPose, Rig,
+    Role, Skeleton,
 };
 use crate::report::Warnings;
 use std::path::Path;
@@ -151,6 +151,7 @@ impl GltfFile {
             meshes: self.meshes,
             document: Some(Document { model_from_file, ..self.document }),
             robot: None,
+            mass: BodyMass::default(),
         };
         Asset {
             character: Arc::new(character),

@@ -1,7 +1,7 @@
 //! Weights of morph targets follow their names from take to character.
 
 use crate::made_figure::figure;
-use crate::model::{AnimatedProperty, Character, Mesh, MorphTarget, PropertyTrack};
+use crate::model::{AnimatedProperty, BodyMass, Character, Mesh, MorphTarget, PropertyTrack};
 use crate::retarget::morph_weights::transferred;
 
 fn face(node: &str, names: &[&str]) -> Mesh {
@@ -11,7 +11,16 @@ fn face(node: &str, names: &[&str]) -> Mesh {
 
 fn with(meshes: Vec<Mesh>) -> Character {
     let (bind, calibration, document) = (None, None, None);
-    Character { name: "hero".into(), rig: figure(), bind, calibration, meshes, document, robot: None }
+    Character {
+        name: "hero".into(),
+        rig: figure(),
+        bind,
+        calibration,
+        meshes,
+        document,
+        robot: None,
+        mass: BodyMass::default(),
+    }
 }
 
 fn track(node: &str, width: usize, values: &[f32]) -> PropertyTrack {

@@ -1,6 +1,6 @@
 //! Hits: half sines of force on a part of the body.
 //!
-//! Units: as `perform`; impulses and masses are those for the performing body of 70 kg.
+//! Units: as `perform`; impulses and masses are for the mass of the performing body.
 
 use crate::math::Vec3;
 use std::f64::consts::PI;

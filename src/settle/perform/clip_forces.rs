@@ -1,12 +1,12 @@
 //! Inverse dynamics of a clip: torques, contact forces, the wrench that nothing explains, energy. The clip is not changed.
 //!
-//! The same forces that a performance applies ([`super::feed_forward`]), frame by frame. Units: SI for a body of 70 kg, in
+//! The same forces that a performance applies ([`super::feed_forward`]), frame by frame. Units: SI, in
 //! metres of the performing body, which [`ClipForces::of`] scales back to the clip: lengths by its own, forces as they are.
 
 use super::contact_forces::force;
-use super::feed_forward::{FeedForward, gravity};
+use super::feed_forward::FeedForward;
 use super::foot_points::{POINTS, SoleTracks, sole_points};
-use super::performing_body::{MASS, PerformingBody};
+use super::performing_body::PerformingBody;
 use super::reference::Reference;
 use crate::dynamics::Placement;
 use crate::kinematics::shots;
@@ -42,6 +42,14 @@ pub struct ClipForces {
     pub joints: Vec<JointId>,
     /// One for each frame.
     pub frames: Vec<FrameForces>,
+    /// The hips.
+    pub hips: JointId,
+    /// The mass of the body, kilograms.
+    pub mass: f64,
+    /// What moves with the hips, then with each joint, kilograms.
+    pub masses: Vec<f64>,
+    /// Where its skin contradicts the masses of its parts, in words.
+    pub doubt: Option<String>,
 }
 
 impl ClipForces {
@@ -76,16 +84,23 @@ impl ClipForces {
                 frames.push(FrameForces {
                     torques,
                     feet,
-                    pressure: (down > PRESSES * MASS * GRAVITY).then(|| center / (down * body.scale)),
+                    pressure: (down > PRESSES * body.weight()).then(|| center / (down * body.scale)),
                     unexplained: [forces.force.linear, placed.rotation[0] * forces.force.angular[0]],
-                    unexplained_share: forces.unexplained(),
-                    energy: [kinetic, -MASS * gravity().y * height],
+                    unexplained_share: forces.unexplained(body.weight()),
+                    energy: [kinetic, body.weight() * height],
                     power,
                 });
             }
         }
         let joints = body.tops[1..].iter().map(|&top| body.parts[top].joint).collect();
-        Some(Self { joints, frames })
+        Some(Self {
+            joints,
+            frames,
+            hips: body.parts[body.tops[0]].joint,
+            mass: body.mass,
+            masses: body.tree.links().iter().map(|link| link.mass).collect(),
+            doubt: body.doubtful_masses(&motion.character),
+        })
     }
 
     /// Sums over the clip for `measure --physics`: the share of frames in which more than a tenth of the weight is unexplained, and the largest torque,
@@ -95,9 +110,10 @@ impl ClipForces {
         let over = self.frames.iter().filter(|f| f.unexplained_share > UNEXPLAINED).count();
         let most = |of: &dyn Fn(&FrameForces) -> f64| self.frames.iter().map(of).fold(0.0, f64::max);
         let torque = most(&|f| f.torques.iter().map(|t| t.norm()).fold(0.0, f64::max));
-        let floor = most(&|f| (f.feet[0] + f.feet[1]).y) / (MASS * GRAVITY);
+        let floor = most(&|f| (f.feet[0] + f.feet[1]).y) / (self.mass * GRAVITY);
         let metric = |name: &str, value, unit| Metric { name: name.into(), value, unit, ..Metric::default() };
         vec![
+            metric("forces_mass", self.mass, "kg"),
             metric("forces_unexplained", over as f64 / self.frames.len().max(1) as f64, "1"),
             metric("forces_torque_max", torque, "N m"),
             metric("forces_floor_max", floor, "1"),

@@ -5,7 +5,7 @@
 
 use super::contact_forces::{Edges, Explanation, LEAST_CAPACITY, force, stacked};
 use super::foot_points::{FootPoint, SoleTracks};
-use super::performing_body::{MASS, PerformingBody};
+use super::performing_body::PerformingBody;
 use super::reference::Reference;
 use crate::dynamics::{JointVector, Placement};
 use crate::math::Vec3;
@@ -53,7 +53,7 @@ impl FeedForward {
         }
         let inertia = tree.root_inertia(&placed);
         let explanation =
-            Explanation { points, placed: &placed, inertia: &inertia, mass: MASS, capacity: &capacity };
+            Explanation { points, placed: &placed, inertia: &inertia, mass: body.mass, capacity: &capacity };
         let none = vec![Edges::default(); points.len()];
         let along = explanation.forces(&stacked(&left.linear, &moment), &none);
         let at: Vec<(usize, Vec3)> = points.iter().map(|p| (p.body, placed.point(p.body, &p.at))).collect();
@@ -69,10 +69,10 @@ impl FeedForward {
         self.capacity[point] > LEAST_CAPACITY
     }
 
-    /// The wrench that no contact explains, over the weight: the force, and the moment over [`ARM`].
-    pub fn unexplained(&self) -> f64 {
+    /// The wrench that no contact explains, over the weight of the body: the force, and the moment over [`ARM`].
+    pub fn unexplained(&self, weight: f64) -> f64 {
         let [f, m] = [self.force.linear, self.force.angular[0] / ARM];
-        (f.norm_squared() + m.norm_squared()).sqrt() / (MASS * GRAVITY)
+        (f.norm_squared() + m.norm_squared()).sqrt() / weight
     }
 }
 

@@ -5,8 +5,6 @@
 use super::blow::Hit;
 use super::foot_points::POINTS;
 use super::performer::StepForces;
-use super::performing_body::MASS;
-use crate::measure::GRAVITY;
 
 /// A joint nearer to the clip than this is back, metres.
 pub const BACK: f64 = 0.01;
@@ -68,8 +66,17 @@ impl HitRecord {
     }
 
     /// Adds a step of `h` seconds that ended `time` seconds from the first frame; `distances` of the joints from the clip by
-    /// body, `capacity` of the sole points.
-    pub fn add(&mut self, time: f64, h: f64, distances: &[f64], forces: &StepForces, capacity: &[f64]) {
+    /// body, `capacity` of the sole points, `weight` of
+    /// the body in newton.
+    pub fn add(
+        &mut self,
+        time: f64,
+        h: f64,
+        distances: &[f64],
+        forces: &StepForces,
+        capacity: &[f64],
+        weight: f64,
+    ) {
         let most =
             |(body, far): (usize, f64), (b, d): (usize, &f64)| if *d > far { (b, *d) } else { (body, far) };
         let (body, far) = distances.iter().enumerate().fold((0, 0.0), most);
@@ -80,7 +87,7 @@ impl HitRecord {
         if !self.back {
             self.back_after = time - self.time;
         }
-        let help = forces.given[0].norm() / (MASS * GRAVITY);
+        let help = forces.given[0].norm() / weight;
         self.help = self.help.max(help);
         self.strength = self.strength.max(forces.wanted);
         if help > SOME_HELP {

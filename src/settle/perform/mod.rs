@@ -2,10 +2,11 @@
 //!
 //! The forces that the clip itself needs are applied in the arithmetic of the step, and every other term acts on the deviation
 //! from the clip alone, so that an undisturbed clip is a solution: it comes out as it went in, bit for bit. Space: model space,
-//! Y up. Units: SI for a body whose leg (thigh and shin) is 0.86 m and whose mass is 70 kg; other bodies are scaled to it and
-//! back.
+//! Y up. Units: SI for a body whose leg (thigh and shin) is 0.86 m; other bodies are scaled to it and back. Its mass is
+//! 70 kg unless the user gives another: forces are in proportion to it.
 
 mod part_kind;
+mod part_masses;
 mod performing_body;
 mod part_inertia;
 mod reference;

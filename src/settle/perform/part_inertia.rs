@@ -1,22 +1,18 @@
-//! Mass, centre and inertia of the parts of a performing body, from Winter's table (`body::segment_of`).
+//! Mass, centre and inertia of the parts of a performing body: centres and gyration from Winter's table (`body::segment_of`).
 
-use super::performing_body::PartJoint;
+use super::performing_body::{MASS, PartJoint};
 use crate::body::segment_of;
 use crate::dynamics::BallLink;
 use crate::math::{Mat3, Transform, Vec3};
-use crate::model::Role;
 use std::f64::consts::PI;
 
-/// Density of the body, kg/m^3: about that of water.
+/// Density of a body of the usual mass, kg/m^3: about that of water.
 const DENSITY: f64 = 1000.0;
-
-/// Share of the body's mass of a joint without a role between two that have one: its length is counted by the part above.
-const LINK: f64 = 0.004;
 
 /// Radius of gyration of such a joint over its length.
 const LINK_GYRATION: f64 = 0.4;
 
-/// Least moment of inertia, kg m^2: that of a bone of 0.1 kg and 2 cm; keeps matrices far from singular.
+/// Least moment of inertia in a body of the usual mass, kg m^2: that of a bone of 0.1 kg and 2 cm; keeps matrices far from singular.
 const LEAST: f64 = 1e-5;
 
 /// Mass properties of one part, in the axes of its joint.
@@ -28,29 +24,19 @@ pub struct PartMass {
 }
 
 impl PartMass {
-    /// The segments of parts that weigh `mass` kilograms together; shares of missing parts go to the others.
-    pub fn of_parts(parts: &[PartJoint], mass: f64) -> Vec<PartMass> {
-        let is_spine = |part: &&PartJoint| matches!(part.role, Some(Role::Spine(_)));
-        let spine: f64 = parts.iter().filter(is_spine).map(|part| part.bone.norm()).sum();
-        let necks = parts.iter().filter(|part| matches!(part.role, Some(Role::Neck(_)))).count() as f64;
-        let share = |part: &PartJoint| {
-            let whole = part.role.and_then(segment_of).map_or(LINK, |segment| segment.mass);
-            match part.role {
-                Some(Role::Spine(_)) => whole * part.bone.norm() / spine,
-                Some(Role::Neck(_)) => whole / necks,
-                _ => whole,
-            }
-        };
-        let all: f64 = parts.iter().map(share).sum();
-        parts.iter().map(|part| PartMass::of(part, mass * share(part) / all)).collect()
+    /// The parts with their shares of a body of `mass` kilograms.
+    pub fn of_parts(parts: &[PartJoint], shares: &[f64], mass: f64) -> Vec<PartMass> {
+        parts.iter().zip(shares).map(|(part, share)| PartMass::of(part, *share, mass)).collect()
     }
 
-    /// A capsule-like solid along the bone.
-    fn of(part: &PartJoint, mass: f64) -> PartMass {
+    /// A capsule-like solid along the bone, as thick as in a body of the usual mass: another mass is another density, so that forces
+    /// are in proportion to it.
+    fn of(part: &PartJoint, share: f64, of_mass: f64) -> PartMass {
+        let mass = of_mass * share;
         let segment = part.role.and_then(segment_of);
         let length = part.bone.norm();
         let axis = part.bone / length;
-        let square = mass / (PI * length * DENSITY);
+        let square = MASS * share / (PI * length * DENSITY);
         let along = 0.5 * mass * square;
         let gyration = segment.map_or(LINK_GYRATION, |s| s.gyration) * length;
         // No solid is flatter across its long axis than a disc; the rest is the thickness.
@@ -59,7 +45,7 @@ impl PartMass {
         PartMass {
             mass,
             center: part.bone * segment.map_or(0.5, |s| s.center),
-            inertia: Mat3::identity() * (across + LEAST) + of_axis * (along - across),
+            inertia: Mat3::identity() * (across + LEAST * (of_mass / MASS)) + of_axis * (along - across),
         }
     }
 }

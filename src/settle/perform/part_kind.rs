@@ -2,7 +2,7 @@
 
 use crate::model::Role;
 
-/// Constants of one kind of part, for a body of 70 kg with a leg of 0.86 m.
+/// Constants of one kind of part, for a body with a leg of 0.86 m.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PartKind {
     /// Rate at which a deviation of its joint from the clip decays, 1/s, for the default time of recovery.

@@ -8,12 +8,11 @@ use super::blow::{Blow, Hit, part_of_blow};
 use super::foot_points::{FootPoint, SoleTracks, sole_points};
 use super::hit_record::{BACK, HitRecord};
 use super::performer::{Controls, Performer, StepForces};
-use super::performing_body::{MASS, PerformingBody};
+use super::performing_body::PerformingBody;
 use super::reference::Reference;
 use crate::dynamics::{JointState, JointVector, Placement};
 use crate::kinematics::shots;
 use crate::math::{Vec3, smoothstep};
-use crate::measure::GRAVITY;
 use crate::model::{JointId, Motion};
 use crate::settle::{RagdollRelease, release_ragdoll};
 use std::f64::consts::FRAC_PI_3;
@@ -59,6 +58,8 @@ pub struct PerformedClip {
     pub bounded: f64,
     /// Metres of the performing body for one of the clip.
     pub scale: f64,
+    /// Its mass, kilograms.
+    pub mass: f64,
     /// The joint of each body.
     pub joints: Vec<JointId>,
     /// The largest distance of a joint from the clip in every frame, metres of the clip; zero where nothing is simulated.
@@ -117,6 +118,7 @@ pub fn perform(motion: &Motion, options: &PerformOptions) -> Option<PerformedCli
         mean: stage.sum / (steps * joints),
         bounded: stage.bounded as f64 / steps,
         scale: body.scale,
+        mass: body.mass,
         joints: body.tops.iter().map(|&top| body.parts[top].joint).collect(),
         deviation: stage.deviation,
         help: stage.help,
@@ -308,7 +310,7 @@ impl<'a> Staging<'a> {
             let share = fade.map_or(1.0, |from| 1.0 - smoothstep(((time - from) / FADE).clamp(0.0, 1.0)));
             let disturbed = deviation.linear.norm().max(turned) > ROUNDING;
             if performer.step.is_multiple_of(per) && share > 0.0 && disturbed {
-                let weight = MASS * GRAVITY;
+                let weight = self.body.weight();
                 let frame = span.frames.start + performer.step / per;
                 self.deviation[frame] = far * share / self.body.scale;
                 self.help[frame] = forces.given[0].norm() / weight;
@@ -348,7 +350,7 @@ impl<'a> Staging<'a> {
         self.steps += 1;
         self.bounded += usize::from(forces.bounded);
         if let Some(record) = self.records.last_mut().filter(|_| hit) {
-            record.add(time, h, distances, forces, capacity);
+            record.add(time, h, distances, forces, capacity, self.body.weight());
         }
     }
 }

@@ -8,12 +8,11 @@
 use super::contact_forces::{Edges, Explanation, force, stacked};
 use super::feed_forward::{ARM, FeedForward, gravity};
 use super::foot_points::{FootPoint, SoleTracks};
-use super::performing_body::{MASS, PerformingBody};
+use super::performing_body::PerformingBody;
 use super::reference::Reference;
 use super::step_contacts::FloorRows;
 use crate::dynamics::{BallTree, JointState, JointVector, Placement};
 use crate::math::{Mat6, Vec3, exp};
-use crate::measure::GRAVITY;
 
 /// The time of recovery for which the rates of [`super::part_kind`] hold, seconds: 6.5 over the rate of the legs.
 pub const RECOVER: f64 = 0.8;
@@ -218,8 +217,13 @@ impl<'a> Performer<'a> {
         let capacity: Vec<f64> =
             (0..at.len()).map(|p| clip.capacity[p] * (1.5 - lifted(p) / LIFTED).clamp(0.0, 1.0)).collect();
         let inertia = self.tree.root_inertia(placed);
-        let explanation =
-            Explanation { points: self.points, placed, inertia: &inertia, mass: MASS, capacity: &capacity };
+        let explanation = Explanation {
+            points: self.points,
+            placed,
+            inertia: &inertia,
+            mass: self.body.mass,
+            capacity: &capacity,
+        };
         let (force_wanted, torque_wanted) = (wanted.linear - own[0], wanted.angular[0] - own[1]);
         let along =
             explanation.forces(&stacked(&force_wanted, &(placed.rotation[0] * torque_wanted)), &clip.along);
@@ -228,7 +232,7 @@ impl<'a> Performer<'a> {
         let mut active = wanted;
         active.add_scaled(&contacts, -1.0);
         let short = [active.linear - own[0], active.angular[0] - own[1]];
-        let weight = self.controls.assist * MASS * GRAVITY;
+        let weight = self.controls.assist * self.body.weight();
         let given = [limited(&short[0], weight), limited(&short[1], weight * ARM)];
         let missing = [short[0] - given[0], short[1] - given[1]];
         if missing.iter().any(|m| *m != Vec3::zeros()) {
@@ -253,19 +257,19 @@ impl<'a> Performer<'a> {
 
     /// Stiffness and damping of tissue and stops, and the push of the stops, by body.
     fn passive(&self, e: &JointVector) -> (Vec<f64>, Vec<f64>, Vec<Vec3>) {
-        let terms = self.controls.terms;
+        let (terms, mass) = (self.controls.terms, self.body.mass);
         let n = e.angular.len();
         let (mut stiffness, mut damping, mut push) = (vec![0.0; n], vec![0.0; n], vec![Vec3::zeros(); n]);
         for b in 1..n {
             let kind = self.body.kind(b);
             if terms.tissue {
-                (stiffness[b], damping[b]) = (kind.stiffness * MASS, kind.damping * MASS);
+                (stiffness[b], damping[b]) = (kind.stiffness * mass, kind.damping * mass);
             }
             let size = e.angular[b].norm();
             if terms.stops && size > STOP {
-                stiffness[b] += STOP_STIFFNESS * MASS;
-                damping[b] += STOP_DAMPING * MASS;
-                push[b] = e.angular[b] * (STOP_STIFFNESS * MASS * STOP / size);
+                stiffness[b] += STOP_STIFFNESS * mass;
+                damping[b] += STOP_DAMPING * mass;
+                push[b] = e.angular[b] * (STOP_STIFFNESS * mass * STOP / size);
             }
         }
         (stiffness, damping, push)
@@ -275,7 +279,7 @@ impl<'a> Performer<'a> {
     fn bound(&self, active: &mut JointVector, damping: &mut [f64]) -> f64 {
         let mut wanted = 0.0_f64;
         for (b, (torque, damping)) in active.angular.iter_mut().zip(damping).enumerate().skip(1) {
-            let person = self.body.kind(b).torque * MASS;
+            let person = self.body.kind(b).torque * self.body.mass;
             let most = self.controls.strength * person;
             let size = torque.norm();
             wanted = wanted.max(size / person);

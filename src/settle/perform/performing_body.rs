@@ -7,16 +7,18 @@
 
 use super::part_inertia::{PartMass, link};
 use super::part_kind::PartKind;
+use super::part_masses::{contradictions, mass_shares};
 use crate::dynamics::{BallTree, JointState, JointVector};
 use crate::kinematics::map_frames_towards;
 use crate::math::{Transform, Vec3, exp};
-use crate::model::{Character, Clip, JointId, ModelPose, Pose, Rig, Role, Side, Skeleton};
+use crate::measure::GRAVITY;
+use crate::model::{Character, Clip, JointId, MassShares, ModelPose, Pose, Rig, Role, Side, Skeleton};
 use crate::settle::ragdoll::limb_above;
 
 /// Length of thigh and shin of the performing body, metres.
 pub const LEG: f64 = 0.86;
 
-/// Mass of the performing body, kilograms.
+/// Mass of a performing body of which the user says nothing, kilograms.
 pub const MASS: f64 = 70.0;
 
 /// A joint that rotates by less than this over a whole clip does not rotate, radians.
@@ -53,6 +55,8 @@ pub struct PerformingBody {
     pub tops: Vec<usize>,
     /// Metres of the performing body for one of the character.
     pub scale: f64,
+    /// Its mass, kilograms.
+    pub mass: f64,
 }
 
 impl PerformingBody {
@@ -93,7 +97,8 @@ impl PerformingBody {
                 parts[k].bone = direction(&stand, &parts, k) * kind.length;
             }
         }
-        let segments = PartMass::of_parts(&parts, MASS);
+        let mass = character.mass.kilograms.unwrap_or(MASS);
+        let segments = PartMass::of_parts(&parts, &mass_shares(character, &parts, scale), mass);
         let offsets: Vec<Vec3> = (0..tops.len()).map(|b| offset(&parts, &tops, b, &frames)).collect();
         let links = (0..tops.len()).map(|b| {
             let own: Vec<(PartMass, Transform)> = (parts.iter().zip(&segments))
@@ -105,9 +110,36 @@ impl PerformingBody {
             link(skeleton.joint(top.joint).name.clone(), parent, offsets[b], &own)
         });
         let tree = BallTree::new(links.collect()).ok()?;
-        let body = Self { tree, parts, tops, scale };
+        let body = Self { tree, parts, tops, scale, mass };
         let states = frames.iter().map(|frame| body.state(frame)).collect();
         Some((body, states))
+    }
+
+    /// The weight, newton.
+    pub fn weight(&self) -> f64 {
+        self.mass * GRAVITY
+    }
+
+    /// What is doubtful about the masses of the parts, in words: the skin contradicts the table, or is not closed where it is asked
+    /// for.
+    pub fn doubtful_masses(&self, character: &Character) -> Option<String> {
+        match (character.mass.shares, contradictions(character, &self.parts, self.scale)) {
+            (MassShares::Skin, None) => Some(
+                "the skin is not closed: the masses are those of people, not of its volume (`input.mass_shares`)"
+                    .to_owned(),
+            ),
+            (MassShares::Table, Some(found)) if !found.is_empty() => {
+                let of = |(segment, [table, skin]): &(&str, [f64; 2])| {
+                    format!("{segment} {:.0} % by volume, {:.0} % in people", 100.0 * skin, 100.0 * table)
+                };
+                let list: Vec<String> = found.iter().map(of).collect();
+                Some(format!(
+                    "the masses are those of people, and the body is built otherwise: {}\n  hint: try `--set input.mass_shares=skin`",
+                    list.join("; ")
+                ))
+            }
+            _ => None,
+        }
     }
 
     /// The coordinates of a frame, of the joints of all parts in model space.

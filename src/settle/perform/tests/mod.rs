@@ -1,4 +1,5 @@
 mod disturbed;
 mod laws;
+mod masses;
 mod real;
 mod scene;

@@ -9,7 +9,7 @@ use std::path::Path;
 const MOST_ENTRIES: usize = 20_000;
 
 /// Extensions of face takes that reports and tables have too: folders of takes have those beside them.
-const OFTEN_OTHER: [&str; 2] = ["csv", "json"];
+pub(crate) const OFTEN_OTHER: [&str; 2] = ["csv", "json"];
 
 /// The message for a folder where files are expected; `shown` is its path as the user wrote it.
 pub(super) fn folder_given(folder: &Path, shown: &str) -> String {

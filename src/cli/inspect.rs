@@ -126,11 +126,11 @@ fn read(
 }
 
 fn page_of(file: &Path, asset: &Asset, read_as: &'static str) -> String {
-    page(asset, &file.display().to_string(), format(asset, read_as)) + &told(asset, &faults(asset))
+    page(asset, &file.display().to_string(), format(asset, read_as)) + &told(asset, &capture_errors(asset))
 }
 
 fn document_of(file: &Path, asset: &Asset, read_as: &'static str) -> Value {
-    document(asset, &file.display().to_string(), format(asset, read_as), &faults(asset))
+    document(asset, &file.display().to_string(), format(asset, read_as), &capture_errors(asset))
 }
 
 fn draw_roles(asset: &Asset, file: &Path, path: &Path, format: Format) -> Result<(), Failure> {
@@ -181,7 +181,7 @@ fn calibration(character: &Character) -> Value {
 }
 
 /// The capture errors of every clip, as the stage `repair` finds them.
-fn faults(asset: &Asset) -> Vec<Vec<Finding>> {
+pub(super) fn capture_errors(asset: &Asset) -> Vec<Vec<Finding>> {
     let judged = |clip: &Clip| {
         repair_motion(Motion::new(Arc::clone(&asset.character), clip.clone()), &Faults::default()).findings
     };

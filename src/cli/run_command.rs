@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 ///
 /// Outputs that are up to date are skipped. A file that posemill did not write is never replaced without
 /// `--force`.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(after_help = "Examples:\n  \
     posemill run pipeline.toml\n  \
     posemill run pipeline.toml --input 'takes/walk*.bvh' --output /tmp/try\n  \
@@ -52,6 +52,13 @@ pub struct RunArguments {
     runner: RunnerArguments,
 }
 
+impl RunArguments {
+    /// `posemill run PIPELINE.toml`.
+    pub fn of(pipeline: PathBuf) -> Self {
+        Self { pipelines: vec![pipeline], ..Self::default() }
+    }
+}
+
 /// Plans every pipeline, then runs them in order.
 ///
 /// # Errors
@@ -77,7 +84,10 @@ pub fn run(arguments: &RunArguments, console: &Console) -> Result<Exit, Failure>
 }
 
 /// The runs of one pipeline file: one for each of its characters, or one without a character.
-fn plan(path: &Path, arguments: &RunArguments, console: &Console) -> Result<Vec<PlannedRun>, Failure> {
+///
+/// # Errors
+/// A [`Failure`] with every fault of the pipeline.
+pub fn plan(path: &Path, arguments: &RunArguments, console: &Console) -> Result<Vec<PlannedRun>, Failure> {
     let name = path.shown();
     let text = read_text(path).map_err(|e| PlanError::File { path: name.clone(), reason: io_reason(&e) })?;
     let mut sets: Vec<String> = arguments.clip.iter().map(|clip| clip_set(clip)).collect();

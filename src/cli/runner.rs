@@ -18,7 +18,7 @@ use std::io::IsTerminal;
 use std::sync::{Mutex, PoisonError};
 
 /// The options of every command that writes outputs.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub struct RunnerArguments {
     /// Override one key: `stage.retarget.scale=1.0`, `input.units=cm`, `output.formats=["glb","bvh"]`
     #[arg(long = "set", value_name = "PATH=VALUE")]

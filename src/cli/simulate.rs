@@ -90,7 +90,7 @@ pub fn run(arguments: &SimulateArguments, console: &Console) -> Result<Exit, Fai
     let text = read_text(path).map_err(|e| PlanError::File { path: name.clone(), reason: io_reason(&e) })?;
     let integrator = arguments.integrator.as_deref();
     let mut scene =
-        Scene::parse_with(&text, integrator).map_err(|e| Failure::Scene(shown(&name, &text, &e)))?;
+        Scene::parse_with(&text, integrator).map_err(|e| Failure::Scene(scene_error(&name, &text, &e)))?;
     if let Some(fps) = arguments.fps {
         if !(fps.is_finite() && fps > 0.0) {
             return Err(Failure::Argument(format!("{fps} frames per second, allowed is above 0")));
@@ -258,7 +258,7 @@ fn animation(recording: &Recording, format: Format) -> Result<Vec<u8>, Failure> 
 }
 
 /// A fault with its line of the scene file.
-fn shown(name: &str, text: &str, error: &SceneError) -> ConfigError {
+pub(super) fn scene_error(name: &str, text: &str, error: &SceneError) -> ConfigError {
     let starts = std::iter::once(0).chain(text.match_indices('\n').map(|m| m.0 + 1));
     let start = starts.take(error.line).last().unwrap_or(0);
     let line = text[start..].lines().next().unwrap_or_default();

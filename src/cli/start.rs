@@ -3,8 +3,8 @@
 use super::console::{Color, Console};
 use super::exit::{Exit, Failure};
 use super::{
-    calibrate, completions, convert, formats, inspect, joints, map, measure, preview, retarget, run_command,
-    simulate, stages, worker,
+    calibrate, completions, convert, doctor, formats, inspect, joints, map, measure, preview, retarget,
+    run_command, simulate, stages, worker,
 };
 use crate::batch::quoted;
 use crate::pipeline::{PlanError, schema};
@@ -39,6 +39,7 @@ pub struct Arguments {
 /// One variant for each command, in the order in which users come to need them.
 #[derive(Debug, Subcommand)]
 enum Command {
+    Doctor(doctor::DoctorArguments),
     Inspect(inspect::InspectArguments),
     Retarget(retarget::RetargetArguments),
     Preview(preview::PreviewArguments),
@@ -135,6 +136,7 @@ pub fn program() -> ExitCode {
         Command::Run(a) => run_command::run(a, &console),
         Command::Retarget(a) => retarget::run(a, &console),
         Command::Convert(a) => convert::run(a, &console),
+        Command::Doctor(a) => doctor::run(a, &console),
         Command::Inspect(a) => inspect::run(a, &console),
         Command::Joints(a) => joints::run(a, &console),
         Command::Map(a) => map::run(a, &console),

@@ -22,6 +22,17 @@ pub(super) fn stage_error(number: usize, name: &'static str) -> impl Fn(StageErr
     move |error| RunError::Stage { number, name, error }
 }
 
+#[cfg(feature = "cli")]
+impl Pipeline {
+    /// Whether every stage can work on takes of this character.
+    ///
+    /// # Errors
+    /// The error with which the first stage that cannot refuses a take.
+    pub(crate) fn check_take(&self, arriving: &Arc<Character>) -> Result<(), RunError> {
+        resolve(self, arriving).map(drop)
+    }
+}
+
 /// Every stage, resolved for the character that arrives at it.
 pub(super) fn resolve(
     pipeline: &Pipeline,

@@ -1,0 +1,210 @@
+//! `posemill doctor`: explains what files and folders hold, what is missing or doubtful, and which command to run next.
+
+use super::console::Console;
+use super::diagnosis::{Diagnosis, FileKind, counted};
+use super::exit::{Exit, Failure};
+use super::next_command::advise;
+use crate::batch::find_takes;
+use crate::import::FORMATS;
+use crate::report::{Shown, one_line, printable};
+use clap::Args;
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::{Component, Path, PathBuf};
+
+/// Explain files and folders: what each is, what is missing or doubtful, the command to run next
+///
+/// Of a folder, at most 12 files of each extension are read in each of its sub-folders; hidden ones are left out. Nothing is
+/// written. The exit code is 1 if a file has an error.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    posemill doctor\n  \
+    posemill doctor takes/ hero.glb\n  \
+    posemill doctor take.fbx --json")]
+pub struct DoctorArguments {
+    /// Files, folders or globs
+    #[arg(value_name = "FILE|FOLDER", default_value = ".")]
+    files: Vec<String>,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+/// Most files of one extension that are read in one folder: more of one kind rarely differ, and more lines push the first off the
+/// screen.
+const MOST_READ: usize = 12;
+
+/// A file to be read.
+#[derive(Debug)]
+struct FoundFile {
+    path: PathBuf,
+    /// Whether it was named, and not found in a folder.
+    named: bool,
+}
+
+/// What was found.
+#[derive(Debug, Default)]
+struct Findings {
+    all: Vec<Diagnosis>,
+    /// Number of files in folders, by folder and extension; at most [`MOST_READ`] of them are read.
+    seen: BTreeMap<(PathBuf, String), usize>,
+}
+
+/// Explains the files.
+///
+/// # Errors
+/// None: a file with an error does not hide the others.
+pub fn run(arguments: &DoctorArguments, console: &Console) -> Result<Exit, Failure> {
+    let mut findings = Findings::default();
+    let files = findings.files(&arguments.files, console);
+    findings.read(&files);
+    let Findings { all, seen } = &mut findings;
+    let next = advise(all, &|path| seen.get(&group(path)).is_some_and(|files| *files > MOST_READ));
+    if arguments.json {
+        console.json(&findings.document(next));
+    } else {
+        console.data(&findings.page(next));
+    }
+    let failed = findings.all.iter().any(|found| found.error.is_some());
+    Ok(if failed { Exit::SomeFailed } else { Exit::Good })
+}
+
+/// The folder and the extension of a file.
+fn group(path: &Path) -> (PathBuf, String) {
+    let suffix = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+    (path.parent().unwrap_or(Path::new("")).to_owned(), suffix)
+}
+
+impl Findings {
+    /// The files to be read; what cannot be found becomes a diagnosis.
+    fn files(&mut self, named: &[String], console: &Console) -> Vec<FoundFile> {
+        let mut files = Vec::new();
+        for name in named {
+            let folder = Path::new(name).is_dir();
+            let found = match (folder, name.as_str()) {
+                (true, ".") => find_takes(Path::new(""), &["**/*".to_owned()], None),
+                (true, _) => find_takes(Path::new(name), &["**/*".to_owned()], None),
+                (false, _) => find_takes(Path::new(""), std::slice::from_ref(name), None),
+            };
+            match found {
+                Ok(found) => {
+                    found.unseen.iter().for_each(|line| console.warning(line));
+                    for take in found.takes.iter() {
+                        let hidden = folder && is_hidden(&take.relative);
+                        if !hidden && (!folder || self.has_room(&take.path)) {
+                            files.push(FoundFile { path: take.path, named: !folder });
+                        }
+                    }
+                }
+                Err(_) if folder => console.warning(format!("the folder `{}` has no files", one_line(name))),
+                Err(error) => self.all.push(Diagnosis::unreadable(Path::new(name), error.to_string())),
+            }
+        }
+        files
+    }
+
+    /// Counts a file of a folder. Whether it is to be read.
+    fn has_room(&mut self, path: &Path) -> bool {
+        let seen = self.seen.entry(group(path)).or_default();
+        *seen += 1;
+        *seen <= MOST_READ
+    }
+
+    /// The numbers of files that are not read, by folder and extension.
+    fn more(&self) -> impl Iterator<Item = (&(PathBuf, String), usize)> {
+        let more = self.seen.iter().map(|(group, files)| (group, files.saturating_sub(MOST_READ)));
+        more.filter(|(_, files)| *files > 0)
+    }
+
+    /// Reads the files: robots first, since arrays may be their motions.
+    fn read(&mut self, files: &[FoundFile]) {
+        let of_robots = FORMATS.iter().filter(|format| ["mjcf", "urdf"].contains(&format.name));
+        let suffixes: Vec<&str> = of_robots.flat_map(|format| format.suffixes).copied().collect();
+        let is_robot = |file: &&FoundFile| suffixes.contains(&group(&file.path).1.as_str());
+        let mut robots: Vec<PathBuf> = Vec::new();
+        let mut read: BTreeMap<usize, Diagnosis> = BTreeMap::new();
+        for first in [true, false] {
+            let wanted = files.iter().enumerate().filter(|(_, file)| is_robot(file) == first);
+            for (k, FoundFile { path, named }) in wanted {
+                let found = Diagnosis::of(path, *named, &robots);
+                robots.extend((found.kind == FileKind::Robot).then(|| path.clone()));
+                read.insert(k, found);
+            }
+        }
+        self.all.extend(read.into_values());
+    }
+
+    /// The document of `--json`.
+    fn document(&self, next: Option<String>) -> serde_json::Value {
+        let more = self.more().map(|((folder, suffix), files)| {
+            json!({ "folder": folder.display().to_string(), "extension": suffix, "files": files })
+        });
+        json!({
+            "schema": "posemill.doctor/1",
+            "files": self.all,
+            "not_read": more.collect::<Vec<_>>(),
+            "next": next,
+        })
+    }
+
+    /// The text for people.
+    fn page(&self, next: Option<String>) -> String {
+        let mut text = String::new();
+        // What is not known, by the reason and the extension, with the number of files.
+        let mut unknown: BTreeMap<(&str, String), usize> = BTreeMap::new();
+        let mut more: BTreeMap<&(PathBuf, String), usize> = self.more().collect();
+        for found in &self.all {
+            if found.kind == FileKind::Unknown && found.error.is_none() {
+                let group = group(&found.path);
+                let others = more.remove(&group).unwrap_or(0);
+                *unknown.entry((&found.about, group.1)).or_default() += 1 + others;
+            } else {
+                text += &lines(found);
+            }
+        }
+        for ((about, suffix), files) in unknown {
+            let _ = writeln!(text, "{}: {about}", counted(files, &format!("{}file", written(&suffix))));
+        }
+        for ((folder, suffix), files) in more {
+            let place = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+            let files = counted(files, &format!("more {}file", written(suffix)));
+            let _ = writeln!(text, "{files} in `{}`, not read", place.shown());
+        }
+        match next {
+            Some(next) if self.all.len() > 1 => text + "\nnext: " + &one_line(&next) + "\n",
+            _ => text,
+        }
+    }
+}
+
+/// An extension before the word "file".
+fn written(suffix: &str) -> String {
+    if suffix.is_empty() { String::new() } else { format!("`.{}` ", one_line(suffix)) }
+}
+
+/// Whether a part of the path begins with a dot.
+fn is_hidden(path: &Path) -> bool {
+    path.components().any(|part| match part {
+        Component::Normal(name) => name.to_string_lossy().starts_with('.'),
+        _ => false,
+    })
+}
+
+/// The lines about one file.
+fn lines(found: &Diagnosis) -> String {
+    let format = found.format.map_or(String::new(), |format| format!(", {format}"));
+    let mut text = format!("{}: {}{format}", one_line(&found.file), found.kind.words());
+    if !found.about.is_empty() {
+        let _ = write!(text, ": {}", printable(&found.about));
+    }
+    text += "\n";
+    let all = found.missing.iter().map(|said| ("missing", said));
+    let all = all.chain(found.doubtful.iter().map(|said| ("doubtful", said)));
+    let all = all.chain(found.error.iter().map(|said| ("error", said)));
+    for (label, said) in all.chain(found.next.iter().map(|said| ("next", said))) {
+        let said = printable(said).trim_end().replace('\n', "\n    ");
+        let _ = writeln!(text, "  {label}: {said}");
+    }
+    text
+}

@@ -1,0 +1,222 @@
+//! `posemill doctor`: each kind of file is called what it is, its faults are those of the commands, and the commands it prints work
+//! when they are copied.
+
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+fn data(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("data").join(name)
+}
+
+fn posemill(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_posemill")).args(arguments).current_dir(folder).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// A folder with files: names with the text of each, or `@NAME` for a copy of `data/NAME`.
+fn folder(files: &[(&str, &str)]) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    for (name, content) in files {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        match content.strip_prefix('@') {
+            Some(sample) => _ = fs::copy(data(sample), path).unwrap(),
+            None => fs::write(path, content).unwrap(),
+        }
+    }
+    folder
+}
+
+/// The exit code and the document about files of a folder.
+fn doctor(folder: &Path, files: &[&str]) -> (Option<i32>, Value) {
+    let output = posemill(folder, &[&["doctor", "--json"], files].concat());
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(document["schema"], "posemill.doctor/1");
+    (output.status.code(), document)
+}
+
+/// What the document says about one file.
+fn about<'a>(document: &'a Value, file: &str) -> &'a Value {
+    let mut files = document["files"].as_array().unwrap().iter();
+    files.find(|found| found["file"] == file).unwrap_or_else(|| panic!("{file}: {document:#}"))
+}
+
+/// Runs a command line as a shell does.
+fn run_copied(folder: &Path, line: &str) {
+    let rest = line.strip_prefix("posemill ").unwrap();
+    let script = format!("\"$0\" {rest}");
+    let output = Command::new("sh")
+        .args(["-c", &script, env!("CARGO_BIN_EXE_posemill")])
+        .current_dir(folder)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{line}\n{}", text(&output.stderr));
+}
+
+const PIPELINE: &str =
+    "[input]\nmotion = \"takes/*.bvh\"\ncharacter = \"hero.glb\"\n[[stage]]\nuse = \"retarget\"\n";
+const FACE: &str =
+    "Timecode,BlendShapeCount,EyeBlinkLeft,JawOpen\n00:00:00:00,2,0.1,0.2\n00:00:00:01,2,0.2,0.3\n";
+
+#[test]
+fn every_kind_of_file_is_called_what_it_is_and_every_command_works_when_copied() {
+    let folder = folder(&[
+        ("takes/a walk.bvh", "@walk.bvh"),
+        ("takes/it's [1].bvh", "@wave.bvh"),
+        ("hero.glb", "@robot.glb"),
+        ("g1.xml", "@humanoid.xml"),
+        ("p.toml", PIPELINE),
+        ("empty.toml", "[package]\nname = \"x\"\n"),
+        ("notes.txt", "nothing"),
+        (".hidden.bvh", "nothing"),
+    ]);
+    let here = folder.path();
+    assert!(posemill(here, &["map", "takes/a walk.bvh", "hero.glb", "-o", "map.toml"]).status.success());
+    assert!(posemill(here, &["convert", "takes/a walk.bvh", "-o", "arrays.npz"]).status.success());
+    let made = ["retarget", "takes/a walk.bvh", "--onto", "hero.glb", "-o", "made.glb"];
+    assert!(posemill(here, &made).status.success());
+    let made = ["retarget", "takes/a walk.bvh", "--onto", "g1.xml", "-o", "g1/", "--format", "mjlab"];
+    assert!(posemill(here, &made).status.success());
+    let scene = Path::new(env!("CARGO_MANIFEST_DIR")).join("pipelines/chain.toml");
+    fs::copy(scene, here.join("scene.toml")).unwrap();
+
+    let (exit, document) = doctor(here, &["."]);
+    assert_eq!(exit, Some(0), "{document:#}");
+    for (file, kind) in [
+        ("takes/a walk.bvh", "take"),
+        ("takes/it's [1].bvh", "take"),
+        ("hero.glb", "character"),
+        ("g1.xml", "robot"),
+        ("p.toml", "pipeline"),
+        ("map.toml", "map"),
+        ("scene.toml", "scene"),
+        ("arrays.npz", "arrays"),
+        ("g1/a walk.npz", "arrays"),
+        ("made.glb", "result"),
+        ("empty.toml", "unknown"),
+        ("notes.txt", "unknown"),
+    ] {
+        assert_eq!(about(&document, file)["kind"], kind, "{file}");
+    }
+    let files = document["files"].as_array().unwrap();
+    assert!(files.iter().all(|found| found["file"] != ".hidden.bvh"), "{document:#}");
+    assert_eq!(document["next"], "posemill run p.toml");
+    let with_map = "posemill retarget arrays.npz --onto hero.glb --map map.toml -o out/";
+    assert_eq!(about(&document, "map.toml")["next"], with_map);
+    let walk = about(&document, "takes/a walk.bvh");
+    assert_eq!(walk["next"], "posemill retarget 'takes/a walk.bvh' --onto hero.glb -o out/");
+    let mut ran = 0;
+    for (k, found) in files.iter().enumerate().filter(|(_, found)| found["next"].is_string()) {
+        // Each has a folder of its own: one take goes onto several bodies.
+        let line = found["next"].as_str().unwrap().replace("-o out/", &format!("-o out{k}/"));
+        run_copied(here, &line);
+        ran += 1;
+    }
+    assert_eq!(ran, 10, "{document:#}");
+}
+
+#[test]
+fn takes_of_a_folder_go_onto_the_character_in_one_command() {
+    let folder =
+        folder(&[("t/a.bvh", "@walk.bvh"), ("t/b.bvh", "@jump.bvh"), ("hero.glb", "@mannequin.glb")]);
+    let (_, document) = doctor(folder.path(), &["t", "hero.glb"]);
+    let line = "posemill retarget t/a.bvh t/b.bvh --onto hero.glb -o out/";
+    assert_eq!(document["next"], line);
+    run_copied(folder.path(), line);
+    assert!(folder.path().join("out/b.glb").exists());
+    // Without a character, the take is made a file that other programs open.
+    let (_, document) = doctor(folder.path(), &["t/a.bvh"]);
+    assert_eq!(document["next"], "posemill convert t/a.bvh -o out/");
+    let page = text(&posemill(folder.path(), &["doctor", "t", "hero.glb"]).stdout);
+    assert!(page.ends_with(&format!("\nnext: {line}\n")), "{page}");
+}
+
+#[test]
+fn bad_files_have_their_message_and_do_not_end_the_run() {
+    let folder = folder(&[
+        ("a.bvh", "HIERARCHY"),
+        ("b.glb", "x"),
+        ("p.toml", "[input]\nmotion = \"none*.bvh\"\nspeed = 2\n"),
+        ("q.toml", "[input]\nmotion = \"none*.bvh\"\n"),
+        ("report.txt", "x"),
+        ("scene.toml", "[simulation]\nstep = \"x\"\n"),
+        ("table.csv", "x,y\n1,2\n"),
+        ("w.bvh", "@walk.bvh"),
+    ]);
+    let here = folder.path();
+    let (exit, document) = doctor(here, &[".", "missing.bvh"]);
+    assert_eq!(exit, Some(1));
+    for (file, kind, message) in [
+        ("missing.bvh", "unreadable", "does not exist"),
+        ("a.bvh", "unreadable", "line 1"),
+        ("b.glb", "unreadable", "neither `glTF` nor a JSON object begins here"),
+        ("p.toml", "pipeline", "unknown key `speed`"),
+        ("q.toml", "pipeline", "no file matches `none*.bvh`"),
+        ("scene.toml", "scene", "scene.toml:2"),
+    ] {
+        let found = about(&document, file);
+        assert_eq!(found["kind"], kind, "{found:#}");
+        assert!(found["error"].as_str().unwrap().contains(message), "{found:#}");
+        assert!(found["next"].is_null(), "{found:#}");
+    }
+    // Files of other programs are none of the user's faults, unless they are named.
+    for file in ["report.txt", "table.csv"] {
+        assert!(about(&document, file)["error"].is_null());
+        let (exit, document) = doctor(here, &[file]);
+        assert!(exit == Some(1) && about(&document, file)["error"].is_string(), "{document:#}");
+    }
+    assert_eq!(about(&document, "w.bvh")["kind"], "take");
+}
+
+#[test]
+fn what_is_doubtful_or_does_not_fit_is_said_with_the_reason_of_retarget() {
+    let stick = "HIERARCHY\nROOT stick\n{\n OFFSET 0 0 0\n CHANNELS 3 Zrotation Xrotation Yrotation\n End Site\n {\n  \
+                 OFFSET 0 1 0\n }\n}\nMOTION\nFrames: 2\nFrame Time: 0.1\n0 0 0\n0 0 0\n";
+    let map = "source_roles.hips = \"nowhere\"\n";
+    let folder = folder(&[
+        ("stick.bvh", stick),
+        ("hurt.bvh", "@damaged/walk.bvh"),
+        ("face.csv", FACE),
+        ("hero.glb", "@robot.glb"),
+        ("map.toml", map),
+    ]);
+    let (exit, document) = doctor(folder.path(), &["."]);
+    assert_eq!(exit, Some(0), "{document:#}");
+    let refused = posemill(folder.path(), &["retarget", "stick.bvh", "--onto", "hero.glb", "-o", "x.glb"]);
+    let reason = text(&refused.stderr).lines().next().unwrap().replace("error: stick.bvh: ", "");
+    let stick = about(&document, "stick.bvh");
+    let missing = stick["missing"].to_string();
+    assert!(missing.contains(&reason), "{reason}: {missing}");
+    assert_eq!(stick["next"], "posemill map stick.bvh hero.glb");
+    let hurt = about(&document, "hurt.bvh")["doubtful"].to_string();
+    assert!(hurt.contains("capture errors") && hurt.contains("spike"), "{hurt}");
+    let map = about(&document, "map.toml");
+    assert!(map["doubtful"].to_string().contains("there is no joint `nowhere`"), "{map:#}");
+    assert!(map["next"].is_null());
+    let face = about(&document, "face.csv");
+    assert_eq!((&face["kind"], &face["next"]), (&"face".into(), &"posemill convert face.csv -o out/".into()));
+    run_copied(folder.path(), "posemill convert face.csv -o out/");
+}
+
+#[test]
+fn of_a_large_folder_twelve_files_are_read_and_the_rest_is_counted() {
+    let names: Vec<String> = (0..15).map(|k| format!("t/{k:02}.bvh")).collect();
+    let mut files: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "@wave.bvh")).collect();
+    files.push(("hero.glb", "@robot.glb"));
+    let folder = folder(&files);
+    let (_, document) = doctor(folder.path(), &["."]);
+    assert_eq!(document["files"].as_array().unwrap().len(), 13);
+    assert_eq!(document["not_read"][0]["files"], 3);
+    assert_eq!(document["next"], "posemill retarget 't/*.bvh' --onto hero.glb -o out/");
+    // Files that are named are read, however many.
+    let (_, document) = doctor(folder.path(), &["t/*.bvh"]);
+    assert_eq!(document["files"].as_array().unwrap().len(), 15);
+    let page = text(&posemill(folder.path(), &["doctor"]).stdout);
+    assert!(page.contains("3 more `.bvh` files in `t`, not read\n"), "{page}");
+}

@@ -1,9 +1,12 @@
-"""The add-on in Blender without a window: `python blender/test_addon.py`, where `bpy` can be imported.
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The add-on in Blender without a window: `python blender/test_addon.py [FOLDER]`, where `bpy` can be imported.
 
-The character is loaded as a user would, turned and moved; the take is carried onto it; and every bone has to be where the
-program puts it. A picture of six frames is drawn, into the folder that is named as the first argument.
+The extension is validated, built and installed by Blender's own commands, with the wheel POSEMILL_WHEEL if there is one. The
+character is loaded as a user would, turned and moved; the take is carried onto it; and every bone has to be where the
+program POSEMILL puts it. A picture of six frames is drawn, into the folder that is named as the first argument.
 """
 
+import importlib.util
 import math
 import os
 import sys
@@ -12,6 +15,9 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
+# Extensions and preferences of this run are its own.
+RESOURCES = tempfile.TemporaryDirectory()
+os.environ["BLENDER_USER_RESOURCES"] = RESOURCES.name
 
 try:
     import bpy
@@ -19,21 +25,34 @@ except ImportError:
     print("SKIPPED: the add-on was not tried, `bpy` cannot be imported here (pip install bpy)")
     sys.exit(0)
 
-import tomllib
-
 import numpy as np
 from mathutils import Matrix, Quaternion, Vector
 
 sys.path.insert(0, str(HERE))
-import posemill_addon
-from posemill_addon import keys
+from build_extension import build
 
 PROGRAM = os.environ.get("POSEMILL", "")
+WHEEL = os.environ.get("POSEMILL_WHEEL", "")
+
+
+def installed():
+    """The modules of the add-on, as Blender installs the extension and switches it on."""
+    with tempfile.TemporaryDirectory() as folder:
+        build(Path(folder), [Path(WHEEL)] if WHEEL else [])
+        (package,) = Path(folder).glob("*.zip")
+        install = bpy.ops.extensions.package_install_files
+        assert install(filepath=str(package), repo="user_default", enable_on_install=True) == {"FINISHED"}
+    name = "bl_ext.user_default.posemill"
+    assert name in bpy.context.preferences.addons, "the extension is not switched on"
+    return importlib.import_module(name), importlib.import_module(f"{name}.keys")
+
+
+posemill_addon, keys = installed()
 
 
 def fresh(character):
     """An empty scene with the character, and its armature."""
-    bpy.ops.wm.read_factory_settings(use_empty=True)
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
     bpy.ops.import_scene.gltf(filepath=str(character))
     (armature,) = [o for o in bpy.data.objects if o.type == "ARMATURE"]
     return armature
@@ -67,6 +86,10 @@ def carried(character, take, turned):
     if turned:
         armature.matrix_world = Matrix.Translation((3.0, -2.0, 0.5)) @ Matrix.Rotation(0.7, 4, "Z") @ armature.matrix_world
         bpy.context.view_layer.update()
+        # Bones of riggers rotate in all modes.
+        for k, bone in enumerate(armature.pose.bones):
+            bone.rotation_mode = ["QUATERNION", "XYZ", "AXIS_ANGLE", "ZXY"][k % 4]
+    modes = [bone.rotation_mode for bone in armature.pose.bones]
     bpy.context.scene.render.fps = 30
     before = {b.name: b.matrix_local.copy() for b in armature.data.bones}
     with tempfile.TemporaryDirectory() as folder:
@@ -84,6 +107,7 @@ def carried(character, take, turned):
     action = armature.animation_data.action
     assert action.name.startswith(Path(take).stem), action.name
     assert {b.name: b.matrix_local for b in armature.data.bones} == before, "the armature itself was changed"
+    assert [bone.rotation_mode for bone in armature.pose.bones] == modes, "a rotation mode was changed"
     worst, compared = 0.0, 0
     for k in range(0, len(times), max(1, len(times) // 8)):
         frame = 1.0 + times[k] * 30.0
@@ -124,9 +148,35 @@ def test_faults_are_told(character):
         bad.write_text("HIERARCHY\nROOT a\n{\n  OFFSET 0 zero 0\n")
         settings.take = str(bad)
         refused("line 4")
+        try:
+            bpy.ops.posemill.retarget()
+        except RuntimeError as fault:
+            assert "error: " not in str(fault), fault
     assert armature.animation_data is None or armature.animation_data.action is None or not settings.take.startswith(
         armature.animation_data.action.name
     )
+
+
+def test_nothing_of_the_user_is_lost(character):
+    """The earlier action, constraints and properties are there after the file was saved and opened again."""
+    armature = fresh(character)
+    name = armature.name
+    armature.animation_data_create().action = bpy.data.actions.new("idle")
+    bone = armature.pose.bones[3]
+    bone["note"] = "mine"
+    constraint = bone.constraints.new("LIMIT_ROTATION")
+    constraint.name, constraint.influence = "limit", 0.25
+    settings = bpy.context.scene.posemill
+    settings.take, settings.armature = str(ROOT / "data" / "wave.bvh"), armature
+    assert bpy.ops.posemill.retarget() == {"FINISHED"}
+    assert armature.animation_data.action.name == "wave"
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "scene.blend")
+        bpy.ops.wm.save_as_mainfile(filepath=path)
+        bpy.ops.wm.open_mainfile(filepath=path)
+    assert {"idle", "wave"} <= {action.name for action in bpy.data.actions}, [a.name for a in bpy.data.actions]
+    bone = bpy.data.objects[name].pose.bones[3]
+    assert bone["note"] == "mine" and [(c.name, c.influence) for c in bone.constraints] == [("limit", 0.25)]
 
 
 def picture(armature, path):
@@ -164,10 +214,6 @@ def picture(armature, path):
 
 
 def main():
-    manifest = tomllib.loads((HERE / "posemill_addon" / "blender_manifest.toml").read_text())
-    assert manifest["id"] == "posemill" and manifest["blender_version_min"] == "4.2.0"
-    assert all(key in manifest for key in ["schema_version", "version", "name", "tagline", "maintainer", "type", "license"])
-    posemill_addon.register()
     addon_program(PROGRAM)
     for name, turned in [("robot", False), ("robot", True), ("mannequin", True)]:
         worst, armature = carried(ROOT / "data" / f"{name}.glb", ROOT / "data" / "walk.bvh", turned)
@@ -177,7 +223,11 @@ def main():
         Path(sys.argv[1]).mkdir(parents=True, exist_ok=True)
         picture(armature, Path(sys.argv[1]) / "blender.png")
     test_faults_are_told(ROOT / "data" / "robot.glb")
-    posemill_addon.unregister()
+    test_nothing_of_the_user_is_lost(ROOT / "data" / "robot.glb")
+    if WHEEL:
+        library = importlib.util.find_spec("posemill")
+        assert library and Path(library.origin).is_relative_to(RESOURCES.name), "the library is not that of the extension"
+    bpy.ops.preferences.addon_disable(module="bl_ext.user_default.posemill")
     print(f"the add-on works in Blender {bpy.app.version_string}")
 
 

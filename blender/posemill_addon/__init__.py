@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Choose a take, choose the armature, press: the armature performs the take, as an action of its own.
 
 The panel is in the sidebar of the 3D view, under "posemill". The work is done by the Python package `posemill` where it can be
@@ -52,7 +53,7 @@ def retarget(take: str, character: str, output: str, program: str = "", feet: bo
     except OSError as fault:
         raise Fault(f"the program `{program}` cannot be started: {fault.strerror}") from fault
     if ended.returncode != 0:
-        raise Fault(ended.stderr.strip() or f"`{program}` ended with exit code {ended.returncode}")
+        raise Fault(ended.stderr.strip().removeprefix("error: ") or f"`{program}` ended with exit code {ended.returncode}")
 
 
 def export(context, armature, path: str) -> None:

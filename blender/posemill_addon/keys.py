@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The animation of a GLB becomes keys of the armature that the GLB was made from.
 
 glTF says how a joint stands against the joint above; Blender, how a bone stands against its own rest. Both mean the same
@@ -10,7 +11,7 @@ import struct
 
 import bpy
 import numpy as np
-from mathutils import Matrix, Quaternion, Vector
+from mathutils import Euler, Matrix, Quaternion, Vector
 
 COMPONENTS = {5120: "i1", 5121: "u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
 WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT4": 16}
@@ -58,8 +59,27 @@ def curves_of(action, armature):
     return strip.channelbag(slot, ensure=True).fcurves, slot
 
 
+def rotation_of(turn, mode, before):
+    """A rotation as the numbers of a bone's rotation mode, near to those of the frame before."""
+    if mode == "QUATERNION":
+        if before is not None:
+            turn.make_compatible(Quaternion(before))
+        return tuple(turn)
+    if mode == "AXIS_ANGLE":
+        axis, angle = turn.to_axis_angle()
+        # The same rotation about the opposite axis, if that is the one of the frame before.
+        if before is not None and axis.dot(Vector(before[1:])) < 0.0:
+            axis, angle = -axis, -angle
+        return (angle, *axis)
+    return tuple(turn.to_euler(mode) if before is None else turn.to_euler(mode, Euler(before, mode)))
+
+
+# The property that holds a bone's rotation in each mode; all others are Euler angles.
+ROTATIONS = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
+
+
 def action(context, armature, name, path):
-    """The last animation of the GLB as an action of the armature, from frame 1 on."""
+    """The last animation of the GLB as an action of the armature, from frame 1 on. The action that it had stays in the file."""
     document, binary = read(path)
     animation = document["animations"][-1]
     scene = context.scene
@@ -85,21 +105,21 @@ def action(context, armature, name, path):
         into_bone = Matrix.LocRotScale(*rest).inverted()
         times = sorted({t for ts, _ in moved.values() for t in ts})
         frames = 1.0 + np.array(times) * rate
-        places, turns, before = [], [], None
+        places, turns = [], []
         for time in times:
             place, turn, _ = (at(moved, what, time, rest[k]) for k, what in enumerate(PATHS))
             basis = into_bone @ Matrix.LocRotScale(place, turn, rest[2])
             place, turn, _ = basis.decompose()
-            if before is not None:
-                turn.make_compatible(before)
-            before = turn
             places.append(tuple(place))
-            turns.append(tuple(turn))
-        bone.rotation_mode = "QUATERNION"
+            turns.append(rotation_of(turn, bone.rotation_mode, turns[-1] if turns else None))
         if "translation" in moved:
             write(curves, bone.path_from_id("location"), frames, np.array(places))
-        write(curves, bone.path_from_id("rotation_quaternion"), frames, np.array(turns))
+        write(curves, bone.path_from_id(ROTATIONS.get(bone.rotation_mode, "rotation_euler")), frames, np.array(turns))
     armature.animation_data_create()
+    before = armature.animation_data.action
+    if before is not None:
+        # Without a user an action is not saved.
+        before.use_fake_user = True
     armature.animation_data.action = made
     if slot is not None:
         armature.animation_data.action_slot = slot

@@ -170,7 +170,7 @@ impl Pipeline {
     /// alone. `output` is a folder, or a file for one take; else that of `[output]`. What is up to date is skipped, and a file
     /// that posemill did not write is never replaced without `force`. With `timeout` (`"60s"`) or `memory` (`"2GB"`, Linux) each
     /// take runs in a process of its own, and fails if it exceeds the limit; `program` is the path of `posemill`, of the same
-    /// version, which is looked up in `PATH` by default.
+    /// version: by default the one of this package, else the one in `PATH`.
     #[pyo3(signature = (takes=None, output=None, *, jobs=0, shard=None, force=false, dry_run=false, timeout=None, memory=None, program=None))]
     #[expect(clippy::too_many_arguments, reason = "they are named in Python")]
     fn run<'py>(
@@ -189,8 +189,14 @@ impl Pipeline {
         let timeout = timeout.map(|text| text.parse::<Timeout>().map_err(fault)).transpose()?;
         let memory = memory.map(|text| text.parse::<Memory>().map_err(fault)).transpose()?;
         let limits = JobLimits { timeout, memory };
-        let path = program.unwrap_or_else(|| "posemill".into());
-        let workers = limits.are_set().then_some(WorkerProgram { path, limits });
+        let workers = match (limits.are_set(), program) {
+            (false, _) => None,
+            (true, Some(path)) => Some(WorkerProgram { path, limits }),
+            (true, None) => {
+                let path = py.import("posemill._program")?.call_method0("program")?.extract()?;
+                Some(WorkerProgram { path, limits })
+            }
+        };
         let shard: Option<Shard> = shard.map(|text| text.parse().map_err(fault)).transpose()?;
         let options = BatchOptions { force, dry_run, ..BatchOptions::default() };
         let stop = AtomicBool::new(false);

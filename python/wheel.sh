@@ -29,9 +29,9 @@ cargo "${build[@]}" "${options[@]}" ${target:+--target "$target"}
 folder="target/${base:+$base/}$([ "$profile" = dev ] && echo debug || echo "$profile")"
 program="$folder/posemill"
 if [ -f "$program.exe" ]; then program="$program.exe"; fi
-# maturin puts what is in `posemill.data/scripts` beside Python's own programs.
-scripts=python/posemill.data/scripts
-trap 'rm -rf python/posemill.data' EXIT
+# maturin puts what is in `posemill._posemill.data/scripts` beside Python's own programs.
+scripts=python/posemill._posemill.data/scripts
+trap 'rm -rf python/posemill._posemill.data' EXIT
 mkdir -p "$scripts"
 cp "$program" "$scripts/"
 maturin build --quiet --manifest-path python/Cargo.toml "${options[@]}" ${wheel[@]+"${wheel[@]}"} --out target/wheels

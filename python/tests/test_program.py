@@ -48,10 +48,10 @@ def test_control_c_ends_the_run_with_a_summary(command, data, tmp_path):
     takes.mkdir()
     for k in range(400):
         shutil.copy(data / "walk.bvh", takes / f"{k:03}.bvh")
-    run = [*command, "retarget", takes, "--onto", data / "robot.glb", "-o", f"{out}/", "--jobs", "1"]
+    run = [*command, "retarget", f"{takes}/*.bvh", "--onto", data / "robot.glb", "-o", f"{out}/", "--jobs", "1"]
     process = subprocess.Popen(run, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     begun = time.monotonic()
-    while not list(out.glob("*.glb")) and time.monotonic() < begun + 60:
+    while process.poll() is None and not list(out.glob("*.glb")) and time.monotonic() < begun + 60:
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
     said = process.communicate(timeout=60)[1]

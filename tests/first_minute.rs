@@ -142,3 +142,51 @@ fn without_arguments_the_program_shows_three_commands_to_begin_with() {
     let examples = shown.lines().filter(|line| line.starts_with("  posemill ")).count();
     assert_eq!(examples, 3, "{shown}");
 }
+
+#[test]
+fn a_single_take_shows_its_stages_on_a_terminal_and_nothing_elsewhere() {
+    let folder = TempDir::new().unwrap();
+    let (take, hero) = (data("walk.bvh"), data("robot.glb"));
+    let arguments = ["retarget", &take, "--onto", &hero, "-o", "out.glb", "--set", "output.report=true"];
+    let piped = posemill(folder.path(), &arguments);
+    assert_eq!(stderr(&piped), "out.glb  good\nreport: out.report.html\n1 written\n");
+    let line = arguments.map(|word| format!("'{word}'")).join(" ");
+    let line = format!("'{}' {line}", env!("CARGO_BIN_EXE_posemill"));
+    // The program `script` runs a command on a terminal.
+    let ran = Command::new("script")
+        .args(["-q", "-e", "-c", &line, "/dev/null"])
+        .env("TERM", "xterm")
+        .current_dir(folder.path())
+        .output();
+    let Ok(ran) = ran else { return eprintln!("skipped: there is no program `script`") };
+    let shown = String::from_utf8_lossy(&ran.stdout);
+    assert!(ran.status.success(), "{shown}");
+    assert!(shown.contains("stage ") && shown.contains(" of "), "{shown}");
+    assert!(shown.contains("1 written"), "{shown}");
+}
+
+#[test]
+fn completions_are_installed_by_one_command() {
+    let folder = TempDir::new().unwrap();
+    let home = folder.path().join("home");
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_posemill"));
+        command.args(arguments).current_dir(folder.path()).env("HOME", &home);
+        command.env_remove("XDG_DATA_HOME").env_remove("XDG_CONFIG_HOME").output().unwrap()
+    };
+    for (shell, path) in [
+        ("bash", ".local/share/bash-completion/completions/posemill"),
+        ("zsh", ".local/share/zsh/site-functions/_posemill"),
+        ("fish", ".config/fish/completions/posemill.fish"),
+    ] {
+        let installed = run(&["completions", shell, "--install"]);
+        assert!(installed.status.success() && installed.stdout.is_empty(), "{}", stderr(&installed));
+        assert!(stderr(&installed).starts_with("wrote "), "{}", stderr(&installed));
+        assert_eq!(fs::read(home.join(path)).unwrap(), run(&["completions", shell]).stdout, "{shell}");
+    }
+    let refused = run(&["completions", "elvish", "--install"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(
+        stderr(&refused).starts_with("error: `elvish` has no folder for completions\n  hint: write them")
+    );
+}

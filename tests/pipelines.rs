@@ -75,6 +75,11 @@ fn the_demo_puts_every_take_on_both_characters_and_then_has_nothing_to_do() {
             assert!(file.is_file(), "{}", file.display());
         }
     }
+    // One page has all results and is the only one that is named.
+    assert!(fs::read_to_string(out.path().join("report.html")).unwrap().contains("robot/walk.report.html"));
+    let said = String::from_utf8(run(&demo, out.path(), &[]).stderr).unwrap();
+    let pages: Vec<&str> = said.lines().filter(|line| line.starts_with("report: ")).collect();
+    assert_eq!(pages, [format!("report: {}", out.path().join("report.html").display())], "{said}");
     let before: Vec<_> =
         files_below(out.path()).iter().map(|f| fs::metadata(f).unwrap().modified().unwrap()).collect();
     let again = run(&demo, out.path(), &[]);

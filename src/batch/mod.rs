@@ -32,6 +32,7 @@ mod run_batches;
 mod run_file;
 mod run_jobs;
 mod shard;
+mod shared_report;
 mod take_list;
 mod take_patterns;
 #[cfg(feature = "cli")]
@@ -61,6 +62,8 @@ pub(crate) use run_batches::{JOB_THREAD, job_threads};
 pub use run_batches::{PlannedBatch, RunOptions, run_batches};
 pub use run_jobs::{Batch, BatchOptions, run_all};
 pub use shard::Shard;
+#[cfg(feature = "cli")]
+pub(crate) use shared_report::report_folders;
 pub use take_list::TakeList;
 pub use take_patterns::{FoundTakes, TakesError, find as find_takes, listed as listed_takes};
 #[cfg(feature = "cli")]

@@ -4,16 +4,18 @@ use super::batch_error::BatchError;
 use super::folder_reports::write_reports;
 use super::job_limits::WorkerProgram;
 use super::job_outcome::JobOutcome;
-use super::jobs::{Destination, Jobs};
+use super::jobs::Jobs;
 use super::manifest::Manifest;
 use super::outcome_spool::OutcomeSpool;
 use super::path_ownership::PathOwnership;
 use super::pipeline_spec::PipelineSpec;
 use super::repro_command::ReproCommand;
 use super::run_jobs::{Batch, BatchOptions, run_all_with};
+use super::shared_report::{shared_folders, write_shared};
 use super::worker_pool::WorkerPool;
 use crate::pipeline::{self, Job, Pipeline, REPORT, REPORT_PAGE, RunError};
 use rayon::ThreadPool;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -65,7 +67,11 @@ pub fn run_batches(
         let run = BatchRun { batch, options, owners: &owners, stop, pool: &pool };
         run.run(&|job, outcome| done(number, job, outcome))
     };
-    batches.iter().enumerate().map(one).collect()
+    let mut spools: Vec<_> = batches.iter().enumerate().map(one).collect::<Result<_, _>>()?;
+    if options.writes() && !stop.load(Ordering::Relaxed) {
+        write_shared(batches, &mut spools)?;
+    }
+    Ok(spools)
 }
 
 /// One batch of a run.
@@ -160,12 +166,13 @@ fn check_reports(batches: &[PlannedBatch<'_>], options: &RunOptions) -> Result<(
     if options.batch.force || !options.writes() {
         return Ok(());
     }
-    for batch in batches.iter().filter(|b| b.pipeline.report) {
-        if let Destination::Folder(folder) = batch.jobs.destination()
-            && let manifest = Manifest::look(folder)
-            && let reports = [REPORT, REPORT_PAGE].map(|name| folder.join(name))
-            && let Some(foreign) = reports.into_iter().find(|r| !manifest.may_replace(r))
-        {
+    let shared = shared_folders(batches).into_iter().map(|group| group.0);
+    let reported = batches.iter().filter(|b| b.pipeline.report);
+    let own = reported.filter_map(|b| b.jobs.destination().folder().map(Path::to_owned));
+    for folder in own.chain(shared) {
+        let manifest = Manifest::look(&folder);
+        let reports = [REPORT, REPORT_PAGE].map(|name| folder.join(name));
+        if let Some(foreign) = reports.into_iter().find(|r| !manifest.may_replace(r)) {
             return Err(BatchError::Report(RunError::Foreign(foreign)));
         }
     }

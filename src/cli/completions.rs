@@ -2,23 +2,50 @@
 
 use super::console::Console;
 use super::exit::{Exit, Failure};
+use crate::pipeline::write_whole;
+use crate::report::Shown;
 use crate::stages::written_keys::{listed, nearest};
 use clap::Args;
 use clap_complete::Shell;
+use std::path::PathBuf;
 
-/// Print the completion script of a shell
+/// Print or install the completion script of a shell
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  \
-    posemill completions bash > ~/.local/share/bash-completion/completions/posemill")]
+#[command(after_help = "Examples:\n  \
+    posemill completions bash --install\n  \
+    posemill completions powershell >> $PROFILE")]
 pub struct CompletionsArguments {
     /// The shell
     shell: Shell,
+    /// Write the script to where the shell looks for it, for this user (bash, zsh, fish)
+    #[arg(long)]
+    install: bool,
 }
 
-/// Prints the completion script.
+/// Where a shell looks for the scripts of a user.
+fn installed(shell: Shell) -> Result<PathBuf, Failure> {
+    let folder = |variable: &str, below: &str| {
+        let set = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        set(variable).or_else(|| Some(set("HOME")?.join(below))).ok_or_else(|| {
+            Failure::Argument(format!("neither `{variable}` nor `HOME` names a folder\nset one of them"))
+        })
+    };
+    match shell {
+        Shell::Bash => {
+            Ok(folder("XDG_DATA_HOME", ".local/share")?.join("bash-completion/completions/posemill"))
+        }
+        Shell::Zsh => Ok(folder("XDG_DATA_HOME", ".local/share")?.join("zsh/site-functions/_posemill")),
+        Shell::Fish => Ok(folder("XDG_CONFIG_HOME", ".config")?.join("fish/completions/posemill.fish")),
+        other => Err(Failure::Argument(format!(
+            "`{other}` has no folder for completions\nwrite them to a file that it reads when it starts: `posemill completions {other}`"
+        ))),
+    }
+}
+
+/// Prints or writes the completion script.
 ///
 /// # Errors
-/// None.
+/// A [`Failure`] if it cannot be written.
 pub fn run(
     arguments: &CompletionsArguments,
     console: &Console,
@@ -33,7 +60,18 @@ pub fn run(
         .subcommands(commands);
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut shown, "posemill", &mut script);
-    console.data(&String::from_utf8_lossy(&script));
+    if !arguments.install {
+        console.data(&String::from_utf8_lossy(&script));
+        return Ok(Exit::Good);
+    }
+    let path = installed(arguments.shell)?;
+    write_whole(&path, &script)?;
+    console.note(format!("wrote {}; new shells complete posemill", path.shown()));
+    if arguments.shell == Shell::Zsh {
+        let folder = path.parent().unwrap_or(&path).shown();
+        console
+            .note(format!("unless it is there, add to ~/.zshrc, above `compinit`:\n  fpath+=('{folder}')"));
+    }
     Ok(Exit::Good)
 }
 

@@ -45,7 +45,7 @@ struct FoundFile {
 
 /// What was found.
 #[derive(Debug, Default)]
-struct Findings {
+struct Examination {
     all: Vec<Diagnosis>,
     /// Number of files in folders, by folder and extension; at most [`MOST_READ`] of them are read.
     seen: BTreeMap<(PathBuf, String), usize>,
@@ -56,17 +56,17 @@ struct Findings {
 /// # Errors
 /// None: a file with an error does not hide the others.
 pub fn run(arguments: &DoctorArguments, console: &Console) -> Result<Exit, Failure> {
-    let mut findings = Findings::default();
-    let files = findings.files(&arguments.files, console);
-    findings.read(&files);
-    let Findings { all, seen } = &mut findings;
+    let mut examined = Examination::default();
+    let files = examined.files(&arguments.files, console);
+    examined.read(&files);
+    let Examination { all, seen } = &mut examined;
     let next = advise(all, &|path| seen.get(&group(path)).is_some_and(|files| *files > MOST_READ));
     if arguments.json {
-        console.json(&findings.document(next));
+        console.json(&examined.document(next));
     } else {
-        console.data(&findings.page(next));
+        console.data(&examined.page(next));
     }
-    let failed = findings.all.iter().any(|found| found.error.is_some());
+    let failed = examined.all.iter().any(|found| found.error.is_some());
     Ok(if failed { Exit::SomeFailed } else { Exit::Good })
 }
 
@@ -76,7 +76,7 @@ fn group(path: &Path) -> (PathBuf, String) {
     (path.parent().unwrap_or(Path::new("")).to_owned(), suffix)
 }
 
-impl Findings {
+impl Examination {
     /// The files to be read; what cannot be found becomes a diagnosis.
     fn files(&mut self, named: &[String], console: &Console) -> Vec<FoundFile> {
         let mut files = Vec::new();

@@ -8,7 +8,7 @@ use super::planned_run::PlannedRun;
 use super::run_document::{plan_lines, print_json};
 use crate::batch::{
     BatchError, BatchOptions, JOB_THREAD, JobLimits, JobOutcome, JobStatus, OutcomeSpool, PlannedBatch,
-    RunOptions, Timeout, WorkerProgram, run_batches,
+    RunOptions, Timeout, WorkerProgram, report_folders, run_batches,
 };
 use crate::pipeline::{Memory, REPORT_PAGE};
 use crate::report::io_reason;
@@ -16,6 +16,7 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 /// The options of every command that writes outputs.
 #[derive(Debug, Default, Args)]
@@ -67,7 +68,7 @@ pub fn run_all(
     let options = options(runs, arguments, console)?;
     let stop = super::stop::flag();
     silence_jobs();
-    let bar = progress(runs.iter().map(|r| r.jobs.len()).sum(), console);
+    let bar = progress(runs, console);
     let heard = Mutex::new((Counters::default(), OutputSummary::of(runs.iter().map(|r| r.jobs.len()).sum())));
     // The number of a job counts on from run to run.
     let first: Vec<usize> = (0..runs.len()).map(|k| runs[..k].iter().map(|r| r.jobs.len()).sum()).collect();
@@ -171,8 +172,8 @@ impl Results<'_> {
         }
         let writes = !arguments.dry_run && !arguments.verify;
         if self.runs.iter().all(|r| r.named) {
-            let reported = self.runs.iter().filter(|r| writes && r.pipeline.report && !stopped);
-            let folders = reported.filter_map(|r| r.jobs.destination().folder());
+            let batches: Vec<PlannedBatch> = self.runs.iter().map(PlannedRun::batch).collect();
+            let folders = report_folders(&batches).into_iter().filter(|_| writes && !stopped);
             let pages = folders.map(|folder| format!("report: {}", short_path(&folder.join(REPORT_PAGE))));
             self.summary.lines().into_iter().chain(pages).for_each(|line| console.note(line));
         }
@@ -203,10 +204,27 @@ pub fn silence_jobs() {
     }));
 }
 
-fn progress(length: usize, console: &Console) -> ProgressBar {
-    let shown = !console.quiet && length > 1 && std::io::stderr().is_terminal();
+/// Files of a batch, or the steps of a single one. Nothing but on a terminal.
+fn progress(runs: &[PlannedRun], console: &Console) -> ProgressBar {
+    let length: usize = runs.iter().map(|r| r.jobs.len()).sum();
+    let shown = !console.quiet && std::io::stderr().is_terminal();
     let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
     let bar = ProgressBar::with_draw_target(Some(length as u64), target);
-    let template = "{wide_bar} {pos}/{len} files, {eta} left";
-    bar.with_style(ProgressStyle::with_template(template).expect("the template is a constant"))
+    let template = if length > 1 {
+        "{wide_bar} {pos}/{len} files, {eta} left"
+    } else {
+        "{spinner} {wide_msg} {elapsed}"
+    };
+    let bar = bar.with_style(ProgressStyle::with_template(template).expect("the template is a constant"));
+    if shown && length == 1 {
+        for run in runs {
+            let bar = bar.clone();
+            run.pipeline.steps.listen(move |step| bar.set_message(step.to_string()));
+        }
+        bar.enable_steady_tick(TICK);
+    }
+    bar
 }
+
+/// Time between two pictures of the progress of a single file: the seconds that it counts are seen to go on.
+const TICK: Duration = Duration::from_millis(200);

@@ -22,6 +22,7 @@ mod file_names;
 mod fingerprint;
 mod input_section;
 mod job;
+mod job_step;
 mod memory;
 mod output_section;
 mod plan;

@@ -6,6 +6,7 @@ use super::config_error::{ConfigFault, ConfigSource};
 use super::config_parts::{CharacterLimit, WrittenStageConfig};
 use super::default_pipeline::{CONVERT_NAME, DEFAULT_NAME};
 use super::fingerprint::Fingerprint;
+use super::job_step::StepListener;
 #[cfg(feature = "physics")]
 use super::output_section::ForceFiles;
 use super::output_section::Preview;
@@ -65,6 +66,8 @@ pub struct Pipeline {
     pub fingerprint: String,
     /// The measured character, made at the first request; all takes share it.
     pub(crate) body: OnceLock<Arc<CharacterBody>>,
+    /// Receives each step of a job.
+    pub(crate) steps: StepListener,
     /// What measures need of the character, likewise.
     pub(crate) metric_context: OnceLock<Arc<MetricContext>>,
 }
@@ -128,6 +131,7 @@ impl Pipeline {
             fingerprint: fingerprint.finish(),
             body: OnceLock::new(),
             metric_context: OnceLock::new(),
+            steps: StepListener::default(),
         })
     }
 

@@ -5,6 +5,7 @@ use super::file_hash::{FileHash, slashed};
 #[cfg(feature = "physics")]
 use super::force_sidecar::force_files;
 use super::job::{Job, TakeFile};
+use super::job_step::{JobStep, StepListener};
 use super::output_section::OutputFormat;
 use super::plan::{Pipeline, resources};
 use super::preview_output;
@@ -64,6 +65,7 @@ pub(crate) fn make_with_report(
     for take in &job.takes {
         run.take(take, job.takes.len())?;
     }
+    pipeline.steps.begins(JobStep::Write);
     let outputs = run.outputs(job, record)?;
     let rate = run.motions.first().map_or(1.0, |m| m.clip.sample_rate);
     let report = recorded_report(&mut run.report, rate);
@@ -99,6 +101,7 @@ impl<'a> JobRun<'a> {
     /// Reads one of `takes` takes and applies the stages to its clips.
     fn take(&mut self, take: &TakeFile, takes: usize) -> Result<(), RunError> {
         let pipeline = self.pipeline;
+        pipeline.steps.begins(JobStep::Read);
         let asset = self.read(take, takes)?;
         let frames = asset.clips.iter().map(Clip::frames).sum();
         let measured = pipeline.measured();
@@ -112,7 +115,11 @@ impl<'a> JobRun<'a> {
                 self.originals.push(motion.clone());
             }
             let mut marks = pipeline.preview.extension().map(|_| Vec::new());
-            let motion = apply_stages(&stages, motion, &mut marks, &mut self.monitor, &mut self.report)?;
+            let (monitor, report) = (&mut self.monitor, &mut self.report);
+            let motion = apply_stages(&stages, motion, &mut marks, monitor, report, &pipeline.steps)?;
+            if measured {
+                pipeline.steps.begins(JobStep::Measure);
+            }
             self.monitor.finish(pipeline, &stages, &motion, several, &mut self.report);
             self.motions.push(motion);
             self.marks.push(marks.unwrap_or_default());
@@ -274,6 +281,7 @@ pub(super) fn apply_stages(
     marks: &mut Option<Vec<Mark>>,
     monitor: &mut StageMonitor,
     report: &mut Report,
+    steps: &StepListener,
 ) -> Result<Motion, RunError> {
     if stages.is_empty() {
         motion.check().map_err(RunError::Invalid)?;
@@ -281,6 +289,7 @@ pub(super) fn apply_stages(
     let mut plain = None;
     for (index, resolved) in stages.iter().enumerate() {
         let ResolvedStage { number, name, meaningless, stage } = resolved;
+        steps.begins(JobStep::Stage { number: *number, of: stages.len(), name });
         if stages[index + 1..].iter().any(|later| later.stage.needs_plain()) {
             plain = stage.plain(&motion).or(plain);
         }

@@ -75,7 +75,7 @@ impl Pipeline {
         let stages = resolve(self, &motion.character)?;
         let mut monitor = StageMonitor::default();
         monitor.enable(self, motion.clip.frames());
-        let motion = apply_stages(&stages, motion, &mut None, &mut monitor, &mut report)?;
+        let motion = apply_stages(&stages, motion, &mut None, &mut monitor, &mut report, &self.steps)?;
         monitor.finish(self, &stages, &motion, false, &mut report);
         Ok((motion, report))
     }

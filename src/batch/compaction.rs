@@ -74,19 +74,19 @@ impl Manifest {
 /// The records that stay: their names, concatenated, and for each the start and length of its name and the offset of its
 /// line.
 #[derive(Default)]
-struct KeptRecords {
+pub(super) struct KeptRecords {
     names: String,
     places: Vec<(usize, u32, LineOffset)>,
 }
 
 impl KeptRecords {
-    fn push(&mut self, name: &str, place: LineOffset) {
+    pub(super) fn push(&mut self, name: &str, place: LineOffset) {
         self.places.push((self.names.len(), name.len() as u32, place));
         self.names.push_str(name);
     }
 
     /// The offsets of lines in the order of their names.
-    fn sorted(mut self) -> impl Iterator<Item = LineOffset> {
+    pub(super) fn sorted(mut self) -> impl Iterator<Item = LineOffset> {
         let name = |&(start, length, _): &(usize, u32, LineOffset)| &self.names[start..][..length as usize];
         self.places.sort_unstable_by(|a, b| name(a).cmp(name(b)));
         self.places.into_iter().map(|place| place.2)

@@ -28,6 +28,10 @@ mod outcome_spool;
 mod path_ownership;
 mod pipeline_spec;
 mod repro_command;
+#[cfg(feature = "cli")]
+mod result_table;
+#[cfg(feature = "cli")]
+mod row_filter;
 mod run_batches;
 mod run_file;
 mod run_jobs;
@@ -57,6 +61,10 @@ pub use pipeline_spec::PipelineSpec;
 pub use repro_command::ReproCommand;
 #[cfg(feature = "cli")]
 pub(crate) use repro_command::quoted;
+#[cfg(feature = "cli")]
+pub(crate) use result_table::{ResultRow, ResultTable, result_folders};
+#[cfg(feature = "cli")]
+pub(crate) use row_filter::RowFilter;
 #[cfg(feature = "cli")]
 pub(crate) use run_batches::{JOB_THREAD, job_threads};
 pub use run_batches::{PlannedBatch, RunOptions, run_batches};

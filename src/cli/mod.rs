@@ -31,6 +31,7 @@ mod simulate;
 mod stages;
 mod start;
 mod stop;
+mod table;
 mod worker;
 
 pub use start::program;

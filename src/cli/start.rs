@@ -4,7 +4,7 @@ use super::console::{Color, Console};
 use super::exit::{Exit, Failure};
 use super::{
     calibrate, completions, convert, doctor, formats, inspect, joints, map, measure, preview, retarget,
-    run_command, simulate, stages, worker,
+    run_command, simulate, stages, table, worker,
 };
 use crate::batch::quoted;
 use crate::pipeline::{PlanError, schema};
@@ -47,6 +47,7 @@ enum Command {
     Map(map::MapArguments),
     Calibrate(calibrate::CalibrateArguments),
     Run(run_command::RunArguments),
+    Table(table::TableArguments),
     Convert(convert::ConvertArguments),
     Joints(joints::JointsArguments),
     Simulate(simulate::SimulateArguments),
@@ -144,6 +145,7 @@ pub fn program() -> ExitCode {
         Command::Preview(a) => preview::run(a, &console),
         Command::Simulate(a) => simulate::run(a, &console),
         Command::Calibrate(a) => calibrate::run(a, &console),
+        Command::Table(a) => table::run(a, &console),
         Command::Stages(a) => stages::run(a, &console),
         Command::Formats(a) => formats::run(a, &console),
         Command::Completions(a) => completions::run(a, &console, Arguments::command()),

@@ -39,6 +39,9 @@ mod summary;
 pub(crate) use assess::assess_beside;
 pub use assess::{Assessment, assess};
 pub(crate) use catalogue::find;
+#[cfg(feature = "cli")]
+#[cfg(feature = "cli")]
+pub(crate) use catalogue::names_near;
 pub use catalogue::{MEASURES, Measure};
 pub use change::change;
 pub use hands_error::hands;
@@ -50,6 +53,7 @@ pub(crate) use not_judged::{AGAINST_THE_TAKE, mark};
 pub(crate) use summary::{Summary, summaries};
 pub use threshold::{Threshold, ThresholdError};
 #[cfg(feature = "cli")]
+pub(crate) use units::quantity;
 pub(crate) use units::shown;
 pub(crate) use verdict::add_words;
 pub use verdict::{Judgement, Reading, Verdict};

@@ -12,13 +12,15 @@ struct Dimension {
 /// A degree, radians.
 const DEGREE: f64 = std::f64::consts::PI / 180.0;
 
-const DIMENSIONS: [Dimension; 7] = [
+const DIMENSIONS: [Dimension; 9] = [
     Dimension { unit: "m", shown: 1, written: &[("m", 1.0), ("cm", 1e-2), ("mm", 1e-3)] },
     Dimension { unit: "m/s", shown: 1, written: &[("m/s", 1.0), ("cm/s", 1e-2), ("mm/s", 1e-3)] },
     Dimension { unit: "m/s^2", shown: 0, written: &[("m/s^2", 1.0)] },
     Dimension { unit: "m/s^3", shown: 0, written: &[("m/s^3", 1.0)] },
     Dimension { unit: "rad", shown: 1, written: &[("rad", 1.0), ("deg", DEGREE), ("°", DEGREE)] },
     Dimension { unit: "rad/s", shown: 0, written: &[("rad/s", 1.0), ("deg/s", DEGREE)] },
+    Dimension { unit: "s", shown: 0, written: &[("s", 1.0), ("ms", 1e-3), ("min", 60.0)] },
+    Dimension { unit: "Hz", shown: 0, written: &[("Hz", 1.0)] },
     Dimension { unit: "1", shown: 0, written: &[("", 1.0), ("%", 1e-2)] },
 ];
 
@@ -77,6 +79,28 @@ pub(super) fn read(text: &str, unit: &str) -> Result<ValueWithUnit, QuantityFaul
         None if word.is_empty() => Err(QuantityFault::NoUnit),
         None => Err(QuantityFault::Unit),
     }
+}
+
+/// The value of a number with its unit, in `unit` of the catalogue; numbers of other units are counts, which have none.
+///
+/// # Errors
+/// A sentence, and what to write.
+#[cfg(feature = "cli")]
+pub(crate) fn quantity(text: &str, unit: &str) -> Result<f64, (String, String)> {
+    read(text, unit).map(|quantity| quantity.value).map_err(|fault| {
+        let examples: Vec<String> = words(unit).map(|word| format!("`1{word}`")).collect();
+        let message = match fault {
+            QuantityFault::Number => "there is no number here".to_owned(),
+            QuantityFault::NoUnit => format!("`{text}` has no unit"),
+            QuantityFault::Unit => format!("`{text}` has another unit than this column"),
+        };
+        let hint = if examples.is_empty() {
+            "write a number without a unit".to_owned()
+        } else {
+            format!("write one: {}", examples.join(", "))
+        };
+        (message, hint)
+    })
 }
 
 /// The units that a number of this dimension may be written in, the one that people are shown first.

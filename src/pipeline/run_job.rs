@@ -16,7 +16,7 @@ use super::take_clips::{choose_clips, clip_names, named_motions};
 use crate::export;
 use crate::import;
 use crate::measure::{Reading, Verdict};
-use crate::model::{Asset, Clip, Mark, Motion};
+use crate::model::{Asset, Clip, Mark, Motion, Skeleton};
 use crate::report::{NotJudged, Report};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -68,7 +68,9 @@ pub(crate) fn make_with_report(
     pipeline.steps.begins(JobStep::Write);
     let outputs = run.outputs(job, record)?;
     let rate = run.motions.first().map_or(1.0, |m| m.clip.sample_rate);
-    let report = recorded_report(&mut run.report, rate);
+    let mut report = recorded_report(&mut run.report, rate);
+    report["clips"] = run.motions.iter().map(clip_record).collect();
+    report["skeleton"] = run.motions.first().map(|m| skeleton_hash(m.character.skeleton())).into();
     Ok((JobOutputs { report, sources: run.sources, outputs }, run.report))
 }
 
@@ -255,6 +257,32 @@ fn recorded_report(report: &mut Report, rate: f64) -> Value {
         }
     }
     recorded
+}
+
+/// The length of a result, for tables of results.
+fn clip_record(motion: &Motion) -> Value {
+    let clip = &motion.clip;
+    json!({
+        "name": clip.name, "frames": clip.frames(), "rate_hz": clip.sample_rate, "duration_s": clip.duration(),
+    })
+}
+
+/// Hexadecimal digits of the hash of a skeleton: 64 bits, as those of lines of the manifest.
+const SKELETON_DIGITS: usize = 16;
+
+/// A hash of names, parents and rest pose of all joints, the same for results that one program can read as one skeleton.
+fn skeleton_hash(skeleton: &Skeleton) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for joint in skeleton.joints() {
+        let parent = joint.parent.map_or(-1, |parent| parent.index() as i64);
+        hasher.update(&(joint.name.len() as u64).to_le_bytes());
+        hasher.update(joint.name.as_bytes());
+        hasher.update(&parent.to_le_bytes());
+        let (position, rotation) = (joint.rest.translation, joint.rest.rotation);
+        let numbers = position.iter().chain(rotation.coords.iter());
+        numbers.for_each(|x| _ = hasher.update(&x.to_le_bytes()));
+    }
+    hasher.finalize().to_hex()[..SKELETON_DIGITS].to_owned()
 }
 
 /// What made the outputs, as JSON; independent of time and place.

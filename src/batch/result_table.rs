@@ -1,0 +1,223 @@
+//! The table of results: one row for each output that the manifests of some folders record, in the order of their names.
+//!
+//! Rows are read twice, first for their order and what they have in common, then one by one: a library of a hundred thousand takes
+//! has a gigabyte of measures.
+
+use super::compaction::KeptRecords;
+use super::file_times::short;
+use super::journal_line::{JournalLine, OutputRecord};
+use super::manifest::{MANIFEST, Manifest};
+use crate::measure::{MEASURES, Reading, Verdict};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::io::BufRead;
+use std::path::{Path, PathBuf};
+
+/// The results of some folders.
+#[derive(Debug)]
+pub struct ResultTable {
+    manifests: Vec<Manifest>,
+    /// In the order of rows: the output, the number of its manifest and the offset of its line, and the number of the row whose
+    /// takes and pipeline are the same, if there is one.
+    rows: Vec<TableEntry>,
+    /// Every measure with its unit, those of the catalogue first.
+    pub columns: Vec<(String, String)>,
+    /// The number of outputs that several folders have with the same content: each has one row.
+    pub repeated: usize,
+}
+
+#[derive(Debug)]
+struct TableEntry {
+    output: String,
+    manifest: usize,
+    offset: u64,
+    same_as: Option<usize>,
+}
+
+/// Hashes of what an output was made from.
+#[derive(Debug)]
+struct Origin {
+    /// The name of the take.
+    name: u64,
+    /// The content of the take and of the files that it refers to, and the pipeline.
+    made_from: u64,
+    /// The same, with the output and its content.
+    same: u64,
+}
+
+/// One output.
+#[derive(Clone, Debug, Serialize)]
+pub struct ResultRow {
+    /// The folder of outputs.
+    pub folder: String,
+    /// The output, relative to the folder.
+    pub output: String,
+    /// The hash of the output, BLAKE3.
+    pub output_blake3: String,
+    /// The take, below the fixed part of its pattern.
+    pub input: String,
+    /// The hash of the take.
+    pub input_blake3: String,
+    /// The fingerprint of the pipeline.
+    pub pipeline: String,
+    /// The number of frames of all clips; `None` if an earlier version made the output.
+    pub frames: Option<u64>,
+    /// Frames per second of the first clip.
+    pub rate_hz: Option<f64>,
+    /// Seconds of all clips.
+    pub duration_s: Option<f64>,
+    /// A hash of names, parents and rest pose of the joints.
+    pub skeleton: Option<String>,
+    /// The codes of the warnings.
+    pub warnings: Vec<String>,
+    /// The verdict; `None` if nothing was measured.
+    pub verdict: Option<&'static str>,
+    /// The take with the same content that comes first.
+    pub duplicate_of: Option<String>,
+    /// Values with their units, by measure.
+    #[serde(serialize_with = "as_members")]
+    pub measures: Vec<Reading>,
+}
+
+fn as_members<S: serde::Serializer>(measures: &[Reading], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(measures.iter().map(|m| (&m.name, json!({ "value": m.value, "unit": m.unit }))))
+}
+
+/// The folders with results at or below `folder`, in the order of their names.
+pub fn result_folders(folder: &Path) -> Vec<PathBuf> {
+    let found = super::find_takes(folder, &[format!("**/{MANIFEST}")], None).unwrap_or_default();
+    found.takes.iter().filter_map(|found| Some(found.path.parent()?.to_owned())).collect()
+}
+
+impl ResultTable {
+    /// The table of these folders.
+    pub fn new(folders: &[PathBuf]) -> Self {
+        let manifests: Vec<Manifest> = folders.iter().map(|folder| Manifest::look(folder)).collect();
+        let mut found = Vec::new();
+        let mut columns: BTreeMap<String, String> = BTreeMap::new();
+        for (number, manifest) in manifests.iter().enumerate() {
+            for offset in manifest.offsets() {
+                // Reports have records without sources.
+                let Some(record) = manifest.record_at(offset) else { continue };
+                let (Some(file), Some(take)) = (record.files.first(), record.sources.first()) else {
+                    continue;
+                };
+                for reading in readings(&record) {
+                    columns.entry(reading.name).or_insert(reading.unit);
+                }
+                let sources: Vec<&[u8]> = record.sources.iter().map(|s| s.blake3.as_bytes()).collect();
+                let made_from = [sources.as_slice(), &[record.pipeline.as_bytes()]].concat();
+                let name = short(&[take.path.as_bytes()]);
+                let same = short(&[file.path.as_bytes(), file.blake3.as_bytes(), &made_from.concat()]);
+                let output = file.path.clone();
+                let entry = TableEntry { output, manifest: number, offset, same_as: None };
+                found.push((entry, Origin { name, made_from: short(&made_from), same }));
+            }
+        }
+        found.sort_by(|a, b| (&a.0.output, a.0.manifest).cmp(&(&b.0.output, b.0.manifest)));
+        let (mut rows, mut repeated) = (Vec::new(), 0);
+        let (mut seen, mut first) = (HashSet::new(), HashMap::new());
+        for (mut entry, origin) in found {
+            if !seen.insert(origin.same) {
+                repeated += 1;
+                continue;
+            }
+            let &mut (number, name) = first.entry(origin.made_from).or_insert((rows.len(), origin.name));
+            // One take in several formats or folders is no duplicate.
+            entry.same_as = (name != origin.name).then_some(number);
+            rows.push(entry);
+        }
+        Self { manifests, rows, columns: in_order(columns), repeated }
+    }
+
+    /// The number of rows.
+    pub fn count(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// The rows, in the order of the outputs' names.
+    pub fn rows(&self) -> impl Iterator<Item = ResultRow> {
+        self.rows.iter().filter_map(|entry| {
+            let manifest = &self.manifests[entry.manifest];
+            let record = manifest.record_at(entry.offset)?;
+            let same = entry.same_as.and_then(|number| {
+                let first = &self.rows[number];
+                let record = self.manifests[first.manifest].record_at(first.offset)?;
+                Some(record.sources.first()?.path.clone())
+            });
+            Some(ResultRow { duplicate_of: same, ..row(&manifest.folder, &record) })
+        })
+    }
+}
+
+/// Measures in the order of the catalogue, then the others by name.
+fn in_order(mut found: BTreeMap<String, String>) -> Vec<(String, String)> {
+    let known = MEASURES.iter().filter_map(|m| found.remove_entry(m.name)).collect::<Vec<_>>();
+    known.into_iter().chain(found).collect()
+}
+
+fn readings(record: &OutputRecord) -> impl Iterator<Item = Reading> {
+    record.report["metrics"].as_array().into_iter().flatten().filter_map(Reading::of_json)
+}
+
+fn row(folder: &Path, record: &OutputRecord) -> ResultRow {
+    let hash = |files: &[crate::pipeline::FileHash]| {
+        files.first().map_or_else(Default::default, |f| (f.path.clone(), f.blake3.clone()))
+    };
+    let ((output, output_blake3), (input, input_blake3)) = (hash(&record.files), hash(&record.sources));
+    let report = &record.report;
+    let clips: Vec<&Map<String, Value>> =
+        report["clips"].as_array().into_iter().flatten().filter_map(Value::as_object).collect();
+    let sum = |key: &str| clips.iter().filter_map(|clip| clip.get(key)?.as_f64()).sum::<f64>();
+    let known = !clips.is_empty();
+    let measures: Vec<Reading> = readings(record).collect();
+    let verdict = Verdict::of(&measures);
+    let warnings = report["warnings"].as_array().into_iter().flatten();
+    ResultRow {
+        folder: folder.display().to_string(),
+        output,
+        output_blake3,
+        input,
+        input_blake3,
+        pipeline: record.pipeline.clone(),
+        frames: known.then(|| sum("frames") as u64),
+        rate_hz: clips.first().and_then(|clip| clip.get("rate_hz")?.as_f64()),
+        duration_s: known.then(|| sum("duration_s")),
+        skeleton: report["skeleton"].as_str().map(str::to_owned),
+        warnings: warnings.filter_map(|w| Some(w["code"].as_str()?.to_owned())).collect(),
+        verdict: (verdict.judged > 0).then(|| verdict.judgement().word()),
+        duplicate_of: None,
+        measures,
+    }
+}
+
+impl Manifest {
+    /// The offsets of the current records, in the order of their outputs' names.
+    fn offsets(&self) -> Vec<u64> {
+        let index = self.index();
+        let mut kept = KeptRecords::default();
+        let Some(mut reader) = index.reader() else { return Vec::new() };
+        let (mut at, mut bytes) = (0, Vec::new());
+        while reader.read_until(b'\n', &mut bytes).is_ok_and(|count| count > 0) {
+            let offset = at;
+            at += bytes.len() as u64;
+            let line = std::str::from_utf8(&bytes).ok().map(|text| text.trim_end_matches('\n'));
+            if let Some(JournalLine::Record(record)) = line.and_then(JournalLine::decode)
+                && let Some(name) = record.name()
+                && index.records.get(&short(&[name.as_bytes()])) == Some(&offset)
+            {
+                kept.push(name, offset);
+            }
+            bytes.clear();
+        }
+        kept.sorted().collect()
+    }
+
+    fn record_at(&self, offset: u64) -> Option<OutputRecord> {
+        match JournalLine::decode(&self.index().line(offset)?) {
+            Some(JournalLine::Record(record)) => Some(record),
+            _ => None,
+        }
+    }
+}

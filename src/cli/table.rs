@@ -1,0 +1,210 @@
+//! `posemill table`: the results of runs and shards as one table, filtered, or as the list of their takes.
+
+use super::console::Console;
+use super::exit::{Exit, Failure};
+use crate::batch::{ResultRow, ResultTable, RowFilter, result_folders};
+use crate::pipeline::{AtomicFile, ConfigError, ConfigFault, ConfigSource, WriteError, slashed};
+use crate::report::{Shown, csv_field, io_reason};
+use clap::{Args, ValueEnum};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+const EXAMPLES: &str = "Examples:\n  \
+    posemill table out/ > results.jsonl\n  \
+    posemill table shard1/ shard2/ -o results.csv\n  \
+    posemill table out/ --where 'foot_skate_p95 < 2cm/s and duration > 1s'\n  \
+    posemill table out/ --where 'verdict == over' --files=takes | posemill run pipeline.toml --files-from -";
+
+const CONDITIONS: &str = "\n\nConditions compare columns and measures with `<`, `<=`, `>`, `>=`, `==` and `!=`, joined by `and`, `or`, `not` \
+    and brackets. Numbers carry units: `2cm/s`, `1s`, `30Hz`, `5deg`, `50%`. Texts with spaces are quoted: `verdict == 'as recorded'`. \
+    A comparison with something that a row does not have is false. Columns: frames, rate, duration, warnings (their number), verdict, \
+    input, output, folder, pipeline, skeleton, input_blake3, output_blake3, duplicate_of (empty for the first take with its content).";
+
+/// Print the results of runs as one table, filtered, or the list of their takes
+///
+/// RUN is a folder of outputs, or one above several: every output that a manifest records is one row, in the order of their
+/// names, so that shards of one library make the same table as one run. Failed takes have no row.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+#[command(after_long_help = EXAMPLES.to_owned() + CONDITIONS)]
+pub struct TableArguments {
+    /// Folders of outputs
+    #[arg(required = true, value_name = "RUN")]
+    runs: Vec<PathBuf>,
+    /// Keep the rows that fulfil a condition, e.g. `foot_skate_p95 < 2cm/s and duration > 1s`
+    #[arg(long = "where", value_name = "CONDITION")]
+    condition: Option<String>,
+    /// Leave out takes with the same content as an earlier one
+    #[arg(long)]
+    unique: bool,
+    /// Print the takes below FOLDER, as the list that `posemill run --files-from` reads
+    #[arg(long, value_name = "FOLDER", num_args = 0..=1, require_equals = true, default_missing_value = "",
+        conflicts_with = "format")]
+    files: Option<PathBuf>,
+    /// The format of the table [default: that of the file's extension, else jsonl]
+    #[arg(long, value_name = "NAME")]
+    format: Option<TableFormat>,
+    /// Write to this file, which is replaced
+    #[arg(long, short, value_name = "TABLE")]
+    output: Option<PathBuf>,
+}
+
+/// A format of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum TableFormat {
+    /// One JSON document on each line
+    Jsonl,
+    /// Comma-separated values with a header; the unit of a measure is in brackets behind its name
+    Csv,
+}
+
+/// Prints or writes the rows.
+///
+/// # Errors
+/// A [`Failure`] for a folder without results, an invalid condition, and an output that cannot be written.
+pub fn run(arguments: &TableArguments, console: &Console) -> Result<Exit, Failure> {
+    let format = format(arguments)?;
+    let mut folders = Vec::new();
+    for run in &arguments.runs {
+        let found = result_folders(run);
+        if found.is_empty() {
+            return Err(Failure::Argument(format!(
+                "`{}` holds no results of a run\nname a folder that `posemill run` wrote to",
+                run.shown()
+            )));
+        }
+        folders.extend(found);
+    }
+    folders.sort();
+    folders.dedup();
+    let table = ResultTable::new(&folders);
+    let filter = arguments.condition.as_deref().map(|text| filter(text, &table)).transpose()?;
+    let mut duplicates = 0;
+    let rows = table.rows().inspect(|row| duplicates += usize::from(row.duplicate_of.is_some()));
+    let rows = rows.filter(|row| !arguments.unique || row.duplicate_of.is_none());
+    let rows = rows.filter(|row| filter.as_ref().is_none_or(|filter| filter.holds(row)));
+    let mut kept = 0;
+    let rows = rows.inspect(|_| kept += 1);
+    let columns = &table.columns;
+    match &arguments.output {
+        Some(path) => {
+            let failed = |e: &io::Error| Failure::Write(WriteError::of(path, e));
+            let mut draft = AtomicFile::new(path)?;
+            write_rows(rows, columns, arguments.files.as_deref(), format, &mut draft)
+                .map_err(|e| failed(&e))?;
+            draft.finish()?;
+        }
+        None => {
+            let mut out = io::BufWriter::new(io::stdout().lock());
+            let written = write_rows(rows, columns, arguments.files.as_deref(), format, &mut out);
+            match written.and_then(|()| out.flush()) {
+                Err(e) if e.kind() != ErrorKind::BrokenPipe => {
+                    let message = format!("standard output cannot be written: {}", io_reason(&e));
+                    return Err(Failure::Argument(message));
+                }
+                _ => {}
+            }
+        }
+    }
+    if table.repeated > 0 {
+        console.note(format!("{} results are in several folders: each is one row", table.repeated));
+    }
+    if duplicates > 0 {
+        console.note(format!(
+            "{duplicates} takes have the content of another one: `duplicate_of` names it, `--unique` leaves them out"
+        ));
+    }
+    console.note(format!("{kept} of {} rows", table.count()));
+    Ok(Exit::Good)
+}
+
+fn format(arguments: &TableArguments) -> Result<TableFormat, Failure> {
+    let Some(path) = arguments.output.as_deref().filter(|_| arguments.files.is_none()) else {
+        return Ok(arguments.format.unwrap_or(TableFormat::Jsonl));
+    };
+    let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+    match (arguments.format, extension.as_str()) {
+        (Some(format), _) => Ok(format),
+        (None, "csv") => Ok(TableFormat::Csv),
+        (None, "jsonl") => Ok(TableFormat::Jsonl),
+        (None, _) => Err(Failure::Argument(format!(
+            "`{}` has no extension of a table\nend it with `.jsonl` or `.csv`, or pass `--format`",
+            path.shown()
+        ))),
+    }
+}
+
+/// The condition, with a fault shown at its place.
+fn filter(text: &str, table: &ResultTable) -> Result<RowFilter, Failure> {
+    RowFilter::parse(text, &table.columns).map_err(|found| {
+        let sources = vec![ConfigSource { name: "--where".to_owned(), text: text.to_owned() }];
+        let faults = vec![ConfigFault::at(0, found.span, found.message).hint(found.hint)];
+        Failure::Scene(ConfigError { sources, faults })
+    })
+}
+
+fn write_rows(
+    rows: impl Iterator<Item = ResultRow>,
+    columns: &[(String, String)],
+    files: Option<&Path>,
+    format: TableFormat,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    if let Some(folder) = files {
+        // One take may have several outputs.
+        let takes: std::collections::BTreeSet<String> =
+            rows.map(|row| slashed(&folder.join(&row.input))).collect();
+        return takes.iter().try_for_each(|take| writeln!(out, "{take}"));
+    }
+    if format == TableFormat::Csv {
+        let measures = columns.iter().map(|(name, unit)| csv_field(&format!("{name} [{unit}]")));
+        let header: Vec<String> = COLUMNS.map(str::to_owned).into_iter().chain(measures).collect();
+        writeln!(out, "{}", header.join(","))?;
+    }
+    for row in rows {
+        match format {
+            TableFormat::Jsonl => writeln!(out, "{}", serde_json::to_string(&row)?)?,
+            TableFormat::Csv => writeln!(out, "{}", csv_line(&row, columns))?,
+        }
+    }
+    Ok(())
+}
+
+/// The columns of a CSV before those of measures.
+const COLUMNS: [&str; 13] = [
+    "folder",
+    "output",
+    "output_blake3",
+    "input",
+    "input_blake3",
+    "pipeline",
+    "frames",
+    "rate_hz [Hz]",
+    "duration_s [s]",
+    "skeleton",
+    "warnings",
+    "verdict",
+    "duplicate_of",
+];
+
+fn csv_line(row: &ResultRow, columns: &[(String, String)]) -> String {
+    let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
+    let mut cells = vec![
+        csv_field(&row.folder),
+        csv_field(&row.output),
+        row.output_blake3.clone(),
+        csv_field(&row.input),
+        row.input_blake3.clone(),
+        row.pipeline.clone(),
+        row.frames.map_or_else(String::new, |n| n.to_string()),
+        number(row.rate_hz),
+        number(row.duration_s),
+        row.skeleton.clone().unwrap_or_default(),
+        csv_field(&row.warnings.join(" ")),
+        row.verdict.unwrap_or_default().to_owned(),
+        csv_field(row.duplicate_of.as_deref().unwrap_or_default()),
+    ];
+    let value = |name: &str| row.measures.iter().find(|m| m.name == name).map(|m| m.value);
+    cells.extend(columns.iter().map(|(name, _)| number(value(name))));
+    cells.join(",")
+}

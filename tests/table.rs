@@ -1,0 +1,227 @@
+//! `posemill table`: the rows are what the files are, the same for any shards; conditions choose the rows that they say, and their
+//! faults have a place.
+
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+const PIPELINE: &str =
+    "[input]\nmotion = \"takes/**/*.bvh\"\ncharacter = \"hero.glb\"\n[[stage]]\nuse = \"retarget\"\n";
+
+fn posemill(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_posemill")).args(arguments).current_dir(folder).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+fn good(folder: &Path, arguments: &[&str]) -> String {
+    let output = posemill(folder, arguments);
+    assert!(output.status.success(), "{arguments:?}\n{}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+/// Four takes, two of them with one content, and the results of two shards in `out`.
+fn library() -> TempDir {
+    let folder = TempDir::new().unwrap();
+    let data = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("data");
+    fs::create_dir_all(folder.path().join("takes/day 2")).unwrap();
+    for (from, to) in [
+        ("robot.glb", "hero.glb"),
+        ("walk.bvh", "takes/walk.bvh"),
+        ("wave.bvh", "takes/wave.bvh"),
+        ("turn.bvh", "takes/day 2/turn.bvh"),
+        ("wave.bvh", "takes/day 2/copy of wave.bvh"),
+    ] {
+        fs::copy(data.join(from), folder.path().join(to)).unwrap();
+    }
+    fs::write(folder.path().join("p.toml"), PIPELINE).unwrap();
+    for shard in ["1/2", "2/2"] {
+        let run = ["run", "p.toml", "--shard", shard, "--output", "out"];
+        let output = posemill(folder.path(), &run);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+    }
+    folder
+}
+
+fn rows(table: &str) -> Vec<Value> {
+    table.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn inputs(folder: &Path, condition: &str) -> BTreeSet<String> {
+    let table = good(folder, &["table", "out", "--where", condition]);
+    rows(&table).iter().map(|row| row["input"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn rows_are_what_the_files_are() {
+    let folder = library();
+    let here = folder.path();
+    let table = rows(&good(here, &["table", "out"]));
+    let outputs: Vec<&str> = table.iter().map(|row| row["output"].as_str().unwrap()).collect();
+    assert_eq!(outputs, ["day 2/copy of wave.glb", "day 2/turn.glb", "walk.glb", "wave.glb"]);
+    let hash = |path: PathBuf| blake3::hash(&fs::read(path).unwrap()).to_hex().to_string();
+    for row in &table {
+        let (output, input) = (row["output"].as_str().unwrap(), row["input"].as_str().unwrap());
+        assert_eq!(row["output_blake3"], hash(here.join("out").join(output)));
+        assert_eq!(row["input_blake3"], hash(here.join("takes").join(input)));
+        let found: Value =
+            serde_json::from_str(&good(here, &["inspect", &format!("out/{output}"), "--json"])).unwrap();
+        let clip = &found["clips"][0];
+        assert_eq!(row["frames"], clip["frames"], "{output}");
+        for (column, member) in [("rate_hz", "rate_hz"), ("duration_s", "duration_s")] {
+            let [written, read] = [&row[column], &clip[member]].map(|x| x.as_f64().unwrap());
+            // Times in glTF are 32-bit numbers.
+            assert!((written - read).abs() < 1e-4 * read, "{output}: {column} {written} {read}");
+        }
+        assert_eq!(row["skeleton"], table[0]["skeleton"], "one character has one skeleton");
+        assert!(row["verdict"].is_string());
+    }
+    // Measures are those that `run` reported.
+    let report: Value = serde_json::from_slice(&fs::read(here.join("out/report.json")).unwrap()).unwrap();
+    for file in report["files"].as_array().unwrap() {
+        let output = file["outputs"][0].as_str().unwrap();
+        let row = table.iter().find(|row| output.ends_with(row["output"].as_str().unwrap())).unwrap();
+        for metric in file["metrics"].as_array().unwrap().iter().filter(|metric| metric["value"].is_f64()) {
+            let found = &row["measures"][metric["name"].as_str().unwrap()];
+            assert_eq!((&found["value"], &found["unit"]), (&metric["value"], &metric["unit"]));
+        }
+    }
+}
+
+#[test]
+fn shards_in_folders_of_their_own_make_the_table_of_one_run() {
+    let folder = library();
+    let here = folder.path();
+    for shard in ["1/3", "2/3", "3/3"] {
+        let name = format!("parts/{}", &shard[..1]);
+        let output = posemill(here, &["run", "p.toml", "--shard", shard, "--output", &name]);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+    }
+    let plain = |table: String| {
+        let mut all = rows(&table);
+        all.iter_mut().for_each(|row| _ = row.as_object_mut().unwrap().remove("folder"));
+        all
+    };
+    let whole = plain(good(here, &["table", "out"]));
+    assert_eq!(plain(good(here, &["table", "parts"])), whole);
+    // What two folders have alike is one row.
+    let both = posemill(here, &["table", "parts", "out", "--format", "csv"]);
+    let lines = text(&both.stdout);
+    assert_eq!(lines.lines().count(), 1 + whole.len(), "{lines}");
+    assert!(text(&both.stderr).contains("4 results are in several folders"), "{}", text(&both.stderr));
+    let header = lines.lines().next().unwrap();
+    assert!(header.starts_with("folder,output,") && header.contains(",foot_skate_p95 [m/s],"), "{header}");
+    let cells = header.split(',').count();
+    assert!(lines.lines().all(|line| line.split(',').count() == cells), "{lines}");
+    good(here, &["table", "out", "-o", "tables/t.csv"]);
+    assert!(fs::read_to_string(here.join("tables/t.csv")).unwrap().starts_with(header));
+}
+
+#[test]
+fn conditions_choose_the_rows_that_they_say() {
+    let folder = library();
+    let here = folder.path();
+    let all = rows(&good(here, &["table", "out"]));
+    let skate = |row: &Value| row["measures"]["foot_skate_p95"]["value"].as_f64().unwrap();
+    let chosen = |wanted: &dyn Fn(&Value) -> bool| -> BTreeSet<String> {
+        let chosen = all.iter().filter(|row| wanted(row));
+        chosen.map(|row| row["input"].as_str().unwrap().to_owned()).collect()
+    };
+    // Between the values of two takes, in the unit of people.
+    let mut values: Vec<f64> = all.iter().map(skate).collect();
+    values.sort_by(f64::total_cmp);
+    let limit = (values[1] + values[3]) / 2.0;
+    let (below, duration) = (format!("foot_skate_p95 < {}cm/s", limit * 100.0), |row: &Value| {
+        row["duration_s"].as_f64().unwrap()
+    });
+    assert!(!chosen(&|row| skate(row) < limit).is_empty());
+    assert_eq!(inputs(here, &below), chosen(&|row| skate(row) < limit));
+    assert_eq!(inputs(here, &format!("not ({below})")), chosen(&|row| skate(row) >= limit));
+    assert_eq!(inputs(here, &format!("not {below}")), chosen(&|row| skate(row) >= limit));
+    // `and` binds more than `or`.
+    let mixed = format!("{below} or duration>5s and rate<=30.5 Hz");
+    let expected = chosen(&|row| {
+        skate(row) < limit || (duration(row) > 5.0 && row["rate_hz"].as_f64().unwrap() <= 30.5)
+    });
+    assert_eq!(inputs(here, &mixed), expected);
+    let bracketed = format!("({below} or duration>5000 ms) and rate<=30.5Hz");
+    let expected = chosen(&|row| {
+        (skate(row) < limit || duration(row) > 5.0) && row["rate_hz"].as_f64().unwrap() <= 30.5
+    });
+    assert_eq!(inputs(here, &bracketed), expected);
+    assert_eq!(inputs(here, "frames == 166").into_iter().collect::<Vec<_>>(), ["day 2/turn.bvh"]);
+    assert_eq!(inputs(here, "input == 'day 2/turn.bvh'").len(), 1);
+    assert_eq!(inputs(here, "verdict != nothing").len(), 4);
+    // What no row has is false, whatever the sign.
+    assert!(inputs(here, "loop_duration < 1s or loop_duration >= 1s").is_empty());
+}
+
+#[test]
+fn duplicates_are_found_by_content_and_the_list_of_takes_runs() {
+    let folder = library();
+    let here = folder.path();
+    let output = posemill(here, &["table", "out"]);
+    assert!(
+        text(&output.stderr).contains("1 takes have the content of another one"),
+        "{}",
+        text(&output.stderr)
+    );
+    let table = rows(&text(&output.stdout));
+    let duplicates: Vec<&Value> = table.iter().filter(|row| row["duplicate_of"].is_string()).collect();
+    assert_eq!(duplicates.len(), 1);
+    assert_eq!(
+        (&duplicates[0]["input"], &duplicates[0]["duplicate_of"]),
+        (&"wave.bvh".into(), &"day 2/copy of wave.bvh".into())
+    );
+    assert_eq!(inputs(here, "duplicate_of != ''").into_iter().collect::<Vec<_>>(), ["wave.bvh"]);
+    let list = good(here, &["table", "out", "--unique", "--where", "duration < 5s", "--files=takes"]);
+    assert_eq!(list, "takes/day 2/copy of wave.bvh\ntakes/walk.bvh\n");
+    fs::write(here.join("list"), &list).unwrap();
+    good(here, &["run", "p.toml", "--files-from", "list", "--output", "again"]);
+    let made: Vec<Value> = rows(&good(here, &["table", "again"]));
+    let kept = |name: &str| table.iter().find(|row| row["input"] == name).unwrap()["output_blake3"].clone();
+    let hashes: Vec<Value> = made.iter().map(|row| row["output_blake3"].clone()).collect();
+    assert_eq!(hashes, [kept("day 2/copy of wave.bvh"), kept("walk.bvh")]);
+}
+
+#[test]
+fn a_fault_of_a_condition_points_at_its_place() {
+    let folder = library();
+    for (condition, column, message, hint) in [
+        ("foot_skat < 2cm/s", 1, "there is no column `foot_skat`", "`foot_skate`"),
+        ("frames > 1 and foot_skate < 2", 29, "`2` has no unit", "write one: `1cm/s`"),
+        ("duration > 1m", 12, "`1m` has another unit than this column", "`1s`"),
+        ("frames > 2cm", 10, "`2cm` has another unit", "without a unit"),
+        ("(frames > 2", 1, "this bracket is not closed", "`)`"),
+        ("frames > 2)", 11, "this is no part of the condition", "`and`"),
+        ("frames", 1, "`frames` is compared with nothing", "`<`"),
+        ("frames > 2 and", 15, "a comparison is missing here", "duration > 1s"),
+        ("verdict == 'good", 12, "this text is not closed", "end it with '"),
+        ("frames > x", 10, "there is no number here", "without a unit"),
+    ] {
+        let output = posemill(folder.path(), &["table", "out", "--where", condition]);
+        let shown = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{condition}: {shown}");
+        assert!(output.stdout.is_empty());
+        let lines: Vec<&str> = shown.lines().collect();
+        assert!(lines[0].starts_with(&format!("error: {message}")), "{condition}: {shown}");
+        assert_eq!(lines[1].trim(), format!("--> --where:1:{column}"), "{condition}: {shown}");
+        assert!(shown.contains(hint), "{condition}: {shown}");
+    }
+    let nested = "(".repeat(100_000);
+    let output = posemill(folder.path(), &["table", "out", "--where", &nested]);
+    assert_eq!(output.status.code(), Some(2));
+    let none = posemill(folder.path(), &["table", "takes"]);
+    assert_eq!(none.status.code(), Some(2));
+    assert_eq!(
+        text(&none.stderr),
+        "error: `takes` holds no results of a run\n  hint: name a folder that `posemill run` wrote to\n"
+    );
+    let named = posemill(folder.path(), &["table", "out", "-o", "t.xls"]);
+    assert!(text(&named.stderr).starts_with("error: `t.xls` has no extension of a table"));
+}

@@ -123,6 +123,29 @@ fn shards_in_folders_of_their_own_make_the_table_of_one_run() {
 }
 
 #[test]
+fn times_are_in_the_table_only_when_asked_for() {
+    let folder = library();
+    let here = folder.path();
+    assert!(rows(&good(here, &["table", "out"])).iter().all(|row| row.get("took_s").is_none()));
+    let manifest = fs::read_to_string(here.join("out/.posemill.jsonl")).unwrap();
+    assert!(!manifest.contains("took"), "a manifest is reproducible");
+    let times =
+        |table: &str| -> Vec<f64> { rows(table).iter().map(|row| row["took_s"].as_f64().unwrap()).collect() };
+    let took = times(&good(here, &["table", "out", "--time"]));
+    // Seconds: a take of some seconds takes neither a microsecond nor an hour.
+    assert!(took.len() == 4 && took.iter().all(|time| (1e-3..600.0).contains(time)), "{took:?}");
+    assert_eq!(inputs(here, "took < 10 min").len(), 4);
+    assert!(inputs(here, "took > 10 min").is_empty());
+    // They stay when nothing is made again, and are no more than a cache.
+    assert!(posemill(here, &["run", "p.toml", "--output", "out"]).status.success());
+    assert_eq!(times(&good(here, &["table", "out", "--time"])), took);
+    fs::remove_file(here.join("out/.posemill.seen")).unwrap();
+    assert!(rows(&good(here, &["table", "out", "--time"])).iter().all(|row| row["took_s"].is_null()));
+    let csv = good(here, &["table", "out", "--time", "--format", "csv"]);
+    assert!(csv.lines().next().unwrap().contains(",duplicate_of,took_s [s],"), "{csv}");
+}
+
+#[test]
 fn conditions_choose_the_rows_that_they_say() {
     let folder = library();
     let here = folder.path();

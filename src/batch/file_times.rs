@@ -64,7 +64,8 @@ pub(super) fn signature<'p>(
     Some(short(&[&parts]))
 }
 
-/// The signatures of the outputs of a folder, by the hash of the output's name.
+/// The signatures of the outputs of a folder, by the hash of the output's name, and how long each took to make, microseconds, by the
+/// complement of that hash: times are not reproducible, and nothing else that is written may be like that.
 #[derive(Debug, Default)]
 pub(super) struct FileTimes {
     known: HashMap<u64, u64>,
@@ -92,7 +93,18 @@ impl FileTimes {
         }
     }
 
-    /// Writes the signatures of outputs for which `exists` is true, together with those that another run has written
+    /// Sets how long an output took to make.
+    pub(super) fn took(&mut self, output: u64, time: Duration) {
+        self.put(!output, Some(time.as_micros() as u64));
+    }
+
+    /// How long an output took to make, if that is known.
+    #[cfg(feature = "cli")]
+    pub(super) fn time_of(&self, output: u64) -> Option<Duration> {
+        self.known.get(&!output).map(|&time| Duration::from_micros(time))
+    }
+
+    /// Writes the rows of outputs for which `exists` is true, together with those that another run has written
     /// meanwhile, to the open and locked `file`.
     pub(super) fn save(&mut self, file: &mut File, exists: impl Fn(u64) -> bool) -> std::io::Result<()> {
         if !self.changed {
@@ -101,8 +113,12 @@ impl FileTimes {
         for (output, signature) in read(file) {
             self.known.entry(output).or_insert(signature);
         }
-        let mut rows: Vec<(u64, u64)> =
-            self.known.iter().filter(|(output, _)| exists(**output)).map(|(o, s)| (*o, *s)).collect();
+        let mut rows: Vec<(u64, u64)> = self
+            .known
+            .iter()
+            .filter(|(row, _)| exists(**row) || exists(!**row))
+            .map(|(o, s)| (*o, *s))
+            .collect();
         rows.sort_unstable();
         file.seek(SeekFrom::Start(0))?;
         file.set_len(0)?;
@@ -115,7 +131,7 @@ impl FileTimes {
     }
 }
 
-/// Bytes of one output in the file: two u64, the hash of its name and its signature.
+/// Bytes of one row in the file: two u64, the hash of a name and its signature, or the complement of the hash and a time.
 const ROW: usize = 16;
 
 fn read(file: &mut File) -> HashMap<u64, u64> {

@@ -250,6 +250,9 @@ impl Manifest {
         let now = take.and_then(|(take, when)| self.signature(&record, take, Some(when)));
         let mut index = self.index();
         index.times.put(id, now);
+        if let Some((_, when)) = take {
+            index.times.took(id, when.elapsed().unwrap_or_default());
+        }
         self.append(&mut index, &JournalLine::Record(record))
     }
 

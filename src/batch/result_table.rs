@@ -75,6 +75,10 @@ pub struct ResultRow {
     pub verdict: Option<&'static str>,
     /// The take with the same content that comes first.
     pub duplicate_of: Option<String>,
+    /// Seconds from the reading of the take to the end of writing, if the cache of the folder has them. Left out of documents,
+    /// which are otherwise reproducible.
+    #[serde(skip)]
+    pub took_s: Option<f64>,
     /// Values with their units, by measure.
     #[serde(serialize_with = "as_members")]
     pub measures: Vec<Reading>,
@@ -146,7 +150,10 @@ impl ResultTable {
                 let record = self.manifests[first.manifest].record_at(first.offset)?;
                 Some(record.sources.first()?.path.clone())
             });
-            Some(ResultRow { duplicate_of: same, ..row(&manifest.folder, &record) })
+            let took =
+                record.name().and_then(|name| manifest.index().times.time_of(short(&[name.as_bytes()])));
+            let took_s = took.map(|time| time.as_secs_f64());
+            Some(ResultRow { duplicate_of: same, took_s, ..row(&manifest.folder, &record) })
         })
     }
 }
@@ -188,6 +195,7 @@ fn row(folder: &Path, record: &OutputRecord) -> ResultRow {
         warnings: warnings.filter_map(|w| Some(w["code"].as_str()?.to_owned())).collect(),
         verdict: (verdict.judged > 0).then(|| verdict.judgement().word()),
         duplicate_of: None,
+        took_s: None,
         measures,
     }
 }

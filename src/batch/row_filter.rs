@@ -75,13 +75,15 @@ pub struct FilterFault {
 }
 
 /// Columns with numbers, and their units.
-const NUMBERS: [(&str, &str); 6] = [
+const NUMBERS: [(&str, &str); 8] = [
     ("frames", "frames"),
     ("rate", "Hz"),
     ("rate_hz", "Hz"),
     ("duration", "s"),
     ("duration_s", "s"),
     ("warnings", "warnings"),
+    ("took", "s"),
+    ("took_s", "s"),
 ];
 /// Columns with texts.
 const TEXTS: [&str; 8] =
@@ -133,6 +135,7 @@ fn number(row: &ResultRow, name: &str) -> Option<f64> {
         "rate" | "rate_hz" => row.rate_hz,
         "duration" | "duration_s" => row.duration_s,
         "warnings" => Some(row.warnings.len() as f64),
+        "took" | "took_s" => row.took_s,
         measure => row.measures.iter().find(|m| m.name == measure).map(|m| m.value),
     }
 }

@@ -7,7 +7,7 @@ use crate::pipeline::{AtomicFile, ConfigError, ConfigFault, ConfigSource, WriteE
 use crate::report::{Shown, csv_field, io_reason};
 use clap::{Args, ValueEnum};
 use std::io::{self, ErrorKind, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 const EXAMPLES: &str = "Examples:\n  \
     posemill table out/ > results.jsonl\n  \
@@ -17,7 +17,7 @@ const EXAMPLES: &str = "Examples:\n  \
 
 const CONDITIONS: &str = "\n\nConditions compare columns and measures with `<`, `<=`, `>`, `>=`, `==` and `!=`, joined by `and`, `or`, `not` \
     and brackets. Numbers carry units: `2cm/s`, `1s`, `30Hz`, `5deg`, `50%`. Texts with spaces are quoted: `verdict == 'as recorded'`. \
-    A comparison with something that a row does not have is false. Columns: frames, rate, duration, warnings (their number), verdict, \
+    A comparison with something that a row does not have is false. Columns: frames, rate, duration, took, warnings (their number), verdict, \
     input, output, folder, pipeline, skeleton, input_blake3, output_blake3, duplicate_of (empty for the first take with its content).";
 
 /// Print the results of runs as one table, filtered, or the list of their takes
@@ -37,6 +37,9 @@ pub struct TableArguments {
     /// Leave out takes with the same content as an earlier one
     #[arg(long)]
     unique: bool,
+    /// Add how long each output took to make, seconds: the only column that differs between two runs
+    #[arg(long)]
+    time: bool,
     /// Print the takes below FOLDER, as the list that `posemill run --files-from` reads
     #[arg(long, value_name = "FOLDER", num_args = 0..=1, require_equals = true, default_missing_value = "",
         conflicts_with = "format")]
@@ -90,13 +93,12 @@ pub fn run(arguments: &TableArguments, console: &Console) -> Result<Exit, Failur
         Some(path) => {
             let failed = |e: &io::Error| Failure::Write(WriteError::of(path, e));
             let mut draft = AtomicFile::new(path)?;
-            write_rows(rows, columns, arguments.files.as_deref(), format, &mut draft)
-                .map_err(|e| failed(&e))?;
+            write_rows(rows, columns, arguments, format, &mut draft).map_err(|e| failed(&e))?;
             draft.finish()?;
         }
         None => {
             let mut out = io::BufWriter::new(io::stdout().lock());
-            let written = write_rows(rows, columns, arguments.files.as_deref(), format, &mut out);
+            let written = write_rows(rows, columns, arguments, format, &mut out);
             match written.and_then(|()| out.flush()) {
                 Err(e) if e.kind() != ErrorKind::BrokenPipe => {
                     let message = format!("standard output cannot be written: {}", io_reason(&e));
@@ -146,11 +148,11 @@ fn filter(text: &str, table: &ResultTable) -> Result<RowFilter, Failure> {
 fn write_rows(
     rows: impl Iterator<Item = ResultRow>,
     columns: &[(String, String)],
-    files: Option<&Path>,
+    arguments: &TableArguments,
     format: TableFormat,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    if let Some(folder) = files {
+    if let Some(folder) = &arguments.files {
         // One take may have several outputs.
         let takes: std::collections::BTreeSet<String> =
             rows.map(|row| slashed(&folder.join(&row.input))).collect();
@@ -158,13 +160,21 @@ fn write_rows(
     }
     if format == TableFormat::Csv {
         let measures = columns.iter().map(|(name, unit)| csv_field(&format!("{name} [{unit}]")));
-        let header: Vec<String> = COLUMNS.map(str::to_owned).into_iter().chain(measures).collect();
+        let time = arguments.time.then(|| "took_s [s]".to_owned());
+        let header: Vec<String> =
+            COLUMNS.map(str::to_owned).into_iter().chain(time).chain(measures).collect();
         writeln!(out, "{}", header.join(","))?;
     }
     for row in rows {
         match format {
-            TableFormat::Jsonl => writeln!(out, "{}", serde_json::to_string(&row)?)?,
-            TableFormat::Csv => writeln!(out, "{}", csv_line(&row, columns))?,
+            TableFormat::Jsonl => {
+                let mut document = serde_json::to_value(&row)?;
+                if arguments.time {
+                    document["took_s"] = row.took_s.into();
+                }
+                writeln!(out, "{document}")?;
+            }
+            TableFormat::Csv => writeln!(out, "{}", csv_line(&row, columns, arguments.time))?,
         }
     }
     Ok(())
@@ -187,7 +197,7 @@ const COLUMNS: [&str; 13] = [
     "duplicate_of",
 ];
 
-fn csv_line(row: &ResultRow, columns: &[(String, String)]) -> String {
+fn csv_line(row: &ResultRow, columns: &[(String, String)], time: bool) -> String {
     let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
     let mut cells = vec![
         csv_field(&row.folder),
@@ -204,6 +214,7 @@ fn csv_line(row: &ResultRow, columns: &[(String, String)]) -> String {
         row.verdict.unwrap_or_default().to_owned(),
         csv_field(row.duplicate_of.as_deref().unwrap_or_default()),
     ];
+    cells.extend(time.then(|| number(row.took_s)));
     let value = |name: &str| row.measures.iter().find(|m| m.name == name).map(|m| m.value);
     cells.extend(columns.iter().map(|(name, _)| number(value(name))));
     cells.join(",")

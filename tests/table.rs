@@ -181,7 +181,7 @@ fn conditions_choose_the_rows_that_they_say() {
     assert_eq!(inputs(here, "input == 'day 2/turn.bvh'").len(), 1);
     assert_eq!(inputs(here, "verdict != nothing").len(), 4);
     // What no row has is false, whatever the sign.
-    assert!(inputs(here, "loop_duration < 1s or loop_duration >= 1s").is_empty());
+    assert!(inputs(here, "robot_in_range < 50% or robot_in_range >= 50%").is_empty());
 }
 
 #[test]

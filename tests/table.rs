@@ -190,7 +190,7 @@ fn duplicates_are_found_by_content_and_the_list_of_takes_runs() {
     let here = folder.path();
     let output = posemill(here, &["table", "out"]);
     assert!(
-        text(&output.stderr).contains("1 takes have the content of another one"),
+        text(&output.stderr).contains("1 take has the content of another one"),
         "{}",
         text(&output.stderr)
     );

@@ -112,8 +112,9 @@ pub fn run(arguments: &TableArguments, console: &Console) -> Result<Exit, Failur
         console.note(format!("{} results are in several folders: each is one row", table.repeated));
     }
     if duplicates > 0 {
+        let takes = if duplicates == 1 { "take has" } else { "takes have" };
         console.note(format!(
-            "{duplicates} takes have the content of another one: `duplicate_of` names it, `--unique` leaves them out"
+            "{duplicates} {takes} the content of another one: `duplicate_of` names it, `--unique` leaves them out"
         ));
     }
     console.note(format!("{kept} of {} rows", table.count()));

@@ -53,8 +53,7 @@ pub(crate) use not_judged::{AGAINST_THE_TAKE, mark};
 pub(crate) use summary::{Summary, summaries};
 pub use threshold::{Threshold, ThresholdError};
 #[cfg(feature = "cli")]
-pub(crate) use units::quantity;
-pub(crate) use units::shown;
+pub(crate) use units::{quantity, shown};
 pub(crate) use verdict::add_words;
 pub use verdict::{Judgement, Reading, Verdict};
 

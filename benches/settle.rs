@@ -7,8 +7,11 @@ use divan::Bencher;
 use divan::counter::ItemsCount;
 use posemill::math::{Vec3, exp};
 use posemill::model::{Clip, Motion};
+use posemill::pipeline::PipelineConfig;
 use posemill::repair::{Faults, repair_motion};
+use posemill::report::Report;
 use posemill::settle::settle_flights;
+use posemill::stages::{STAGES, Setting};
 use std::time::Instant;
 use walks::{on_and_on, recorded, shipped_walk, walk_on_and_on};
 
@@ -31,7 +34,39 @@ fn scaling() {
     if let Some(take) = recorded() {
         compare("repair, recorded", &take, judged);
     }
+    performance(&shipped_walk());
+    performance(&walk_on_and_on(1).0);
 }
+
+/// Prints what a step of a performance costs on one thread: all of the clip is simulated, with muscles that never reach their
+/// bound. At most 100 us are allowed for a body of 20 balls.
+fn performance(motion: &Motion) {
+    let text = "[[stage]]\nuse = \"perform\"\nstrength = 1e6\n";
+    let config = PipelineConfig::parse("bench", text, &[], STAGES).expect("the keys are right");
+    let setting = Setting::new(motion.character.clone(), "");
+    let stage = config.stages[0].stage.resolve(&setting).expect("it needs no file");
+    let work = || drop(stage.apply(motion.clone(), &mut Report::default()));
+    let mut times: Vec<f64> = (0..ROUNDS)
+        .map(|_| {
+            let start = Instant::now();
+            pool(1).install(work);
+            start.elapsed().as_secs_f64()
+        })
+        .collect();
+    times.sort_by(f64::total_cmp);
+    let clip = &motion.clip;
+    let per_frame = (STEP_RATE / clip.sample_rate - 1e-6).ceil().max(1.0);
+    let steps = per_frame * (clip.frames() - 1) as f64;
+    println!(
+        "perform, {} joints, {}: {:.1} us a step",
+        clip.joints(),
+        motion.character.name,
+        1e6 * times[times.len() / 2] / steps
+    );
+}
+
+/// Least rate of a performance, hertz.
+const STEP_RATE: f64 = 240.0;
 
 fn compare(name: &str, motion: &Motion, work: impl Fn(&Motion) + Sync) {
     let mut times = [Vec::new(), Vec::new()];

@@ -9,6 +9,8 @@
 //! | `joint_names` | joints | text: the joints that rotate, without the hips |
 //! | `joint_torques` | frames, joints, 3 | N m, in the joint's own axes |
 //! | `foot_forces` | frames, 2, 3 | N, of the floor on the left and the right foot |
+//! | `other_parts` | 8 | text: hands, elbows, knees, pelvis, head |
+//! | `other_forces` | frames, 8, 3 | N, of the floor on each of them |
 //! | `center_of_pressure` | frames, 3 | m; NaN where nothing is on the floor |
 //! | `unexplained_force`, `unexplained_torque` | frames, 3 | N, and N m about the hips: what no contact explains |
 //! | `unexplained_share` | frames | both over the weight, the torque over 0.25 m |
@@ -22,7 +24,7 @@ use crate::export::ExportError;
 use crate::export::npz::{archived, doubles, integers, texts};
 use crate::math::Vec3;
 use crate::model::Motion;
-use crate::settle::{ClipForces, FrameForces};
+use crate::settle::{ClipForces, FrameForces, OTHER_PARTS};
 
 /// Version of the array layout; raised on incompatible changes.
 const SCHEMA: i32 = 1;
@@ -35,6 +37,8 @@ pub(super) fn force_arrays(motion: &Motion, forces: &ClipForces) -> Result<Vec<u
     let name = |id: &crate::model::JointId| motion.character.skeleton().joint(*id).name.as_str();
     let joints: Vec<&str> = forces.joints.iter().map(name).collect();
     let bodies: Vec<&str> = std::iter::once(name(&forces.hips)).chain(joints.iter().copied()).collect();
+    let parts = OTHER_PARTS.map(|part| part.to_string());
+    let parts = parts.each_ref().map(String::as_str);
     let frames = forces.frames.len();
     let numbers = |file: &str, of: &dyn Fn(&FrameForces) -> f64| {
         doubles(file, &[frames], forces.frames.iter().map(of).collect())
@@ -49,6 +53,8 @@ pub(super) fn force_arrays(motion: &Motion, forces: &ClipForces) -> Result<Vec<u
         texts("joint_names", &[joints.len()], &joints),
         vectors("joint_torques", &[frames, joints.len(), 3], &|f| f.torques.clone()),
         vectors("foot_forces", &[frames, 2, 3], &|f| f.feet.to_vec()),
+        texts("other_parts", &[parts.len()], &parts),
+        vectors("other_forces", &[frames, parts.len(), 3], &|f| f.others.to_vec()),
         vectors("center_of_pressure", &[frames, 3], &|f| vec![f.pressure.unwrap_or(nowhere)]),
         vectors("unexplained_force", &[frames, 3], &|f| vec![f.unexplained[0]]),
         vectors("unexplained_torque", &[frames, 3], &|f| vec![f.unexplained[1]]),

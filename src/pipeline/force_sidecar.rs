@@ -9,7 +9,7 @@ use super::output_section::ForceFiles;
 use crate::export::ExportError;
 use crate::model::Motion;
 use crate::report::{Warnings, csv_field};
-use crate::settle::{ClipForces, FrameForces};
+use crate::settle::{ClipForces, FrameForces, OTHER_PARTS};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -62,6 +62,9 @@ fn table(motion: &Motion, forces: &ClipForces) -> String {
         let name = &motion.character.skeleton().joint(*id).name;
         axes.iter().for_each(|axis| text += &format!(",{}", csv_field(&format!("{name}_{axis}_nm"))));
     }
+    for part in OTHER_PARTS {
+        axes.iter().for_each(|axis| text += &format!(",{part}_{axis}_n"));
+    }
     text.push('\n');
     for (f, frame) in forces.frames.iter().enumerate() {
         let _ = write!(text, "{f},{:.6}", motion.clip.time(f));
@@ -81,7 +84,12 @@ fn row(text: &mut String, frame: &FrameForces) {
         Some(at) => at.iter().for_each(|x| text.push_str(&format!(",{x:.5}"))),
         None => text.push_str(",,,"),
     }
-    for v in frame.energy.iter().chain([&frame.power]).chain(frame.torques.iter().flat_map(|t| t.iter())) {
+    for v in frame
+        .energy
+        .iter()
+        .chain([&frame.power])
+        .chain(frame.torques.iter().chain(&frame.others).flat_map(|t| t.iter()))
+    {
         let _ = write!(text, ",{v:.4}");
     }
     text.push('\n');
@@ -132,6 +140,7 @@ mod tests {
         for (name, first, width, shape) in [
             ("time", "time_s", 1, format!("({frames},)")),
             ("foot_forces", "left_foot_x_n", 6, format!("({frames}, 2, 3)")),
+            ("other_forces", "left_hand_x_n", 24, format!("({frames}, 8, 3)")),
             ("unexplained_force", "unexplained_force_x_n", 3, format!("({frames}, 3)")),
             ("unexplained_torque", "unexplained_torque_x_nm", 3, format!("({frames}, 3)")),
             ("center_of_pressure", "pressure_x_m", 3, format!("({frames}, 3)")),
@@ -139,7 +148,7 @@ mod tests {
             ("power", "power_w", 1, format!("({frames},)")),
             (
                 "joint_torques",
-                columns[columns.len() - 3 * joints],
+                columns[1 + columns.iter().position(|name| *name == "power_w").unwrap()],
                 3 * joints,
                 format!("({frames}, {joints}, 3)"),
             ),

@@ -20,8 +20,8 @@ mod perform;
 
 pub use flights::{Settled, settle_flights};
 pub(crate) use perform::{
-    Blow, ClipForces, Controls as PerformControls, FrameForces, Hit, HitRecord, OnFall, PerformOptions,
-    PerformedClip, PerformingBody, perform,
+    Blow, ClipForces, Controls as PerformControls, FrameForces, Hit, HitRecord, OTHER_PARTS, OnFall,
+    PerformOptions, PerformedClip, PerformingBody, perform,
 };
 pub(crate) use ragdoll::Ragdoll;
 pub(crate) use ragdoll_release::{RagdollRelease, release_ragdoll};

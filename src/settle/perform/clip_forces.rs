@@ -3,16 +3,15 @@
 //! The same forces that a performance applies ([`super::feed_forward`]), frame by frame. Units: SI, in
 //! metres of the performing body, which [`ClipForces::of`] scales back to the clip: lengths by its own, forces as they are.
 
-use super::contact_forces::force;
 use super::feed_forward::FeedForward;
-use super::foot_points::{POINTS, SoleTracks, sole_points};
+use super::load_points::{LoadTracks, OTHER_PARTS, load_points};
 use super::performing_body::PerformingBody;
 use super::reference::Reference;
 use crate::dynamics::Placement;
 use crate::kinematics::shots;
 use crate::math::Vec3;
 use crate::measure::GRAVITY;
-use crate::model::{JointId, Motion};
+use crate::model::{ContactPart, JointId, Motion, Side};
 #[cfg(feature = "cli")]
 use crate::report::Metric;
 
@@ -23,6 +22,8 @@ pub struct FrameForces {
     pub torques: Vec<Vec3>,
     /// The force of the floor on the left and on the right foot, newton.
     pub feet: [Vec3; 2],
+    /// The force of the floor on each of [`OTHER_PARTS`], newton.
+    pub others: [Vec3; OTHER_PARTS.len()],
     /// The centre of pressure, metres of the clip; `None` where nothing is on the floor.
     pub pressure: Option<Vec3>,
     /// Force that no contact explains, newton, and torque about the hips, N m.
@@ -57,8 +58,7 @@ impl ClipForces {
     pub fn of(motion: &Motion) -> Option<Self> {
         let (body, states) = PerformingBody::of(&motion.character, &motion.clip)?;
         let rate = motion.clip.sample_rate;
-        let points = sole_points(&motion.character, &body, &states, rate);
-        let left = points.len().min(POINTS);
+        let points = load_points(&motion.character, &body, &states, rate);
         let mut frames = Vec::with_capacity(states.len());
         for shot in shots(motion) {
             let Some(reference) = Reference::of(&states[shot.clone()], rate) else {
@@ -66,7 +66,7 @@ impl ClipForces {
                 frames.extend(shot.map(|_| FrameForces::none(body.tops.len() - 1)));
                 continue;
             };
-            let tracks = SoleTracks::of(&points, &body, &reference);
+            let tracks = LoadTracks::of(&points, &body, &reference);
             for frame in 0..shot.len() {
                 let k = (frame * reference.per_frame).min(reference.steps() - 1);
                 let forces = FeedForward::at(k, &body, &points, &reference, &tracks, true);
@@ -75,8 +75,12 @@ impl ClipForces {
                 let rates = &reference.rates[k];
                 let (_, kinetic) = body.tree.momentum_and_energy(&placed, rates);
                 let height = body.tree.center_of_mass(&placed).y;
-                let each: Vec<Vec3> = forces.along.iter().map(force).collect();
-                let feet = [&each[..left], &each[left..]].map(|foot| foot.iter().sum::<Vec3>());
+                let each: Vec<Vec3> = forces.along.iter().map(|along| body.pyramid.force(along)).collect();
+                let sum = |of: &dyn Fn(ContactPart) -> bool| -> Vec3 {
+                    points.iter().zip(&each).filter(|(p, _)| of(p.part)).map(|(_, force)| force).sum()
+                };
+                let feet = Side::BOTH.map(|side| sum(&|part| part.of_foot() && part.side() == Some(side)));
+                let others = OTHER_PARTS.map(|other| sum(&|part| part == other));
                 let down: f64 = each.iter().map(|f| f.y).sum();
                 let center = forces.places.iter().zip(&each).map(|(at, f)| at * f.y).sum::<Vec3>();
                 let torques = forces.force.angular[1..].to_vec();
@@ -84,6 +88,7 @@ impl ClipForces {
                 frames.push(FrameForces {
                     torques,
                     feet,
+                    others,
                     pressure: (down > PRESSES * body.weight()).then(|| center / (down * body.scale)),
                     unexplained: [forces.force.linear, placed.rotation[0] * forces.force.angular[0]],
                     unexplained_share: forces.unexplained(body.weight()),
@@ -110,7 +115,8 @@ impl ClipForces {
         let over = self.frames.iter().filter(|f| f.unexplained_share > UNEXPLAINED).count();
         let most = |of: &dyn Fn(&FrameForces) -> f64| self.frames.iter().map(of).fold(0.0, f64::max);
         let torque = most(&|f| f.torques.iter().map(|t| t.norm()).fold(0.0, f64::max));
-        let floor = most(&|f| (f.feet[0] + f.feet[1]).y) / (self.mass * GRAVITY);
+        let floor =
+            most(&|f| f.feet.iter().chain(&f.others).map(|force| force.y).sum()) / (self.mass * GRAVITY);
         let metric = |name: &str, value, unit| Metric { name: name.into(), value, unit, ..Metric::default() };
         vec![
             metric("forces_mass", self.mass, "kg"),
@@ -134,6 +140,7 @@ impl FrameForces {
         Self {
             torques: vec![Vec3::zeros(); joints],
             feet: [Vec3::zeros(); 2],
+            others: [Vec3::zeros(); OTHER_PARTS.len()],
             pressure: None,
             unexplained: [Vec3::zeros(); 2],
             unexplained_share: 0.0,

@@ -1,8 +1,8 @@
-//! Forces of the soles in friction pyramids that explain the wrench of the root best.
+//! Forces of the floor in friction pyramids that explain the wrench of the root best.
 //!
 //! The error is weighed by the inertia of the whole body: by the acceleration that it makes. Units: as `perform`.
 
-use super::foot_points::FootPoint;
+use super::load_points::LoadPoint;
 use crate::dynamics::{Placement, bounded_minimum};
 use crate::math::{DMatrix, Mat6, Vec3, Vec6};
 
@@ -22,22 +22,35 @@ pub const EDGES: usize = 4;
 /// Forces along the edges of one pyramid, newton.
 pub type Edges = [f64; EDGES];
 
-/// The directions of the edges; the normal part is 1.
-pub fn edges() -> [Vec3; EDGES] {
-    let mu = FRICTION;
-    [Vec3::new(mu, 1.0, 0.0), Vec3::new(-mu, 1.0, 0.0), Vec3::new(0.0, 1.0, mu), Vec3::new(0.0, 1.0, -mu)]
+/// A friction pyramid. Its edges lie along and across the body in the first frame, so that forces do not depend on where a take
+/// faces.
+#[derive(Clone, Copy, Debug)]
+pub struct Pyramid {
+    /// The directions of the edges; the normal part is 1.
+    pub edges: [Vec3; EDGES],
 }
 
-/// The force of edges.
-pub fn force(along: &Edges) -> Vec3 {
-    edges().iter().zip(along).map(|(d, l)| d * *l).sum()
+impl Pyramid {
+    /// The pyramid with an edge towards the horizontal part of `side`; along X if it has none.
+    pub fn towards(side: &Vec3) -> Self {
+        let flat = Vec3::new(side.x, 0.0, side.z).try_normalize(1e-6).unwrap_or_else(Vec3::x);
+        let (a, b) = (flat * FRICTION, flat.cross(&Vec3::y()) * FRICTION);
+        Self { edges: [a, -a, b, -b].map(|edge| edge + Vec3::y()) }
+    }
+
+    /// The force of edges.
+    pub fn force(&self, along: &Edges) -> Vec3 {
+        self.edges.iter().zip(along).map(|(d, l)| d * *l).sum()
+    }
 }
 
 /// What is to be explained.
 #[derive(Clone, Copy, Debug)]
 pub struct Explanation<'a> {
     /// The points, and where the bodies are.
-    pub points: &'a [FootPoint],
+    pub points: &'a [LoadPoint],
+    /// The pyramid of every point.
+    pub pyramid: &'a Pyramid,
     /// See above.
     pub placed: &'a Placement,
     /// The inertia of the whole body about the root's origin ([`BallTree::root_inertia`](crate::dynamics::BallTree)).
@@ -57,7 +70,7 @@ impl Explanation<'_> {
         let Some(inverse) = self.inertia.cholesky().filter(|_| !on.is_empty()) else { return found };
         let columns: Vec<(usize, usize, Vec6<f64>)> = on
             .iter()
-            .flat_map(|&p| edges().into_iter().enumerate().map(move |(e, d)| (p, e, d)))
+            .flat_map(|&p| self.pyramid.edges.into_iter().enumerate().map(move |(e, d)| (p, e, d)))
             .map(|(p, e, d)| (p, e, self.wrench(p, &d)))
             .collect();
         let n = columns.len();
@@ -78,8 +91,8 @@ impl Explanation<'_> {
 
     /// Force and moment about the root's origin of a force at a point.
     fn wrench(&self, point: usize, force: &Vec3) -> Vec6<f64> {
-        let FootPoint { body, at, .. } = &self.points[point];
-        let moment = (self.placed.point(*body, at) - self.placed.origin[0]).cross(force);
+        let at = self.points[point].place(self.placed);
+        let moment = (at - self.placed.origin[0]).cross(force);
         stacked(force, &moment)
     }
 }

@@ -3,8 +3,8 @@
 //! Inverse dynamics in the arithmetic of the step: with these forces the integrator takes the clip's state to the clip's next
 //! state. Units: as `perform`.
 
-use super::contact_forces::{Edges, Explanation, LEAST_CAPACITY, force, stacked};
-use super::foot_points::{FootPoint, SoleTracks};
+use super::contact_forces::{Edges, Explanation, LEAST_CAPACITY, stacked};
+use super::load_points::{LoadPoint, LoadTracks};
 use super::performing_body::PerformingBody;
 use super::reference::Reference;
 use crate::dynamics::{JointVector, Placement};
@@ -17,12 +17,12 @@ pub const ARM: f64 = 0.25;
 /// The forces of one step of the clip.
 #[derive(Clone, Debug)]
 pub struct FeedForward {
-    /// Forces along the edges of each sole point, newton.
+    /// Forces along the edges of each point, newton.
     pub along: Vec<Edges>,
     /// Force and torques: the root's are what no contact explains (force in world axes, torque in the root's), the others
     /// those of the joints, in the axes of the child.
     pub force: JointVector,
-    /// The sole points at the step, and their velocities over it.
+    /// The points at the step, and their velocities over it.
     pub places: Vec<Vec3>,
     /// See above, m/s.
     pub velocities: Vec<Vec3>,
@@ -35,9 +35,9 @@ impl FeedForward {
     pub fn at(
         k: usize,
         body: &PerformingBody,
-        points: &[FootPoint],
+        points: &[LoadPoint],
         reference: &Reference,
-        tracks: &SoleTracks,
+        tracks: &LoadTracks,
         explain: bool,
     ) -> Self {
         let tree = &body.tree;
@@ -52,12 +52,18 @@ impl FeedForward {
             capacity.fill(0.0);
         }
         let inertia = tree.root_inertia(&placed);
-        let explanation =
-            Explanation { points, placed: &placed, inertia: &inertia, mass: body.mass, capacity: &capacity };
+        let explanation = Explanation {
+            points,
+            pyramid: &body.pyramid,
+            placed: &placed,
+            inertia: &inertia,
+            mass: body.mass,
+            capacity: &capacity,
+        };
         let none = vec![Edges::default(); points.len()];
         let along = explanation.forces(&stacked(&left.linear, &moment), &none);
-        let at: Vec<(usize, Vec3)> = points.iter().map(|p| (p.body, placed.point(p.body, &p.at))).collect();
-        let contacts = |(p, (body, at)): (usize, &(usize, Vec3))| (*body, *at, force(&along[p]));
+        let at: Vec<(usize, Vec3)> = points.iter().map(|p| (p.body, p.place(&placed))).collect();
+        let contacts = |(p, (of, at)): (usize, &(usize, Vec3))| (*of, *at, body.pyramid.force(&along[p]));
         let acting: Vec<_> = at.iter().enumerate().map(contacts).collect();
         left.add_scaled(&tree.of_forces(&placed, &acting), -1.0);
         let velocities = tree.point_velocities(&placed, next, &at);

@@ -1,15 +1,14 @@
-//! Points of the soles that can bear the body, and how much each may bear at any time of the clip.
+//! Points of the soles that can bear the body.
 //!
 //! Four points a foot: heel, ball inside and outside, tip. They lie on the skin where there is one, else 2 cm under the toe
-//! joint in the flattest frame. No labels: those switch, and forces would jump. Units: as `perform`.
+//! joint in the flattest frame. Units: as `perform`.
 
+use super::load_points::LoadPoint;
 use super::performing_body::{PartJoint, PerformingBody};
-use super::reference::Reference;
 use crate::body::CharacterBody;
-use crate::dynamics::{JointState, Placement};
-use crate::math::{Vec3, percentile, smoothstep};
-use crate::model::{Character, ContactPart, Role, Side};
-use std::sync::Arc;
+use crate::dynamics::Placement;
+use crate::math::Vec3;
+use crate::model::{ContactPart, Role, Side};
 
 /// Points of a foot.
 pub const POINTS: usize = 4;
@@ -26,80 +25,35 @@ const TIP: f64 = 0.06;
 /// Seconds by which a slow foot is preferred to a low one in the search for the flattest frame.
 const SLOW: f64 = 0.05;
 
-/// The quantile of a point's height that is its level, of both feet.
-const LEVEL: f64 = 0.05;
-
-/// A point bears nothing above its level by this, metres, and fully below this minus the band.
-const HIGH: f64 = 0.05;
-/// See above, metres.
-const HIGH_BAND: f64 = 0.03;
-
-/// A point bears nothing at this horizontal speed, m/s, and fully below this minus the band.
-const FAST: f64 = 1.2;
-/// See above, m/s.
-const FAST_BAND: f64 = 0.6;
-
 /// Skin up to this height above the sole belongs to the ball, metres.
 const BALL_HEIGHT: f64 = 0.03;
 
-/// A point of a sole.
-#[derive(Clone, Copy, Debug)]
-pub struct FootPoint {
-    /// The body, and the place in its axes.
-    pub body: usize,
-    /// See above, metres.
-    pub at: Vec3,
-    /// Its level over the clip: the height of the floor there, metres.
-    pub level: f64,
-}
+/// The parts of the four points.
+const PARTS: [fn(Side) -> ContactPart; POINTS] =
+    [ContactPart::Heel, ContactPart::Ball, ContactPart::Ball, ContactPart::Toe];
 
-impl FootPoint {
-    /// How much of the body a point may bear, 0 to 1, at a height with a horizontal speed.
-    pub fn capacity(&self, height: f64, speed: f64) -> f64 {
-        smoothstep(((HIGH - (height - self.level)) / HIGH_BAND).clamp(0.0, 1.0))
-            * smoothstep(((FAST - speed) / FAST_BAND).clamp(0.0, 1.0))
-    }
-}
-
-/// The points of both soles; none of a body without feet.
-pub fn sole_points(
-    character: &Arc<Character>,
+/// The points of both soles, without their levels; none of a body without feet.
+pub fn foot_points(
+    measured: &CharacterBody,
     body: &PerformingBody,
-    frames: &[JointState],
+    places: &[Placement],
     rate: f64,
-) -> Vec<FootPoint> {
-    let places = body_places(body, frames);
-    let measured = CharacterBody::new(character);
-    let (mut points, mut levels) = (Vec::new(), Vec::new());
+) -> Vec<LoadPoint> {
+    let mut points = Vec::new();
     for side in Side::BOTH {
-        let of_skin = || skin_points(&measured, body, side);
-        let skin = (!character.meshes.is_empty()).then(of_skin).flatten();
-        let found = skin.or_else(|| bone_points(body, side, &places, rate));
-        points.extend(found.unwrap_or_default());
-    }
-    for kind in 0..POINTS {
-        let own: Vec<usize> = (kind..points.len()).step_by(POINTS).collect();
-        let height = |k: &usize| {
-            let (b, at): (usize, Vec3) = points[*k];
-            places.iter().map(move |placed| placed.point(b, &at).y)
+        let of_skin = || skin_points(measured, body, side);
+        let skin = (!measured.character().meshes.is_empty()).then(of_skin).flatten();
+        let found = skin.or_else(|| bone_points(body, side, places, rate)).unwrap_or_default();
+        let point = |(part, (body, at)): (&fn(Side) -> ContactPart, (usize, Vec3))| LoadPoint {
+            part: part(side),
+            body,
+            at,
+            radius: 0.0,
+            level: 0.0,
         };
-        let heights: Vec<f64> = own.iter().flat_map(height).collect();
-        let level = if heights.is_empty() { 0.0 } else { percentile(&heights, LEVEL) };
-        levels.extend(own.into_iter().map(|k| (k, level)));
+        points.extend(PARTS.iter().zip(found).map(point));
     }
-    levels.sort_by_key(|l| l.0);
-    let point = |((body, at), (_, level)): ((usize, Vec3), (usize, f64))| FootPoint { body, at, level };
-    points.into_iter().zip(levels).map(point).collect()
-}
-
-/// The bodies in every frame.
-fn body_places(body: &PerformingBody, frames: &[JointState]) -> Vec<Placement> {
-    let place = |state: &JointState| {
-        let mut placed = Placement::default();
-        body.tree.place(state, &mut placed);
-        placed
-    };
-    frames.iter().map(place).collect()
+    points
 }
 
 /// The points on the skin of one foot: of the measured heel, ball and tip, the ball as wide as the skin around it.
@@ -151,7 +105,7 @@ fn bone_points(
     let (ankles, balls) = (path(&ankle), path(&ball));
     let speed = |f: usize| {
         let (a, b) = (f.saturating_sub(1), (f + 1).min(ankles.len() - 1));
-        (ankles[b] - ankles[a]).abs().sum() * rate / (b - a).max(1) as f64
+        (ankles[b] - ankles[a]).norm() * rate / (b - a).max(1) as f64
     };
     let cost = |f: usize| ankles[f].y + balls[f].y + SLOW * speed(f);
     let flattest = (0..places.len()).min_by(|&a, &b| cost(a).total_cmp(&cost(b)))?;
@@ -169,29 +123,4 @@ fn bone_points(
         (part.body, placed.within(part.body, &at))
     };
     Some(wanted.map(point).to_vec())
-}
-
-/// The soles along the reference.
-#[derive(Clone, Debug, Default)]
-pub struct SoleTracks {
-    /// How much each point may bear, by step.
-    pub capacity: Vec<Vec<f64>>,
-}
-
-impl SoleTracks {
-    /// The tracks of these points.
-    pub fn of(points: &[FootPoint], body: &PerformingBody, reference: &Reference) -> Self {
-        let places = body_places(body, &reference.states);
-        let last = places.len() - 1;
-        let capacity = |k: usize| {
-            let (before, after) = (k.saturating_sub(1), (k + 1).min(last));
-            let time = (after - before) as f64 * reference.h;
-            let of_point = |p: &FootPoint| {
-                let [a, b] = [before, after].map(|s| places[s].point(p.body, &p.at));
-                p.capacity(places[k].point(p.body, &p.at).y, libm::hypot(b.x - a.x, b.z - a.z) / time)
-            };
-            points.iter().map(of_point).collect()
-        };
-        Self { capacity: (0..=last).map(capacity).collect() }
-    }
 }

@@ -13,7 +13,7 @@ const LINK: f64 = 0.004;
 /// The least share of a part by its skin over that by the table: toes and links that move no skin are no more than light.
 const LEAST: f64 = 0.1;
 
-/// A skin with less volume than this in metres of the performing body is no body: bones that are drawn have 0.005 m^3, people 0.07.
+/// A skin with less volume than this, m^3 of the performing body, is no body but bones that are drawn: people have 0.07.
 const THIN: f64 = 0.02;
 
 /// Shares of a segment that differ by less than this share of the body do not contradict each other: where a thigh begins depends on

@@ -5,8 +5,8 @@
 //! goes on as a ragdoll from where it is, or the clip stays as it was. Units: of the clip, except where said.
 
 use super::blow::{Blow, Hit, part_of_blow};
-use super::foot_points::{FootPoint, SoleTracks, sole_points};
 use super::hit_record::{BACK, HitRecord};
+use super::load_points::{LoadPoint, LoadTracks, load_points};
 use super::performer::{Controls, Performer, StepForces};
 use super::performing_body::PerformingBody;
 use super::reference::Reference;
@@ -99,7 +99,7 @@ pub fn perform(motion: &Motion, options: &PerformOptions) -> Option<PerformedCli
     if frames.len() < 2 {
         return None;
     }
-    let points = sole_points(&motion.character, &body, &frames, motion.clip.sample_rate);
+    let points = load_points(&motion.character, &body, &frames, motion.clip.sample_rate);
     let mut stage = Staging::new(&body, &points, &frames, motion.clip.sample_rate, options);
     let mut hits = options.hits.clone();
     hits.sort_by(|a, b| a.time.total_cmp(&b.time));
@@ -179,7 +179,7 @@ fn write(motion: &mut Motion, body: &PerformingBody, deviations: &[(usize, Joint
 /// The performance as it is being made.
 struct Staging<'a> {
     body: &'a PerformingBody,
-    points: &'a [FootPoint],
+    points: &'a [LoadPoint],
     frames: &'a [JointState],
     rate: f64,
     options: &'a PerformOptions,
@@ -211,7 +211,7 @@ struct Span<'a> {
 impl<'a> Staging<'a> {
     fn new(
         body: &'a PerformingBody,
-        points: &'a [FootPoint],
+        points: &'a [LoadPoint],
         frames: &'a [JointState],
         rate: f64,
         options: &'a PerformOptions,
@@ -267,12 +267,13 @@ impl<'a> Staging<'a> {
     fn simulate(&mut self, span: &Span) -> usize {
         let Some(reference) = Reference::of(&self.frames[span.frames.clone()], self.rate) else { return 0 };
         let (h, per) = (reference.h, reference.per_frame);
-        let tracks = SoleTracks::of(self.points, self.body, &reference);
+        let tracks = LoadTracks::of(self.points, self.body, &reference);
         let begin = ((span.begin / h).floor() as usize).min(reference.steps() - 1);
         let (points, controls) = (self.points, self.options.controls);
         let mut performer = Performer::new(self.body, points, &reference, &tracks, controls, begin);
         let first = span.frames.start as f64 / self.rate;
         let (mut impulses, mut calm, mut fade): (Vec<Vec3>, f64, Option<f64>) = (Vec::new(), 0.0, None);
+        let soles = points.iter().filter(|p| p.part.of_foot()).count();
         let mut stops = None;
         while performer.step < reference.steps() {
             let now = first + performer.step as f64 * h;
@@ -293,7 +294,7 @@ impl<'a> Staging<'a> {
             let time = now + h;
             let deviation = performer.deviation();
             let distances = distances(self.body, &performer.state, &reference.states[performer.step]);
-            self.record(&distances, &forces, (!impulses.is_empty(), time, h), &capacity);
+            self.record(&distances, &forces, (!impulses.is_empty(), time, h), &capacity[..soles]);
 
             let far = distances.iter().copied().fold(0.0, f64::max);
             let turned = deviation.angular.iter().map(|e| e.norm()).fold(0.0, f64::max);

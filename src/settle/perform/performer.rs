@@ -5,9 +5,9 @@
 //! an implicit velocity step with tissue, stops and a floor that only pushes ([`super::step_contacts`]). Every term is zero at
 //! zero deviation. Units: as `perform`.
 
-use super::contact_forces::{Edges, Explanation, force, stacked};
+use super::contact_forces::{Edges, Explanation, Pyramid, stacked};
 use super::feed_forward::{ARM, FeedForward, gravity};
-use super::foot_points::{FootPoint, SoleTracks};
+use super::load_points::{LoadPoint, LoadTracks};
 use super::performing_body::PerformingBody;
 use super::reference::Reference;
 use super::step_contacts::FloorRows;
@@ -77,13 +77,13 @@ pub struct StepForces {
     /// Force and torques that acted, without contacts and hits: muscles, tissue, help, the clip's own unexplained wrench.
     #[cfg_attr(not(test), expect(dead_code, reason = "the laws account for every force"))]
     pub force: JointVector,
-    /// The impulse at each sole point, N s, world.
+    /// The impulse at each point that may bear, N s, world.
     pub contacts: Vec<Vec3>,
     /// The strength that the muscles wanted, 1 as a person of that mass.
     pub wanted: f64,
     /// Whether a joint reached the bound of its strength.
     pub bounded: bool,
-    /// How fast each sole point moved against the clip, horizontally, m/s.
+    /// How fast each point that may bear moved against the clip, horizontally, m/s.
     pub slip: Vec<f64>,
 }
 
@@ -91,11 +91,12 @@ pub struct StepForces {
 #[derive(Clone, Debug)]
 pub struct Performer<'a> {
     body: &'a PerformingBody,
-    pub(super) points: &'a [FootPoint],
+    pub(super) points: &'a [LoadPoint],
     pub(super) reference: &'a Reference,
-    tracks: &'a SoleTracks,
+    tracks: &'a LoadTracks,
     pub(super) controls: Controls,
     pub(super) tree: BallTree,
+    pub(super) pyramid: Pyramid,
     /// The step that has been reached.
     pub step: usize,
     /// Where the body is.
@@ -108,14 +109,26 @@ impl<'a> Performer<'a> {
     /// A body on the clip at a step of the reference.
     pub fn new(
         body: &'a PerformingBody,
-        points: &'a [FootPoint],
+        points: &'a [LoadPoint],
         reference: &'a Reference,
-        tracks: &'a SoleTracks,
+        tracks: &'a LoadTracks,
         controls: Controls,
         step: usize,
     ) -> Self {
         let (state, rates) = (reference.states[step].clone(), reference.rates[step].clone());
-        Self { body, points, reference, tracks, controls, tree: body.tree.clone(), step, state, rates }
+        let pyramid = body.pyramid;
+        Self {
+            body,
+            points,
+            reference,
+            tracks,
+            controls,
+            tree: body.tree.clone(),
+            pyramid,
+            step,
+            state,
+            rates,
+        }
     }
 
     /// The deviation from the clip.
@@ -174,8 +187,7 @@ impl<'a> Performer<'a> {
             let lag = rates.angular[b] - next.angular[b];
             *own += push[b] - e.angular[b] * stiffness[b] - lag * (gains[b] / h);
         }
-        let at: Vec<(usize, Vec3)> =
-            self.points.iter().map(|p| (p.body, placed.point(p.body, &p.at))).collect();
+        let at: Vec<(usize, Vec3)> = self.points.iter().map(|p| (p.body, p.place(&placed))).collect();
         let moving = self.tree.point_velocities(&placed, &rates, &at);
         let against = |(v, u): (&Vec3, &Vec3)| libm::hypot(v.x - u.x, v.z - u.z);
         let slip = moving.iter().zip(&clip.velocities).map(against).collect();
@@ -211,14 +223,14 @@ impl<'a> Performer<'a> {
         wanted: JointVector,
         own: [Vec3; 2],
     ) -> (JointVector, Vec<Edges>, [Vec3; 2]) {
-        let at: Vec<(usize, Vec3)> =
-            self.points.iter().map(|p| (p.body, placed.point(p.body, &p.at))).collect();
+        let at: Vec<(usize, Vec3)> = self.points.iter().map(|p| (p.body, p.place(placed))).collect();
         let lifted = |p: usize| (at[p].1.y - clip.places[p].y).max(0.0);
         let capacity: Vec<f64> =
             (0..at.len()).map(|p| clip.capacity[p] * (1.5 - lifted(p) / LIFTED).clamp(0.0, 1.0)).collect();
         let inertia = self.tree.root_inertia(placed);
         let explanation = Explanation {
             points: self.points,
+            pyramid: &self.body.pyramid,
             placed,
             inertia: &inertia,
             mass: self.body.mass,
@@ -227,7 +239,8 @@ impl<'a> Performer<'a> {
         let (force_wanted, torque_wanted) = (wanted.linear - own[0], wanted.angular[0] - own[1]);
         let along =
             explanation.forces(&stacked(&force_wanted, &(placed.rotation[0] * torque_wanted)), &clip.along);
-        let pushing = |(p, (body, at)): (usize, &(usize, Vec3))| (*body, *at, force(&along[p]));
+        let pushing =
+            |(p, (body, at)): (usize, &(usize, Vec3))| (*body, *at, self.body.pyramid.force(&along[p]));
         let contacts = self.tree.of_forces(placed, &at.iter().enumerate().map(pushing).collect::<Vec<_>>());
         let mut active = wanted;
         active.add_scaled(&contacts, -1.0);

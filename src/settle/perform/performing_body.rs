@@ -5,6 +5,7 @@
 //! and move with their part. Where a file parents a foot to something else than its leg, its body hangs on the leg all the
 //! same. Space: model space, Y up. Units: as `perform`.
 
+use super::contact_forces::Pyramid;
 use super::part_inertia::{PartMass, link};
 use super::part_kind::PartKind;
 use super::part_masses::{contradictions, mass_shares};
@@ -57,6 +58,8 @@ pub struct PerformingBody {
     pub scale: f64,
     /// Its mass, kilograms.
     pub mass: f64,
+    /// The friction of its contacts.
+    pub pyramid: Pyramid,
 }
 
 impl PerformingBody {
@@ -109,8 +112,12 @@ impl PerformingBody {
             let parent = top.parent.map(|p| parts[p].body);
             link(skeleton.joint(top.joint).name.clone(), parent, offsets[b], &own)
         });
+        let hip =
+            |side| Some(first[parts.iter().position(|p| p.role == Some(Role::UpperLeg(side)))?].translation);
+        let across = hip(Side::Left).zip(hip(Side::Right)).map_or_else(Vec3::x, |(left, right)| left - right);
+        let pyramid = Pyramid::towards(&across);
         let tree = BallTree::new(links.collect()).ok()?;
-        let body = Self { tree, parts, tops, scale, mass };
+        let body = Self { tree, parts, tops, scale, mass, pyramid };
         let states = frames.iter().map(|frame| body.state(frame)).collect();
         Some((body, states))
     }

@@ -4,7 +4,7 @@
 //! for the normal (a foot that swings brushes the floor, it does not stick). The impulses are compliant about those that the
 //! clip needs. Units: as `perform`.
 
-use super::contact_forces::{EDGES, Edges, edges, force};
+use super::contact_forces::{EDGES, Edges, Pyramid};
 use super::feed_forward::FeedForward;
 use super::performer::{Performer, Terms};
 use crate::dynamics::{BallTree, JointVector, Placement, bounded_minimum};
@@ -41,6 +41,7 @@ struct FloorPoint {
 #[derive(Clone, Debug)]
 pub struct FloorRows {
     points: Vec<FloorPoint>,
+    pyramid: Pyramid,
     all: usize,
 }
 
@@ -48,8 +49,7 @@ impl FloorRows {
     /// The rows of the points that may touch the floor.
     pub fn near(performer: &Performer, placed: &Placement, clip: &FeedForward, along: &[Edges]) -> Self {
         let h = performer.reference.h;
-        let at: Vec<(usize, Vec3)> =
-            performer.points.iter().map(|p| (p.body, placed.point(p.body, &p.at))).collect();
+        let at: Vec<(usize, Vec3)> = performer.points.iter().map(|p| (p.body, p.place(placed))).collect();
         let moving = performer.tree.point_velocities(placed, &performer.rates, &at);
         let points = (0..at.len()).filter_map(|p| {
             let (body, at) = at[p];
@@ -67,16 +67,16 @@ impl FloorRows {
                 along: bears.then_some(along[p]),
             })
         });
-        Self { points: points.collect(), all: at.len() }
+        Self { points: points.collect(), pyramid: performer.pyramid, all: at.len() }
     }
 
     /// The impulses that the clip and the control expect: body, position, newton seconds.
     pub fn expected(&self, h: f64) -> Vec<(usize, Vec3, Vec3)> {
-        let of_point = |p: &FloorPoint| Some((p.body, p.at, force(&p.along?) * h));
+        let of_point = |p: &FloorPoint| Some((p.body, p.at, self.pyramid.force(&p.along?) * h));
         self.points.iter().filter_map(of_point).collect()
     }
 
-    /// Adds what the floor does beyond the expected impulses to `rates`, which have these in them; the impulse at every sole
+    /// Adds what the floor does beyond the expected impulses to `rates`, which have these in them; the impulse at every
     /// point.
     pub fn solve(
         &self,
@@ -88,7 +88,7 @@ impl FloorRows {
     ) -> Vec<Vec3> {
         let mut impulses = vec![Vec3::zeros(); self.all];
         for p in &self.points {
-            impulses[p.point] = force(&p.along.unwrap_or_default()) * h;
+            impulses[p.point] = self.pyramid.force(&p.along.unwrap_or_default()) * h;
         }
         if !terms.floor || self.points.is_empty() {
             return impulses;
@@ -98,7 +98,7 @@ impl FloorRows {
         // Row: number in `points`, direction, expected impulse.
         let rows: Vec<(usize, Vec3, f64)> = (self.points.iter().enumerate())
             .flat_map(|(i, p)| match p.along {
-                Some(along) => (0..EDGES).map(|e| (i, edges()[e], along[e] * h)).collect(),
+                Some(along) => (0..EDGES).map(|e| (i, self.pyramid.edges[e], along[e] * h)).collect(),
                 None => vec![(i, Vec3::y(), 0.0)],
             })
             .collect();

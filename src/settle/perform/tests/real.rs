@@ -19,7 +19,7 @@ const DEVELOPMENT: [(&str, &str, f64, f64); 4] = [
 const HITS: [(f64, [f64; 3]); 3] =
     [(0.2, [1.0, 0.0, 0.0]), (0.45, [0.0, 0.0, -1.0]), (0.65, [-0.7, 0.0, -0.7])];
 
-fn takes(data: &Path) -> Vec<(&'static str, Motion)> {
+pub fn takes(data: &Path) -> Vec<(&'static str, Motion)> {
     DEVELOPMENT
         .iter()
         .map(|(name, file, a, b)| (*name, cut(&loaded(&data.join(file), None), *a, *b)))

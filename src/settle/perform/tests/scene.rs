@@ -5,7 +5,7 @@ use crate::import::{ImportOptions, load};
 use crate::math::Vec3;
 use crate::model::{Clip, Motion, Role};
 use crate::retarget::{Retarget, RootScale, map};
-use crate::settle::perform::foot_points::{FootPoint, SoleTracks, sole_points};
+use crate::settle::perform::load_points::{LoadPoint, LoadTracks, load_points};
 use crate::settle::perform::performer::{Controls, Performer};
 use crate::settle::perform::reference::Reference;
 use crate::settle::perform::{Blow, Hit, OnFall, PerformOptions, PerformedClip, PerformingBody, perform};
@@ -33,18 +33,18 @@ pub fn loaded(take: &Path, hero: Option<&Path>) -> Motion {
 /// A motion ready to be performed.
 pub struct Scene {
     pub body: PerformingBody,
-    pub points: Vec<FootPoint>,
+    pub points: Vec<LoadPoint>,
     pub reference: Reference,
-    pub tracks: SoleTracks,
+    pub tracks: LoadTracks,
 }
 
 impl Scene {
     pub fn of(motion: &Motion) -> Scene {
         let (body, frames) = PerformingBody::of(&motion.character, &motion.clip).unwrap();
         let rate = motion.clip.sample_rate;
-        let points = sole_points(&motion.character, &body, &frames, rate);
+        let points = load_points(&motion.character, &body, &frames, rate);
         let reference = Reference::of(&frames, rate).unwrap();
-        let tracks = SoleTracks::of(&points, &body, &reference);
+        let tracks = LoadTracks::of(&points, &body, &reference);
         Scene { body, points, reference, tracks }
     }
 

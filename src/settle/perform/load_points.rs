@@ -1,0 +1,148 @@
+//! Points of the body that can bear it on the floor, and how much each may bear at any time of the clip.
+//!
+//! The four points of each sole ([`super::foot_points`]), and hands, elbows, knees, pelvis and head, as round as the body is around
+//! them. No labels: those switch, and forces would jump. Units: as `perform`.
+
+use super::foot_points::{POINTS, foot_points};
+use super::performing_body::PerformingBody;
+use super::reference::Reference;
+use crate::body::CharacterBody;
+use crate::dynamics::{JointState, Placement};
+use crate::math::{Vec3, percentile, smoothstep};
+use crate::model::{Character, ContactPart, Side};
+use std::sync::Arc;
+
+/// The parts other than feet that can bear the body.
+pub const OTHER_PARTS: [ContactPart; 8] = [
+    ContactPart::Hand(Side::Left),
+    ContactPart::Hand(Side::Right),
+    ContactPart::Elbow(Side::Left),
+    ContactPart::Elbow(Side::Right),
+    ContactPart::Knee(Side::Left),
+    ContactPart::Knee(Side::Right),
+    ContactPart::Pelvis,
+    ContactPart::Head,
+];
+
+/// The quantile of a point's height that is its level: for soles that of both feet.
+const LEVEL: f64 = 0.05;
+
+/// A point bears nothing above its level by this, metres, and fully below this minus the band. No level is further above the floor:
+/// a heel that stays 20 cm above it in a plank bears nothing.
+const HIGH: f64 = 0.05;
+/// See above, metres.
+const HIGH_BAND: f64 = 0.03;
+
+/// A point bears nothing at this horizontal speed, m/s, and fully below this minus the band.
+const FAST: f64 = 1.2;
+/// See above, m/s.
+const FAST_BAND: f64 = 0.6;
+
+/// A point that can bear the body.
+#[derive(Clone, Copy, Debug)]
+pub struct LoadPoint {
+    /// The part of the body.
+    pub part: ContactPart,
+    /// The body, and the middle of the point in its axes.
+    pub body: usize,
+    /// See above, metres.
+    pub at: Vec3,
+    /// How round it is: the floor is touched this far below its middle, metres.
+    pub radius: f64,
+    /// Its level over the clip: the height of the floor there, metres.
+    pub level: f64,
+}
+
+impl LoadPoint {
+    /// Where it would touch the floor.
+    pub fn place(&self, placed: &Placement) -> Vec3 {
+        let at = placed.point(self.body, &self.at);
+        Vec3::new(at.x, at.y - self.radius, at.z)
+    }
+
+    /// How much of the body a point may bear, 0 to 1, at a height with a horizontal speed.
+    pub fn capacity(&self, height: f64, speed: f64) -> f64 {
+        smoothstep(((HIGH - (height - self.level)) / HIGH_BAND).clamp(0.0, 1.0))
+            * smoothstep(((FAST - speed) / FAST_BAND).clamp(0.0, 1.0))
+    }
+}
+
+/// The points of both soles, then those of other parts; none of a body without feet.
+pub fn load_points(
+    character: &Arc<Character>,
+    body: &PerformingBody,
+    frames: &[JointState],
+    rate: f64,
+) -> Vec<LoadPoint> {
+    let places = body_places(body, frames);
+    let measured = CharacterBody::new(character);
+    let mut points = foot_points(&measured, body, &places, rate);
+    let soles = points.len();
+    points.extend(other_points(&measured, body));
+    let heights = |k: usize| -> Vec<f64> { places.iter().map(|placed| points[k].place(placed).y).collect() };
+    let lowest = |of: &[usize]| percentile(&of.iter().flat_map(|k| heights(*k)).collect::<Vec<_>>(), LEVEL);
+    let kind = |k: usize| -> Vec<usize> { (k % POINTS..soles).step_by(POINTS).collect() };
+    let levels: Vec<f64> =
+        (0..points.len()).map(|k| if k < soles { lowest(&kind(k)) } else { lowest(&[k]) }).collect();
+    let floor = levels.iter().copied().fold(f64::INFINITY, f64::min);
+    for (k, (point, level)) in points.iter_mut().zip(levels).enumerate() {
+        // What is never near the floor has the floor's level; a sole that never comes down, the highest that a floor can have.
+        let high = floor + HIGH;
+        point.level = if k < soles {
+            level.min(high)
+        } else if level <= high {
+            level
+        } else {
+            floor
+        };
+    }
+    points
+}
+
+/// The points of parts other than feet.
+fn other_points(measured: &CharacterBody, body: &PerformingBody) -> Vec<LoadPoint> {
+    let (stand, skeleton) = (measured.pose(), measured.character().skeleton());
+    let known = measured.contact_points().iter().filter(|p| OTHER_PARTS.contains(&p.part));
+    let point = |p: &crate::model::ContactPoint| {
+        let part = body.part_of(skeleton, p.joint)?;
+        let within = stand.joint(part.joint).inverse().point(&stand.joint(p.joint).point(&p.at));
+        let (of_body, at) = body.in_body(part, &(within * body.scale));
+        Some(LoadPoint { part: p.part, body: of_body, at, radius: p.radius * body.scale, level: 0.0 })
+    };
+    known.filter_map(point).collect()
+}
+
+/// The bodies in every frame.
+fn body_places(body: &PerformingBody, frames: &[JointState]) -> Vec<Placement> {
+    let place = |state: &JointState| {
+        let mut placed = Placement::default();
+        body.tree.place(state, &mut placed);
+        placed
+    };
+    frames.iter().map(place).collect()
+}
+
+/// The points along the reference.
+#[derive(Clone, Debug, Default)]
+pub struct LoadTracks {
+    /// How much each point may bear, by step.
+    pub capacity: Vec<Vec<f64>>,
+}
+
+impl LoadTracks {
+    /// The tracks of these points.
+    pub fn of(points: &[LoadPoint], body: &PerformingBody, reference: &Reference) -> Self {
+        let places = body_places(body, &reference.states);
+        let last = places.len() - 1;
+        let capacity = |k: usize| {
+            let (before, after) = (k.saturating_sub(1), (k + 1).min(last));
+            let time = (after - before) as f64 * reference.h;
+            let of_point = |p: &LoadPoint| {
+                let [a, b] = [before, after].map(|s| p.place(&places[s]));
+                p.capacity(p.place(&places[k]).y, libm::hypot(b.x - a.x, b.z - a.z) / time)
+            };
+            points.iter().map(of_point).collect()
+        };
+        Self { capacity: (0..=last).map(capacity).collect() }
+    }
+}

@@ -158,6 +158,7 @@ impl BallTree {
     }
 
     /// The bodies.
+    #[cfg(any(test, feature = "formats"))]
     pub fn links(&self) -> &[BallLink] {
         &self.links
     }

@@ -10,6 +10,7 @@ use super::reference::Reference;
 use crate::dynamics::Placement;
 use crate::kinematics::shots;
 use crate::math::Vec3;
+#[cfg(feature = "cli")]
 use crate::measure::GRAVITY;
 use crate::model::{ContactPart, JointId, Motion, Side};
 #[cfg(feature = "cli")]
@@ -44,10 +45,13 @@ pub struct ClipForces {
     /// One for each frame.
     pub frames: Vec<FrameForces>,
     /// The hips.
+    #[cfg(feature = "formats")]
     pub hips: JointId,
     /// The mass of the body, kilograms.
+    #[cfg(any(feature = "formats", feature = "cli"))]
     pub mass: f64,
     /// What moves with the hips, then with each joint, kilograms.
+    #[cfg(feature = "formats")]
     pub masses: Vec<f64>,
     /// Where its skin contradicts the masses of its parts, in words.
     pub doubt: Option<String>,
@@ -101,8 +105,11 @@ impl ClipForces {
         Some(Self {
             joints,
             frames,
+            #[cfg(feature = "formats")]
             hips: body.parts[body.tops[0]].joint,
+            #[cfg(any(feature = "formats", feature = "cli"))]
             mass: body.mass,
+            #[cfg(feature = "formats")]
             masses: body.tree.links().iter().map(|link| link.mass).collect(),
             doubt: body.doubtful_masses(&motion.character),
         })

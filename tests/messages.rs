@@ -199,6 +199,12 @@ const CASES: &[Case] = &[
         stderr: "error: [input]: `rate`: 0 frames per second, expected 0.1 to 10000\n --> p.toml:3:8\n  |\n3 | rate = 0.0\n  |        ^^^\n",
     },
     Case {
+        files: &[("a.bvh", TAKE), ("p.toml", "[input]\nmotion = \"a.bvh\"\nmass_kg = -3\n")],
+        arguments: &["run", "p.toml"],
+        exit: 2,
+        stderr: "error: [input]: `mass_kg`: -3 kg, expected 0.1 to 100000\n --> p.toml:3:11\n  |\n3 | mass_kg = -3\n  |           ^^\n",
+    },
+    Case {
         files: &[("a.bvh", TAKE), ("p.toml", "[input]\nmotion = \"a.bvh\"\nclip = -1\n")],
         arguments: &["run", "p.toml"],
         exit: 2,

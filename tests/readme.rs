@@ -39,7 +39,7 @@ const PAGES: [(&str, usize); 7] = [
     ("batches.md", 9),
     ("formats.md", 9),
     ("measures.md", 5),
-    ("physics.md", 12),
+    ("physics.md", 11),
     ("pipelines.md", 7),
     ("retargeting.md", 10),
     ("robots.md", 9),

@@ -76,7 +76,7 @@ impl FileTimes {
     /// The signatures of `folder`; none if there is no cache.
     pub(super) fn open(folder: &Path) -> Self {
         let file = open_own(&folder.join(CACHE), OpenOptions::new().read(true));
-        let known = file.map(|mut file| read(&mut file)).unwrap_or_default();
+        let known = file.map(|mut file| rows(&content(&mut file)).collect()).unwrap_or_default();
         Self { known, changed: false }
     }
 
@@ -110,9 +110,12 @@ impl FileTimes {
         if !self.changed {
             return Ok(());
         }
-        for (output, signature) in read(file) {
+        // Without a second map: the first is what a run holds of each take.
+        let bytes = content(file);
+        for (output, signature) in rows(&bytes) {
             self.known.entry(output).or_insert(signature);
         }
+        drop(bytes);
         let mut rows: Vec<(u64, u64)> = self
             .known
             .iter()
@@ -134,13 +137,18 @@ impl FileTimes {
 /// Bytes of one row in the file: two u64, the hash of a name and its signature, or the complement of the hash and a time.
 const ROW: usize = 16;
 
-fn read(file: &mut File) -> HashMap<u64, u64> {
+/// The content of the file; empty if it cannot be read.
+fn content(file: &mut File) -> Vec<u8> {
     let mut bytes = Vec::new();
-    if file.read_to_end(&mut bytes).is_err() {
-        return HashMap::new();
+    match file.read_to_end(&mut bytes) {
+        Ok(_) => bytes,
+        Err(_) => Vec::new(),
     }
+}
+
+fn rows(bytes: &[u8]) -> impl Iterator<Item = (u64, u64)> {
     let number = |part: &[u8]| u64::from_le_bytes(part.try_into().expect("half of a row"));
-    bytes.chunks_exact(ROW).map(|row| (number(&row[..ROW / 2]), number(&row[ROW / 2..]))).collect()
+    bytes.chunks_exact(ROW).map(move |row| (number(&row[..ROW / 2]), number(&row[ROW / 2..])))
 }
 
 /// The cache, opened and locked for writing; `None` if the folder cannot be written.

@@ -43,8 +43,8 @@ impl PelvisPath {
         PelvisPath {
             hips: pair.source,
             at: pelvis_point(source, pair.role, pair.source),
-            source_ground: if source.twin { 0.0 } else { ground(source) },
-            target_ground: if source.twin { 0.0 } else { ground(target) },
+            source_ground: if own { 0.0 } else { ground(source) },
+            target_ground: if own { 0.0 } else { ground(target) },
             across,
             up,
             soles: stands.then(ratio).flatten(),

@@ -65,17 +65,25 @@ impl Retarget {
         travel: RootScale,
     ) -> Retarget {
         let itself = source.rig().skeleton() == target.rig().skeleton();
-        let twins = if itself { None } else { same_bones(source, target, map) };
+        let (twins, same_scale) = match itself {
+            true => (None, Some(1.0)),
+            false => same_bones(source, target, map).unzip(),
+        };
         let same = itself || twins.is_some();
         let [s_pose, t_pose] = twins.clone().unwrap_or_else(|| {
             [compared(source, |_| true), compared(target, |id| map.driving(id).is_some())]
         });
         let calibrated = if twins.is_some() { CalibratedBody::twin } else { CalibratedBody::of };
-        let (s, t) = (calibrated(source, &s_pose), calibrated(target, &t_pose));
+        let t = calibrated(target, &t_pose);
+        // One skeleton is compared in one pose, whichever was found for each of two files.
+        let s = match itself {
+            true => CalibratedBody { body: source, rig: source.rig(), ..t },
+            false => calibrated(source, &s_pose),
+        };
         let legs = if same { Vec::new() } else { LegPair::of(source, target) };
         let forelegs = if legs.is_empty() { Vec::new() } else { LegPair::forelegs(source, target) };
         let skin = if same { SupportPoints::default() } else { target.support_points().clone() };
-        let scale = leg_ratio(&legs).unwrap_or_else(|| match (s.figure, t.figure) {
+        let scale = same_scale.or(leg_ratio(&legs)).unwrap_or_else(|| match (s.figure, t.figure) {
             (Some(s), Some(t)) => t.leg / s.leg,
             _ => size(t.calibration) / size(s.calibration).max(1e-12),
         });

@@ -1,7 +1,7 @@
 //! Converts every animation stack of a scene to an animation, sampled at the file's frame rate, or at the rate of its keys if
 //! these are on every frame of another rate: a clip of 120 Hz may have been imported into a file of 30.
 //!
-//! Frame f is at `begin + f / rate`, so the reader evaluates layers, tangents, extrapolation and Euler angles. Nodes that
+//! Frame f is at `begin + f / rate`, or at the key next to it where a stepped curve jumps, so the reader evaluates layers, tangents, extrapolation and Euler angles. Nodes that
 //! stay in their rest pose get no channel. Space: local, as the nodes. Units: metres, seconds.
 
 use super::joint_nodes::{JointNodes, RestPose};
@@ -12,7 +12,10 @@ use crate::memory_budget::MemoryBudget;
 use crate::report::{Warnings, one_line};
 use rayon::prelude::*;
 use serde_json::{Value, json};
-use ufbx::{AnimStack, Interpolation, SceneRoot, Transform, evaluate_blend_weight, evaluate_transform};
+use ufbx::{
+    AnimCurve, AnimStack, Interpolation, Keyframe, SceneRoot, Transform, evaluate_blend_weight,
+    evaluate_transform,
+};
 
 /// Memory of a node in one frame until it is written: as returned by the reader, as numbers, as bytes.
 type BakedSample = (Transform, [f32; 10]);
@@ -65,13 +68,12 @@ pub(super) fn animations(
         let steps = frames.saturating_mul((scene.nodes.len() + animated + passed) as u64);
         budget.work(steps, || format!("the take `{name}` of {frames} frames"))?;
         let frames = frames as usize;
-        let tracks: Vec<NodeSamples> = (0..scene.nodes.len())
-            .into_par_iter()
-            .map(|n| track(scene, (s, rate), n, frames, &rest[n]))
-            .collect();
+        let times = sample_times(stack, rate, frames);
+        let tracks: Vec<NodeSamples> =
+            (0..scene.nodes.len()).into_par_iter().map(|n| track(scene, s, n, &times, &rest[n])).collect();
         report_repairs(scene, &name, &tracks, warnings);
         let (animation, moves) =
-            animation(scene, (s, rate), frames, &tracks, (joints, bodies), binary, budget)?;
+            animation(scene, (s, rate), &times, &tracks, (joints, bodies), binary, budget)?;
         match animation {
             Some(animation) if moves => moving.push(animation),
             Some(animation) => still.push(animation),
@@ -85,10 +87,7 @@ pub(super) fn animations(
 /// The rate of the keys, where they stand in every frame of one: finer than the file's, or coarser and joined by lines; else
 /// that of the file.
 fn rate(stack: &AnimStack, of_file: f64) -> f64 {
-    let curves = || {
-        let values = stack.layers.iter().flat_map(|layer| layer.anim_values.iter());
-        values.flat_map(|value| value.curves.iter().flatten())
-    };
+    let curves = || curves(stack);
     let Some(longest) = curves().max_by_key(|curve| curve.keyframes.len()) else { return of_file };
     let keys = &longest.keyframes;
     let [first, .., last] = keys.as_ref() else { return of_file };
@@ -108,6 +107,33 @@ fn rate(stack: &AnimStack, of_file: f64) -> f64 {
     if even > of_file || lines() { even } else { of_file }
 }
 
+/// All animation curves of a stack.
+fn curves(stack: &AnimStack) -> impl Iterator<Item = &AnimCurve> {
+    let values = stack.layers.iter().flat_map(|layer| layer.anim_values.iter());
+    values.flat_map(|value| value.curves.iter().flatten().map(|curve| &**curve))
+}
+
+/// The times at which the frames of a stack are read: a frame next to the end of a step is read at it, since rates are rounded
+/// and a moment earlier the value of the step is that of the frame before.
+fn sample_times(stack: &AnimStack, rate: f64, frames: usize) -> Vec<f64> {
+    let steps = |pair: &[Keyframe]| {
+        let stepped =
+            matches!(pair[0].interpolation, Interpolation::ConstantPrev | Interpolation::ConstantNext);
+        stepped.then_some(pair[1].time)
+    };
+    let mut jumps: Vec<f64> =
+        curves(stack).flat_map(|curve| curve.keyframes.windows(2).filter_map(steps)).collect();
+    jumps.sort_by(f64::total_cmp);
+    jumps.dedup();
+    let of_frame = |frame: usize| {
+        let time = stack.time_begin + frame as f64 / rate;
+        let until = jumps.partition_point(|jump| (jump - time) * rate < ON_FRAME);
+        let last = jumps[..until].last().filter(|jump| (time - **jump) * rate < ON_FRAME);
+        last.map_or(time, |jump| jump.max(time))
+    };
+    (0..frames).map(of_frame).collect()
+}
+
 /// Number of frames of a stack; saturates for a damaged time.
 fn frames(stack: &AnimStack, rate: f64) -> u64 {
     let last = ((stack.time_end - stack.time_begin) * rate).round();
@@ -123,19 +149,13 @@ fn parts(at: &Transform) -> ([f32; 3], [f32; 4], [f32; 3]) {
     (single([t.x, t.y, t.z]), single([r.x, r.y, r.z, r.w]), single([s.x, s.y, s.z]))
 }
 
-fn track(
-    scene: &SceneRoot,
-    (stack, rate): (usize, f64),
-    node: usize,
-    frames: usize,
-    rest: &Transform,
-) -> NodeSamples {
+fn track(scene: &SceneRoot, stack: usize, node: usize, times: &[f64], rest: &Transform) -> NodeSamples {
     let (stack, node) = (&scene.anim_stacks[stack], &scene.nodes[node]);
     let mut track = NodeSamples::default();
     let mut last = [0.0f32; 4];
     let mut last_finite = parts(rest);
-    for f in 0..frames {
-        let at = evaluate_transform(&stack.anim, node, stack.time_begin + f as f64 / rate);
+    for (f, &time) in times.iter().enumerate() {
+        let at = evaluate_transform(&stack.anim, node, time);
         let (mut t, mut r, mut s) = parts(&at);
         if t.iter().chain(&r).chain(&s).all(|x| x.is_finite()) {
             last_finite = (t, r, s);
@@ -187,13 +207,13 @@ fn report_repairs(scene: &SceneRoot, take: &str, tracks: &[NodeSamples], warning
 fn animation(
     scene: &SceneRoot,
     (stack, rate): (usize, f64),
-    frames: usize,
+    sampled: &[f64],
     tracks: &[NodeSamples],
     (joints, bodies): (&JointNodes, &GlbMeshes),
     binary: &mut GlbBuilder,
     budget: &MemoryBudget,
 ) -> Result<(Option<Value>, bool), ImportError> {
-    let stack = &scene.anim_stacks[stack];
+    let (stack, frames) = (&scene.anim_stacks[stack], sampled.len());
     let times: Vec<[f32; 1]> = (0..frames).map(|f| [(f as f64 / rate) as f32]).collect();
     let mut channels: Vec<(usize, &str, &str, Vec<u8>, usize)> = Vec::new();
     let mut moves = false;
@@ -220,8 +240,7 @@ fn animation(
         budget
             .work(values, || format!("the morph weights of the take `{}`", one_line(&stack.element.name)))?;
         let mut weights: Vec<[f32; 1]> = Vec::with_capacity(values as usize);
-        for f in 0..frames {
-            let time = stack.time_begin + f as f64 / rate;
+        for &time in sampled {
             let finite = |weight: f64| if (weight as f32).is_finite() { weight as f32 } else { 0.0 };
             weights.extend(targets().map(|c| [finite(evaluate_blend_weight(&stack.anim, c, time))]));
         }

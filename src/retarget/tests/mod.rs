@@ -1,5 +1,7 @@
 //! Tests of the transfer: properties, joint map gaps, real takes.
 
+#[cfg(all(feature = "formats", feature = "fbx"))]
+mod again;
 mod floor;
 mod front_legs;
 mod helpers;

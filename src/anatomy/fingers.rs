@@ -59,6 +59,7 @@ pub fn fingers(
             Some(_) => {}
         }
     }
+    remove_bases(names, &mut chains);
     if let Some(number) = in_palm(names, rest, hand, &chains) {
         for (_, chain) in chains.iter_mut().filter(|c| c.0 != Finger::Thumb) {
             let same = names.finger(chain[0]).is_some_and(|f| f.number == number);
@@ -72,6 +73,17 @@ pub fn fingers(
     }
     chains.sort_by_key(|c| c.0);
     chains
+}
+
+/// Removes a single joint that carries another finger: a finger begins at the hand, and what several begin at is their base,
+/// whatever its name (`LeftHandMiddle1` above `LeftHandIndex1`).
+fn remove_bases(names: &JointNames, chains: &mut Vec<(Finger, Vec<JointId>)>) {
+    let all = chains.clone();
+    let carries = |(finger, chain): &(Finger, Vec<JointId>)| {
+        let [base] = chain[..] else { return false };
+        all.iter().any(|(other, above)| other != finger && above.iter().any(|&id| names.is_below(id, base)))
+    };
+    chains.retain(|chain| !carries(chain));
 }
 
 /// All joints below `hand`, parents first.

@@ -41,7 +41,7 @@ impl JointLabel {
         let local = local.split_once('[').map(|l| l.0).filter(|l| !l.trim().is_empty()).unwrap_or(local);
         let runs = runs(&usual_width(local));
         let mut label = JointLabel::default();
-        if name.starts_with("__") {
+        if local.starts_with("__") {
             // MakeHuman's stubs, which only lead to the joint of the same name.
             label.words.push("helper".into());
         }

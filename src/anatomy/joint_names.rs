@@ -1,10 +1,11 @@
 //! Which body parts or fingers the name of each joint may denote, with weights.
 //!
 //! All names are read once. A word that more than half of the joints share and that the vocabulary does not contain
-//! (a character's name, a suffix of the tool) is dropped first. Ancestry is tested in constant time with the interval
+//! (a character's name) is dropped first, and so is what a tool put before or after all names. Ancestry is tested in constant time with the interval
 //! of each subtree in a depth-first traversal, so the cost for ten thousand joints is that of reading their names.
 
 use super::joint_label::JointLabel;
+use super::shared_ends::bare_names;
 use super::vocabulary::{NamedPart, Sense, Vocabulary, Word};
 use crate::model::{Finger, JointId, Side, Skeleton};
 use std::collections::BTreeMap;
@@ -62,8 +63,13 @@ const FEWEST_TO_SHARE: usize = 8;
 impl JointNames {
     /// Parses the joint names of `skeleton` with the words of `vocabulary`.
     pub fn of(skeleton: &Skeleton, vocabulary: &Vocabulary) -> JointNames {
+        let mut names: Vec<&str> = skeleton.joints().iter().map(|j| j.name.as_str()).collect();
+        if names.len() >= FEWEST_TO_SHARE {
+            names =
+                bare_names(vocabulary, names, |label| ParsedName::of(vocabulary, label).denotes_nothing());
+        }
         let mut labels: Vec<JointLabel> =
-            skeleton.joints().iter().map(|j| JointLabel::with(vocabulary, &j.name)).collect();
+            names.into_iter().map(|name| JointLabel::with(vocabulary, name)).collect();
         drop_shared(vocabulary, &mut labels);
         remove_inner_tips(vocabulary, skeleton, &mut labels);
         let joints = labels.iter().map(|label| ParsedName::of(vocabulary, label)).collect();
@@ -185,6 +191,11 @@ fn drop_shared(vocabulary: &Vocabulary, labels: &mut [JointLabel]) {
 }
 
 impl ParsedName {
+    /// Whether the name denotes neither a part nor a side.
+    fn denotes_nothing(&self) -> bool {
+        self.side.is_none() && self.readings.is_empty() && self.finger.is_none() && !self.helper && !self.leg
+    }
+
     fn of(vocabulary: &Vocabulary, label: &JointLabel) -> ParsedName {
         let senses = |word: &String| vocabulary.meanings(word).iter().map(|m| m.sense);
         let mut named = ParsedName { side: label.side, ..ParsedName::default() };

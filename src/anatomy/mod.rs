@@ -23,6 +23,7 @@ mod role_weights;
 mod roles;
 mod second_bodies;
 mod shape;
+mod shared_ends;
 mod spelling;
 mod t_pose;
 mod trunk_chains;

@@ -1,7 +1,7 @@
 //! Detects hips, spine, neck, head and tail by names, between limbs that are already known.
 
 use super::joint_names::JointNames;
-use super::shape::is_still;
+use super::shape::{is_still, rotates};
 use super::vocabulary::NamedPart;
 use crate::model::{Clip, JointId, ModelPose, Skeleton};
 
@@ -42,6 +42,9 @@ fn named(skeleton: &Skeleton, names: &JointNames, part: NamedPart) -> Option<Joi
 /// Weight of a word from which a joint beside the trunk is hips by its name: `pelvis`, but not `lower body`. A junction of
 /// legs and trunk with more keeps the role.
 const CLEAR_HIPS: f64 = 0.75;
+/// Joints of a chain at one place are nearer to each other than this, in lengths of the trunk: half a millimetre of a person.
+const ONE_PLACE: f64 = 1e-3;
+
 /// Detects the trunk between `thighs` and `shoulders`. `rest` is the calibration pose in model space, Y up; `clip` plays on
 /// the skeleton.
 pub fn find(
@@ -119,10 +122,33 @@ pub fn find(
             neck.unwrap_or(line.len()).min(beyond.unwrap_or(line.len()))
         }
     };
-    trunk.neck = line[split..].to_vec();
-    trunk.spine = line[..split].to_vec();
+    let apart = |a: JointId, b: JointId| (rest.position(a) - rest.position(b)).norm();
+    let near = ONE_PLACE * line.iter().map(|&id| apart(id, hips)).fold(0.0, f64::max);
+    let distinct = |chain: &[JointId]| one_for_each_place(chain, |a, b| apart(a, b) <= near, clip);
+    trunk.neck = distinct(&line[split..]);
+    trunk.spine = distinct(&line[..split]);
     trunk.tail = tail(skeleton, names, hips);
     trunk
+}
+
+/// A chain with one joint for each place: of two at one place of which one keeps still in the clip, the other; the first of two
+/// that both keep still.
+fn one_for_each_place(
+    chain: &[JointId],
+    at_one_place: impl Fn(JointId, JointId) -> bool,
+    clip: Option<&Clip>,
+) -> Vec<JointId> {
+    let moves = |id: JointId| clip.is_some_and(|clip| rotates(clip, id));
+    let mut kept: Vec<JointId> = Vec::new();
+    for &id in chain {
+        match kept.last_mut().filter(|before| at_one_place(**before, id)) {
+            Some(before) if moves(id) && !moves(*before) => *before = id,
+            Some(before) if moves(id) && moves(*before) => kept.push(id),
+            Some(_) => {}
+            None => kept.push(id),
+        }
+    }
+    kept
 }
 
 /// The trunk of a body without limbs, such as a snake or a fish: the chains from where head and tail meet, else from the first joint

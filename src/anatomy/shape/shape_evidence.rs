@@ -37,12 +37,14 @@ const STILL: f64 = 0.01;
 
 /// Whether a joint keeps its rotation in the clip while another one rotates.
 pub fn is_still(clip: &Clip, joint: JointId, other: JointId) -> bool {
+    rotates(clip, other) && !rotates(clip, joint)
+}
+
+/// Whether a joint rotates in a clip.
+pub fn rotates(clip: &Clip, joint: JointId) -> bool {
     let step = clip.frames().div_ceil(FRAMES).max(1);
-    let rotates = |id: JointId| {
-        let at = |frame: usize| clip.rotations(frame)[id.index()];
-        (0..clip.frames()).step_by(step).any(|frame| at(0).angle_to(&at(frame)) > STILL)
-    };
-    rotates(other) && !rotates(joint)
+    let at = |frame: usize| clip.rotations(frame)[joint.index()];
+    (0..clip.frames()).step_by(step).any(|frame| at(0).angle_to(&at(frame)) > STILL)
 }
 
 /// The positions of all joints in sampled frames of a clip.

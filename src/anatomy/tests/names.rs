@@ -117,6 +117,65 @@ fn numbers_of_joints_are_no_numbers_of_fingers() {
 }
 
 #[test]
+fn what_a_tool_adds_to_all_names_changes_no_role() {
+    let mut joints = body(ARM);
+    finger(&mut joints, 0.0, &[("FingerBase", 0.05), ("HandIndex1", 0.09), ("HandIndex2", 0.13)]);
+    finger(&mut joints, 0.04, &[("HandThumb1", 0.03), ("HandThumb2", 0.06)]);
+    // MakeHuman's stubs.
+    finger(&mut joints, 0.02, &[("Carpal", 0.02)]);
+    joints.last_mut().unwrap().0 = "__Thumb1_L".into();
+    let roles = |joints: &Joints| -> Vec<Option<String>> {
+        let tree = skeleton(joints);
+        let rig = detect_roles(tree.clone(), &tree.rest_model_pose(), &[]);
+        joints.iter().map(|(name, ..)| role(&rig, name)).collect()
+    };
+    let plain = roles(&joints);
+    assert!(plain.contains(&Some("left_index_1".into())) && plain.last() == Some(&None), "{plain:?}");
+    for (before, after) in [("rig_", ""), ("Character1_", ""), ("mixamorig1:", ""), ("", ".001"), ("", "_2")]
+    {
+        let mut renamed = joints.clone();
+        renamed.iter_mut().for_each(|joint| joint.0 = format!("{before}{}{after}", joint.0));
+        assert_eq!(roles(&renamed), plain, "{before} {after}");
+    }
+}
+
+#[test]
+fn a_joint_that_carries_a_finger_is_none() {
+    for base in ["HandMiddle1", "FingerBase", "HandPalm"] {
+        let mut joints = body(ARM);
+        finger(&mut joints, 0.0, &[(base, 0.05), ("HandIndex1", 0.09), ("HandIndex2", 0.13)]);
+        let tree = skeleton(&joints);
+        let rig = detect_roles(tree.clone(), &tree.rest_model_pose(), &[]);
+        assert_eq!(role(&rig, &format!("Left{base}")), None, "{base}");
+        assert_eq!(role(&rig, "LeftHandIndex1").as_deref(), Some("left_index_0"), "{base}");
+    }
+}
+
+#[test]
+fn a_second_joint_at_one_place_changes_no_chain() {
+    let plain = body(ARM);
+    for (below, above) in [("Neck", "Head"), ("Chest", "Neck")] {
+        let mut joints = plain.clone();
+        let at = joints.iter().position(|j| j.0 == below).unwrap();
+        let place = joints[at].2;
+        // Everything that hung on the joint hangs on the new one, which follows it in the list.
+        joints.iter_mut().skip(at + 1).for_each(|joint| {
+            joint.1 = joint.1.map(|parent| if parent >= at { parent + 1 } else { parent });
+        });
+        joints.insert(at + 1, (format!("{below}Again"), Some(at), place));
+        assert!(joints.iter().any(|j| j.0 == above && j.1 == Some(at + 1)));
+        let tree = skeleton(&joints);
+        let rig = detect_roles(tree.clone(), &tree.rest_model_pose(), &[]);
+        assert_eq!(role(&rig, &format!("{below}Again")), None);
+        for (name, ..) in &plain {
+            let tree = skeleton(&plain);
+            let before = detect_roles(tree.clone(), &tree.rest_model_pose(), &[]);
+            assert_eq!(role(&rig, name), role(&before, name), "{name}, with two of {below}");
+        }
+    }
+}
+
+#[test]
 fn ten_thousand_names_are_read_once_each() {
     let mut joints = body(ARM);
     // Chains of fifty below every joint of the body, and one that is as deep as all of them together.

@@ -1,7 +1,7 @@
 //! A robot: links, hinges with their ranges, collision shapes, and the skeleton that moves as it does.
 //!
 //! A link with several hinges has a joint of the skeleton for each of them, so that every joint rotates about one axis or
-//! slides along one. A joint is at the anchor of its hinge, therefore joints move by rotation alone.
+//! slides along one. A joint is on the axis of its hinge, therefore joints move by rotation alone.
 //!
 //! Space: the robot's world has X to the front, Y to the left and Z up; a link's space is that of its file. The skeleton is
 //! in model space, Y up and facing +Z, from its root on. Units: metres, radians.
@@ -54,6 +54,9 @@ pub struct Hinge {
     pub axis: Vec3,
     /// A point on its axis in the link's space.
     pub anchor: Vec3,
+    /// The point on its axis, in the link's space, at which the joint of the skeleton is: the anchor, or the centre of a shoulder or
+    /// hip whose last hinge is farther down the limb.
+    pub joint: Vec3,
     /// The value in the pose of the file: MuJoCo's `ref`.
     pub zero: f64,
     /// Lowest and highest value; `None` if it is not limited.
@@ -147,7 +150,7 @@ impl Robot {
 
     /// The point of a link, in its space, at which the joint is that it is fixed to.
     pub(crate) fn joint_in_link(&self, link: usize) -> Vec3 {
-        self.hinges_of(link).last().map_or_else(Vec3::zeros, |(_, hinge)| hinge.anchor)
+        self.hinges_of(link).last().map_or_else(Vec3::zeros, |(_, hinge)| hinge.joint)
     }
 
     /// The skeleton in model space; at rest every hinge is at its zero and the base is where the file puts it. A joint is
@@ -170,10 +173,10 @@ impl Robot {
             let mut at = Vec3::zeros();
             for (i, hinge) in hinges.iter().enumerate() {
                 let name = if i + 1 == hinges.len() { &link.name } else { &hinge.name };
-                let offset = Transform::from_translation(hinge.anchor - at);
+                let offset = Transform::from_translation(hinge.joint - at);
                 let rest = if i == 0 { rest * offset } else { offset };
                 joints.push(Joint::new(name.clone(), parent, rest));
-                (parent, at) = (Some(JointId::new(joints.len() - 1)), hinge.anchor);
+                (parent, at) = (Some(JointId::new(joints.len() - 1)), hinge.joint);
             }
             if hinges.is_empty() {
                 joints.push(Joint::new(link.name.clone(), parent, rest));

@@ -16,7 +16,7 @@ mod robot_stance;
 pub(crate) use body::RobotBody;
 #[cfg(feature = "render")]
 pub(crate) use link_capsules::shape_capsules;
-pub(crate) use robot_limbs::Limb;
+pub(crate) use robot_limbs::{Limb, centre_joints};
 pub(crate) use robot_roles::robot_roles;
 pub(crate) use robot_stance::stand;
 

@@ -97,6 +97,20 @@ impl Limbs {
     }
 }
 
+/// Puts the joints of thighs and upper arms at the centres of hips and shoulders, as those of people are: the last of their hinges
+/// may be 10 cm down the thigh, and a leg that begins there is a sixth too short. A joint may be anywhere on its axis.
+pub(crate) fn centre_joints(robot: &mut Robot) {
+    let zero = ZeroPose::of(robot);
+    let Ok(limbs) = Limbs::of(robot, &zero) else { return };
+    for limb in limbs.legs.iter().chain(limbs.arms.iter().flatten()) {
+        let last = robot.hinges_of(limb.upper).last().map(|(hinge, _)| hinge);
+        let Some(last) = last.filter(|hinge| !robot.hinges[*hinge].slides) else { continue };
+        let along = (limb.root - zero.anchors[last]).dot(&zero.axes[last]);
+        let hinge = &mut robot.hinges[last];
+        hinge.joint = hinge.anchor + hinge.axis * along;
+    }
+}
+
 /// The hinges of a leg up to the ankle: toes are before the ankle, not far, and bend about `across`, which goes from leg to leg.
 fn without_toes<'a>(zero: &ZeroPose, hinges: &'a [usize], across: Vec3) -> &'a [usize] {
     let step = |k: usize| zero.anchors[hinges[k]] - zero.anchors[hinges[k - 1]];

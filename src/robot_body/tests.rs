@@ -2,7 +2,7 @@
 
 use super::{Limb, RobotBody};
 use crate::import::{ImportOptions, from_bytes, load};
-use crate::model::{Asset, Robot, Side};
+use crate::model::{Asset, Robot, Role, Side};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -40,6 +40,25 @@ fn limbs_of_real_robots_are_found_without_their_names() {
         assert!((body.leg_length - 0.64).abs() < 0.03, "{file}: {}", body.leg_length);
         for sole in body.soles.iter().filter(|sole| sole.measured) {
             assert!((0.02..0.07).contains(&sole.height), "{file}: {}", sole.height);
+        }
+    }
+}
+
+#[test]
+fn a_robots_legs_are_as_long_as_a_take_as_they_are_as_a_target() {
+    let made = crate::made_walk::shipped("humanoid.xml");
+    let real = crate::development_data::data().into_iter().flat_map(|data| {
+        ["dcc/robots/mjlab_g1.xml", "later/urdf/unitree_g1_29dof.urdf"].map(|file| data.join(file))
+    });
+    for path in std::iter::once(made).chain(real) {
+        let asset = load(&path, &ImportOptions::default()).unwrap();
+        let body = RobotBody::of(asset.character.robot.as_ref().unwrap()).unwrap();
+        let (rig, pose) = (&asset.character.rig, asset.character.skeleton().rest_model_pose());
+        for (side, limb) in Side::BOTH.into_iter().zip(&body.limbs.legs) {
+            let at =
+                [Role::UpperLeg(side), Role::LowerLeg(side)].map(|r| pose.position(rig.joint(r).unwrap()));
+            let off = ((at[1] - at[0]).norm() - limb.lengths[0]).abs();
+            assert!(off < 0.02 * body.leg_length, "{}: the thigh is off by {off} m", path.display());
         }
     }
 }

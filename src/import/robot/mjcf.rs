@@ -129,12 +129,14 @@ impl<'d, 't> MjcfReader<'d, 't> {
         let unit = if slides { 1.0 } else { self.defaults.angle };
         let range = joint.array::<2>("range")?.filter(|_| self.defaults.is_limited(&joint));
         let frame = around.link_from_frame;
+        let anchor = frame.point(&joint.vector("pos", Vec3::zeros())?);
         let hinge = Hinge {
             name: String::new(),
             link: around.link,
             slides,
             axis: frame.vector(&joint.axis("axis", Vec3::z())?),
-            anchor: frame.point(&joint.vector("pos", Vec3::zeros())?),
+            anchor,
+            joint: anchor,
             zero: joint.array::<1>("ref")?.map_or(0.0, |[zero]| zero * unit),
             range: range.map(|range| joint.range(range)).transpose()?.map(|range| range.map(|x| x * unit)),
             speed: None,

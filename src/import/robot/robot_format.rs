@@ -6,7 +6,7 @@ use super::{mjcf, urdf};
 use crate::import::format::{ReadFormat, SourceFile};
 use crate::import::import_error::ImportError;
 use crate::model::{Asset, Character, Rig};
-use crate::robot_body::{robot_roles, stand};
+use crate::robot_body::{centre_joints, robot_roles, stand};
 use std::sync::Arc;
 
 /// MuJoCo's models.
@@ -46,6 +46,7 @@ fn import(source: &SourceFile) -> Result<Asset, ImportError> {
     };
     drop(tree);
     warnings.extend(stand(&mut robot, source.name));
+    centre_joints(&mut robot);
     let skeleton = robot.skeleton().map_err(RobotError::from)?;
     let rig = Rig::new(skeleton, robot_roles(&robot));
     let character = Character { robot: Some(Arc::new(robot)), ..Character::new(source.name, rig) };

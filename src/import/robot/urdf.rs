@@ -183,8 +183,10 @@ impl<'d, 't> UrdfReader<'d, 't> {
             }
             speed = number("velocity")?.filter(|speed| *speed > 0.0);
         }
-        let (name, zero, follows, anchor) = (String::new(), 0.0, None, Vec3::zeros());
-        self.parts.hinge(element, Hinge { name, link, slides, axis, anchor, zero, range, speed, follows })?;
+        let (name, zero, follows) = (String::new(), 0.0, None);
+        let (anchor, joint) = (Vec3::zeros(), Vec3::zeros());
+        let hinge = Hinge { name, link, slides, axis, anchor, joint, zero, range, speed, follows };
+        self.parts.hinge(element, hinge)?;
         if let Some(mimic) = child(element.node, "mimic") {
             mimics.push((self.parts.hinges.len() - 1, mimic, mimic.attribute("joint").unwrap_or_default()));
         }

@@ -34,6 +34,10 @@ const NEARER: f64 = 60.0;
 /// single one.
 const SHORTER: [f64; 2] = [0.5, 0.33];
 
+/// Longest flip of the joint that carries the whole body, seconds: a body that turns by half for longer may be another shot, and
+/// no shot is shorter.
+const BODY_FLIP: f64 = 0.5;
+
 /// Turns flipped joints back, joint by joint.
 pub(super) fn flips(take: &mut WorkingTake, log: &mut FaultLog) {
     log.test("flip", 0.0);
@@ -80,6 +84,12 @@ fn turn_back(take: &mut WorkingTake, k: usize, at: &[usize], log: &mut FaultLog)
     let span = at[0] + 1..at.get(1).map_or(frames, |e| e + 1);
     // Frames after an odd number of flips.
     let odd: Vec<bool> = (0..frames).map(|f| at.iter().filter(|e| **e < f).count() % 2 == 1).collect();
+    let short = |pair: &[usize]| matches!(pair, [a, b] if (b - a) as f64 * take.dt < BODY_FLIP);
+    if take.carries_all(j) && !at.chunks(2).all(short) {
+        let why = format!("{}, and with it the whole body, turns by half: a cut, or a flip", take.name(j));
+        log.record_unfixed("flip", span, "deg", size, why);
+        return false;
+    }
     let Some(flip) = flip_rotation(take, j, at) else {
         let why = format!("{} flips, by rotations that differ", take.name(j));
         log.record_unfixed("flip", span, "deg", size, why);

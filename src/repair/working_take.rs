@@ -107,6 +107,13 @@ impl WorkingTake {
         self.motion.character.skeleton().joint(JointId::new(joint)).name.clone()
     }
 
+    /// Whether every other joint that rotates is below this one.
+    pub fn carries_all(&self, joint: usize) -> bool {
+        let skeleton = self.motion.character.skeleton();
+        let below = |other: &usize| skeleton.is_ancestor(JointId::new(joint), JointId::new(*other));
+        self.rotating.iter().filter(|other| **other != joint).all(below)
+    }
+
     /// The local rotation of a joint.
     pub fn rotation(&self, frame: usize, joint: usize) -> &Quat {
         &self.motion.clip.rotations(frame)[joint]

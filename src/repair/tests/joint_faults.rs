@@ -159,3 +159,25 @@ fn legs_that_never_move_stand_on_no_known_floor() {
     let found = repaired(&faces);
     assert!(found.motion == faces, "{:?}", found.findings);
 }
+
+#[test]
+fn a_half_turn_of_the_whole_body_is_left_and_reported() {
+    for (name, take) in truths() {
+        let character = std::sync::Arc::clone(&take.character);
+        let root = character.skeleton().joints().iter().position(|joint| joint.parent.is_none()).unwrap();
+        let half = take.clip.frames() / 2;
+        let mut cut = take.clone();
+        for f in half..take.clip.frames() {
+            let by = exp(&(Vec3::y() * std::f64::consts::PI));
+            let own = &mut cut.clip.rotations_mut(f)[root];
+            *own = by * *own;
+        }
+        continuous(&mut cut.clip);
+        let fixed = repaired(&cut);
+        for f in 0..take.clip.frames() {
+            let own = &fixed.motion.clip.rotations(f)[root];
+            let angle = own.angle_to(&cut.clip.rotations(f)[root]).to_degrees();
+            assert!(angle < 90.0, "{name}, frame {f}: turned back by {angle} degrees: {:?}", fixed.findings);
+        }
+    }
+}

@@ -95,7 +95,7 @@ impl LineGrid {
         let spacing = size / LINES as f64;
         // A part of the spacing without a simple ratio to it: lines miss the edges of meshes on round numbers.
         let beside = 0.381_966 * spacing;
-        (spacing.is_finite() && spacing > 0.0).then(|| Self { low: [x.0 - beside, y.0 - beside], spacing })
+        (spacing.is_finite() && spacing > 0.0).then_some(Self { low: [x.0 - beside, y.0 - beside], spacing })
     }
 
     /// Adds the crossings of a triangle.

@@ -1,13 +1,20 @@
 //! The lowest skin of a body but its feet, the head included, for any pose.
 //!
-//! A sampled convex hull of the vertices that each joint moves most, skinned with all of their weights. Joints that lead to no role (capes, tails, weapons) are left out, since
-//! they may be in the floor. Space: joint space. Units: metres.
+//! A sampled convex hull of the vertices that each joint moves most, skinned with all of their weights. Joints that lead to no role
+//! (capes, tails, weapons) are left out, since they may be in the floor, and so is skin that hangs off trunk and thighs as only
+//! cloth does. Space: joint space. Units: metres.
 
 use crate::math::Vec3;
 use crate::model::{Character, JointId, ModelPose, Rig, Role, Side};
 
 /// A vertex: its position in the space of each joint that moves it, with the weight.
 type Bound = Vec<(JointId, Vec3, f64)>;
+
+/// Skin of the trunk farther below the hip joints than this is cloth, thigh lengths: the perineum is at a fifth (Winter 2009: the hip
+/// joints of a person of 1.75 m are at 0.93 m, the crotch at 0.83).
+const TRUNK_ENDS: f64 = 0.5;
+/// Skin of a thigh farther below the hip joints than this is cloth, thigh lengths: the knee and as much of it as a knee is thick.
+const THIGH_ENDS: f64 = 1.3;
 
 /// The points that can be the lowest, and how far they reach below the soles as the body was bound.
 #[derive(Clone, Debug, Default)]
@@ -20,7 +27,7 @@ impl LowestSkin {
     /// Of a character that stands as `standing`, on soles at this height, else on 0; empty without skin.
     pub fn of(character: &Character, rig: &Rig, standing: &ModelPose, sole: Option<f64>) -> Self {
         let mut points = Vec::new();
-        for vertices in vertices_by_joint(character, rig) {
+        for vertices in vertices_by_joint(character, rig, standing) {
             // In the space of the joint that moves them most.
             let at: Vec<Vec3> = vertices.iter().map(|bound| bound[0].1).collect();
             let mut corners: Vec<usize> = directions().filter_map(|d| furthest(&at, &d)).collect();
@@ -62,9 +69,34 @@ fn directions() -> impl Iterator<Item = Vec3> {
     all.filter(|d| d.norm_squared() > 0.0).map(|d| d.normalize())
 }
 
-/// The vertices that each joint moves most, the weight of that joint first; without feet.
-fn vertices_by_joint(character: &Character, rig: &Rig) -> Vec<Vec<Bound>> {
+/// The height below which skin that a joint moves is cloth, of a body that stands upright; none for parts but trunk and thighs.
+fn ends_of_skin(rig: &Rig, standing: &ModelPose) -> Vec<f64> {
     let skeleton = rig.skeleton();
+    let mean = |role: fn(Side) -> Role| {
+        let [left, right] = Side::BOTH.map(|side| rig.joint(role(side)).map(|id| standing.position(id)));
+        Some((left? + right?) * 0.5)
+    };
+    let legs = mean(Role::UpperLeg).zip(mean(Role::LowerLeg)).filter(|(hips, knees)| {
+        let thigh = hips - knees;
+        thigh.y > 0.7 * thigh.norm()
+    });
+    let ends = |id: JointId| {
+        let (hips, knees) = legs?;
+        let role = std::iter::successors(Some(id), |&k| skeleton.parent(k)).find_map(|k| rig.role(k))?;
+        let share = match role {
+            Role::Hips | Role::Spine(_) => TRUNK_ENDS,
+            Role::UpperLeg(_) => THIGH_ENDS,
+            _ => return None,
+        };
+        Some(hips.y - share * (hips.y - knees.y))
+    };
+    skeleton.ids().map(|id| ends(id).unwrap_or(f64::NEG_INFINITY)).collect()
+}
+
+/// The vertices that each joint moves most, the weight of that joint first; without feet.
+fn vertices_by_joint(character: &Character, rig: &Rig, standing: &ModelPose) -> Vec<Vec<Bound>> {
+    let skeleton = rig.skeleton();
+    let ends = ends_of_skin(rig, standing);
     let mut leads: Vec<bool> = skeleton.ids().map(|id| rig.role(id).is_some()).collect();
     for id in skeleton.ids().rev() {
         if let Some(parent) = skeleton.parent(id) {
@@ -75,11 +107,15 @@ fn vertices_by_joint(character: &Character, rig: &Rig) -> Vec<Vec<Bound>> {
     let of_foot = |id: JointId| feet.iter().any(|foot| *foot == id || skeleton.is_ancestor(*foot, id));
     let mut found: Vec<Vec<Bound>> = vec![Vec::new(); skeleton.len()];
     for mesh in &character.meshes {
-        for ((p, joints), weights) in mesh.positions.iter().zip(&mesh.joints).zip(&mesh.weights) {
+        let drawn = mesh.drawn_vertices();
+        let vertices = mesh.positions.iter().zip(&mesh.joints).zip(&mesh.weights).zip(drawn);
+        for ((p, joints), weights) in vertices.filter(|(_, drawn)| *drawn).map(|(vertex, _)| vertex) {
             let heaviest = (0..4).max_by(|&a, &b| weights[a].total_cmp(&weights[b])).unwrap_or(0);
             let Some(main) = mesh.bindings.get(usize::from(joints[heaviest])) else { continue };
-            if leads[main.joint.index()] && !of_foot(main.joint) {
-                let p = Vec3::new(p[0].into(), p[1].into(), p[2].into());
+            let p = Vec3::new(p[0].into(), p[1].into(), p[2].into());
+            let inside = main.joint_from_mesh.transform_point(&p.into()).coords;
+            let hangs = standing.joint(main.joint).point(&inside).y < ends[main.joint.index()];
+            if leads[main.joint.index()] && !of_foot(main.joint) && !hangs {
                 let bound = |k: usize| {
                     let binding = mesh.bindings.get(usize::from(joints[k]))?;
                     let at = binding.joint_from_mesh.transform_point(&p.into()).coords;

@@ -152,6 +152,17 @@ pub struct Mesh {
 }
 
 impl Mesh {
+    /// Whether each vertex is a corner of a triangle; all are of a mesh without triangles. Files have vertices that nothing draws.
+    pub(crate) fn drawn_vertices(&self) -> Vec<bool> {
+        let mut drawn = vec![self.triangles.is_empty(); self.positions.len()];
+        for corner in self.triangles.iter().flatten() {
+            if let Some(drawn) = drawn.get_mut(*corner as usize) {
+                *drawn = true;
+            }
+        }
+        drawn
+    }
+
     /// The influences of a vertex beyond its four strongest.
     pub fn further(&self, vertex: usize) -> &[FurtherInfluence] {
         let at = |end: usize| self.further_influences.partition_point(|f| (f.vertex as usize) < end);

@@ -2,7 +2,9 @@
 
 use posemill::import::{ImportOptions, load};
 use posemill::math::{Mat4, Vec3, exp, smoothstep};
+use posemill::measure::MetricContext;
 use posemill::model::{Binding, Character, Mesh, Motion, Role, Side};
+use posemill::pipeline::assess_alone;
 use posemill::retarget::{Retarget, RootScale, map};
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 use std::sync::Arc;
@@ -106,6 +108,45 @@ fn a_robe_does_not_lift_a_body_that_sits() {
             -heights_of[1]
         );
     }
+}
+
+#[test]
+fn cloth_in_the_floor_is_no_body_in_it() {
+    let (take, bare) = (take("squat.bvh"), shipped("mannequin.glb").character);
+    let depth = |character: &Arc<Character>| {
+        let result = onto(&take, character);
+        let made = assess_alone(&MetricContext::new(character), &result, 0.0);
+        made.metrics.iter().find(|m| m.name == "body_skin_below_floor").unwrap().value
+    };
+    let own = depth(&bare);
+    for (role, heights_of, radii) in [
+        (Role::Hips, [0.2, -1.9], [0.4, 0.9]),
+        (Role::Hips, [0.2, -1.0], [0.4, 0.7]),
+        (Role::UpperLeg(Side::Left), [0.0, -1.9], [0.4, 0.9]),
+    ] {
+        let robed = depth(&with(&bare, frustum(&bare, role, heights_of, radii)));
+        assert!(robed < own + 0.01, "a robe on {role}: {robed} m, without it {own} m");
+    }
+}
+
+#[test]
+fn a_vertex_that_nothing_draws_does_not_lift_the_body() {
+    let (take, bare) = (take("squat.bvh"), shipped("mannequin.glb").character);
+    let foot = bare.rig.joint(Role::Foot(Side::Left)).unwrap();
+    let mut stray = (*bare).clone();
+    for mesh in &mut stray.meshes {
+        let Some(binding) = mesh.bindings.iter().position(|b| b.joint == foot) else { continue };
+        mesh.positions.push([0.1, -1.7, 0.0]);
+        mesh.joints.push([binding as u16, 0, 0, 0]);
+        mesh.weights.push([1.0, 0.0, 0.0, 0.0]);
+        mesh.normals.extend((!mesh.normals.is_empty()).then_some([0.0, 1.0, 0.0]));
+        mesh.texcoords.extend((!mesh.texcoords.is_empty()).then_some([0.0, 0.0]));
+        mesh.colors.extend((!mesh.colors.is_empty()).then_some([1.0; 4]));
+    }
+    assert_ne!(stray, *bare);
+    let [own, lifted] = [bare, Arc::new(stray)].map(|hero| heights(&onto(&take, &hero), Role::Hips));
+    let apart = own.iter().zip(&lifted).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    assert!(apart < 1e-9, "the hips are lifted by {apart} m");
 }
 
 /// The lowest skin of a motion in a frame, by linear blend of every vertex.

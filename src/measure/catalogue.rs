@@ -218,7 +218,7 @@ pub const MEASURES: &[Measure] = &[
         "rad",
         Some(acceptable::FOOT),
         "95th percentile of the angle between the rotations of a foot in model space and of the copy's, where neither heel nor ball \
-         is labelled within 0.05 s",
+         is labelled within 0.05 s; or that of the angle about the vertical in the other frames, if it is greater",
     ),
     measure(
         "elbow_pop",
@@ -254,6 +254,13 @@ pub const MEASURES: &[Measure] = &[
         "95th percentile of the speed difference between result and leg-scaled take, at the ankle or toe joint (the one that is \
          slower in the take), over frames in which that joint is planted in the take: slower than 0.15 m/s, and within 4 cm of \
          the 0.1 quantile of its heights at such speeds, for 0.03 s before and after too",
+    ),
+    measure(
+        "rest_drift",
+        "m/s",
+        Some(acceptable::SLIDE),
+        "the horizontal way that a planted joint goes between the ends of a stance beyond the leg-scaled take's, summed over the \
+         stances, over their duration",
     ),
     measure(
         "clearance_error_p95",

@@ -3,7 +3,7 @@
 use super::fault_scene::{
     DEGREE, Scene, changed, in_air, joint, pose_at, resting, rotate, standing, swivelled,
 };
-use posemill::math::{Vec3, exp};
+use posemill::math::{Vec3, exp, smoothstep};
 use posemill::measure::{Reading, assess};
 use posemill::model::{Contacts, ModelPose, Motion, Pose, Role, Side};
 
@@ -41,7 +41,34 @@ fn a_foot_that_slides_without_a_take_beside_it() {
 #[test]
 fn a_planted_foot_that_slips_from_where_it_is_in_the_take() {
     let scene = Scene::walk();
-    assert_eq!(scene.added(&moved(&scene.copy, |f| Vec3::x() * (0.01 * f as f64))), ["rest_slip_p95"]);
+    let rate = scene.copy.clip.sample_rate;
+    // 2 cm in a tenth of a second, twice a second: 0.2 m/s, and 4 cm/s in the mean.
+    let slips = |f: usize| {
+        let time = 2.0 * f as f64 / rate;
+        Vec3::x() * (0.02 * (time.floor() + smoothstep((time.fract() * 5.0).min(1.0))))
+    };
+    assert_eq!(scene.added(&moved(&scene.copy, slips)), ["rest_slip_p95"]);
+}
+
+#[test]
+fn a_planted_foot_that_slides_steadily_away() {
+    let scene = Scene::walk();
+    // 0.12 m/s, which a frame of a good result may reach.
+    let slides = |f: usize| Vec3::x() * (0.12 * f as f64 / scene.copy.clip.sample_rate);
+    assert_eq!(scene.added(&moved(&scene.copy, slides)), ["rest_drift"]);
+}
+
+#[test]
+fn a_planted_foot_that_faces_elsewhere() {
+    let scene = resting();
+    let foot = scene.copy.character.rig.joint(Role::Foot(Side::Left)).unwrap();
+    let mut turned = scene.copy.clone();
+    for f in 0..turned.clip.frames() {
+        let model = turned.model_pose(f).joint(foot).rotation;
+        let about = model.inverse() * exp(&(Vec3::y() * 0.6)) * model;
+        turned.clip.rotations_mut(f)[foot.index()] *= about;
+    }
+    assert_eq!(scene.added(&turned), ["foot_orientation_p95"]);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 
 use super::limb_comparison::{LimbComparison, MetricsAndSeries, both_sides, with_copy};
 use super::limb_frame::LimbFrame;
-use crate::math::{angle_between, percentile_in_place};
+use crate::math::{Vec3, angle_between, percentile_in_place, twist_angle};
 use crate::model::{ContactPart, Contacts, Side};
 
 /// How far from the label of a contact a foot still takes off or lands, seconds: labels of two bodies differ by so much.
@@ -42,11 +42,12 @@ pub fn pops(limbs: &LimbComparison) -> MetricsAndSeries {
     (metrics, series)
 }
 
-/// The angle between a foot and the copy's, where no part of it is labelled as in contact.
+/// The angle between a foot and the copy's where no part of it is labelled as in contact, and about the vertical where one is: a
+/// foot on the floor rolls and lies as its sole needs, but faces where the take's does.
 pub fn foot_orientation(limbs: &LimbComparison, contacts: Option<&Contacts>) -> MetricsAndSeries {
     let Some(contacts) = contacts else { return Default::default() };
     let landing = (LANDING * limbs.rate).ceil() as usize;
-    let mut all = Vec::new();
+    let (mut in_air, mut on_floor) = (Vec::new(), Vec::new());
     let sides = Side::BOTH.map(|side| {
         let mut touches = vec![false; limbs.frames];
         for part in [ContactPart::Heel(side), ContactPart::Ball(side)] {
@@ -57,15 +58,23 @@ pub fn foot_orientation(limbs: &LimbComparison, contacts: Option<&Contacts>) -> 
             }
         }
         let k = usize::from(side == Side::Right);
-        let angle = |f: usize| limbs.own[f].feet[k].angle_to(&limbs.copy[f].feet[k]);
-        let angles: Vec<f64> =
-            (0..limbs.frames).map(|f| if touches[f] { f64::NAN } else { angle(f) }).collect();
-        all.extend(angles.iter().copied().filter(|a| a.is_finite()));
+        let angle = |f: usize| {
+            let (own, copy) = (&limbs.own[f].feet[k], &limbs.copy[f].feet[k]);
+            match touches[f] {
+                true => twist_angle(&(own * copy.inverse()), &Vec3::y()).abs(),
+                false => own.angle_to(copy),
+            }
+        };
+        let angles: Vec<f64> = (0..limbs.frames).map(angle).collect();
+        for (angle, touches) in angles.iter().zip(touches) {
+            if touches { on_floor.push(*angle) } else { in_air.push(*angle) }
+        }
         angles
     });
-    if all.len() < FEWEST {
+    let enough = [in_air, on_floor].into_iter().filter(|all| all.len() >= FEWEST);
+    let Some(most) = enough.map(|mut all| percentile_in_place(&mut all, 0.95)).reduce(f64::max) else {
         return Default::default();
-    }
-    let worst = with_copy("foot_orientation_p95", percentile_in_place(&mut all, 0.95), 0.0);
+    };
+    let worst = with_copy("foot_orientation_p95", most, 0.0);
     (vec![worst], both_sides("foot_orientation", "rad", sides))
 }

@@ -22,6 +22,7 @@ pub const AGAINST_THE_TAKE: &[&str] = &[
     "knee_error_max",
     "straight_leg_bend_p90",
     "rest_slip_p95",
+    "rest_drift",
     "clearance_error_p95",
     "knee_jerk_ratio",
     "foot_jerk_ratio",

@@ -78,6 +78,8 @@ impl LimbComparison {
         if planted.iter().map(|stance| stance.frames.len()).sum::<usize>() >= FEWEST {
             let [own, plain] = slips.each_ref().map(|s| p95(s));
             metrics.push(with_copy("rest_slip_p95", own, plain));
+            let [own, plain] = tracks.map(|track| self.drift(track, &planted, scale));
+            metrics.push(with_copy("rest_drift", own, plain));
             let [own, plain] = clear.each_ref().map(|s| p95(s));
             metrics.push(with_copy("clearance_error_p95", own, plain));
         }
@@ -105,6 +107,22 @@ impl LimbComparison {
             stance.frames.iter().map(slip).collect()
         };
         planted.iter().map(of).collect()
+    }
+
+    /// The speed at which stances wander off along the floor: what noise and rolling leave is gone between the ends of a stance, but
+    /// not a steady slide, which [`SLIP`](super::acceptable::SLIP) allows.
+    fn drift(&self, track: &[LimbFrame], planted: &[PlantedJoint], scale: f64) -> f64 {
+        let (mut way, mut steps) = (0.0, 0);
+        for stance in planted {
+            for stay in stance.frames.chunk_by(|a, b| a + 1 == *b) {
+                let (first, last) = (stay[0] - 1, stay[stay.len() - 1]);
+                let moved = |track: &[LimbFrame]| stance.at(track, last) - stance.at(track, first);
+                let beyond = (moved(track) - moved(&self.source)) * scale;
+                way += libm::hypot(beyond.x, beyond.z);
+                steps += stay.len();
+            }
+        }
+        way * self.rate / steps.max(1) as f64
     }
 
     /// The heights of planted joints above those of the source less their median, by stance and frame. `tilt` is the slope of the

@@ -14,6 +14,7 @@ use std::sync::Arc;
 const TRIES: &[(&str, &[&str])] = &[
     ("foot_slide_p95", &["foot_lock"]),
     ("rest_slip_p95", &["foot_lock"]),
+    ("rest_drift", &["foot_lock"]),
     ("penetration_max", &["ground", "foot_lock"]),
     ("float_share", &["ground"]),
     ("body_skin_below_floor", &["ground"]),

@@ -36,7 +36,14 @@ impl StageConfig for RepairConfig {
 
     /// A fault that is fixed is a difference from the take: in single frames, and in the path of the body.
     fn meaningless(&self) -> &'static [&'static str] {
-        &["limit_violation_added", "knee_error_max", "rest_slip_p95", "clearance_error_p95", "loop_seam"]
+        &[
+            "limit_violation_added",
+            "knee_error_max",
+            "rest_slip_p95",
+            "rest_drift",
+            "clearance_error_p95",
+            "loop_seam",
+        ]
     }
 
     fn resolve(&self, _: &Setting) -> Result<Box<dyn Stage>, StageError> {

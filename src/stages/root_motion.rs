@@ -57,6 +57,7 @@ impl StageConfig for RootMotionConfig {
             RootMotionMode::InPlace => &[
                 "foot_slide_p95",
                 "rest_slip_p95",
+                "rest_drift",
                 "jerk_ratio",
                 "knee_jerk_ratio",
                 "foot_jerk_ratio",

@@ -137,7 +137,7 @@ fn about_roles(asset: &Asset) -> impl Iterator<Item = String> {
 
 /// Why the map is not sufficient, and what has to be added.
 fn to_do(refused: &MapError, draft: &MapDraft, arguments: &MapArguments) -> String {
-    if let MapError::NoSkeleton { .. } = refused {
+    if let MapError::NoSkeleton { .. } | MapError::OnlyFace { .. } = refused {
         return refused.to_string();
     }
     let file = match &arguments.output {

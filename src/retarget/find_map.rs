@@ -3,6 +3,7 @@
 use super::joint_map::{JointMap, JointPair};
 use super::map_error::{MapError, WantedRole};
 use super::map_gaps::{Gap, MapEnd, gaps, required};
+use super::morph_weights::listed_targets;
 use crate::anatomy::{JointLabel, Posture, on_four_legs, posture};
 use crate::model::{Character, JointId, ModelPose, Rig, Role, Skeleton};
 use crate::report::one_line;
@@ -67,7 +68,11 @@ fn find(source: &Character, target: &Character) -> (JointMap, Option<MapError>) 
         });
         return (JointMap::of(pairs, s, t), refused);
     }
-    let unrigged = || no_skeleton(MapEnd::Source, source).or_else(|| no_skeleton(MapEnd::Target, target));
+    let unrigged = || {
+        let skeletons =
+            || no_skeleton(MapEnd::Source, source).or_else(|| no_skeleton(MapEnd::Target, target));
+        only_face(source, target).or_else(skeletons)
+    };
     let refused = match required(source, target) {
         missing if !missing.is_empty() && unrigged().is_some() => unrigged(),
         missing if !missing.is_empty() => {
@@ -117,6 +122,20 @@ fn deepest_chain(skeleton: &Skeleton) -> usize {
         depths.push(joint.parent.map_or(1, |p| depths[p.index()] + 1));
     }
     depths.into_iter().max().unwrap_or(0)
+}
+
+/// The error for a take of a face: morph targets, and no part of a body.
+fn only_face(source: &Character, target: &Character) -> Option<MapError> {
+    let face = source.meshes.iter().any(|mesh| !mesh.morphs.is_empty());
+    let alone = face
+        && source.meshes.iter().all(|mesh| mesh.bindings.len() <= 1)
+        && source.rig.assignments().next().is_none();
+    alone.then(|| MapError::OnlyFace {
+        take: one_line(&source.name),
+        of_take: listed_targets(source),
+        target: one_line(&target.name),
+        of_target: listed_targets(target),
+    })
 }
 
 /// The error for a file of meshes that are bound to no skeleton.

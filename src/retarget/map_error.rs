@@ -28,6 +28,20 @@ pub enum MapError {
         /// Number of nodes of the file.
         nodes: usize,
     },
+    /// A take of a face whose morph targets the character has not.
+    #[error(
+        "`{take}` is a take of a face ({of_take}), and `{target}` has {of_target}\n  hint: pass a character that has morph targets of these names"
+    )]
+    OnlyFace {
+        /// The take.
+        take: String,
+        /// Its first morph targets.
+        of_take: String,
+        /// The character.
+        target: String,
+        /// Its first morph targets.
+        of_target: String,
+    },
     /// One character goes on four legs, the other on two.
     #[error(
         "`{quadruped}` goes on four legs and `{biped}` on two\n  hint: pass a map with `--map` that pairs the joints"

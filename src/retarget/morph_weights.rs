@@ -5,6 +5,7 @@
 //! `EyeBlinkLeft`, `Face.eyeBlink_Left`. Without names the weights go to the node of the same name, as animated nodes do.
 
 use crate::model::{AnimatedProperty, Character, Mesh, MorphTarget, PropertyTrack};
+use crate::report::one_line;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The property tracks of a clip of `source` for `target`.
@@ -43,6 +44,16 @@ pub(crate) fn shares_targets(source: &Character, target: &Character) -> bool {
         all.map(key_of).collect()
     };
     !named(source).is_disjoint(&named(target))
+}
+
+/// Most morph targets that a message lists.
+const LISTED: usize = 8;
+
+/// The first morph targets of a character by name, for a message.
+pub(crate) fn listed_targets(character: &Character) -> String {
+    let all = character.meshes.iter().flat_map(|mesh| &mesh.morphs);
+    let listed: Vec<String> = all.take(LISTED).map(|morph| format!("`{}`", one_line(&morph.name))).collect();
+    if listed.is_empty() { "no morph targets".to_owned() } else { listed.join(", ") }
 }
 
 /// Whether one of the tracks plays on a mesh as it is.

@@ -24,6 +24,7 @@ use crate::math::{Quat, Vec3, arc, from_columns};
 use crate::model::{Finger, JointId, ModelPose, Rig, Role, Side};
 
 /// A character in its calibration pose.
+#[derive(Clone, Copy)]
 pub struct CalibratedBody<'a> {
     /// The measured character.
     pub body: &'a CharacterBody,

@@ -5,7 +5,7 @@ use crate::import::{self, ImportOptions};
 use crate::measure::AGAINST_THE_TAKE;
 use crate::model::{AnimatedProperty, Character, Clip, Contacts, Motion, PropertyTrack};
 use crate::report::{Report, Shown};
-use crate::retarget::{shares_targets, transferred};
+use crate::retarget::{listed_targets, shares_targets, transferred};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -56,22 +56,12 @@ impl StageConfig for FaceConfig {
             is_weights(t) && hero.meshes.iter().any(|m| m.node == t.node && m.morphs.len() == t.width)
         });
         if tracks.is_empty() {
-            let own: Vec<String> = hero
-                .meshes
-                .iter()
-                .flat_map(|m| &m.morphs)
-                .map(|m| format!("`{}`", m.name))
-                .take(NAMED)
-                .collect();
-            let has = if own.is_empty() { "no morph targets".to_owned() } else { own.join(", ") };
+            let has = listed_targets(hero);
             return Err(fault(format!("none of its morph targets is one of the character, which has {has}")));
         }
         Ok(Box::new(Face { tracks, rate: clip.sample_rate, offset: self.offset_s }))
     }
 }
-
-/// Most morph targets that a message lists.
-const NAMED: usize = 8;
 
 /// The resolved stage.
 #[derive(Debug)]

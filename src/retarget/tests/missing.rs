@@ -5,7 +5,7 @@ use crate::humanoids::{CHARACTERS, TAKES};
 use crate::made_bodies::{ADULT, bones};
 use posemill::anatomy::detect_roles;
 use posemill::import::{ImportOptions, from_bytes, load};
-use posemill::model::{Assignment, Character, Joint, JointId, Rig, Role, Side, Skeleton};
+use posemill::model::{Assignment, Character, Joint, JointId, Mesh, MorphTarget, Rig, Role, Side, Skeleton};
 use posemill::retarget::map_gaps::{Gap, MapEnd};
 use posemill::retarget::{JointMap, MapError, draft, gaps, map, warnings};
 use std::collections::BTreeSet;
@@ -339,6 +339,20 @@ fn real_characters_with_nonsense_names_of_a_limb_are_fixed_by_the_reported_lines
     }
     println!("{right} of {lost} lines name the very joint");
     assert!(right * 10 >= lost * 9, "{right} of {lost} lines name the very joint");
+}
+
+#[test]
+fn a_face_onto_a_character_without_its_morph_targets_is_told_which_ones_it_has() {
+    let table = "Timecode,BlendShapeCount,jawOpen,smile\n00:00:00:00.0,2,0.1,0.2\n00:00:00:01.0,2,0.3,0.2\n";
+    let face = from_bytes(table.as_bytes(), "face", Some("csv"), None, &ImportOptions::default()).unwrap();
+    let mut hero = renamed("robot", "h_");
+    let said = map(&face.character, &hero).unwrap_err().to_string();
+    let wanted = "`face` is a take of a face (`jawOpen`, `smile`), and `robot` has no morph targets";
+    assert!(said.starts_with(wanted), "{said}");
+    let morphs = vec![MorphTarget { name: "frown".into(), ..MorphTarget::default() }];
+    hero.meshes.push(Mesh { morphs, ..Mesh::default() });
+    let said = map(&face.character, &hero).unwrap_err().to_string();
+    assert!(said.contains("`robot` has `frown`"), "{said}");
 }
 
 #[test]

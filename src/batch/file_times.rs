@@ -64,16 +64,27 @@ pub(super) fn signature<'p>(
     Some(short(&[&parts]))
 }
 
-/// The signatures of the outputs of a folder, by the hash of the output's name, and how long each took to make, microseconds, by the
-/// complement of that hash: times are not reproducible, and nothing else that is written may be like that.
+/// What is known of an output beside the manifest: it is not reproducible, and nothing else that is written may be like that.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Known {
+    /// The signature when its files were last compared; 0 if they have to be.
+    signature: u64,
+    /// How long it took to make, in [`TICK`]s; 0 if that is not known.
+    took: u32,
+}
+
+/// Unit of the times that outputs took: the longest is five days.
+const TICK: Duration = Duration::from_micros(100);
+
+/// What is known of the outputs of a folder, by the hash of the output's name.
 #[derive(Debug, Default)]
 pub(super) struct FileTimes {
-    known: HashMap<u64, u64>,
+    known: HashMap<u64, Known>,
     changed: bool,
 }
 
 impl FileTimes {
-    /// The signatures of `folder`; none if there is no cache.
+    /// What is known of `folder`; nothing if there is no cache.
     pub(super) fn open(folder: &Path) -> Self {
         let file = open_own(&folder.join(CACHE), OpenOptions::new().read(true));
         let known = file.map(|mut file| rows(&content(&mut file)).collect()).unwrap_or_default();
@@ -82,26 +93,31 @@ impl FileTimes {
 
     /// Whether the output had this signature when its files were last compared.
     pub(super) fn is(&self, output: u64, signature: u64) -> bool {
-        self.known.get(&output) == Some(&signature)
+        self.known.get(&output).is_some_and(|known| known.signature == signature && signature != 0)
     }
 
     /// Sets or removes the signature of an output.
     pub(super) fn put(&mut self, output: u64, signature: Option<u64>) {
-        match signature {
-            Some(signature) => self.changed |= self.known.insert(output, signature) != Some(signature),
-            None => self.changed |= self.known.remove(&output).is_some(),
-        }
+        self.change(output, |known| known.signature = signature.unwrap_or(0));
     }
 
     /// Sets how long an output took to make.
     pub(super) fn took(&mut self, output: u64, time: Duration) {
-        self.put(!output, Some(time.as_micros() as u64));
+        let ticks = time.as_nanos().div_ceil(TICK.as_nanos());
+        self.change(output, |known| known.took = u32::try_from(ticks).unwrap_or(u32::MAX));
+    }
+
+    fn change(&mut self, output: u64, change: impl FnOnce(&mut Known)) {
+        let known = self.known.entry(output).or_default();
+        let before = *known;
+        change(known);
+        self.changed |= *known != before;
     }
 
     /// How long an output took to make, if that is known.
     #[cfg(feature = "cli")]
     pub(super) fn time_of(&self, output: u64) -> Option<Duration> {
-        self.known.get(&!output).map(|&time| Duration::from_micros(time))
+        self.known.get(&output).filter(|known| known.took > 0).map(|known| TICK * known.took)
     }
 
     /// Writes the rows of outputs for which `exists` is true, together with those that another run has written
@@ -112,30 +128,29 @@ impl FileTimes {
         }
         // Without a second map: the first is what a run holds of each take.
         let bytes = content(file);
-        for (output, signature) in rows(&bytes) {
-            self.known.entry(output).or_insert(signature);
+        for (output, known) in rows(&bytes) {
+            self.known.entry(output).or_insert(known);
         }
         drop(bytes);
-        let mut rows: Vec<(u64, u64)> = self
-            .known
-            .iter()
-            .filter(|(row, _)| exists(**row) || exists(!**row))
-            .map(|(o, s)| (*o, *s))
-            .collect();
-        rows.sort_unstable();
+        let mut rows: Vec<(u64, Known)> =
+            self.known.iter().filter(|(output, _)| exists(**output)).map(|(o, known)| (*o, *known)).collect();
+        rows.sort_unstable_by_key(|row| row.0);
         file.seek(SeekFrom::Start(0))?;
         file.set_len(0)?;
         let mut file = BufWriter::new(file);
-        for (output, signature) in rows {
+        for (output, known) in rows {
             file.write_all(&output.to_le_bytes())?;
-            file.write_all(&signature.to_le_bytes())?;
+            file.write_all(&known.signature.to_le_bytes())?;
+            file.write_all(&known.took.to_le_bytes())?;
         }
         file.flush()
     }
 }
 
-/// Bytes of one row in the file: two u64, the hash of a name and its signature, or the complement of the hash and a time.
-const ROW: usize = 16;
+/// Bytes of the hash of a name and of a signature.
+const NUMBER: usize = 8;
+/// Bytes of one row in the file: the hash of a name, its signature, and a time as u32.
+const ROW: usize = 2 * NUMBER + 4;
 
 /// The content of the file; empty if it cannot be read.
 fn content(file: &mut File) -> Vec<u8> {
@@ -146,9 +161,12 @@ fn content(file: &mut File) -> Vec<u8> {
     }
 }
 
-fn rows(bytes: &[u8]) -> impl Iterator<Item = (u64, u64)> {
-    let number = |part: &[u8]| u64::from_le_bytes(part.try_into().expect("half of a row"));
-    bytes.chunks_exact(ROW).map(move |row| (number(&row[..ROW / 2]), number(&row[ROW / 2..])))
+fn rows(bytes: &[u8]) -> impl Iterator<Item = (u64, Known)> {
+    let number = |part: &[u8]| u64::from_le_bytes(part.try_into().expect("eight bytes of a row"));
+    bytes.chunks_exact(ROW).map(move |row| {
+        let took = u32::from_le_bytes(row[2 * NUMBER..].try_into().expect("the last four bytes of a row"));
+        (number(&row[..NUMBER]), Known { signature: number(&row[NUMBER..2 * NUMBER]), took })
+    })
 }
 
 /// The cache, opened and locked for writing; `None` if the folder cannot be written.

@@ -44,14 +44,13 @@ pub fn foot_points(
         let of_skin = || skin_points(measured, body, side);
         let skin = (!measured.character().meshes.is_empty()).then(of_skin).flatten();
         let found = skin.or_else(|| bone_points(body, side, places, rate)).unwrap_or_default();
-        let point = |(part, (body, at)): (&fn(Side) -> ContactPart, (usize, Vec3))| LoadPoint {
+        points.extend(PARTS.iter().zip(found).map(|(part, (body, at))| LoadPoint {
             part: part(side),
             body,
             at,
             radius: 0.0,
             level: 0.0,
-        };
-        points.extend(PARTS.iter().zip(found).map(point));
+        }));
     }
     points
 }

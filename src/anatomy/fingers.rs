@@ -75,15 +75,15 @@ pub fn fingers(
     chains
 }
 
-/// Removes a single joint that carries another finger: a finger begins at the hand, and what several begin at is their base,
+/// Removes a single joint that has another finger below it: a finger begins at the hand, and what several begin at is their base,
 /// whatever its name (`LeftHandMiddle1` above `LeftHandIndex1`).
 fn remove_bases(names: &JointNames, chains: &mut Vec<(Finger, Vec<JointId>)>) {
     let all = chains.clone();
-    let carries = |(finger, chain): &(Finger, Vec<JointId>)| {
+    let is_base = |(finger, chain): &(Finger, Vec<JointId>)| {
         let [base] = chain[..] else { return false };
-        all.iter().any(|(other, above)| other != finger && above.iter().any(|&id| names.is_below(id, base)))
+        all.iter().any(|(other, below)| other != finger && below.iter().any(|&id| names.is_below(id, base)))
     };
-    chains.retain(|chain| !carries(chain));
+    chains.retain(|chain| !is_base(chain));
 }
 
 /// All joints below `hand`, parents first.

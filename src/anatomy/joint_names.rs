@@ -156,15 +156,15 @@ fn walk(skeleton: &Skeleton) -> Vec<(usize, usize)> {
     walk
 }
 
-/// Removes the words for a tip from joints that carry others: the `end` of mGear's limbs is a wrist or an ankle.
+/// Removes the words for a tip from joints that have others below them: the `end` of mGear's limbs is a wrist or an ankle.
 fn remove_inner_tips(vocabulary: &Vocabulary, skeleton: &Skeleton, labels: &mut [JointLabel]) {
-    let mut carries = vec![false; labels.len()];
+    let mut has_more = vec![false; labels.len()];
     for id in skeleton.ids().rev() {
         let is_tip = labels[id.index()].words.iter().any(|w| vocabulary.is_tip(w));
         if let Some(parent) = skeleton.parent(id) {
-            carries[parent.index()] |= carries[id.index()] || !is_tip;
+            has_more[parent.index()] |= has_more[id.index()] || !is_tip;
         }
-        if carries[id.index()] {
+        if has_more[id.index()] {
             labels[id.index()].words.retain(|w| !vocabulary.is_tip(w));
         }
     }

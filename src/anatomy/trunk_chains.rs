@@ -113,31 +113,38 @@ pub fn find(
         trunk.head = unnamed_head(names, rest, hips, line, shoulders).or_else(|| face(skeleton, names, line));
     }
     let line: Vec<JointId> = line.iter().copied().filter(|&id| Some(id) != trunk.head).collect();
-    // In Biped rigs the collar bones are below the neck.
-    let neck = line.iter().position(|&id| is_neck(names, id));
-    let split = match chest.and_then(|c| line.iter().position(|&id| id == c)) {
-        Some(at) => neck.unwrap_or(at + 1).min(at + 1),
-        None => {
-            let beyond = line.iter().position(|&id| beyond_shoulders(rest, hips, shoulders, id));
-            neck.unwrap_or(line.len()).min(beyond.unwrap_or(line.len()))
-        }
-    };
-    let apart = |a: JointId, b: JointId| (rest.position(a) - rest.position(b)).norm();
-    let near = ONE_PLACE * line.iter().map(|&id| apart(id, hips)).fold(0.0, f64::max);
-    let distinct = |chain: &[JointId]| one_for_each_place(chain, |a, b| apart(a, b) <= near, clip);
+    let split = neck_start(names, rest, &line, (hips, chest), shoulders);
+    let reach = line.iter().map(|&id| (rest.position(id) - rest.position(hips)).norm()).fold(0.0, f64::max);
+    let distinct = |chain: &[JointId]| one_for_each_place(chain, rest, ONE_PLACE * reach, clip);
     trunk.neck = distinct(&line[split..]);
     trunk.spine = distinct(&line[..split]);
     trunk.tail = tail(skeleton, names, hips);
     trunk
 }
 
-/// A chain with one joint for each place: of two at one place of which one keeps still in the clip, the other; the first of two
-/// that both keep still.
-fn one_for_each_place(
-    chain: &[JointId],
-    at_one_place: impl Fn(JointId, JointId) -> bool,
-    clip: Option<&Clip>,
-) -> Vec<JointId> {
+/// The number of joints of the trunk's line that are the spine: those up to the chest, from which the arms branch.
+fn neck_start(
+    names: &JointNames,
+    rest: &ModelPose,
+    line: &[JointId],
+    (hips, chest): (JointId, Option<JointId>),
+    shoulders: &[JointId],
+) -> usize {
+    // In Biped rigs the collar bones are below the neck.
+    let neck = line.iter().position(|&id| is_neck(names, id));
+    match chest.and_then(|c| line.iter().position(|&id| id == c)) {
+        Some(at) => neck.unwrap_or(at + 1).min(at + 1),
+        None => {
+            let beyond = line.iter().position(|&id| beyond_shoulders(rest, hips, shoulders, id));
+            neck.unwrap_or(line.len()).min(beyond.unwrap_or(line.len()))
+        }
+    }
+}
+
+/// A chain with one joint for each place, joints nearer than `near` being at one: of two there of which one keeps still in the
+/// clip, the other; the first of two that both keep still.
+fn one_for_each_place(chain: &[JointId], rest: &ModelPose, near: f64, clip: Option<&Clip>) -> Vec<JointId> {
+    let at_one_place = |a: JointId, b: JointId| (rest.position(a) - rest.position(b)).norm() <= near;
     let moves = |id: JointId| clip.is_some_and(|clip| rotates(clip, id));
     let mut kept: Vec<JointId> = Vec::new();
     for &id in chain {

@@ -194,7 +194,7 @@ fn told(asset: &Asset, faults: &[Vec<Finding>]) -> String {
     for (k, (clip, findings)) in asset.clips.iter().zip(faults).enumerate() {
         for f in findings {
             if text.is_empty() {
-                text += "\nfaults (the stage `repair` mends what can be mended)\n";
+                text += "\nfaults (the stage `repair` fixes what can be fixed)\n";
             }
             let [first, end] = f.frames;
             let joint = f.joint.as_ref().map_or_else(String::new, |j| format!(" of `{}`", one_line(j)));

@@ -16,7 +16,7 @@ const EXAMPLES: &str = "Examples:\n  \
     posemill table out/ --where 'verdict == over' --files=takes | posemill run pipeline.toml --files-from -";
 
 const CONDITIONS: &str = "\n\nConditions compare columns and measures with `<`, `<=`, `>`, `>=`, `==` and `!=`, joined by `and`, `or`, `not` \
-    and brackets. Numbers carry units: `2cm/s`, `1s`, `30Hz`, `5deg`, `50%`. Texts with spaces are quoted: `verdict == 'as recorded'`. \
+    and brackets. Numbers have units: `2cm/s`, `1s`, `30Hz`, `5deg`, `50%`. Texts with spaces are quoted: `verdict == 'as recorded'`. \
     A comparison with something that a row does not have is false. Columns: frames, rate, duration, took, warnings (their number), verdict, \
     input, output, folder, pipeline, skeleton, input_blake3, output_blake3, duplicate_of (empty for the first take with its content).";
 

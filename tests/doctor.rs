@@ -220,3 +220,12 @@ fn of_a_large_folder_twelve_files_are_read_and_the_rest_is_counted() {
     let page = text(&posemill(folder.path(), &["doctor"]).stdout);
     assert!(page.contains("3 more `.bvh` files in `t`, not read\n"), "{page}");
 }
+
+#[test]
+fn files_of_no_format_are_one_line_and_a_single_unreadable_one_is_named() {
+    let files = [("a.rs", "fn main() {}"), ("b.md", "# text"), ("c", "text"), ("d.csv", "a,b\n1,x\n")];
+    let made = folder(&files);
+    let page = text(&posemill(made.path(), &["doctor", "."]).stdout);
+    assert!(page.contains("3 other files (md, rs)\n"), "{page}");
+    assert!(page.contains("d.csv: "), "{page}");
+}

@@ -1,7 +1,6 @@
 //! Plans the runs of commands without a pipeline file: takes, a character and OUT.
 
 use super::exit::Failure;
-use super::output_summary::MOST_NAMED;
 use super::planned_run::PlannedRun;
 use super::runner::{RunnerArguments, clip_set};
 use crate::batch::{Destination, FoundTakes, Jobs, PipelineSpec, ReproCommand, find_takes};
@@ -104,7 +103,7 @@ pub fn plan(request: DirectRequest<'_>, arguments: &RunnerArguments) -> Result<P
     let character = request.character.map(|c| c.display().to_string());
     let repro = repro(&request, &destination, &written_sets);
     let (name, text) = (request.name.to_owned(), request.pipeline.to_owned());
-    let verdict = request.verdict && jobs.len() <= MOST_NAMED;
+    let verdict = request.verdict;
     let spec =
         PipelineSpec { name, text, sets, folder: here.to_owned(), character, every_page: true, verdict };
     let pipeline = spec.pipeline_of(&config)?;

@@ -151,20 +151,35 @@ impl Examination {
     /// The text for people.
     fn page(&self, next: Option<String>) -> String {
         let mut text = String::new();
-        // What is not known, by the reason and the extension, with the number of files.
-        let mut unknown: BTreeMap<(&str, String), usize> = BTreeMap::new();
+        // What is not known, by the reason and the extension: the first file and their number. Extensions of no format are one.
+        let mut unknown: BTreeMap<(&str, String), (&str, usize)> = BTreeMap::new();
+        let mut other: BTreeMap<String, usize> = BTreeMap::new();
         let mut more: BTreeMap<&(PathBuf, String), usize> = self.more().collect();
         for found in &self.all {
             if found.kind == FileKind::Unknown && found.error.is_none() {
                 let group = group(&found.path);
-                let others = more.remove(&group).unwrap_or(0);
-                *unknown.entry((&found.about, group.1)).or_default() += 1 + others;
+                let count = 1 + more.remove(&group).unwrap_or(0);
+                if FORMATS.iter().any(|format| format.suffixes.contains(&group.1.as_str())) {
+                    unknown.entry((&found.about, group.1)).or_insert((&found.file, 0)).1 += count;
+                } else {
+                    *other.entry(group.1).or_default() += count;
+                }
             } else {
                 text += &lines(found);
             }
         }
-        for ((about, suffix), files) in unknown {
-            let _ = writeln!(text, "{}: {about}", counted(files, &format!("{}file", written(&suffix))));
+        for ((about, suffix), (first, files)) in unknown {
+            let named = match files {
+                1 => one_line(first),
+                _ => counted(files, &format!("{}file", written(&suffix))),
+            };
+            let _ = writeln!(text, "{named}: {about}");
+        }
+        if !other.is_empty() {
+            let files = counted(other.values().sum(), "other file");
+            let suffixes: Vec<String> = other.keys().filter(|s| !s.is_empty()).map(|s| one_line(s)).collect();
+            let of = if suffixes.is_empty() { String::new() } else { format!(" ({})", suffixes.join(", ")) };
+            let _ = writeln!(text, "{files}{of}");
         }
         for ((folder, suffix), files) in more {
             let place = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };

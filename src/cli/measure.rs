@@ -61,12 +61,14 @@ struct MeasureDocument {
     source: Option<String>,
     results: Vec<MeasuredClip>,
     summary: Vec<Summary>,
-    passed: Vec<PassedThreshold>,
+    exceeded: Vec<ExceededThreshold>,
+    /// The earlier name of `exceeded`.
+    passed: Vec<ExceededThreshold>,
 }
 
 /// A threshold that a clip exceeds.
-#[derive(Debug, Serialize)]
-struct PassedThreshold {
+#[derive(Clone, Debug, Serialize)]
+struct ExceededThreshold {
     threshold: String,
     file: String,
     clip: String,
@@ -98,11 +100,11 @@ pub fn run(arguments: &MeasureArguments, console: &Console) -> Result<Exit, Fail
         };
         results.extend(of_file(file, asset, source.as_ref(), arguments, console)?);
     }
-    let passed = passed(&results, &fail_on);
+    let exceeded = exceeded(&results, &fail_on);
     let label = |m: &MeasuredClip| {
         if m.clip.is_empty() { m.file.clone() } else { format!("{}: {}", m.file, one_line(&m.clip)) }
     };
-    for fault in &passed {
+    for fault in &exceeded {
         console.error(format!("{}: {}", fault.file, fault.sentence));
     }
     let labels: Vec<String> = results.iter().map(label).collect();
@@ -110,16 +112,17 @@ pub fn run(arguments: &MeasureArguments, console: &Console) -> Result<Exit, Fail
         m.metrics.iter().map(move |k| (label.as_str(), k.name.as_str(), k.unit, k.value))
     });
     let summary = measure::summaries(all);
-    let bad = failed || !passed.is_empty();
+    let bad = failed || !exceeded.is_empty();
     if arguments.json {
         let source = arguments.source.as_ref().map(|p| p.display().to_string());
         console.json(&MeasureDocument { schema: "posemill.measure/1", source, results, summary, passed });
     } else {
         match results.as_slice() {
-            [one] => console.data(&single(one, &fails_of(one, &passed))),
+            [one] => console.data(&single(one, &fails_of(one, &exceeded))),
             many => {
                 if console.verbose {
-                    many.iter().for_each(|one| console.data(&(single(one, &fails_of(one, &passed)) + "\n")));
+                    many.iter()
+                        .for_each(|one| console.data(&(single(one, &fails_of(one, &exceeded)) + "\n")));
                 }
                 console.data(&batch(&labels, many, &summary));
             }
@@ -239,7 +242,7 @@ fn take_names(source: &Asset, path: Option<&Path>) -> Vec<String> {
 }
 
 /// Every threshold that a clip exceeds, or has no measure for.
-fn passed(results: &[MeasuredClip], thresholds: &[Threshold]) -> Vec<PassedThreshold> {
+fn exceeded(results: &[MeasuredClip], thresholds: &[Threshold]) -> Vec<ExceededThreshold> {
     let of = |result: &MeasuredClip| {
         let (file, clip) = (result.file.clone(), result.clip.clone());
         let metrics = &result.metrics;
@@ -247,7 +250,7 @@ fn passed(results: &[MeasuredClip], thresholds: &[Threshold]) -> Vec<PassedThres
             let value = metrics.iter().find(|m| m.name == threshold.name).map(|m| m.value);
             let sentence = threshold.told(value)?;
             let (file, clip, measure) = (file.clone(), clip.clone(), threshold.name.clone());
-            Some(PassedThreshold { threshold: threshold.to_string(), file, clip, value, measure, sentence })
+            Some(ExceededThreshold { threshold: threshold.to_string(), file, clip, value, measure, sentence })
         };
         thresholds.iter().filter_map(one).collect::<Vec<_>>()
     };
@@ -255,9 +258,9 @@ fn passed(results: &[MeasuredClip], thresholds: &[Threshold]) -> Vec<PassedThres
 }
 
 /// The measures of one clip that exceed a threshold.
-fn fails_of<'a>(one: &MeasuredClip, passed: &'a [PassedThreshold]) -> Vec<&'a str> {
-    let of = |p: &&PassedThreshold| p.file == one.file && p.clip == one.clip;
-    passed.iter().filter(of).map(|p| p.measure.as_str()).collect()
+fn fails_of<'a>(one: &MeasuredClip, exceeded: &'a [ExceededThreshold]) -> Vec<&'a str> {
+    let of = |p: &&ExceededThreshold| p.file == one.file && p.clip == one.clip;
+    exceeded.iter().filter(of).map(|p| p.measure.as_str()).collect()
 }
 
 /// Every measure with its formula, for the long help and the manual.

@@ -41,8 +41,7 @@ pub struct TableArguments {
     #[arg(long)]
     time: bool,
     /// Print the takes below FOLDER, as the list that `posemill run --files-from` reads
-    #[arg(long, value_name = "FOLDER", num_args = 0..=1, require_equals = true, default_missing_value = "",
-        conflicts_with = "format")]
+    #[arg(long, value_name = "FOLDER", conflicts_with = "format")]
     files: Option<PathBuf>,
     /// The format of the table [default: that of the file's extension, else jsonl]
     #[arg(long, value_name = "NAME")]

@@ -77,7 +77,7 @@ pub enum FallWord {
 pub struct PerformConfig {
     /// Hits and pushes, such as `{ time_s = 1.2, part = "chest", impulse_n_s = [0, 0, -50] }`.
     pub hits: Vec<HitConfig>,
-    /// Force without a source that may hold a disturbed body, in body weights; `any`: it never falls; 0: none.
+    /// External force, of no real source, that may steady a disturbed body, in body weights; `any`: it never falls; 0: none.
     pub assist: AssistBound,
     /// Share of the force in the clip that no contact explains which is given; less than 1 moves the clip wherever it is not
     /// physical.

@@ -115,7 +115,9 @@ pub fn run(arguments: &MeasureArguments, console: &Console) -> Result<Exit, Fail
     let bad = failed || !exceeded.is_empty();
     if arguments.json {
         let source = arguments.source.as_ref().map(|p| p.display().to_string());
-        console.json(&MeasureDocument { schema: "posemill.measure/1", source, results, summary, passed });
+        let passed = exceeded.clone();
+        let schema = "posemill.measure/1";
+        console.json(&MeasureDocument { schema, source, results, summary, exceeded, passed });
     } else {
         match results.as_slice() {
             [one] => console.data(&single(one, &fails_of(one, &exceeded))),

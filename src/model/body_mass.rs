@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// What the physics of a body assumes about its mass.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(Serialize, Deserialize))]
 pub struct BodyMass {
     /// The mass in kilograms, above 0; `None`: the usual one of each kind of physics.
     pub kilograms: Option<f64>,

@@ -69,14 +69,8 @@ fn lowest_skin(character: &Character, rig: &Rig, bind: &ModelPose, figure: &Figu
         return None;
     }
     let vertices = character.meshes.iter().flat_map(|mesh| {
-        let all = mesh.positions.iter().zip(&mesh.joints).zip(&mesh.weights).zip(mesh.drawn_vertices());
-        all.filter(|(_, drawn)| *drawn).filter_map(|(((p, joints), weights), _)| {
-            let heaviest = (0..4).max_by(|&a, &b| weights[a].total_cmp(&weights[b])).unwrap_or(0);
-            let binding = mesh.bindings.get(usize::from(joints[heaviest]))?;
-            let p = Vec3::new(p[0].into(), p[1].into(), p[2].into());
-            let inside = binding.joint_from_mesh.transform_point(&p.into()).coords;
-            Some(bind.joint(binding.joint).point(&inside).dot(&figure.up))
-        })
+        let bound = mesh.drawn_vertices().filter_map(|vertex| mesh.in_heaviest_joint(vertex));
+        bound.map(|(joint, inside)| bind.joint(joint).point(&inside).dot(&figure.up))
     });
     vertices.min_by(f64::total_cmp)
 }
@@ -96,14 +90,10 @@ pub(super) fn skin_of_feet(character: &Character, rig: &Rig, bind: &ModelPose) -
     }
     let mut skin = [Vec::new(), Vec::new()];
     for mesh in &character.meshes {
-        let vertices = mesh.positions.iter().zip(&mesh.joints).zip(&mesh.weights).zip(mesh.drawn_vertices());
-        for ((p, joints), weights) in vertices.filter(|(_, drawn)| *drawn).map(|(vertex, _)| vertex) {
-            let heaviest = (0..4).max_by(|&a, &b| weights[a].total_cmp(&weights[b])).unwrap_or(0);
-            let Some(binding) = mesh.bindings.get(usize::from(joints[heaviest])) else { continue };
-            let Some(k) = of_foot[binding.joint.index()] else { continue };
-            let p = Vec3::new(p[0].into(), p[1].into(), p[2].into());
-            let inside = binding.joint_from_mesh.transform_point(&p.into()).coords;
-            skin[k].push((binding.joint, bind.joint(binding.joint).point(&inside)));
+        for (joint, inside) in mesh.drawn_vertices().filter_map(|vertex| mesh.in_heaviest_joint(vertex)) {
+            if let Some(k) = of_foot[joint.index()] {
+                skin[k].push((joint, bind.joint(joint).point(&inside)));
+            }
         }
     }
     skin

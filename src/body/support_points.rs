@@ -188,15 +188,9 @@ fn skin_by_joint(
 ) -> Vec<Vec<Vec3>> {
     // Vertices without a joint, and those that nothing draws, stay in the lists, so that all keep their numbers.
     let bound = |mesh: &Mesh| -> Vec<Option<(JointId, Vec3)>> {
-        let of = |((p, joints), weights): ((&[f32; 3], &[u16; 4]), &[f32; 4])| {
-            let heaviest = (0..4).max_by(|&a, &b| weights[a].total_cmp(&weights[b])).unwrap_or(0);
-            let binding = mesh.bindings.get(usize::from(joints[heaviest]))?;
-            let p = Vec3::new(p[0].into(), p[1].into(), p[2].into());
-            Some((binding.joint, binding.joint_from_mesh.transform_point(&p.into()).coords))
-        };
-        let vertices = mesh.positions.iter().zip(&mesh.joints).zip(&mesh.weights);
-        let drawn = mesh.drawn_vertices();
-        vertices.zip(drawn).map(|(vertex, drawn)| of(vertex).filter(|_| drawn)).collect()
+        let mut all = vec![None; mesh.positions.len()];
+        mesh.drawn_vertices().for_each(|vertex| all[vertex] = mesh.in_heaviest_joint(vertex));
+        all
     };
     let bound: Vec<Vec<Option<(JointId, Vec3)>>> = character.meshes.iter().map(bound).collect();
     fn each<T>(

@@ -50,13 +50,8 @@ pub(super) fn attached(
     vertex: usize,
     lists: &[Option<usize>],
 ) -> Option<SkinCorner> {
-    let (joints, weights) = (mesh.joints[vertex], mesh.weights[vertex]);
-    let heaviest = (0..4).max_by(|&a, &b| weights[a].total_cmp(&weights[b]))?;
-    let binding = mesh.bindings.get(usize::from(joints[heaviest]))?;
-    let p = mesh.positions[vertex];
-    let p = Vec3::new(p[0].into(), p[1].into(), p[2].into());
-    let inside = binding.joint_from_mesh.transform_point(&p.into()).coords;
-    Some((bind.joint(binding.joint).point(&inside), lists[binding.joint.index()]))
+    let (joint, inside) = mesh.in_heaviest_joint(vertex)?;
+    Some((bind.joint(joint).point(&inside), lists[joint.index()]))
 }
 
 /// Cuts a triangle into `n x n` of its shape and adds their centres.

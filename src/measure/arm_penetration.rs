@@ -52,19 +52,11 @@ impl ArmSkin {
             capsules.iter().filter(core).map(thinner).filter(|c| c.radius > 0.0).collect();
         let mut arms = Vec::new();
         for mesh in &character.meshes {
-            for ((p, joints), weights) in mesh.positions.iter().zip(&mesh.joints).zip(&mesh.weights) {
-                let heaviest = (0..4).max_by(|&a, &b| weights[a].total_cmp(&weights[b])).unwrap_or(0);
-                let Some(main) = mesh.bindings.get(usize::from(joints[heaviest])) else { continue };
-                if !of_arm[main.joint.index()] {
-                    continue;
+            for vertex in 0..mesh.positions.len() {
+                if mesh.in_heaviest_joint(vertex).is_some_and(|(joint, _)| of_arm[joint.index()]) {
+                    let bound = (0..4).filter_map(|k| mesh.influence(vertex, k)).filter(|b| b.2 > 0.0);
+                    arms.push(Vertex { bound: bound.collect() });
                 }
-                let p = Vec3::new(p[0].into(), p[1].into(), p[2].into());
-                let bound = |k: usize| {
-                    let binding = mesh.bindings.get(usize::from(joints[k]))?;
-                    let at = binding.joint_from_mesh.transform_point(&p.into()).coords;
-                    Some((binding.joint, at, f64::from(weights[k]))).filter(|b| b.2 > 0.0)
-                };
-                arms.push(Vertex { bound: (0..4).filter_map(bound).collect() });
             }
         }
         let standing_body: Vec<Segment> = body.iter().map(|capsule| Segment::of(capsule, standing)).collect();

@@ -5,7 +5,7 @@
 //! cloth does. Space: joint space. Units: metres.
 
 use crate::math::Vec3;
-use crate::model::{Character, JointId, ModelPose, Rig, Role, Side};
+use crate::model::{Character, JointId, ModelPose, Rig, Role, Side, heaviest};
 
 /// A vertex: its position in the space of each joint that moves it, with the weight.
 type Bound = Vec<(JointId, Vec3, f64)>;
@@ -107,22 +107,14 @@ fn vertices_by_joint(character: &Character, rig: &Rig, standing: &ModelPose) -> 
     let of_foot = |id: JointId| feet.iter().any(|foot| *foot == id || skeleton.is_ancestor(*foot, id));
     let mut found: Vec<Vec<Bound>> = vec![Vec::new(); skeleton.len()];
     for mesh in &character.meshes {
-        let drawn = mesh.drawn_vertices();
-        let vertices = mesh.positions.iter().zip(&mesh.joints).zip(&mesh.weights).zip(drawn);
-        for ((p, joints), weights) in vertices.filter(|(_, drawn)| *drawn).map(|(vertex, _)| vertex) {
-            let heaviest = (0..4).max_by(|&a, &b| weights[a].total_cmp(&weights[b])).unwrap_or(0);
-            let Some(main) = mesh.bindings.get(usize::from(joints[heaviest])) else { continue };
-            let p = Vec3::new(p[0].into(), p[1].into(), p[2].into());
-            let inside = main.joint_from_mesh.transform_point(&p.into()).coords;
-            let hangs = standing.joint(main.joint).point(&inside).y < ends[main.joint.index()];
-            if leads[main.joint.index()] && !of_foot(main.joint) && !hangs {
-                let bound = |k: usize| {
-                    let binding = mesh.bindings.get(usize::from(joints[k]))?;
-                    let at = binding.joint_from_mesh.transform_point(&p.into()).coords;
-                    Some((binding.joint, at, f64::from(weights[k]))).filter(|b| b.2 > 0.0)
-                };
-                let order = std::iter::once(heaviest).chain((0..4).filter(|k| *k != heaviest));
-                found[main.joint.index()].push(order.filter_map(bound).collect());
+        for vertex in mesh.drawn_vertices() {
+            let Some((joint, inside)) = mesh.in_heaviest_joint(vertex) else { continue };
+            let hangs = standing.joint(joint).point(&inside).y < ends[joint.index()];
+            if leads[joint.index()] && !of_foot(joint) && !hangs {
+                let most = heaviest(&mesh.weights[vertex]);
+                let order = std::iter::once(most).chain((0..4).filter(|k| *k != most));
+                let bound = order.filter_map(|k| mesh.influence(vertex, k)).filter(|b| b.2 > 0.0);
+                found[joint.index()].push(bound.collect());
             }
         }
     }

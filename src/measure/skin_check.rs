@@ -8,7 +8,7 @@ use super::winding::{Clusters, PosedSkin};
 use crate::body::{BodyPart, Capsule};
 use crate::kinematics::forward;
 use crate::math::{Vec3, nearest_on_segment};
-use crate::model::{Character, JointId, ModelPose, Motion, Rig, Role, Side};
+use crate::model::{Character, JointId, ModelPose, Motion, Rig, Role, Side, heaviest};
 use crate::skinning::{LinearBlend, Skin};
 use rayon::prelude::*;
 
@@ -92,8 +92,7 @@ impl SkinCheck {
         let (mut triangles, mut first) = (Vec::new(), 0_u32);
         for mesh in &character.meshes {
             parts_of_vertices.extend(mesh.joints.iter().zip(&mesh.weights).map(|(joints, weights)| {
-                let heaviest = (0..4).max_by(|&a, &b| weights[a].total_cmp(&weights[b])).unwrap_or(0);
-                parts[mesh.bindings.get(usize::from(joints[heaviest]))?.joint.index()]
+                parts[mesh.bindings.get(usize::from(joints[heaviest(weights)]))?.joint.index()]
             }));
             triangles.extend(mesh.triangles.iter().map(|t| t.map(|v| v + first)));
             first += mesh.positions.len() as u32;

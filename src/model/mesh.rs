@@ -1,7 +1,7 @@
 //! Skinned triangle meshes with their materials, as far as rendering, body measurements and new files of other formats need them.
 
 use super::JointId;
-use crate::math::Mat4;
+use crate::math::{Mat4, Vec3};
 
 /// Skin binding of one joint: `model_from_joint * joint_from_mesh` maps a bound vertex to model space.
 #[derive(Clone, Debug, PartialEq)]
@@ -151,16 +151,36 @@ pub struct Mesh {
     pub material: Material,
 }
 
+/// The index of the greatest of four weights, the last of several.
+pub(crate) fn heaviest(weights: &[f32; 4]) -> usize {
+    (0..4).max_by(|&a, &b| weights[a].total_cmp(&weights[b])).unwrap_or(0)
+}
+
 impl Mesh {
-    /// Whether each vertex is a corner of a triangle; all are of a mesh without triangles. Files have vertices that nothing draws.
-    pub(crate) fn drawn_vertices(&self) -> Vec<bool> {
+    /// The vertices that are corners of a triangle; all of a mesh without triangles. Files have vertices that nothing draws.
+    pub(crate) fn drawn_vertices(&self) -> impl Iterator<Item = usize> {
         let mut drawn = vec![self.triangles.is_empty(); self.positions.len()];
         for corner in self.triangles.iter().flatten() {
             if let Some(drawn) = drawn.get_mut(*corner as usize) {
                 *drawn = true;
             }
         }
-        drawn
+        drawn.into_iter().enumerate().filter_map(|(vertex, drawn)| drawn.then_some(vertex))
+    }
+
+    /// The joint that moves a vertex most, and the vertex in the space of that joint, metres; `None` without a skin.
+    pub(crate) fn in_heaviest_joint(&self, vertex: usize) -> Option<(JointId, Vec3)> {
+        let (joint, at, _) = self.influence(vertex, heaviest(self.weights.get(vertex)?))?;
+        Some((joint, at))
+    }
+
+    /// One of the four joints that move a vertex, the vertex in the space of that joint, metres, and the weight; `None` without a
+    /// skin.
+    pub(crate) fn influence(&self, vertex: usize, which: usize) -> Option<(JointId, Vec3, f64)> {
+        let binding = self.bindings.get(usize::from(self.joints.get(vertex)?[which]))?;
+        let [x, y, z] = self.positions[vertex].map(f64::from);
+        let at = binding.joint_from_mesh.transform_point(&Vec3::new(x, y, z).into()).coords;
+        Some((binding.joint, at, f64::from(self.weights.get(vertex)?[which])))
     }
 
     /// The influences of a vertex beyond its four strongest.

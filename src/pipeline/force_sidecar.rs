@@ -99,6 +99,7 @@ fn row(text: &mut String, frame: &FrameForces) {
 mod tests {
     use super::*;
     use crate::import::{ImportOptions, load};
+    use crate::math::Vec3;
     use crate::pipeline::output_section::ForceWord;
     use std::io::{Cursor, Read};
     use zip::ZipArchive;
@@ -129,13 +130,21 @@ mod tests {
         assert_eq!(files(ForceFiles::Flag(true)), both[..1]);
         assert_eq!(files(ForceFiles::Word(ForceWord::Npz)), both[1..]);
 
-        let text = String::from_utf8(both[0].1.clone()).unwrap();
+        // Nothing but feet bears a squat: the other parts get forces of their own, so that their order is seen.
+        let mut forces = ClipForces::of(&take).unwrap();
+        let made = |forces: &ClipForces| (table(&take, forces), force_arrays(&take, forces).unwrap());
+        assert_eq!(made(&forces), (String::from_utf8(both[0].1.clone()).unwrap(), both[1].1.clone()));
+        for (k, frame) in forces.frames.iter_mut().enumerate() {
+            let own = |part: usize| Vec3::new(part as f64, k as f64, 10.0 + part as f64);
+            frame.others = std::array::from_fn(own);
+        }
+        let (text, arrays) = made(&forces);
         let mut lines = text.lines().map(|line| line.split(',').collect::<Vec<_>>());
         let columns = lines.next().unwrap();
         let rows: Vec<Vec<f64>> =
             lines.map(|row| row.iter().map(|x| x.parse().unwrap_or(f64::NAN)).collect()).collect();
         let frames = rows.len();
-        let mut archive = ZipArchive::new(Cursor::new(both[1].1.clone())).unwrap();
+        let mut archive = ZipArchive::new(Cursor::new(arrays)).unwrap();
         let joints = columns.iter().filter(|name| name.ends_with("_x_nm")).count() - 1;
         for (name, first, width, shape) in [
             ("time", "time_s", 1, format!("({frames},)")),

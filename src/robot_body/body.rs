@@ -4,7 +4,7 @@ use super::link_capsules::{LinkCapsule, colliding_pairs, link_capsules};
 use super::robot_limbs::Limbs;
 use super::sole::Sole;
 use super::zero_pose::ZeroPose;
-use crate::math::Vec3;
+use crate::math::{Quat, Vec3, from_columns};
 use crate::model::Robot;
 use std::sync::Arc;
 
@@ -57,5 +57,16 @@ impl RobotBody {
             leg_length,
             hips_in_pelvis,
         })
+    }
+
+    /// The frame of a hand in the zero pose, by its index (left, right): X along the forearm, Z as far up as that allows.
+    pub(crate) fn hand_at_zero(&self, side: usize) -> Option<Quat> {
+        /// A forearm that is steeper than this (cosine to the vertical) has its Z to the front instead.
+        const STEEP: f64 = 0.8;
+        let arm = self.limbs.arms[side].as_ref().filter(|arm| arm.bends)?;
+        let along = self.zero.links[arm.lower].rotation * arm.lower_direction;
+        let other = if along.z.abs() < STEEP { Vec3::z() } else { Vec3::x() };
+        let up = (other - along * along.dot(&other)).normalize();
+        Some(from_columns(&along, &up.cross(&along), &up))
     }
 }

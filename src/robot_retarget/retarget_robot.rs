@@ -69,6 +69,9 @@ impl RobotRetarget {
     pub fn apply(&self, take: &Motion, cuts: &[usize]) -> Result<RobotMotion, RobotRetargetError> {
         let rate = take.clip.sample_rate;
         let unknowns = &self.unknowns;
+        if let Some(own) = self.own_motion(take) {
+            return Ok(own);
+        }
         let no_leg = |role: crate::model::Role| RobotRetargetError::NoLeg { role: role.to_string() };
         let body = TakeBody::of(take).map_err(no_leg)?;
         let goals = Goals::of(&body, &unknowns.body, rate, cuts);
@@ -91,6 +94,13 @@ impl RobotRetarget {
             motion.values.extend(state.values);
         }
         Ok(motion)
+    }
+
+    /// The motion of a take of this very robot, which stays as it is.
+    fn own_motion(&self, take: &Motion) -> Option<RobotMotion> {
+        let (own, theirs) = (&self.unknowns.body.robot, take.character.robot.as_ref()?);
+        let same = own.links == theirs.links && own.hinges == theirs.hinges;
+        RobotMotion::of(take).ok().filter(|_| same)
     }
 }
 

@@ -4,8 +4,8 @@
 
 use super::robot_settings::{LOWER, NEAR, SLOW};
 use super::take_body::{FootPath, LimbPath, TakeBody};
-use crate::math::{Quat, Vec3, from_columns, median};
-use crate::robot_body::{Limb, RobotBody};
+use crate::math::{Quat, Vec3, median};
+use crate::robot_body::RobotBody;
 
 /// A point of a sole over time.
 #[derive(Clone, Debug)]
@@ -63,8 +63,7 @@ impl Goals {
         let [left, right] = &take.legs;
         let hips = left.root.at.iter().zip(&right.root.at).map(|(a, b)| moved((a + b) / 2.0)).collect();
         let hands = [0, 1].map(|k| {
-            let limb = body.limbs.arms[k].as_ref().filter(|arm| arm.bends)?;
-            let zero = hand_at_zero(body, limb).inverse();
+            let zero = body.hand_at_zero(k)?.inverse();
             Some(take.hands[k].as_ref()?.iter().map(|hand| hand * zero).collect())
         });
         let arm = |k: usize| body.limbs.arms[k].as_ref().and(take.arms[k].as_ref()).map(directions);
@@ -109,16 +108,6 @@ impl Goals {
             feet: [foot(&self.feet[0]), foot(&self.feet[1])],
         }
     }
-}
-
-/// The frame of a robot's hand in its zero pose: X along the forearm, Z as far up as that allows.
-fn hand_at_zero(body: &RobotBody, arm: &Limb) -> Quat {
-    /// A forearm that is steeper than this (cosine to the vertical) has its Z to the front instead.
-    const STEEP: f64 = 0.8;
-    let along = body.zero.links[arm.lower].rotation * arm.lower_direction;
-    let other = if along.z.abs() < STEEP { Vec3::z() } else { Vec3::x() };
-    let up = (other - along * along.dot(&other)).normalize();
-    from_columns(&along, &up.cross(&along), &up)
 }
 
 /// The directions of both segments of a limb.

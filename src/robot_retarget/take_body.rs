@@ -4,6 +4,7 @@
 
 use crate::math::{Quat, Transform, Vec3, arc, from_columns, median, median_of, percentile};
 use crate::model::{Character, JointId, Motion, Role, Side, model_from_world};
+use crate::robot_body::RobotBody;
 use rayon::prelude::*;
 
 /// A foot without toes has its ball this far before the ankle and this far below it, in lengths of the leg (Winter 2009).
@@ -112,9 +113,16 @@ impl TakeBody {
             _ => pelvis.clone(),
         };
         let feet = [0, 1].map(|k| foot(&legs[k].end, toes[k].map(&path).as_ref(), &pelvis, leg_length));
+        // A robot has no T-pose: its hands' frames are those of its zero pose.
+        let robot = character.robot.as_ref().and_then(|robot| RobotBody::of(robot).ok());
         let hands = [0, 1].map(|k| {
             let arm = arms[k].as_ref().filter(|_| joint(Role::Hand(Side::BOTH[k])).is_some())?;
-            Some(hand(arm, Side::BOTH[k].sign()))
+            let at_rest = match &robot {
+                Some(robot) => robot.hand_at_zero(k)?,
+                None => hand_at_rest(arm, Side::BOTH[k].sign()),
+            };
+            let joint_from_hand = arm.end.rest.inverse() * at_rest;
+            Some(arm.end.turned.iter().map(|turned| turned * joint_from_hand).collect())
         });
         Ok(Self { frames: motion.clip.frames(), leg_length, legs, arms, feet, pelvis, chest, hands })
     }
@@ -211,12 +219,10 @@ fn flat(ankle: &[Vec3], ball: &[Vec3], leg_length: f64) -> Vec<bool> {
     ankle.iter().map(|p| p.z <= lowest).collect()
 }
 
-/// The frame of a hand: palm down in a T-pose, rotated by the shortest arc to where the forearm of the calibration pose points.
-fn hand(arm: &LimbPath, sign: f64) -> Vec<Quat> {
+/// The frame of a hand in the calibration pose: palm down in a T-pose, rotated by the shortest arc to where the forearm points.
+fn hand_at_rest(arm: &LimbPath, sign: f64) -> Quat {
     let side = Vec3::y() * sign;
     let forearm = arm.end.rest_at - arm.middle.rest_at;
     let swing = arc(&side, &forearm, &Vec3::x());
-    let t_pose = from_columns(&side, &(Vec3::z() * sign), &Vec3::x());
-    let joint_from_hand = arm.end.rest.inverse() * swing * t_pose;
-    arm.end.turned.iter().map(|turned| turned * joint_from_hand).collect()
+    swing * from_columns(&side, &(Vec3::z() * sign), &Vec3::x())
 }

@@ -11,8 +11,9 @@ use super::{RobotRetarget, RobotRetargetError};
 use crate::import::{ImportOptions, load};
 use crate::made_walk::{shipped, take};
 use crate::math::{Quat, Transform, Vec3, angle_between, exp};
-use crate::model::{Motion, Robot, RobotMotion, Role, Side};
-use crate::robot_body::RobotBody;
+use crate::model::{Character, Motion, Robot, RobotMotion, Role, Side};
+use crate::robot_body::{RobotBody, robot_roles};
+use std::f64::consts::FRAC_PI_2;
 use std::sync::Arc;
 
 fn robot() -> Arc<Robot> {
@@ -171,6 +172,54 @@ fn the_first_guess_of_both_sides_of_a_cut_is_that_of_each_alone() {
     };
     let alone = [goals.part(0..23), goals.part(23..60)].map(|part| guess(&part)).concat();
     assert_eq!(guess(&goals), alone);
+}
+
+/// A robot with the elbows of another at a right angle in its zero pose, forearms to the front.
+fn with_bent_elbows(robot: &Robot) -> Arc<Robot> {
+    let mut bent = robot.clone();
+    for link in bent.links.iter_mut().filter(|link| link.name.ends_with("forearm")) {
+        link.parent_from_link.rotation *= Quat::from_axis_angle(&Vec3::y_axis(), -FRAC_PI_2);
+    }
+    for hinge in bent.hinges.iter_mut().filter(|hinge| hinge.name.ends_with("elbow_joint")) {
+        hinge.range = Some([-60f64.to_radians(), 95f64.to_radians()]);
+    }
+    Arc::new(bent)
+}
+
+/// A take onto `robot`, as a take of it.
+fn take_of(robot: &Arc<Robot>, take: &Motion) -> Motion {
+    let made = RobotRetarget::new(robot).unwrap().apply(take, &[]).unwrap();
+    let rig = crate::model::Rig::new(robot.skeleton().unwrap(), robot_roles(robot));
+    let character = Character { robot: Some(Arc::clone(robot)), ..Character::new("robot", rig) };
+    Motion::new(Arc::new(character), made.clip("walk", robot))
+}
+
+#[test]
+fn a_robots_motion_onto_itself_is_the_same() {
+    for robot in [robot(), with_bent_elbows(&robot())] {
+        let own = take_of(&robot, &slow("walk.bvh", 30));
+        let again = RobotRetarget::new(&robot).unwrap().apply(&own, &[]).unwrap();
+        assert_eq!(again, RobotMotion::of(&own).unwrap());
+    }
+}
+
+/// What its hands do does not depend on the zero pose of its file.
+#[test]
+fn a_robots_hands_are_those_of_a_robot_with_another_zero_pose() {
+    let (robot, bent) = (robot(), with_bent_elbows(&robot()));
+    let own = take_of(&bent, &slow("walk.bvh", 30));
+    let onto = RobotRetarget::new(&robot).unwrap().apply(&own, &[]).unwrap();
+    let from = RobotMotion::of(&own).unwrap();
+    let hands =
+        ["left_hand", "right_hand"].map(|name| robot.links.iter().position(|l| l.name == name).unwrap());
+    for frame in 0..onto.frames() {
+        let [a, b] = [(&bent, &from), (&robot, &onto)]
+            .map(|(robot, motion)| robot.links_in_world(motion.base[frame], motion.values(frame)));
+        for hand in hands {
+            let off = a[hand].rotation.angle_to(&b[hand].rotation).to_degrees();
+            assert!(off < 15.0, "frame {frame}: a hand is {off} degrees off");
+        }
+    }
 }
 
 #[test]

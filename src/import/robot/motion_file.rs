@@ -21,6 +21,8 @@ use std::sync::Arc;
 pub(super) struct Candidate {
     pub(super) layout: &'static RobotLayout,
     pub(super) motion: RobotMotion,
+    /// Why its rate is what it is, unless the file or the user states it.
+    assumed: Option<String>,
     /// Mean deviation of the quaternions' lengths from one.
     pub(super) stretched: f64,
     /// How little it fits the robot.
@@ -51,6 +53,11 @@ pub(in crate::import) fn import(
     })?;
     let layout = found.layout;
     warnings.guess("robot-layout", format!("read as `{}`: {}", layout.name, layout.about), source.name);
+    if let Some(reason) = &found.assumed {
+        let rate = found.motion.rate;
+        let message = format!("{rate} frames per second were assumed ({reason}; `input.rate` sets it)");
+        warnings.add("robot-motion-assumed-rate", message, source.name);
+    }
     report_doubts(&found, &arrays, &own, source.name, &mut warnings);
     let clip = found.motion.clip(source.name, &own);
     Ok(Asset {
@@ -125,7 +132,11 @@ fn candidate(
         _ => return None,
     };
     let stated = arrays.get(layout, |field| matches!(field, RobotField::Rate | RobotField::RateArray));
-    let rate = stated.and_then(|rate| rate.values.first().copied()).or(asked).or(layout.rate)?;
+    let stated = stated.and_then(|rate| rate.values.first().copied()).or(asked);
+    let (rate, assumed) = match stated {
+        Some(rate) => (rate, None),
+        None => usual_rate(layout, arrays).map(|(rate, reason)| (rate, Some(reason)))?,
+    };
     let usable = rate.is_finite() && rate > 0.0 && !state.is_empty();
     let mut motion = RobotMotion { rate, base: Vec::new(), values: Vec::new() };
     let (mut stretched, count) = (0.0, state.len() as f64);
@@ -136,7 +147,26 @@ fn candidate(
         motion.base.push(Transform::new(same_hemisphere(rotation, &last), place));
         motion.values.extend(values);
     }
-    usable.then_some(Candidate { layout, motion, stretched, doubt: 0.0 })
+    usable.then_some(Candidate { layout, motion, assumed, stretched, doubt: 0.0 })
+}
+
+/// The rate of a file that states none, and why: that of its layout, over the step between the numbers of its frames.
+fn usual_rate(layout: &RobotLayout, arrays: &MotionArrays) -> Option<(f64, String)> {
+    let usual = layout.rate?;
+    let numbered = matches!(layout.fields.first(), Some((_, RobotField::Frame)));
+    let table = arrays.arrays.get("").filter(|_| numbered);
+    let number = |frames: &FrameNumbers, frame: usize| frames.values[frame * frames.width];
+    let step = table.filter(|table| table.frames() > 1).and_then(|table| {
+        let step = number(table, 1) - number(table, 0);
+        let even = (1..table.frames()).all(|f| number(table, f) - number(table, f - 1) == step);
+        (even && step > 1.0).then_some(step)
+    });
+    Some(match step {
+        Some(step) => {
+            (usual / step, format!("`{}` has {usual}, its frames are numbered by {step}", layout.name))
+        }
+        None => (usual, format!("`{}` states none and usually has this", layout.name)),
+    })
 }
 
 /// Place, quaternion and hinges of a frame, in the robot's order.

@@ -33,8 +33,11 @@ fn written(motion: &Motion, extension: &str, layout: &str) -> Vec<u8> {
 }
 
 fn read(bytes: &[u8], extension: &str) -> Asset {
-    let options =
-        ImportOptions { robot: Some(shipped("humanoid.xml")), rate: Some(50.0), ..ImportOptions::default() };
+    read_at(bytes, extension, Some(50.0))
+}
+
+fn read_at(bytes: &[u8], extension: &str, rate: Option<f64>) -> Asset {
+    let options = ImportOptions { robot: Some(shipped("humanoid.xml")), rate, ..ImportOptions::default() };
     from_bytes(bytes, "sway", Some(extension), None, &options).unwrap()
 }
 
@@ -62,6 +65,34 @@ fn every_layout_comes_back_as_it_went_out_and_names_itself() {
             assert!(off.fold(0.0, f64::max) < 2e-6, "{}", layout.name);
         }
     }
+}
+
+#[test]
+fn a_rate_that_no_one_states_is_reported_with_the_option_that_sets_it() {
+    let motion = swaying();
+    for layout in ROBOT_LAYOUTS.iter().filter(|layout| layout.extension != "pkl") {
+        let bytes = written(&motion, layout.extension, layout.name);
+        let asset = read_at(&bytes, layout.extension, None);
+        let said = asset.warnings.iter().find(|w| w.code == "robot-motion-assumed-rate");
+        let stated = layout.extension == "npz";
+        assert_eq!(said.is_none(), stated, "{}", layout.name);
+        let rate = if stated { 50.0 } else { layout.rate.unwrap() };
+        assert_eq!(asset.motion(0).unwrap().clip.sample_rate, rate, "{}", layout.name);
+        if let Some(said) = said {
+            assert!(
+                said.message.contains(&format!("{rate} frames")) && said.message.contains("`input.rate`")
+            );
+        }
+    }
+    // Every second frame of a table, with the numbers that they had.
+    let text = String::from_utf8(written(&motion, "csv", "seed_csv")).unwrap();
+    let half: Vec<&str> =
+        text.lines().enumerate().filter(|(k, _)| *k == 0 || k % 2 == 1).map(|(_, l)| l).collect();
+    let asset = read_at(half.join("\n").as_bytes(), "csv", None);
+    assert_eq!(asset.motion(0).unwrap().clip.sample_rate, 60.0);
+    let said = asset.warnings.iter().find(|w| w.code == "robot-motion-assumed-rate").unwrap();
+    assert!(said.message.contains("numbered by 2"), "{}", said.message);
+    assert_eq!(codes(&read(half.join("\n").as_bytes(), "csv")), Vec::<&str>::new());
 }
 
 /// With its base nearly at the identity, x y z w read as w x y z is half a turn: upright as well, but it slides.

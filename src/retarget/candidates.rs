@@ -6,7 +6,7 @@
 
 use crate::anatomy::{JointLabel, parent_joint};
 use crate::math::Vec3;
-use crate::model::{Character, JointId, ModelPose, Rig, Role, Side};
+use crate::model::{Assignment, Character, JointId, ModelPose, Rig, Role, Side};
 
 /// Number of candidates that are reported.
 const MOST: usize = 3;
@@ -112,6 +112,14 @@ impl<'a> CandidateBody<'a> {
         if let Some(side) = role.side()
             && self.position(joint).x * side.sign() * self.left() < -ACROSS
         {
+            return false;
+        }
+        // A head carries no limb and is no part of one.
+        let limb = |(of, limb): (Role, &Assignment)| {
+            matches!(of, Role::Clavicle(_) | Role::UpperArm(_) | Role::UpperLeg(_))
+                && (skeleton.is_ancestor(joint, limb.joint) || skeleton.is_ancestor(limb.joint, joint))
+        };
+        if role == Role::Head && self.rig.assignments().any(limb) {
             return false;
         }
         // The foot of a shin without children is elsewhere in the tree: some rigs have feet under the root.

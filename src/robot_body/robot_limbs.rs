@@ -4,6 +4,7 @@
 //! it does not matter in which pose the file has the robot.
 
 use super::hinge_chains::{HingeChain, LimbChains};
+use super::robot_names::LinkNames;
 use super::zero_pose::ZeroPose;
 use crate::math::{Mat3, Vec3};
 use crate::model::{Robot, Side};
@@ -14,6 +15,8 @@ const BALL: usize = 3;
 const BEFORE_TOES: usize = 3;
 /// Toes are this near to the ankle, in lengths of the leg up to there: feet of people have 0.25 (Winter 2009).
 const TOES: f64 = 0.4;
+/// Most hinges of forearm and wrist together; those beyond are of a finger.
+const WRIST: usize = 3;
 /// The next hinge that counts for the direction of a segment is farther than this, metres: nearer ones are of the same joint.
 const APART: f64 = 0.03;
 /// A hinge whose axis has a greater cosine than this to the segment twists it: 37 degrees.
@@ -74,7 +77,15 @@ impl Limbs {
             _ => return Err("both legs are on one side"),
         };
         let mut arms = [None, None];
-        for arm in chains.arms.iter().filter_map(|chain| limb(robot, zero, &chain.hinges, Some(chain.end))) {
+        let names = LinkNames::of(robot);
+        let arm = |chain: &HingeChain| {
+            let whole = limb(robot, zero, &chain.hinges, Some(chain.end))?;
+            let fingers = fingers(robot, &whole, names.as_ref());
+            let Some(&first) = fingers.first() else { return Some(whole) };
+            let count = chain.hinges.len() - fingers.len();
+            limb(robot, zero, &chain.hinges[..count], Some(zero.anchors[first]))
+        };
+        for arm in chains.arms.iter().filter_map(arm) {
             let slot = usize::from(arm.side == Side::Right);
             arms[slot] = Some(arm);
         }
@@ -126,6 +137,18 @@ fn without_toes<'a>(zero: &ZeroPose, hinges: &'a [usize], across: Vec3) -> &'a [
         count -= 1;
     }
     &hinges[..count]
+}
+
+/// The hinges of an arm that are of a finger without a fork before it: those beyond the wrist's, slides, and what is named as one.
+fn fingers<'a>(robot: &Robot, arm: &'a Limb, names: Option<&LinkNames>) -> &'a [usize] {
+    let middle = arm.hinges.iter().position(|&hinge| hinge == arm.middle).unwrap_or(0);
+    let is_finger = |hinge: usize| {
+        let own = &robot.hinges[hinge];
+        own.slides || names.is_some_and(|names| names.is_finger(own.link))
+    };
+    let beyond = middle + 1..arm.hinges.len();
+    let first = beyond.clone().find(|&k| k > middle + WRIST || is_finger(arm.hinges[k]));
+    &arm.hinges[first.unwrap_or(beyond.end)..]
 }
 
 /// An arm with its end, or a leg.

@@ -36,6 +36,13 @@ impl LinkNames {
         }
     }
 
+    /// Whether a link is named as a finger and as nothing else.
+    pub(super) fn is_finger(&self, link: usize) -> bool {
+        let joint = self.joints[link];
+        let other = [NamedPart::UpperArm, NamedPart::LowerArm, NamedPart::Hand];
+        self.names.finger(joint).is_some() && other.iter().all(|part| self.names.weight(joint, *part) == 0.0)
+    }
+
     /// Whether the names of a limb are those of other parts of the body.
     pub(super) fn contradict(&self, robot: &Robot, limb: &Limb, is_leg: bool) -> bool {
         let leg = [NamedPart::UpperLeg, NamedPart::LowerLeg, NamedPart::Foot, NamedPart::Toes];

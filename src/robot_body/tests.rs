@@ -142,7 +142,17 @@ fn what_grows_out_of_a_robot_leaves_its_limbs_as_they_are() {
         chain(&format!("{side}_thumb"), 3, "0.06 0.02 0", "0.03 0 0") + &pair(side, "finger", 2, 0.1)
     };
     type Case = (&'static str, Vec<(String, String)>, &'static str);
-    let cases: [Case; 7] = [
+    let cases: [Case; 9] = [
+        (
+            "mitten",
+            both("hand", &|side| chain(&format!("{side}_mitten"), 1, "0 0 -0.1", "0 0 0")),
+            "2 of fingers",
+        ),
+        (
+            "one finger",
+            both("hand", &|side| chain(&format!("{side}_f"), 3, "0 0 -0.1", "0 0 -0.03")),
+            "6 of fingers",
+        ),
         ("gripper", both("hand", &|side| pair(side, "jaw", 1, 0.1)), "4 of fingers"),
         ("fingers", both("hand", &hand), "14 of fingers"),
         ("split toes", both("foot", &|side| pair(side, "toe", 1, 0.1)), "4 of toes"),
@@ -168,6 +178,32 @@ fn what_grows_out_of_a_robot_leaves_its_limbs_as_they_are() {
         let found = said.iter().any(|w| w.starts_with("robot-undriven") && w.contains(undriven));
         assert!(found, "{case}: {said:?}");
     }
+}
+
+/// Where a wrist has two hinges, a finger without a fork before it is known by its name, or by sliding.
+#[test]
+fn a_finger_after_a_short_wrist_is_known_by_its_name_or_by_sliding() {
+    let ends = |name: &str, kind: &str| {
+        let mut changes = Vec::new();
+        for side in ["left", "right"] {
+            let wrist = format!("<joint name=\"{side}_wrist_pitch_joint\" axis=\"0 1 0\" range=\"-60 60\"/>");
+            let range = if kind == "slide" { "0 0.03" } else { "-60 60" };
+            let link = format!(
+                "<body name=\"{side}_{name}\" pos=\"0 0 -0.1\"><joint name=\"{side}_{name}_joint\" type=\"{kind}\" axis=\"0 1 0\" \
+                 range=\"{range}\"/><geom size=\"0.01\"/></body>"
+            );
+            changes.push((wrist, link));
+        }
+        let changes: Vec<(&str, &str)> = changes.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
+        let asset = altered(&changes);
+        let names = limbs(&asset).into_iter().skip(2).map(|(names, _)| names[3].clone());
+        (names.collect::<Vec<_>>(), asset.warnings.has("robot-undriven"))
+    };
+    let wrists = vec!["left_wrist_roll".to_owned(), "right_wrist_roll".to_owned()];
+    assert_eq!(ends("index_finger", "hinge"), (wrists.clone(), true));
+    assert_eq!(ends("jaw", "slide"), (wrists, true));
+    // Without a witness it is the third hinge of the wrist.
+    assert_eq!(ends("tool", "hinge"), (vec!["left_tool".to_owned(), "right_tool".to_owned()], false));
 }
 
 #[test]

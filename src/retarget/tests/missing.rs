@@ -56,6 +56,19 @@ fn found(source: &Character, target: &Character) -> Vec<Gap> {
     gaps(&map, (source, &source.rig), (target, &target.rig))
 }
 
+/// Joints of a robot's shoulders and wrists have no roles, and none of them is its head: the chest drives that.
+#[test]
+fn no_joint_of_an_arm_is_proposed_as_a_head() {
+    let [robot, hero] = ["humanoid.xml", "robot.glb"].map(|name| {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(name);
+        load(path, &ImportOptions::default()).unwrap().character
+    });
+    let gaps = found(&robot, &hero);
+    let head = gaps.iter().find(|gap| gap.role == Role::Head).unwrap();
+    assert_eq!((head.end, head.candidates.len()), (MapEnd::Source, 0));
+    assert_eq!(head.fix.as_deref(), Some("[[pair]]\nsource = \"chest\"\ntarget = \"Head\""));
+}
+
 /// The file with the lines of these gaps added: roles above the pairs, pairs below.
 fn with_fixes(text: &str, gaps: &[Gap]) -> String {
     let lines: Vec<&String> = gaps.iter().filter_map(|g| g.fix.as_ref()).collect();

@@ -4,6 +4,7 @@
 //! again, and two runs with the same results may leave different caches.
 
 use crate::regular_file::open_own;
+use crate::regular_file::tar_archive;
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
@@ -45,7 +46,7 @@ pub(super) fn signature<'p>(
     let mut parts: Vec<u8> = made_with.as_bytes().to_vec();
     let sources = sources.map(|path| (path, when));
     for (path, when) in sources.chain(files.map(|path| (path, None))) {
-        let found = std::fs::metadata(path).ok()?;
+        let found = tar_archive::metadata(path).ok()?;
         let modified = found.modified().ok()?;
         if when.is_some_and(|when| modified + TIME_STEP > when) {
             return None;

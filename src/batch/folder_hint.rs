@@ -1,7 +1,8 @@
 //! What to write in place of a folder: globs for the files of formats that are read.
 
 use crate::import::FORMATS;
-use crate::report::one_line;
+use crate::regular_file::tar_archive;
+use crate::report::{io_reason, one_line};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -11,21 +12,39 @@ const MOST_ENTRIES: usize = 20_000;
 /// Extensions of face takes that reports and tables have too: folders of takes have those beside them.
 pub(crate) const OFTEN_OTHER: [&str; 2] = ["csv", "json"];
 
+/// The message for an archive where files are expected, as [`folder_given`].
+pub(super) fn archive_given(archive: &Path, shown: &str) -> String {
+    let index = match tar_archive::index(archive) {
+        Ok(index) => index,
+        Err(error) => {
+            return format!("the archive `{}` cannot be read: {}", one_line(shown), io_reason(&error));
+        }
+    };
+    let mut counts = BTreeMap::new();
+    index.names().filter_map(|name| readable_suffix(Path::new(name))).for_each(|suffix| {
+        *counts.entry(suffix).or_insert(0) += 1;
+    });
+    given("an archive", counts, shown)
+}
+
 /// The message for a folder where files are expected; `shown` is its path as the user wrote it.
 pub(super) fn folder_given(folder: &Path, shown: &str) -> String {
+    given("a folder", readable_files(folder), shown)
+}
+
+fn given(what: &str, counts: BTreeMap<String, usize>, shown: &str) -> String {
     let shown = one_line(shown.trim_end_matches(['/', std::path::MAIN_SEPARATOR]));
-    let counts = readable_files(folder);
     if counts.is_empty() {
         let suffixes: Vec<String> =
             FORMATS.iter().flat_map(|f| f.suffixes).map(|suffix| format!(".{suffix}")).collect();
         return format!(
-            "`{shown}` is a folder, without files of a format that is read\nname files: {}",
+            "`{shown}` is {what}, without files of a format that is read\nname files: {}",
             suffixes.join(", ")
         );
     }
     let globs: Vec<String> = counts.keys().map(|suffix| format!("'{shown}/**/*.{suffix}'")).collect();
     let counts: Vec<String> = counts.iter().map(|(suffix, n)| format!("{n} `.{suffix}`")).collect();
-    format!("`{shown}` is a folder, with {}\nwrite {}", counts.join(", "), globs.join(" "))
+    format!("`{shown}` is {what}, with {}\nwrite {}", counts.join(", "), globs.join(" "))
 }
 
 /// The number of files of each extension that is read, as written in their names.
@@ -41,18 +60,20 @@ fn readable_files(folder: &Path) -> BTreeMap<String, usize> {
                 return counts;
             }
             let path = entry.path();
-            let suffix = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
-            let known = |suffix: &str| {
-                !OFTEN_OTHER.contains(&suffix) && FORMATS.iter().any(|f| f.suffixes.contains(&suffix))
-            };
-            match entry.file_type() {
-                Ok(kind) if kind.is_dir() => folders.push(path),
-                Ok(_) if known(&suffix.to_ascii_lowercase()) => {
-                    *counts.entry(suffix.to_owned()).or_insert(0) += 1;
-                }
+            match (entry.file_type(), readable_suffix(&path)) {
+                (Ok(kind), _) if kind.is_dir() => folders.push(path),
+                (Ok(_), Some(suffix)) => *counts.entry(suffix).or_insert(0) += 1,
                 _ => {}
             }
         }
     }
     counts
+}
+
+/// The extension of a file of a format that is read, as written.
+fn readable_suffix(path: &Path) -> Option<String> {
+    let suffix = path.extension().and_then(|e| e.to_str())?;
+    let small = suffix.to_ascii_lowercase();
+    let known = |suffix: &str| FORMATS.iter().any(|f| f.suffixes.contains(&suffix));
+    (!OFTEN_OTHER.contains(&small.as_str()) && known(&small)).then(|| suffix.to_owned())
 }

@@ -3,7 +3,8 @@
 //! The iterator of the crate `glob` cannot take its place: `**` does not follow links there, names that are not UTF-8 are
 //! skipped without a word, and no folder can be left out.
 
-use crate::report::Shown;
+use crate::regular_file::tar_archive;
+use crate::report::{Shown, one_line};
 use glob::{MatchOptions, Pattern, PatternError};
 use std::io::{Error, ErrorKind};
 use std::path::{Component, Path, PathBuf};
@@ -33,6 +34,8 @@ pub(super) struct FolderWalk<'a> {
     pattern: Pattern,
     /// Most components of a path that can match; unlimited for a pattern with `**`.
     depth: usize,
+    /// Whether a folder of the pattern is an archive: `shards/*.tar/*.bvh`. Others are left closed, `**` does not search them.
+    archives: bool,
     except: Option<&'a Path>,
     /// One sentence for each place that could not be searched.
     pub(super) unseen: Vec<String>,
@@ -51,12 +54,16 @@ impl<'a> FolderWalk<'a> {
             .map(|c| c.as_os_str().to_string_lossy().into_owned())
             .collect();
         let depth = if parts.iter().any(|p| p == "**") { usize::MAX } else { parts.len() };
+        let archives = parts.iter().rev().skip(1).any(|part| tar_archive::has_extension(Path::new(part)));
         let pattern = Pattern::new(&lower_suffix(&parts.join("/")))?;
-        Ok(Self { fixed, pattern, depth, except, unseen: Vec::new() })
+        Ok(Self { fixed, pattern, depth, archives, except, unseen: Vec::new() })
     }
 
     /// Searches; `found` gets each file that matches, relative to the fixed part, the files of one folder in succession.
     pub(super) fn run(&mut self, found: &mut dyn FnMut(&Path)) {
+        if let Some((archive, inside)) = tar_archive::split(self.fixed) {
+            self.members(archive, inside, Path::new(""), found);
+        }
         // With each folder the real paths of its ancestors from the fixed part on: a link to one of them is a loop.
         let mut stack = vec![(PathBuf::new(), Vec::new())];
         while let Some((relative, mut above)) = stack.pop() {
@@ -64,7 +71,7 @@ impl<'a> FolderWalk<'a> {
             let shown = if folder.as_os_str().is_empty() { Path::new(".") } else { &folder };
             let entries = match std::fs::read_dir(shown) {
                 Ok(entries) => entries,
-                Err(_) if relative.as_os_str().is_empty() && !shown.exists() => continue,
+                Err(_) if relative.as_os_str().is_empty() && (!shown.exists() || shown.is_file()) => continue,
                 Err(e) => {
                     self.unseen(shown, &e);
                     continue;
@@ -103,6 +110,10 @@ impl<'a> FolderWalk<'a> {
                         let deep = path.components().count() >= self.depth;
                         stack.extend((!deep).then(|| (path, above.clone())));
                     }
+                    Ok(kind) if kind.is_file() && self.archives && tar_archive::has_extension(&path) => {
+                        self.members(&whole, Path::new(""), &path, found);
+                        self.file(&path, found);
+                    }
                     Ok(kind) if kind.is_file() => self.file(&path, found),
                     Err(e) if e.kind() != ErrorKind::NotFound => self.unseen(&whole, &e),
                     _ => {}
@@ -112,15 +123,41 @@ impl<'a> FolderWalk<'a> {
         self.unseen.sort();
     }
 
+    /// The members of `archive` below `inside` that match, as files of the folder `relative`.
+    fn members(&mut self, archive: &Path, inside: &Path, relative: &Path, found: &mut dyn FnMut(&Path)) {
+        let index = match tar_archive::index(archive) {
+            Ok(index) => index,
+            Err(error) => return self.unseen(archive, &error),
+        };
+        for name in index.names() {
+            if let Ok(name) = Path::new(name).strip_prefix(inside) {
+                self.file(&relative.join(name), found);
+            }
+        }
+        for (name, reason) in index.left_out() {
+            let path = relative.join(name.trim_start_matches(['/', '.']));
+            if self.matches(&path) {
+                self.unseen.push(format!(
+                    "`{}` in `{}` is left out: {reason}",
+                    one_line(name),
+                    archive.shown()
+                ));
+            }
+        }
+    }
+
     fn unseen(&mut self, path: &Path, error: &Error) {
         let reason = crate::report::io_reason(error);
         self.unseen.push(format!("`{}` cannot be read: {reason}", path.shown()));
     }
 
+    fn matches(&self, path: &Path) -> bool {
+        let name = path.to_string_lossy().replace('\\', "/");
+        [&lower_suffix(&name), &name].iter().any(|name| self.pattern.matches_with(name, MATCH))
+    }
+
     fn file(&mut self, path: &Path, found: &mut dyn FnMut(&Path)) {
-        let name = path.to_string_lossy();
-        let name = name.replace('\\', "/");
-        if ![&lower_suffix(&name), &name].iter().any(|name| self.pattern.matches_with(name, MATCH)) {
+        if !self.matches(path) {
             return;
         }
         match path.to_str() {

@@ -4,6 +4,7 @@ use super::file_times::key;
 use super::take_list::TakeList;
 use crate::import;
 use crate::pipeline::{Collision, Job, OutputFormat, PlanError, output_format};
+use crate::regular_file::tar_archive::unarchived;
 use crate::report::Shown;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -99,7 +100,7 @@ impl Jobs {
     pub fn outputs(&self, number: usize) -> impl Iterator<Item = (OutputFormat, PathBuf)> {
         let path = match &self.destination {
             Destination::File(path) => path.clone(),
-            Destination::Folder(folder) => folder.join(self.takes.get(number).relative),
+            Destination::Folder(folder) => folder.join(unarchived(&self.takes.get(number).relative)),
         };
         self.formats.iter().map(move |format| match &self.destination {
             Destination::File(_) => (*format, path.clone()),

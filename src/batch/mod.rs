@@ -40,6 +40,8 @@ mod shared_report;
 mod take_list;
 mod take_patterns;
 #[cfg(feature = "cli")]
+mod tar_shards;
+#[cfg(feature = "cli")]
 mod worker_loop;
 mod worker_pool;
 mod worker_process;
@@ -74,5 +76,7 @@ pub use shard::Shard;
 pub(crate) use shared_report::report_folders;
 pub use take_list::TakeList;
 pub use take_patterns::{FoundTakes, TakesError, find as find_takes, listed as listed_takes};
+#[cfg(feature = "cli")]
+pub(crate) use tar_shards::{ShardsError, write_shards};
 #[cfg(feature = "cli")]
 pub(crate) use worker_loop::serve;

@@ -8,6 +8,7 @@ use super::file_times::short;
 use super::journal_line::{JournalLine, OutputRecord};
 use super::manifest::{MANIFEST, Manifest};
 use crate::measure::{MEASURES, Reading, Verdict};
+use crate::pipeline::FileHash;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -79,6 +80,9 @@ pub struct ResultRow {
     /// which are otherwise reproducible.
     #[serde(skip)]
     pub took_s: Option<f64>,
+    /// The output and the files beside it, relative to the folder.
+    #[serde(skip)]
+    pub files: Vec<FileHash>,
     /// Values with their units, by measure.
     #[serde(serialize_with = "as_members")]
     pub measures: Vec<Reading>,
@@ -92,6 +96,12 @@ fn as_members<S: serde::Serializer>(measures: &[Reading], serializer: S) -> Resu
 pub fn result_folders(folder: &Path) -> Vec<PathBuf> {
     let found = super::find_takes(folder, &[format!("**/{MANIFEST}")], None).unwrap_or_default();
     found.takes.iter().filter_map(|found| Some(found.path.parent()?.to_owned())).collect()
+}
+
+/// The output without the extension of its file.
+pub(super) fn without_extension(output: &str) -> &str {
+    let name = output.rfind('/').map_or(0, |at| at + 1);
+    &output[..output[name..].rfind('.').map_or(output.len(), |at| name + at)]
 }
 
 impl ResultTable {
@@ -119,7 +129,11 @@ impl ResultTable {
                 found.push((entry, Origin { name, made_from: short(&made_from), same }));
             }
         }
-        found.sort_by(|a, b| (&a.0.output, a.0.manifest).cmp(&(&b.0.output, b.0.manifest)));
+        // The formats of one take follow each other.
+        found.sort_by(|(a, _), (b, _)| {
+            let stems = without_extension(&a.output).cmp(without_extension(&b.output));
+            stems.then_with(|| (&a.output, a.manifest).cmp(&(&b.output, b.manifest)))
+        });
         let (mut rows, mut repeated) = (Vec::new(), 0);
         let (mut seen, mut first) = (HashSet::new(), HashMap::new());
         for (mut entry, origin) in found {
@@ -169,7 +183,7 @@ fn readings(record: &OutputRecord) -> impl Iterator<Item = Reading> {
 }
 
 fn row(folder: &Path, record: &OutputRecord) -> ResultRow {
-    let hash = |files: &[crate::pipeline::FileHash]| {
+    let hash = |files: &[FileHash]| {
         files.first().map_or_else(Default::default, |f| (f.path.clone(), f.blake3.clone()))
     };
     let ((output, output_blake3), (input, input_blake3)) = (hash(&record.files), hash(&record.sources));
@@ -196,6 +210,7 @@ fn row(folder: &Path, record: &OutputRecord) -> ResultRow {
         verdict: (verdict.judged > 0).then(|| verdict.judgement().word()),
         duplicate_of: None,
         took_s: None,
+        files: record.files.clone(),
         measures,
     }
 }

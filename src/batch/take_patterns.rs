@@ -1,8 +1,10 @@
 //! Finds the takes that paths, globs and lists name.
 
-use super::folder_hint::folder_given;
+use super::folder_hint::{archive_given, folder_given};
 use super::folder_walk::{FolderWalk, fixed_part};
 use super::take_list::TakeList;
+use crate::regular_file::is_there;
+use crate::regular_file::tar_archive;
 use crate::report::{Shown, io_reason, one_line};
 use std::path::{Component, Path, PathBuf};
 
@@ -90,8 +92,12 @@ fn of_pattern(
     if literal.is_dir() {
         return Err(TakesError::Folder(folder_given(&literal, pattern)));
     }
-    if literal.exists() || !pattern.contains(['*', '?', '[']) {
-        if literal.file_name().is_none() || !literal.exists() {
+    if tar_archive::has_extension(&literal) && literal.is_file() {
+        return Err(TakesError::Folder(archive_given(&literal, pattern)));
+    }
+    let there = is_there(&literal) || literal.exists();
+    if there || !pattern.contains(['*', '?', '[']) {
+        if literal.file_name().is_none() || !there {
             return Err(TakesError::Missing(one_line(pattern), seen(pattern)));
         }
         found.push(&literal, 1);
@@ -104,6 +110,7 @@ fn of_pattern(
     let before = found.len();
     walk.run(&mut |relative| found.push(&fixed.join(relative), relative.components().count()));
     if found.len() == before {
+        walk.unseen.extend(tar_archive::compressed_hint(&fixed));
         let unseen: String = walk.unseen.iter().map(|line| format!("\n{line}")).collect();
         return Err(TakesError::NoMatch(one_line(pattern), seen(pattern), unseen));
     }
@@ -141,6 +148,7 @@ pub fn listed(list: &[u8], folder: &Path, patterns: &[String]) -> FoundTakes {
         match std::fs::metadata(path) {
             Ok(there) if there.is_file() => found.push(path, kept),
             Ok(_) => unseen.push(format!("`{}` is not a file", path.shown())),
+            Err(_) if is_there(path) => found.push(path, kept),
             Err(e) => unseen.push(format!("`{}` cannot be read: {}", path.shown(), io_reason(&e))),
         }
     }
@@ -150,7 +158,7 @@ pub fn listed(list: &[u8], folder: &Path, patterns: &[String]) -> FoundTakes {
 /// The folder below which outputs of a pattern keep their folders: its part before the first wildcard, or the folder of a file.
 fn fixed_folder(folder: &Path, pattern: &str) -> PathBuf {
     let literal = folder.join(pattern);
-    match literal.is_file() {
+    match is_there(&literal) {
         true => literal.parent().unwrap_or(folder).to_owned(),
         false => fixed_part(folder, pattern),
     }

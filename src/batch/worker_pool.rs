@@ -11,6 +11,7 @@ use super::worker_process::{NoReply, WorkerProcess};
 use super::worker_protocol::{JobRequest, WorkerReply};
 use crate::memory_budget::MemoryBudget;
 use crate::pipeline::{Job, JobOutputs, Pipeline, RunError};
+use crate::regular_file::open_regular;
 use crate::report::io_reason;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
@@ -59,7 +60,7 @@ impl<'a> WorkerPool<'a> {
     /// Whether the job needs a worker: it is limited, or reading its takes may use much memory.
     pub(super) fn wants(&self, job: &Job, pipeline: &Pipeline) -> bool {
         let may_use = |path: &PathBuf| {
-            let length = std::fs::metadata(path).map_or(0, |there| there.len());
+            let length = open_regular(path).map_or(0, |(_, size)| size);
             // The size of a `.gltf` says nothing about the files that it refers to; the work of an FBX is a product of numbers in
             // it, and a C library reads it.
             let extension = path.extension().unwrap_or_default();

@@ -1,6 +1,6 @@
 //! Exit codes and the errors behind them.
 
-use crate::batch::{BatchError, TakesError};
+use crate::batch::{BatchError, ShardsError, TakesError};
 use crate::dynamics::SimulationError;
 use crate::import::ImportError;
 use crate::pipeline::{ConfigError, PlanError, WriteError};
@@ -70,6 +70,15 @@ impl From<BatchError> for Failure {
     fn from(error: BatchError) -> Self {
         match error {
             BatchError::Write(error) => Self::Write(error),
+            error => Self::Argument(error.to_string()),
+        }
+    }
+}
+
+impl From<ShardsError> for Failure {
+    fn from(error: ShardsError) -> Self {
+        match error {
+            ShardsError::Write(error) => Self::Write(error),
             error => Self::Argument(error.to_string()),
         }
     }

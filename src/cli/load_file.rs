@@ -5,6 +5,7 @@ use super::pipe::{spooled, temporary_folder};
 use crate::import;
 use crate::model::{Asset, Clip};
 use crate::pipeline::{PipelineConfig, PlanError, find_clip};
+use crate::regular_file::is_there;
 use crate::report::Shown;
 use std::path::Path;
 
@@ -30,11 +31,11 @@ pub fn load_and_name(path: &Path, sets: &[String]) -> Result<(Asset, &'static st
 
 fn load_file(path: &Path, name: &str, sets: &[String]) -> Result<(Asset, &'static str), Failure> {
     let config = PipelineConfig::parse("--set", "", sets, &[]).map_err(PlanError::Config)?;
-    if !path.exists() {
-        return Err(Failure::Argument(format!("the file `{}` does not exist", path.shown())));
-    }
     if path.is_dir() {
         return Err(Failure::Argument(format!("`{}` is a folder, not a file", path.shown())));
+    }
+    if !path.exists() && !is_there(path) {
+        return Err(Failure::Argument(format!("the file `{}` does not exist", path.shown())));
     }
     let asset = import::load(path, &config.input.options(Path::new("")))
         .map_err(|error| Failure::Import { path: name.to_owned(), error })?;

@@ -2,18 +2,20 @@
 
 use super::console::Console;
 use super::exit::{Exit, Failure};
-use crate::batch::{ResultRow, ResultTable, RowFilter, result_folders};
+use crate::batch::{ResultRow, ResultTable, RowFilter, result_folders, write_shards};
 use crate::pipeline::{AtomicFile, ConfigError, ConfigFault, ConfigSource, WriteError, slashed};
 use crate::report::{Shown, csv_field, io_reason};
 use clap::{Args, ValueEnum};
 use std::io::{self, ErrorKind, Write};
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "Examples:\n  \
     posemill table out/ > results.jsonl\n  \
     posemill table shard1/ shard2/ -o results.csv\n  \
     posemill table out/ --where 'foot_skate_p95 < 2cm/s and duration > 1s'\n  \
-    posemill table out/ --where 'verdict == over' --files=takes | posemill run pipeline.toml --files-from -";
+    posemill table out/ --where 'verdict == over' --files=takes | posemill run pipeline.toml --files-from -\n  \
+    posemill table out/ --where 'verdict == good' --unique --shards train/";
 
 const CONDITIONS: &str = "\n\nConditions compare columns and measures with `<`, `<=`, `>`, `>=`, `==` and `!=`, joined by `and`, `or`, `not` \
     and brackets. Numbers have units: `2cm/s`, `1s`, `30Hz`, `5deg`, `50%`. Texts with spaces are quoted: `verdict == 'as recorded'`. \
@@ -43,6 +45,12 @@ pub struct TableArguments {
     /// Print the takes below FOLDER, as the list that `posemill run --files-from` reads
     #[arg(long, value_name = "FOLDER", conflicts_with = "format")]
     files: Option<PathBuf>,
+    /// Write the outputs as tar shards into FOLDER, `00000.tar` and so on, as WebDataset reads them, each with its row
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["format", "files", "output", "time"])]
+    shards: Option<PathBuf>,
+    /// Most takes of a shard
+    #[arg(long, value_name = "TAKES", default_value = "1000", requires = "shards")]
+    shard_size: NonZeroUsize,
     /// The format of the table [default: that of the file's extension, else jsonl]
     #[arg(long, value_name = "NAME")]
     format: Option<TableFormat>,
@@ -88,14 +96,23 @@ pub fn run(arguments: &TableArguments, console: &Console) -> Result<Exit, Failur
     let mut kept = 0;
     let rows = rows.inspect(|_| kept += 1);
     let columns = &table.columns;
-    match &arguments.output {
-        Some(path) => {
+    match (&arguments.output, &arguments.shards) {
+        (_, Some(folder)) => {
+            let counts = write_shards(rows, folder, arguments.shard_size.get())?;
+            console.note(format!(
+                "{} samples in {} shards in `{}`",
+                counts.samples,
+                counts.shards,
+                folder.shown()
+            ));
+        }
+        (Some(path), None) => {
             let failed = |e: &io::Error| Failure::Write(WriteError::of(path, e));
             let mut draft = AtomicFile::new(path)?;
             write_rows(rows, columns, arguments, format, &mut draft).map_err(|e| failed(&e))?;
             draft.finish()?;
         }
-        None => {
+        (None, None) => {
             let mut out = io::BufWriter::new(io::stdout().lock());
             let written = write_rows(rows, columns, arguments, format, &mut out);
             match written.and_then(|()| out.flush()) {

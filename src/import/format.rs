@@ -87,7 +87,11 @@ type HeadTest = fn(&[u8], &str) -> bool;
 /// Formats that are recognised but not read, each with a message and a hint.
 const UNREAD: &[(HeadTest, &str)] = &[
     (
-        |_, suffix| suffix == "zip" || suffix == "gz" || suffix == "7z" || suffix == "rar",
+        |_, suffix| suffix == "tar",
+        "it is an archive, whose files are named as those of a folder\n  hint: write 'takes.tar/**/*.bvh'",
+    ),
+    (
+        |_, suffix| ["zip", "gz", "tgz", "zst", "xz", "bz2", "7z", "rar"].contains(&suffix),
         "it is packed\n  hint: decompress it and pass the files in it",
     ),
     (
@@ -145,8 +149,9 @@ const UNREAD: &[(HeadTest, &str)] = &[
 pub fn format_of(bytes: &[u8], extension: &str) -> Result<&'static ReadFormat, ImportError> {
     let head = &bytes[..bytes.len().min(HEAD)];
     let suffix = extension.to_ascii_lowercase();
-    // Archives of arrays are zipped too, but are not called so.
-    let by_content = FORMATS.iter().find(|f| suffix != "zip" && (f.recognise)(head));
+    // Archives of arrays are zipped too, but are not called so; the first file of an archive is not all of it.
+    let packed = ["zip", "tar"].contains(&suffix.as_str());
+    let by_content = FORMATS.iter().find(|f| !packed && (f.recognise)(head));
     let by_suffix = || FORMATS.iter().find(|f| f.suffixes.contains(&suffix.as_str()));
     by_content.or_else(by_suffix).copied().ok_or_else(|| {
         let unread = UNREAD.iter().find(|(recognise, _)| recognise(head, &suffix));

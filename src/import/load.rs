@@ -8,7 +8,7 @@ use crate::model::{Asset, BodyMass};
 use crate::regular_file::open_regular;
 use crate::report::io_reason;
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Take};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -58,7 +58,7 @@ fn too_large(size: u64) -> String {
 }
 
 /// Opens a regular file, with its size; pipes and devices, which may never end, are errors.
-fn open(path: &Path) -> Result<(File, u64), ImportError> {
+fn open(path: &Path) -> Result<(Take<File>, u64), ImportError> {
     let fault = |reason: String| ImportError::Read { path: path.to_owned(), reason };
     let unreadable = |error: std::io::Error| fault(io_reason(&error));
     match open_regular(path).map_err(unreadable)? {

@@ -10,7 +10,7 @@ use crate::import::import_error::ImportError;
 use crate::import::import_options::ImportOptions;
 use crate::import::known_axes::KnownAxesFile;
 use crate::model::{Asset, Clip, JointId};
-use crate::regular_file::read_regular;
+use crate::regular_file::{is_there, read_regular};
 use crate::report::{Warnings, io_reason};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -97,7 +97,7 @@ fn find_asf(source: &SourceFile) -> Result<PathBuf, AsfError> {
         std::iter::successors(Some(source.name), |stem| stem.rsplit_once('_').map(|(front, _)| front));
     let names: Vec<String> = stems.flat_map(|stem| [format!("{stem}.asf"), format!("{stem}.ASF")]).collect();
     let folder = source.folder.unwrap_or(Path::new(""));
-    let found = names.iter().map(|name| folder.join(name)).find(|path| path.is_file());
+    let found = names.iter().map(|name| folder.join(name)).find(|path| is_there(path));
     found.filter(|_| source.folder.is_some()).ok_or_else(|| {
         let looked: Vec<String> = names.iter().step_by(2).map(|name| format!("`{name}`")).collect();
         AsfError::NoSkeleton { looked: looked.join(", ") }

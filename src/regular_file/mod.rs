@@ -1,26 +1,38 @@
 //! Opens regular files only, with a limit on their size.
 //!
-//! A pipe may never be written to, and a device may never end: both are refused before they are opened.
+//! A pipe may never be written to, and a device may never end: both are refused before they are opened. A member of a tar
+//! archive is a regular file.
+
+pub mod tar_archive;
 
 use std::fs::{File, FileType, OpenOptions};
-use std::io::{self, Read};
+use std::io::{self, Read, Take};
 use std::path::{Path, PathBuf};
 
 /// Largest text that is read whole, bytes: pipelines, joint maps, scenes, tables of contacts and effectors, lists of takes. An
 /// hour of effector keys at 240 Hz has 50 MB, a list of a million takes 100 MB.
 pub const MAX_TEXT_BYTES: u64 = 1 << 28;
 
-/// Opens a regular file, with its size in bytes. Symbolic links are followed.
+/// Opens a regular file or a member of an archive, with its size in bytes. Symbolic links are followed.
 ///
 /// # Errors
 /// The error of the system; a folder, a pipe and a device.
-pub fn open_regular(path: &Path) -> io::Result<(File, u64)> {
-    let found = std::fs::metadata(path)?;
+pub fn open_regular(path: &Path) -> io::Result<(Take<File>, u64)> {
+    let found = match std::fs::metadata(path) {
+        Ok(found) => found,
+        Err(error) => return tar_archive::open(path).unwrap_or(Err(error)),
+    };
     refuse_others(found.file_type())?;
     let file = File::open(path)?;
     let found = file.metadata()?;
     refuse_others(found.file_type())?;
-    Ok((file, found.len()))
+    // A file may grow while it is read: its end is where it is then.
+    Ok((file.take(u64::MAX), found.len()))
+}
+
+/// Whether there is a file at `path`, or a member of an archive.
+pub fn is_there(path: &Path) -> bool {
+    path.is_file() || tar_archive::open(path).is_some_and(|opened| opened.is_ok())
 }
 
 /// The bytes of a regular file of at most `most` bytes.

@@ -1,0 +1,159 @@
+//! Writes the files of rows of the table as tar shards of a data set, as WebDataset reads them.
+//!
+//! The names of a sample begin with its key, which is the output without extension and without further dots: `run/a.v2.glb` is
+//! `run/a_v2.glb`, and its row of the table is `run/a_v2.glb.json`. All headers are alike, so that shards depend on the rows and
+//! the files alone. WebDataset: A. Aizman, G. Maltby, T. Breuel, High performance I/O for large scale deep learning, 2019.
+
+use super::result_table::{ResultRow, without_extension};
+use crate::pipeline::{AtomicFile, FileHash, WriteError};
+use crate::regular_file::read_regular;
+use crate::regular_file::tar_archive;
+use crate::report::{Shown, io_reason};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+/// Largest file that is packed, bytes: the largest that the program reads.
+const MAX_FILE: u64 = u32::MAX as u64;
+/// Permissions of members: readable by all, writable by the owner.
+const MODE: u32 = 0o644;
+
+/// Why shards are not written.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ShardsError {
+    /// The folder has shards already, which another list may have made.
+    #[error("`{folder}` already holds `{1}`\nname a folder without shards", folder = .0.shown())]
+    NotEmpty(PathBuf, String),
+    /// A file of a row cannot be read.
+    #[error("`{file}` cannot be read: {1}", file = .0.shown())]
+    Read(PathBuf, String),
+    /// A file that was changed after the run.
+    #[error("`{}` is not as the run wrote it\nrun its pipeline again", .0.shown())]
+    Changed(PathBuf),
+    /// Two outputs have one key.
+    #[error(
+        "`{0}` and `{1}` would be the same sample, `{2}`\nleave one out with `--where`, or rename a take"
+    )]
+    SameKey(String, String, String),
+    /// A shard cannot be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+}
+
+/// The number of samples and of shards written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ShardCounts {
+    /// Samples.
+    pub samples: usize,
+    /// Shards.
+    pub shards: usize,
+}
+
+/// Writes `folder/00000.tar` and so on, each with at most `size` samples, in the order of the rows.
+///
+/// # Errors
+/// A [`ShardsError`]: the shards before it are whole.
+///
+/// # Panics
+/// If `size` is 0.
+pub fn write_shards(
+    rows: impl Iterator<Item = ResultRow>,
+    folder: &Path,
+    size: usize,
+) -> Result<ShardCounts, ShardsError> {
+    assert!(size > 0, "a shard has at least one sample");
+    refuse_shards(folder)?;
+    let mut counts = ShardCounts::default();
+    // The first output of each key.
+    let mut keys: HashMap<String, String> = HashMap::new();
+    let mut open: Option<OpenShard> = None;
+    for row in rows {
+        let stem = without_extension(&row.output);
+        let key = sample_key(stem);
+        let first = keys.entry(key.clone()).or_insert_with(|| row.output.clone());
+        if without_extension(first) != stem {
+            return Err(ShardsError::SameKey(first.clone(), row.output, key));
+        }
+        // Formats of one take follow each other and are one sample.
+        let new = *first == row.output;
+        let full = open.as_ref().is_none_or(|shard| new && shard.samples >= size);
+        let mut shard = match open.take() {
+            Some(shard) if !full => shard,
+            before => {
+                before.map_or(Ok(()), OpenShard::finish)?;
+                counts.shards += 1;
+                OpenShard::new(folder, counts.shards - 1)?
+            }
+        };
+        shard.samples += usize::from(new);
+        counts.samples += usize::from(new);
+        shard.add_row(&row, stem.len(), &key)?;
+        open = Some(shard);
+    }
+    open.map_or(Ok(()), OpenShard::finish)?;
+    Ok(counts)
+}
+
+/// The key of the sample of an output, given without its extension: a key has no dots behind its folders.
+fn sample_key(stem: &str) -> String {
+    let name = stem.rfind('/').map_or(0, |at| at + 1);
+    stem[..name].to_owned() + &stem[name..].replace('.', "_")
+}
+
+fn refuse_shards(folder: &Path) -> Result<(), ShardsError> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Ok(()) };
+    let mut names: Vec<PathBuf> = entries.flatten().map(|entry| entry.file_name().into()).collect();
+    names.sort();
+    match names.iter().find(|name| tar_archive::has_extension(name)) {
+        Some(name) => Err(ShardsError::NotEmpty(folder.to_owned(), name.shown().to_string())),
+        None => Ok(()),
+    }
+}
+
+/// A shard that is being written.
+struct OpenShard {
+    path: PathBuf,
+    tar: tar::Builder<AtomicFile>,
+    samples: usize,
+}
+
+impl OpenShard {
+    fn new(folder: &Path, number: usize) -> Result<Self, ShardsError> {
+        let path = folder.join(format!("{number:05}.tar"));
+        Ok(Self { tar: tar::Builder::new(AtomicFile::new(&path)?), path, samples: 0 })
+    }
+
+    /// Adds the files of a row, whose names have the key in place of their first `stem` bytes, and the row.
+    fn add_row(&mut self, row: &ResultRow, stem: usize, key: &str) -> Result<(), ShardsError> {
+        for FileHash { path, blake3 } in &row.files {
+            let file = Path::new(&row.folder).join(path);
+            let bytes =
+                read_regular(&file, MAX_FILE).map_err(|e| ShardsError::Read(file.clone(), io_reason(&e)))?;
+            if blake3::hash(&bytes).to_hex().as_str() != blake3 {
+                return Err(ShardsError::Changed(file));
+            }
+            let same = path.get(..stem).is_some_and(|front| front == &row.output[..stem]);
+            // Files beside an output have its name with another extension.
+            let name = if same { key.to_owned() + &path[stem..] } else { path.clone() };
+            self.add(&name, &bytes)?;
+        }
+        let mut document = serde_json::to_value(row).expect("rows have text keys");
+        // Where a run was made is no part of a data set.
+        document.as_object_mut().expect("a row is an object").shift_remove("folder");
+        self.add(&format!("{key}{}.json", &row.output[stem..]), document.to_string().as_bytes())
+    }
+
+    fn add(&mut self, name: &str, bytes: &[u8]) -> Result<(), ShardsError> {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(bytes.len() as u64);
+        header.set_mode(MODE);
+        header.set_mtime(0);
+        let written = self.tar.append_data(&mut header, name, bytes);
+        written.map_err(|e| ShardsError::Write(WriteError::of(&self.path, &e)))
+    }
+
+    fn finish(self) -> Result<(), ShardsError> {
+        let file = self.tar.into_inner().map_err(|e| WriteError::of(&self.path, &e))?;
+        Ok(file.finish()?)
+    }
+}

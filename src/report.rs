@@ -1,6 +1,6 @@
 //! Warnings, measurements and findings of a run as values, for users and scripts.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -312,6 +312,32 @@ pub struct Mapping {
     pub target_only: Vec<String>,
 }
 
+/// What a stage did to the frames of a motion that can be done to its take too: then both are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TakeChange {
+    /// Frames were kept from a time to another, seconds from the first frame, both included; without an end to the last frame.
+    Part {
+        /// The first frame that is kept.
+        from_s: f64,
+        /// The last frame that is kept.
+        to_s: Option<f64>,
+    },
+    /// Left and right were exchanged.
+    Mirrored,
+    /// The motion was transferred to another skeleton.
+    Retargeted,
+}
+
+/// When the first frame is after the first one of the take, seconds.
+pub fn cut_at_start(changes: &[TakeChange]) -> f64 {
+    let start = |change: &TakeChange| match change {
+        TakeChange::Part { from_s, .. } => *from_s,
+        _ => 0.0,
+    };
+    changes.iter().map(start).sum()
+}
+
 /// Report of one run on one file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Report {
@@ -331,6 +357,9 @@ pub struct Report {
     /// Measures that stages made meaningless on purpose, by stage: they are not judged.
     #[serde(skip_serializing_if = "NotJudged::is_empty")]
     pub not_judged: NotJudged,
+    /// What stages did to the frames of the last clip, in their order: the take is changed alike before both are compared.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub take_changes: Vec<TakeChange>,
     /// Stages that were tried and help.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hints: Vec<Hint>,

@@ -44,12 +44,16 @@ fn assessed(
     ground: f64,
 ) -> PyResult<Assessment> {
     let (result, not_judged) = (Arc::clone(&motion.get().inner), motion.get().not_judged.clone());
+    let changes = motion.get().take_changes.clone();
     let source = source.map(|s| Arc::clone(&s.get().inner));
     released(py, || {
         let context = MetricContext::new(&result.character);
         Ok::<_, posemill::retarget::MapError>(match source {
             Some(source) => {
-                let reference = ReferenceMotion::of((*source).clone(), &result)?;
+                let reference = match changes.is_empty() {
+                    true => ReferenceMotion::of((*source).clone(), &result)?,
+                    false => ReferenceMotion::changed((*source).clone(), &result, &changes)?,
+                };
                 reference.without(not_judged).assess(&context, &result)
             }
             None => assess_alone(&context, &result, ground),

@@ -6,7 +6,7 @@ use crate::view::{lying, numbers, owned};
 use crate::{files, packed, slices};
 use posemill::math::{Quat, RawQuat, Vec3, same_hemisphere};
 use posemill::model::{self, JointId};
-use posemill::report::{Metric, NotJudged, Warnings};
+use posemill::report::{Metric, NotJudged, TakeChange, Warnings};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use rayon::prelude::*;
@@ -29,6 +29,8 @@ pub struct Motion {
     pub measured: Vec<(String, f64)>,
     /// What the stages that made it changed on purpose.
     pub not_judged: NotJudged,
+    /// What they did to the frames of the take.
+    pub take_changes: Vec<TakeChange>,
     positions: OnceLock<Arc<Vec<f64>>>,
     translations: OnceLock<Arc<Vec<f64>>>,
 }
@@ -42,14 +44,16 @@ impl Motion {
     /// A motion that nothing is to be said about.
     pub fn of(inner: Arc<model::Motion>) -> Self {
         let (positions, translations) = (OnceLock::new(), OnceLock::new());
-        let (said, measured, not_judged) = (Vec::new(), Vec::new(), NotJudged::new());
-        Self { inner, said, measured, not_judged, positions, translations }
+        let (said, measured) = (Vec::new(), Vec::new());
+        let (not_judged, take_changes) = (NotJudged::new(), Vec::new());
+        Self { inner, said, measured, not_judged, take_changes, positions, translations }
     }
 
     /// A part of this motion: it came from the same file and the same stages. What was measured is of the whole.
     pub fn with(&self, part: model::Motion) -> Self {
         let (said, not_judged) = (self.said.clone(), self.not_judged.clone());
-        Self { said, not_judged, ..Self::of(Arc::new(part)) }
+        let take_changes = self.take_changes.clone();
+        Self { said, not_judged, take_changes, ..Self::of(Arc::new(part)) }
     }
 
     fn frames(&self) -> usize {

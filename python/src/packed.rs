@@ -3,7 +3,7 @@
 use crate::error::fault;
 use crate::motion::Motion;
 use posemill::model;
-use posemill::report::NotJudged;
+use posemill::report::{NotJudged, TakeChange};
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -19,6 +19,7 @@ struct Packed<'a> {
     said: Cow<'a, [String]>,
     measured: Cow<'a, [(String, f64)]>,
     not_judged: Cow<'a, NotJudged>,
+    take_changes: Cow<'a, [TakeChange]>,
 }
 
 /// The bytes of a motion.
@@ -28,6 +29,7 @@ pub fn pack(motion: &Motion) -> Result<Vec<u8>, postcard::Error> {
         said: Cow::Borrowed(&motion.said),
         measured: Cow::Borrowed(&motion.measured),
         not_judged: Cow::Borrowed(&motion.not_judged),
+        take_changes: Cow::Borrowed(&motion.take_changes),
     };
     postcard::to_allocvec(&(VERSION, packed))
 }
@@ -55,6 +57,7 @@ pub fn unpack(bytes: &[u8]) -> Result<Motion, String> {
     motion.said = packed.said.into_owned();
     motion.measured = packed.measured.into_owned();
     motion.not_judged = packed.not_judged.into_owned();
+    motion.take_changes = packed.take_changes.into_owned();
     Ok(motion)
 }
 

@@ -151,6 +151,7 @@ impl Pipeline {
             let (made, report) = pipeline.apply((*arriving).clone())?;
             let mut made = Motion::new(made, &report.warnings);
             (made.measured, made.not_judged) = (readings(report.metrics), report.not_judged);
+            made.take_changes = report.take_changes;
             Ok::<_, posemill::pipeline::RunError>(made)
         })
     }

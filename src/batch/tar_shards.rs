@@ -125,7 +125,8 @@ impl OpenShard {
 
     /// Adds the files of a row, whose names have the key in place of their first `stem` bytes, and the row.
     fn add_row(&mut self, row: &ResultRow, stem: usize, key: &str) -> Result<(), ShardsError> {
-        for FileHash { path, blake3 } in &row.files {
+        // Pages are for people.
+        for FileHash { path, blake3 } in row.files.iter().filter(|file| !file.path.ends_with(".html")) {
             let file = Path::new(&row.folder).join(path);
             let bytes =
                 read_regular(&file, MAX_FILE).map_err(|e| ShardsError::Read(file.clone(), io_reason(&e)))?;

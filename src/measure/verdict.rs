@@ -190,7 +190,14 @@ impl<'a> Verdict<'a> {
     /// One line: the word, and the measure behind it with its limit, its value in the take and its `place`.
     #[cfg(feature = "cli")]
     pub(crate) fn line(self, place: Option<&str>) -> String {
-        let Some(worst) = self.worst else { return self.judgement().word().to_owned() };
+        let Some(worst) = self.worst else {
+            let word = self.judgement().word();
+            // Most of what makes a clip bad is measured beside its take.
+            return match self.not_judged > 0 {
+                true => format!("{word}, by {} of {} measures", self.judged, self.judged + self.not_judged),
+                false => word.to_owned(),
+            };
+        };
         let number = if self.over > 0 { self.over } else { self.as_recorded };
         let shown = |value: f64| shown(value, &worst.unit);
         let limit = worst.at_most.map(|limit| format!("at most {}", shown(limit)));

@@ -2,8 +2,10 @@
 
 use crate::import::{self, ImportOptions};
 use crate::math::{Vec3, exp, smoothstep};
+use crate::measure::{Judgement, MetricContext, Reading, Verdict};
 use crate::model::{Motion, Role, Side};
-use crate::pipeline::{Pipeline, PipelineConfig};
+use crate::pipeline::{Pipeline, PipelineConfig, ReferenceMotion};
+use crate::report::{Report, TakeChange};
 use crate::stages::STAGES;
 use std::path::{Path, PathBuf};
 
@@ -23,6 +25,14 @@ fn after(take: &Motion, stages: &[&str]) -> Motion {
     let character = data("mannequin.glb");
     let pipeline = Pipeline::new(&config, Path::new(""), character.to_str().filter(|_| retargets)).unwrap();
     pipeline.apply(take.clone()).unwrap().0
+}
+
+/// The motion and the report after these stages, on the mannequin.
+fn reported(take: &Motion, stages: &[&str]) -> (Motion, Report) {
+    let stages: String = stages.iter().map(|stage| format!("[[stage]]\nuse = {stage}\n")).collect();
+    let config = PipelineConfig::parse("p.toml", &stages, &[], STAGES).unwrap();
+    let pipeline = Pipeline::new(&config, Path::new(""), data("mannequin.glb").to_str()).unwrap();
+    pipeline.apply(take.clone()).unwrap()
 }
 
 /// The squat with its left knee bent backwards at the beginning, as its performer did it.
@@ -61,4 +71,67 @@ fn a_take_that_needs_no_repair_is_judged_by_all_measures() {
     let report = Pipeline::standard(data("mannequin.glb")).unwrap().apply(take("walk.bvh")).unwrap().1;
     assert!(report.findings.iter().all(|finding| finding.left.is_some()), "{:?}", report.findings);
     assert!(report.not_judged.is_empty(), "{:?}", report.not_judged);
+}
+
+#[test]
+fn a_result_that_was_cut_or_mirrored_is_judged_beside_the_take_cut_or_mirrored() {
+    let take = take("walk.bvh");
+    let (retarget, lock) = ("\"retarget\"", "\"foot_lock\"");
+    let (trim, frames, mirror) =
+        ("\"trim\"\nstart_s = 0.5\nend_s = 2.0", "\"trim\"\nstart_frame = 20\nend_frame = 80", "\"mirror\"");
+    let readings = |report: &Report| report.metrics.iter().map(Reading::from).collect::<Vec<_>>();
+    let whole = readings(&reported(&take, &[retarget, lock]).1);
+    let all = Verdict::of(&whole).judged;
+    assert!(all > 15 && Verdict::of(&whole).judgement() == Judgement::Good, "{all}");
+    // A part of a walk is no loop, which is a measure less.
+    let good = |readings: &[Reading]| {
+        let verdict = Verdict::of(readings);
+        verdict.judgement() == Judgement::Good && verdict.not_judged == 0 && verdict.judged + 1 >= all
+    };
+    for stages in [
+        vec![trim, retarget, lock],
+        vec![retarget, lock, trim],
+        vec![retarget, lock, "\"resample\"\nrate_hz = 24", frames],
+        vec![mirror, retarget, lock],
+        vec![retarget, lock, mirror, trim],
+    ] {
+        let (result, report) = reported(&take, &stages);
+        assert!(good(&readings(&report)), "{stages:?} {:?}", report.metrics);
+        // Later, beside the whole take, the verdict is the same, and damage is seen.
+        let reference = ReferenceMotion::changed(take.clone(), &result, &report.take_changes).unwrap();
+        assert!(reference.frames().abs_diff(result.clip.frames()) <= 1, "{stages:?}");
+        let context = MetricContext::new(&result.character);
+        let measured = |motion: &Motion| -> Vec<Reading> {
+            reference.assess(&context, motion).metrics.iter().map(Reading::from).collect()
+        };
+        assert!(good(&measured(&result)), "{stages:?}");
+        let hips = result.character.rig.joint(Role::Hips).unwrap();
+        let knee = result.character.rig.joint(Role::LowerLeg(Side::Left)).unwrap();
+        let changed = |change: &dyn Fn(&mut Motion, usize)| {
+            let mut motion = result.clone();
+            (0..motion.clip.frames()).for_each(|frame| change(&mut motion, frame));
+            Verdict::of(&measured(&motion)).judgement()
+        };
+        let over = |change: &dyn Fn(&mut Motion, usize)| {
+            assert_eq!(changed(change), Judgement::Over, "{stages:?}");
+        };
+        over(&|motion, frame| motion.clip.rotations_mut(frame)[knee.index()] *= exp(&(Vec3::x() * 1.0)));
+        over(&|motion, frame| motion.clip.rotations_mut(frame)[hips.index()] *= exp(&(Vec3::x() * 3.0)));
+        let (count, joints) = (result.clip.frames(), result.clip.joints());
+        over(&|motion, frame| {
+            let last = count - 1 - frame;
+            let source = result.clip.all_rotations()[last * joints..][..joints].to_vec();
+            motion.clip.rotations_mut(frame).copy_from_slice(&source);
+        });
+    }
+}
+
+#[test]
+fn a_take_that_was_cut_by_hand_is_not_cut_again() {
+    let take = take("walk.bvh");
+    let (result, report) = reported(&take, &["\"trim\"\nstart_s = 1.0", "\"retarget\""]);
+    assert_eq!(report.take_changes[0], TakeChange::Part { from_s: 1.0, to_s: None });
+    let cut = take.part(take.clip.frames() - result.clip.frames()..take.clip.frames());
+    let reference = ReferenceMotion::changed(cut, &result, &report.take_changes).unwrap();
+    assert_eq!(reference.frames(), result.clip.frames());
 }

@@ -9,9 +9,11 @@ use crate::export::made_by;
 use crate::kinematics::cuts;
 use crate::measure::{Assessment, MetricContext, Reading, add_words, assess, assess_beside, mark};
 use crate::model::{Character, Contacts, Motion};
-use crate::report::{Metric, NotJudged, Series};
+use crate::report::{Metric, NotJudged, Series, TakeChange};
 use crate::retarget::{MapError, Retarget, RootScale, map};
 use crate::signal::{Rate, Resampling, resample};
+use crate::stages::changed_take;
+use serde::de::DeserializeOwned;
 use std::borrow::Cow;
 use std::convert::Infallible;
 use std::ops::Range;
@@ -35,12 +37,28 @@ pub struct ReferenceMotion {
 }
 
 impl ReferenceMotion {
-    /// The take that `result` was made from.
+    /// The take that `result` was made from, changed as the result's file records.
     ///
     /// # Errors
     /// A [`MapError`] if the two bodies have no joints in common.
     pub fn of(take: Motion, result: &Motion) -> Result<Self, MapError> {
-        let (take, target) = (comparable(take, result), Arc::clone(&result.character));
+        Self::changed(take, result, &recorded_changes(&result.character))
+    }
+
+    /// The take that `result` was made from, changed alike. Nothing is cut from a take that is as long as the result.
+    ///
+    /// # Errors
+    /// A [`MapError`] if the two bodies have no joints in common.
+    pub fn changed(mut take: Motion, result: &Motion, changes: &[TakeChange]) -> Result<Self, MapError> {
+        let longer = (take.clip.duration() - result.clip.duration()) * result.clip.sample_rate > 1.0;
+        let wanted = |change: &&TakeChange| longer || !matches!(change, TakeChange::Part { .. });
+        let retarget = changes.iter().position(|change| *change == TakeChange::Retargeted);
+        let (before, after) = changes.split_at(retarget.unwrap_or(changes.len()));
+        let change = |take: Motion, changes: &[TakeChange]| {
+            changes.iter().filter(wanted).fold(take, |take, &change| changed_take(take, change))
+        };
+        take = change(take, before);
+        let (take, target) = (change(comparable(take, result), after), Arc::clone(&result.character));
         let not_judged = recorded(&target);
         if alike(&take.character, &target) {
             return Ok(Self { take, transfer: None, target, not_judged });
@@ -85,10 +103,18 @@ impl ReferenceMotion {
 
 /// What the stages that made a character's file recorded as not judged.
 fn recorded(character: &Character) -> NotJudged {
+    from_record(character, "not_judged")
+}
+
+/// What the stages that made a character's file did to the frames of the take.
+fn recorded_changes(character: &Character) -> Vec<TakeChange> {
+    from_record(character, "take_changes")
+}
+
+fn from_record<T: DeserializeOwned + Default>(character: &Character, member: &str) -> T {
     let record = character.document.as_ref().and_then(made_by);
-    let record =
-        record.and_then(|mut record| serde_json::from_value(record.get_mut("not_judged")?.take()).ok());
-    record.unwrap_or_default()
+    let value = record.and_then(|mut record| Some(record.get_mut(member)?.take()));
+    value.and_then(|value| serde_json::from_value(value).ok()).unwrap_or_default()
 }
 
 /// The take at the rate of `result`, with contacts that are detected on it.

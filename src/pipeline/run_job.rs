@@ -17,7 +17,7 @@ use crate::export;
 use crate::import;
 use crate::measure::{Reading, Verdict};
 use crate::model::{Asset, Clip, Mark, Motion, Skeleton};
-use crate::report::{NotJudged, Report};
+use crate::report::{Report, TakeChange};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -159,8 +159,7 @@ impl<'a> JobRun<'a> {
         let pipeline = self.pipeline;
         // A document that only changes its format is otherwise left as it is.
         let own = pipeline.stages.is_empty() && self.motions.iter().any(|m| m.character.document.is_some());
-        let made_by =
-            if own { String::new() } else { made_by(pipeline, &self.sources, &self.report.not_judged) };
+        let made_by = if own { String::new() } else { made_by(pipeline, &self.sources, &self.report) };
         let mut outputs = Vec::new();
         for (format, path) in &job.outputs {
             outputs.push(self.encode(*format, path, record, &made_by)?);
@@ -286,12 +285,15 @@ fn skeleton_hash(skeleton: &Skeleton) -> String {
 }
 
 /// What made the outputs, as JSON; independent of time and place.
-fn made_by(pipeline: &Pipeline, sources: &[FileHash], not_judged: &NotJudged) -> String {
+fn made_by(pipeline: &Pipeline, sources: &[FileHash], report: &Report) -> String {
     let inputs: Vec<_> = sources.iter().map(|s| json!({ "name": s.path, "blake3": s.blake3 })).collect();
     let version = env!("CARGO_PKG_VERSION");
     let mut made_by = json!({ "version": version, "pipeline": pipeline.fingerprint, "inputs": inputs });
-    if !not_judged.is_empty() {
-        made_by["not_judged"] = json!(not_judged);
+    if !report.not_judged.is_empty() {
+        made_by["not_judged"] = json!(report.not_judged);
+    }
+    if report.take_changes.iter().any(|change| *change != TakeChange::Retargeted) {
+        made_by["take_changes"] = json!(report.take_changes);
     }
     made_by.to_string()
 }
@@ -315,6 +317,7 @@ pub(super) fn apply_stages(
         motion.check().map_err(RunError::Invalid)?;
     }
     let mut plain = None;
+    report.take_changes.clear();
     for (index, resolved) in stages.iter().enumerate() {
         let ResolvedStage { number, name, meaningless, stage } = resolved;
         steps.begins(JobStep::Stage { number: *number, of: stages.len(), name });
@@ -329,9 +332,15 @@ pub(super) fn apply_stages(
             marks.extend(stage.marks(&motion));
         }
         monitor.before(index, resolved, &motion, &report.not_judged);
+        let retargets = !Arc::ptr_eq(&stage.leaving(&motion.character), &motion.character);
+        let change = if retargets { Some(TakeChange::Retargeted) } else { stage.take_change(&motion) };
         let found = report.findings.len();
         let beside = plain.as_ref().filter(|plain| stage.needs_plain() && same_frames(plain, &motion));
         motion = stage.apply_beside(motion, beside, report).map_err(stage_error(*number, name))?;
+        if let Some(change) = change {
+            monitor.change_take(change);
+            report.take_changes.push(change);
+        }
         plain = plain.and_then(|plain| stage.carry(plain));
         let fixed = report.findings[found..].iter().any(|finding| finding.left.is_none());
         let changed = fixed || !stage.only_fixes();

@@ -8,7 +8,8 @@ use super::stored_take::StoredTake;
 use crate::contacts::{ContactOptions, detect};
 use crate::measure::{AGAINST_THE_TAKE, Assessment, MetricContext, add_words, assess, change, mark};
 use crate::model::Motion;
-use crate::report::{Change, NotJudged, Report, io_reason};
+use crate::report::{Change, NotJudged, Report, TakeChange, io_reason};
+use crate::stages::changed_take;
 use std::borrow::Cow;
 use std::io;
 use std::ops::Range;
@@ -42,6 +43,8 @@ pub(super) struct StageMonitor {
     detailed: bool,
     /// The take: the motion as it was read; the motion that was retargeted if stages had cut, moved or mirrored its frames.
     take: Option<KeptTake>,
+    /// What later stages did to frames, with the take to be changed alike.
+    later: Vec<TakeChange>,
     /// The index of the stage that changed the character.
     retarget: Option<usize>,
     before: Option<Arc<Motion>>,
@@ -78,6 +81,24 @@ impl StageMonitor {
         }
     }
 
+    /// Changes the take as a stage changed the motion. Contacts are detected on the frames that were retargeted: after that the
+    /// take is changed only when it has them.
+    pub(super) fn change_take(&mut self, change: TakeChange) {
+        if self.retarget.is_some() {
+            return self.later.push(change);
+        }
+        self.take = match self.take.take() {
+            Some(KeptTake::Memory(take)) => {
+                Some(KeptTake::Memory(Arc::new(changed_take(Arc::unwrap_or_clone(take), change))))
+            }
+            Some(KeptTake::File(take)) => match take.part(0..take.frames()) {
+                Ok(whole) => Some(KeptTake::of(&changed_take(whole, change), None)),
+                Err(_) => Some(KeptTake::File(take)),
+            },
+            None => None,
+        };
+    }
+
     /// Observes the motion after the stage of this name.
     pub(super) fn after(&mut self, stage: &str, motion: &Motion) {
         let Some(before) = self.before.take() else { return };
@@ -99,11 +120,15 @@ impl StageMonitor {
         }
         let context = pipeline.metric_context(&motion.character);
         let retarget = self.retarget.take().and_then(|index| stages.get(index));
+        let later = std::mem::take(&mut self.later);
+        let alike =
+            |take: Motion| later.iter().fold(comparable(take, motion), |take, &c| changed_take(take, c));
         let take = match self.take.take() {
-            Some(KeptTake::Memory(take)) => Some(comparable(Arc::unwrap_or_clone(take), motion)),
+            Some(KeptTake::Memory(take)) => Some(alike(Arc::unwrap_or_clone(take))),
+            Some(KeptTake::File(take)) if !later.is_empty() => take.part(0..take.frames()).ok().map(alike),
             Some(KeptTake::File(take)) => match stored(&context, &take, retarget, motion, report) {
                 Ok(Ok(made)) => return self.record(made, motion, several, report),
-                Ok(Err(whole)) => Some(comparable(whole, motion)),
+                Ok(Err(whole)) => Some(alike(whole)),
                 Err(error) => {
                     let said = format!(
                         "the take could not be read back from its temporary file ({}): the result was measured alone",

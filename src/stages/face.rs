@@ -4,7 +4,7 @@ use super::{RetargetConfig, Setting, Stage, StageConfig, StageError};
 use crate::import::{self, ImportOptions};
 use crate::measure::AGAINST_THE_TAKE;
 use crate::model::{AnimatedProperty, Character, Clip, Contacts, Motion, PropertyTrack};
-use crate::report::{Report, Shown};
+use crate::report::{Report, Shown, cut_at_start};
 use crate::retarget::{listed_targets, shares_targets, transferred};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,7 +21,8 @@ pub struct FaceConfig {
     /// The face take, relative to the pipeline file: `.csv` of Live Link Face, JSON of weights, or any file with animated morph
     /// targets. Empty: nothing is added.
     pub file: String,
-    /// When the face take begins, in seconds after the first frame of the motion; may be negative.
+    /// When the face take begins, in seconds after the first frame of the take, which an earlier `trim` may have cut; may be
+    /// negative.
     pub offset_s: f64,
 }
 
@@ -74,13 +75,14 @@ struct Face {
 }
 
 impl Stage for Face {
-    fn apply(&self, mut motion: Motion, _report: &mut Report) -> Result<Motion, StageError> {
+    fn apply(&self, mut motion: Motion, report: &mut Report) -> Result<Motion, StageError> {
         let (frames, rate) = (motion.clip.frames(), motion.clip.sample_rate);
+        let offset = self.offset - cut_at_start(&report.take_changes);
         let own = &mut motion.clip.property_tracks;
         own.retain(|t| !self.tracks.iter().any(|new| (&new.node, new.property) == (&t.node, t.property)));
         for track in &self.tracks {
             let last = (track.values.len() / track.width).saturating_sub(1) as f64;
-            let at = |frame: usize| ((frame as f64 / rate - self.offset) * self.rate).clamp(0.0, last);
+            let at = |frame: usize| ((frame as f64 / rate - offset) * self.rate).clamp(0.0, last);
             own.push(track.between((0..frames).map(at)));
         }
         Ok(motion)
@@ -131,6 +133,7 @@ mod tests {
     use super::super::scenes::{run, walker};
     use super::*;
     use crate::model::{Mesh, MorphTarget};
+    use crate::report::TakeChange;
 
     /// A walker with a face of two morph targets, and a table of the weights of one of them.
     fn scene(frames: usize) -> (Motion, tempfile::TempDir) {
@@ -171,6 +174,25 @@ mod tests {
             // The same stage again replaces its weights.
             assert_eq!(run(&config(&folder, offset), joined.clone()).unwrap(), joined);
         }
+    }
+
+    #[test]
+    fn a_face_stays_with_its_body_when_the_beginning_is_cut() {
+        let (motion, folder) = scene(31);
+        let rate = motion.clip.sample_rate;
+        let whole = run(&config(&folder, 0.05), motion.clone()).unwrap();
+        let cut = 6;
+        let setting = Setting::new(Arc::clone(&motion.character), "");
+        let stage = config(&folder, 0.05).resolve(&setting).unwrap();
+        let part = TakeChange::Part { from_s: cut as f64 / rate, to_s: None };
+        let mut report = Report { take_changes: vec![part], ..Report::default() };
+        let joined = stage.apply(motion.part(cut..31), &mut report).unwrap();
+        let [later, first] = [&joined, &whole].map(|motion| &motion.clip.property_tracks[0]);
+        for frame in 0..31 - cut {
+            let pairs = later.frame(frame).iter().zip(first.frame(frame + cut));
+            pairs.for_each(|(a, b)| assert!((a - b).abs() < 1e-6, "{frame}: {a} {b}"));
+        }
+        assert!(later.frame(3) != first.frame(3), "the weights change over time");
     }
 
     #[test]

@@ -8,9 +8,8 @@
 
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::math::{Mat3, Quat, RawQuat, Vec3};
-use crate::measure::AGAINST_THE_TAKE;
 use crate::model::{Character, Clip, JointId, Motion, Rig, Role, Skeleton};
-use crate::report::Report;
+use crate::report::{Report, TakeChange};
 use crate::signal::fix_hemispheres;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,11 +24,6 @@ pub struct MirrorConfig {
 
 impl StageConfig for MirrorConfig {
     const NAME: &'static str = "mirror";
-
-    /// The left of the result is the right of the take.
-    fn meaningless(&self) -> &'static [&'static str] {
-        AGAINST_THE_TAKE
-    }
 
     fn resolve(&self, setting: &Setting) -> Result<Box<dyn Stage>, StageError> {
         let character = &*setting.arriving;
@@ -155,6 +149,10 @@ fn reflect(q: &Quat) -> Quat {
 impl Stage for Mirror {
     fn carry(&self, plain: Motion) -> Option<Motion> {
         self.apply(plain, &mut Report::default()).ok()
+    }
+
+    fn take_change(&self, _: &Motion) -> Option<TakeChange> {
+        Some(TakeChange::Mirrored)
     }
 
     fn apply(&self, motion: Motion, report: &mut Report) -> Result<Motion, StageError> {

@@ -29,6 +29,7 @@ mod self_contact;
 #[cfg(feature = "physics")]
 mod secondary;
 mod stage;
+mod take_change;
 mod trim;
 
 pub(crate) use contacts::ContactsConfig;
@@ -57,6 +58,7 @@ pub(crate) use root_motion::RootMotionConfig;
 pub(crate) use secondary::SecondaryConfig;
 pub(crate) use self_contact::SelfContactConfig;
 pub use stage::{Setting, Stage, StageConfig, StageError};
+pub(crate) use take_change::changed_take;
 pub(crate) use trim::TrimConfig;
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use crate::body::CharacterBody;
 use crate::model::{Character, Mark, Motion};
-use crate::report::Report;
+use crate::report::{Report, TakeChange};
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 use std::ops::Range;
@@ -115,6 +115,11 @@ pub trait Stage: Send + Sync + std::fmt::Debug {
     /// frames, which the direct transfer then needs too. `None` where it has no counterpart any more.
     fn carry(&self, plain: Motion) -> Option<Motion> {
         Some(plain)
+    }
+
+    /// What the stage does to the frames of this motion that its take can undergo as well; `None` for other changes.
+    fn take_change(&self, _: &Motion) -> Option<TakeChange> {
+        None
     }
 
     /// Whether the stage changes nothing but what it reports as a fixed finding.

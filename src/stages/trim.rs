@@ -4,9 +4,8 @@
 //! original first frame. Units: seconds or frames.
 
 use super::{Setting, Stage, StageConfig, StageError};
-use crate::measure::AGAINST_THE_TAKE;
 use crate::model::Motion;
-use crate::report::Report;
+use crate::report::{Report, TakeChange};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -34,11 +33,6 @@ const FRAME_ROUNDING: f64 = 0.01;
 
 impl StageConfig for TrimConfig {
     const NAME: &'static str = "trim";
-
-    /// Frames of the result are other frames of the take.
-    fn meaningless(&self) -> &'static [&'static str] {
-        AGAINST_THE_TAKE
-    }
 
     fn validate(&self) -> Result<(), Vec<StageError>> {
         let mut faults = Vec::new();
@@ -84,6 +78,13 @@ struct Trim(TrimConfig);
 impl Stage for Trim {
     fn carry(&self, plain: Motion) -> Option<Motion> {
         self.apply(plain, &mut Report::default()).ok()
+    }
+
+    fn take_change(&self, motion: &Motion) -> Option<TakeChange> {
+        let seconds = |frame: usize| frame as f64 / motion.clip.sample_rate;
+        let from_s = self.0.start_frame.map(seconds).or(self.0.start_s).unwrap_or(0.0);
+        let to_s = self.0.end_frame.map(seconds).or(self.0.end_s);
+        (from_s > 0.0 || to_s.is_some()).then_some(TakeChange::Part { from_s, to_s })
     }
 
     fn apply(&self, motion: Motion, _report: &mut Report) -> Result<Motion, StageError> {

@@ -1,0 +1,24 @@
+//! What stages do to the frames of a motion, done to its take as well, so that both stay comparable.
+
+use super::{MirrorConfig, Setting, StageConfig, TrimConfig};
+use crate::model::Motion;
+use crate::report::{Report, TakeChange};
+use std::sync::Arc;
+
+/// The take with one change; as it is where the change cannot be made on its body.
+pub fn changed_take(take: Motion, change: TakeChange) -> Motion {
+    let stage = match change {
+        TakeChange::Retargeted => return take,
+        TakeChange::Part { from_s, to_s } => {
+            let config = TrimConfig { start_s: Some(from_s), end_s: to_s, ..TrimConfig::default() };
+            config.resolve(&Setting::new(Arc::clone(&take.character), ""))
+        }
+        TakeChange::Mirrored => {
+            MirrorConfig::default().resolve(&Setting::new(Arc::clone(&take.character), ""))
+        }
+    };
+    match stage.and_then(|stage| stage.apply(take.clone(), &mut Report::default())) {
+        Ok(changed) => changed,
+        Err(_) => take,
+    }
+}

@@ -190,3 +190,21 @@ fn completions_are_installed_by_one_command() {
         stderr(&refused).starts_with("error: `elvish` has no folder for completions\n  hint: write them")
     );
 }
+
+#[test]
+fn an_override_that_the_output_replaces_is_refused() {
+    let folder = TempDir::new().unwrap();
+    let (take, hero) = (data("walk.bvh"), data("robot.glb"));
+    let made = |set: &str, output: &str| {
+        posemill(folder.path(), &["retarget", &take, "--onto", &hero, "-o", output, "--set", set])
+    };
+    let refused = made("output.formats=[\"glb\", \"bvh\"]", "a.glb");
+    assert_eq!(refused.status.code(), Some(2));
+    let message = stderr(&refused);
+    assert!(message.contains("does nothing: the extension of the output file is its format"), "{message}");
+    assert!(message.contains("end `-o` with `/` for a folder with several formats"), "{message}");
+    let message = stderr(&made("output.dir=there", "a/"));
+    assert!(message.contains("`--set output.dir` does nothing: `-o` names the output"), "{message}");
+    assert!(made("output.formats=[\"glb\", \"bvh\"]", "a/").status.success());
+    assert!(folder.path().join("a/walk.bvh").is_file() && folder.path().join("a/walk.glb").is_file());
+}

@@ -100,7 +100,7 @@ impl<'a> FolderWalk<'a> {
                 if self.except.is_some_and(|e| whole.starts_with(e)) {
                     continue;
                 }
-                // A link counts as its target; a dangling link is not a file.
+                // A link counts as its target.
                 let kind = match entry.file_type() {
                     Ok(kind) if kind.is_symlink() => std::fs::metadata(&whole).map(|m| m.file_type()),
                     kind => kind,
@@ -116,7 +116,8 @@ impl<'a> FolderWalk<'a> {
                     }
                     Ok(kind) if kind.is_file() => self.file(&path, found),
                     Err(e) if e.kind() != ErrorKind::NotFound => self.unseen(&whole, &e),
-                    _ => {}
+                    Err(_) => self.dangling(&path, &whole),
+                    Ok(_) => {}
                 }
             }
         }
@@ -143,6 +144,16 @@ impl<'a> FolderWalk<'a> {
                     archive.shown()
                 ));
             }
+        }
+    }
+
+    /// Reports a link whose target is missing if it would be a take, or a folder of takes: a share that is not mounted. Hidden
+    /// links are locks of editors.
+    fn dangling(&mut self, path: &Path, whole: &Path) {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let folder = path.extension().is_none() && path.components().count() < self.depth;
+        if !name.starts_with('.') && (folder || self.matches(path)) {
+            self.unseen.push(format!("the link `{}` leads to nothing, and is left out", whole.shown()));
         }
     }
 
@@ -213,13 +224,17 @@ mod tests {
         std::fs::write(at("real/deep/a.bvh"), "").unwrap();
         std::os::unix::fs::symlink(at("real"), at("link")).unwrap();
         std::os::unix::fs::symlink(at("real"), at("real/deep/back")).unwrap();
-        std::os::unix::fs::symlink(at("nowhere"), at("void")).unwrap();
+        for dangling in ["void", "take.bvh", "note.txt", ".#lock"] {
+            std::os::unix::fs::symlink(at("nowhere"), at(dangling)).unwrap();
+        }
         std::os::unix::fs::symlink(at("self"), at("self")).unwrap();
         let (found, unseen) = walked(folder.path(), "**/*.bvh");
         assert_eq!(found, ["link/deep/a.bvh", "real/deep/a.bvh"]);
-        assert_eq!(unseen.len(), 3, "{unseen:?}");
+        assert_eq!(unseen.len(), 5, "{unseen:?}");
         assert!(unseen[0].ends_with("self` cannot be read: too many levels of symbolic links"));
-        assert!(unseen[1..].iter().all(|line| line.contains("deep/back` leads back to a folder")));
+        assert!(unseen[1..3].iter().all(|line| line.contains("deep/back` leads back to a folder")));
+        let nothing = |line: &String| line.ends_with("` leads to nothing, and is left out");
+        assert!(unseen[3..].iter().all(nothing), "{unseen:?}");
     }
 
     #[cfg(target_os = "linux")]

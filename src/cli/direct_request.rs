@@ -90,6 +90,7 @@ pub fn plan(request: DirectRequest<'_>, arguments: &RunnerArguments) -> Result<P
         (true, _) | (false, true) => Destination::Folder(path),
         (false, false) => Destination::File(path),
     };
+    refuse_replaced(&arguments.sets, &destination)?;
     if let (Destination::File(_), Some(format)) = (&destination, request.format)
         && OutputFormat::of_extension(&extension).is_some_and(|f| f != format)
     {
@@ -108,6 +109,22 @@ pub fn plan(request: DirectRequest<'_>, arguments: &RunnerArguments) -> Result<P
         PipelineSpec { name, text, sets, folder: here.to_owned(), character, every_page: true, verdict };
     let pipeline = spec.pipeline_of(&config)?;
     Ok(PlannedRun { spec, pipeline, repro, jobs, named: true, unseen })
+}
+
+/// Refuses overrides of what the output of the command line says.
+fn refuse_replaced(sets: &[String], destination: &Destination) -> Result<(), Failure> {
+    let set = |key: &str| sets.iter().any(|set| set.split('=').next().is_some_and(|name| name.trim() == key));
+    let told = match destination {
+        _ if set("output.dir") => {
+            "`--set output.dir` does nothing: `-o` names the output\nleave one of them out"
+        }
+        Destination::File(_) if set("output.formats") => {
+            "`--set output.formats` does nothing: the extension of the output file is its format\n\
+             end `-o` with `/` for a folder with several formats"
+        }
+        _ => return Ok(()),
+    };
+    Err(Failure::Argument(told.to_owned()))
 }
 
 /// The command that repeats one job.

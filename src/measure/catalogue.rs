@@ -155,9 +155,19 @@ pub const MEASURES: &[Measure] = &[
         None,
         "RMS over f and end joints (hands, feet, head) of |x(f+2) - 3x(f+1) + 3x(f) - x(f-1)| / dt^3",
     ),
-    measure("jerk_ratio", "1", Some(acceptable::SHAKING), "jerk over that of the copy"),
+    measure(
+        "jerk_ratio",
+        "1",
+        Some(acceptable::SHAKING),
+        "jerk over that of the copy, which counts for at least 1e-5 m / dt^3",
+    ),
     measure("turn_max", "rad", None, "greatest change of a local rotation from one frame to the next"),
-    measure("turn_ratio", "1", Some(acceptable::TURNING), "turn_max over that of the copy"),
+    measure(
+        "turn_ratio",
+        "1",
+        Some(acceptable::TURNING),
+        "turn_max over that of the copy, which counts for at least 1e-3 rad",
+    ),
     measure(
         "correction_roughness",
         "m/s^2",
@@ -273,7 +283,7 @@ pub const MEASURES: &[Measure] = &[
         "knee_jerk_ratio",
         "1",
         Some(acceptable::SHAKING),
-        "RMS of the third differences of the knees over that of the scaled take's",
+        "RMS of the third differences of the knees over that of the scaled take's, which counts for at least 1e-5 of the leg",
     ),
     measure("foot_jerk_ratio", "1", Some(acceptable::SHAKING), "the same of the ankles"),
     measure(

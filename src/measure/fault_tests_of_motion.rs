@@ -83,3 +83,20 @@ fn every_measure_with_a_limit_has_a_fault_that_it_alone_sees() {
         assert!(files.iter().any(|file| file.contains(&only)), "no test of {}", measure.name);
     }
 }
+
+#[test]
+fn a_still_body_does_not_shake_by_the_last_digits_of_its_file() {
+    let mut scene = resting();
+    let hips = joint(&scene.copy, Role::Hips);
+    let trembling = |motion: &_, metres: f64| {
+        changed(motion, |f, pose| {
+            let sign = if f % 2 == 0 { 1.0 } else { -1.0 };
+            pose.local_mut()[hips.index()].translation.x += sign * metres;
+        })
+    };
+    scene.copy = trembling(&scene.copy, 1e-12);
+    scene.take = trembling(&scene.take, 1e-12);
+    assert_eq!(scene.added(&trembling(&scene.copy, 5e-7)), [""; 0]);
+    // A millimetre is seen.
+    assert!(scene.added(&trembling(&scene.copy, 1e-3)).contains(&"jerk_ratio".to_owned()));
+}

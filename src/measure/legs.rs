@@ -4,6 +4,7 @@
 //! edits labels cannot change a result. Units: metres of the common height, radians, seconds.
 
 use super::arm_contacts::ArmContacts;
+use super::assess::LEAST_STEP;
 use super::limb_comparison::{FEWEST, LimbComparison, MetricsAndSeries, both_sides, with_copy};
 use super::limb_frame::{ANKLE, KNEE, LimbFrame};
 use super::limb_steps::{foot_orientation, pops};
@@ -96,8 +97,8 @@ impl LimbComparison {
         };
         let (mut metrics, mut series) = (Vec::new(), Vec::new());
         for (name, p) in [("knee_jerk", KNEE), ("foot_jerk", ANKLE)] {
-            let of_source = jerk(&self.source, p);
-            if self.frames > FEWEST && of_source > 1e-9 * self.leg {
+            let of_source = jerk(&self.source, p).max(LEAST_STEP * self.leg);
+            if self.frames > FEWEST {
                 let (own, plain) = (jerk(&self.own, p) / of_source, jerk(&self.copy, p) / of_source);
                 metrics.push(with_copy(&format!("{name}_ratio"), own, plain));
                 // What the motion adds to the source's, over the RMS of the source's.

@@ -148,7 +148,7 @@ impl Diagnosis {
             return of_toml(path, named);
         }
         match load_and_name(path, &[]) {
-            Ok((asset, format)) => of_asset(path, &asset, format),
+            Ok((mut asset, format)) => of_asset(path, &mut asset, format),
             Err(failure) => of_robot(path, &suffix, robots).unwrap_or_else(|| {
                 let unknown = matches!(&failure, Failure::Import { error: ImportError::Unknown { .. }, .. });
                 let other = !named && (unknown || is_often_other(&suffix));
@@ -182,8 +182,8 @@ fn of_robot(path: &Path, suffix: &str, robots: &[PathBuf]) -> Option<Diagnosis> 
     }
     robots.iter().find_map(|robot| {
         let set = format!("input.robot={}", toml::Value::String(robot.display().to_string()));
-        let (asset, format) = load_and_name(path, &[set]).ok()?;
-        let found = of_asset(path, &asset, format);
+        let (mut asset, format) = load_and_name(path, &[set]).ok()?;
+        let found = of_asset(path, &mut asset, format);
         let about = format!("motion of the robot `{}`, {}", robot.shown(), found.about);
         Some(Diagnosis { kind: FileKind::Arrays, about, robot: Some(robot.clone()), body: None, ..found })
     })
@@ -238,8 +238,8 @@ fn of_pipeline(path: &Path) -> Diagnosis {
     Diagnosis { missing: unseen.into_iter().collect(), ..Diagnosis::new(path, FileKind::Pipeline, about) }
 }
 
-fn of_asset(path: &Path, asset: &Asset, format: &'static str) -> Diagnosis {
-    let character = &asset.character;
+fn of_asset(path: &Path, asset: &mut Asset, format: &'static str) -> Diagnosis {
+    let character = &Arc::clone(&asset.character);
     let made = character.document.as_ref().and_then(made_by);
     let kind = match asset.clips.is_empty() {
         true if character.robot.is_some() => FileKind::Robot,

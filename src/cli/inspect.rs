@@ -74,11 +74,11 @@ pub fn run(arguments: &InspectArguments, console: &Console) -> Result<Exit, Fail
         sets.push(format!("input.robot={}", toml::Value::String(robot.display().to_string())));
     }
     if let [file] = files.as_slice() {
-        let (asset, read_as) = read(file, &sets, arguments)?;
+        let (mut asset, read_as) = read(file, &sets, arguments)?;
         if arguments.json {
-            console.json(&document_of(file, &asset, read_as));
+            console.json(&document_of(file, &mut asset, read_as));
         } else {
-            console.data(&page_of(file, &asset, read_as));
+            console.data(&page_of(file, &mut asset, read_as));
         }
         if let Some((path, format)) = picture {
             draw_roles(&asset, file, path, format)?;
@@ -90,8 +90,10 @@ pub fn run(arguments: &InspectArguments, console: &Console) -> Result<Exit, Fail
     let mut documents = Vec::new();
     for file in &files {
         match read(file, &sets, arguments) {
-            Ok((asset, read_as)) if arguments.json => documents.push(document_of(file, &asset, read_as)),
-            Ok((asset, read_as)) => console.data(&(page_of(file, &asset, read_as) + "\n")),
+            Ok((mut asset, read_as)) if arguments.json => {
+                documents.push(document_of(file, &mut asset, read_as));
+            }
+            Ok((mut asset, read_as)) => console.data(&(page_of(file, &mut asset, read_as) + "\n")),
             Err(failure) => {
                 console.error(failure);
                 exit = Exit::SomeFailed;
@@ -125,12 +127,15 @@ fn read(
     Ok((only(asset, arguments.clip.as_deref())?, read_as))
 }
 
-fn page_of(file: &Path, asset: &Asset, read_as: &'static str) -> String {
-    page(asset, &file.display().to_string(), format(asset, read_as)) + &told(asset, &capture_errors(asset))
+fn page_of(file: &Path, asset: &mut Asset, read_as: &'static str) -> String {
+    let text = page(asset, &file.display().to_string(), format(asset, read_as));
+    let errors = capture_errors(asset);
+    text + &told(asset, &errors)
 }
 
-fn document_of(file: &Path, asset: &Asset, read_as: &'static str) -> Value {
-    document(asset, &file.display().to_string(), format(asset, read_as), &capture_errors(asset))
+fn document_of(file: &Path, asset: &mut Asset, read_as: &'static str) -> Value {
+    let errors = capture_errors(asset);
+    document(asset, &file.display().to_string(), format(asset, read_as), &errors)
 }
 
 fn draw_roles(asset: &Asset, file: &Path, path: &Path, format: Format) -> Result<(), Failure> {
@@ -180,12 +185,17 @@ fn calibration(character: &Character) -> Value {
     json!({ "from": character.calibration_source().to_string(), "joints": joints.collect::<Vec<_>>() })
 }
 
-/// The capture errors of every clip, as the stage `repair` finds them.
-pub(super) fn capture_errors(asset: &Asset) -> Vec<Vec<Finding>> {
-    let judged = |clip: &Clip| {
-        repair_motion(Motion::new(Arc::clone(&asset.character), clip.clone()), &Faults::default()).findings
+/// The capture errors of every clip, as the stage `repair` finds them. The clips are repaired in place: a copy of a long one
+/// would take more time than reading it.
+pub(super) fn capture_errors(asset: &mut Asset) -> Vec<Vec<Finding>> {
+    let character = &asset.character;
+    let judged = |clip: Clip| {
+        let repaired = repair_motion(Motion::new(Arc::clone(character), clip), &Faults::default());
+        (repaired.motion.clip, repaired.findings)
     };
-    asset.clips.iter().map(judged).collect()
+    let findings;
+    (asset.clips, findings) = std::mem::take(&mut asset.clips).into_iter().map(judged).unzip();
+    findings
 }
 
 /// The capture errors as text; empty if there are none.

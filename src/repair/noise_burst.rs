@@ -6,7 +6,7 @@
 use super::fault_log::FaultLog;
 use super::working_take::WorkingTake;
 use crate::math::median;
-use crate::signal::WhiteNoise;
+use crate::signal::{WhiteNoise, may_exceed};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -34,10 +34,13 @@ pub(super) fn bursts(take: &WorkingTake, cut: &[bool], log: &mut FaultLog) {
         return;
     }
     let of_joint = |j: &usize| -> Option<(usize, Range<usize>, f64)> {
-        let noise = |start: &usize| {
-            let at = |f: usize| -> [f64; 4] { take.rotation(f, *j).coords.into() };
-            WhiteNoise::of(&(*start..start + length).map(at).collect::<Vec<_>>())
-        };
+        let at = |f: usize| -> [f64; 4] { take.rotation(f, *j).coords.into() };
+        let rotations: Vec<[f64; 4]> = (0..take.frames()).map(at).collect();
+        // Almost no joint comes near the limit.
+        if !may_exceed(&rotations, length, 0.25 * least.to_radians()) {
+            return None;
+        }
+        let noise = |start: &usize| WhiteNoise::of(&rotations[*start..start + length]);
         let noises: Vec<WhiteNoise> = starts.iter().map(noise).collect();
         let degrees: Vec<f64> = noises.iter().map(|n| 2.0 * (2.0 * n.by_sixth).to_degrees()).collect();
         let usual = median(degrees.clone());

@@ -13,6 +13,8 @@ use crate::signal::spans;
 
 /// A joint this near to its rest rotation has no data, degrees: what is written as zero is read within rounding.
 const AT_REST: f64 = 0.01;
+/// A joint with a smaller cosine of half the angle from its rest rotation, 1.6 degrees, is clearly not at rest.
+const CLEARLY: f64 = 0.9999;
 /// Least share of the rotating joints without data.
 const WITHOUT_DATA: f64 = 0.8;
 /// Longest time that is filled, seconds.
@@ -31,7 +33,8 @@ pub(super) fn gaps(take: &mut WorkingTake, log: &mut FaultLog) {
     let rest: Vec<_> =
         take.rotating.iter().map(|&j| (j, skeleton.joint(JointId::new(j)).rest.rotation)).collect();
     let near = |f: usize, (j, rest): &(usize, crate::math::Quat)| {
-        rotation_between(take.rotation(f, *j), rest).to_degrees() < AT_REST
+        let own = take.rotation(f, *j);
+        own.coords.dot(&rest.coords).abs() > CLEARLY && rotation_between(own, rest).to_degrees() < AT_REST
     };
     let most = ((1.0 - WITHOUT_DATA) * rest.len() as f64) as usize;
     let empty = |f: usize| {

@@ -30,7 +30,7 @@ pub(super) fn spikes(take: &mut WorkingTake, log: &mut FaultLog) {
     let least = LEAST.max(FASTEST * take.dt);
     log.test("spike", 0.0);
     // Shares from half of the limit are reported; few joints come near it.
-    for (k, _) in take.leaps(LONGEST).into_iter().enumerate().filter(|(_, leap)| *leap >= 0.5 * least) {
+    for k in take.leaps(LONGEST, 0.5 * least) {
         let steps: Vec<f64> = (0..edges).map(|e| take.steps(e)[k]).collect();
         let j = take.rotating[k];
         for length in 1..=LONGEST {
@@ -116,7 +116,7 @@ pub(super) fn pops(take: &WorkingTake, log: &mut FaultLog) {
     let least = POP.0.max(POP.1 * take.dt);
     let longest = take.frames_in(POP_LASTS, 1);
     let mut found = Vec::new();
-    for (k, _) in take.leaps(longest).into_iter().enumerate().filter(|(_, leap)| *leap >= least) {
+    for k in take.leaps(longest, least) {
         let j = take.rotating[k];
         let around = |e: usize| median_around(|e| take.steps(e)[k], edges, e, reach);
         let mut next = 1;

@@ -157,18 +157,23 @@ impl WorkingTake {
         &self.steps[edge * self.rotating.len()..][..self.rotating.len()]
     }
 
-    /// For every joint the greatest angle that it reaches in a step and again in one of the `longest` steps after it.
-    pub fn leaps(&self, longest: usize) -> Vec<f64> {
-        let none = || vec![0.0_f64; self.rotating.len()];
-        let greater = |mut most: Vec<f64>, edge: usize| {
-            for other in (edge + 1..=edge + longest).take_while(|other| *other < self.edges()) {
-                let pairs = self.steps(edge).iter().zip(self.steps(other));
-                most.iter_mut().zip(pairs).for_each(|(most, (a, b))| *most = most.max(a.min(*b)));
+    /// The columns of the joints that rotate by at least `least` degrees in a step and again in one of the `longest` steps after
+    /// it.
+    pub fn leaps(&self, longest: usize, least: f64) -> Vec<usize> {
+        let none = || vec![false; self.rotating.len()];
+        let edges = self.edges();
+        let mark = |mut leaps: Vec<bool>, edge: usize| {
+            for (k, step) in self.steps(edge).iter().enumerate() {
+                if *step >= least && !leaps[k] {
+                    let mut after = edge + 1..edges.min(edge + 1 + longest);
+                    leaps[k] = after.any(|other| self.steps(other)[k] >= least);
+                }
             }
-            most
+            leaps
         };
-        let edges = (0..self.edges()).into_par_iter().with_min_len(EDGES_PER_TASK).fold(none, greater);
-        edges.reduce(none, |a, b| a.iter().zip(b).map(|(a, b)| a.max(b)).collect())
+        let found = (0..edges).into_par_iter().with_min_len(EDGES_PER_TASK).fold(none, mark);
+        let found = found.reduce(none, |a, b| a.iter().zip(b).map(|(a, b)| *a || b).collect());
+        (0..found.len()).filter(|k| found[*k]).collect()
     }
 
     /// The mean rotation angle of all rotating joints over a step.

@@ -22,15 +22,8 @@ const NORMS: [f64; 2] = [70.0, 924.0];
 impl WhiteNoise {
     /// The estimates of a series; zeros where it is too short.
     pub fn of<const K: usize>(values: &[[f64; K]]) -> Self {
-        // The first tenth and the first quartile of chi-square with K degrees of freedom.
-        let [tenth, quarter] = match K {
-            1 => [0.0158, 0.1015],
-            3 => [0.5844, 1.2125],
-            _ => [1.0636, 1.9226],
-        };
-        let mut differences = values.to_vec();
-        let fourth = quantiles(squares(&mut differences, 4));
-        let sixth = quantiles(squares(&mut differences, 2));
+        let [tenth, quarter] = chi_square(K);
+        let [fourth, sixth] = squares(values).map(quantiles);
         let deviation = |square: f64, norm: f64| (square / (norm * quarter)).sqrt();
         Self {
             by_fourth: deviation(fourth[1], NORMS[0]),
@@ -45,25 +38,67 @@ impl WhiteNoise {
     }
 }
 
-/// The squared norms of the differences of a series, differentiated `times` more.
-fn squares<const K: usize>(values: &mut Vec<[f64; K]>, times: usize) -> Vec<f64> {
-    for _ in 0..times {
-        for f in 1..values.len() {
-            values[f - 1] = std::array::from_fn(|k| values[f][k] - values[f - 1][k]);
-        }
-        values.pop();
+/// The first tenth and the first quartile of chi-square with these degrees of freedom: 1, 3 or 4.
+fn chi_square(degrees: usize) -> [f64; 2] {
+    match degrees {
+        1 => [0.0158, 0.1015],
+        3 => [0.5844, 1.2125],
+        _ => [1.0636, 1.9226],
     }
-    values.iter().map(|d| d.iter().map(|x| x * x).sum()).collect()
+}
+
+/// The squared norms of the fourth and of the sixth differences of a series, in one pass.
+fn squares<const K: usize>(values: &[[f64; K]]) -> [Vec<f64>; 2] {
+    let square = |d: &[f64; K]| d.iter().map(|x| x * x).sum();
+    let mut squares = [4, 6].map(|order| Vec::with_capacity(values.len().saturating_sub(order)));
+    // The last value, and its differences of orders 1 to 5.
+    let mut last = [[0.0; K]; 6];
+    for (f, value) in values.iter().enumerate() {
+        let mut differences = [*value; 7];
+        for (order, last) in last.iter().enumerate() {
+            differences[order + 1] = std::array::from_fn(|k| differences[order][k] - last[k]);
+        }
+        last.copy_from_slice(&differences[..6]);
+        if f >= 4 {
+            squares[0].push(square(&differences[4]));
+        }
+        if f >= 6 {
+            squares[1].push(square(&differences[6]));
+        }
+    }
+    squares
+}
+
+/// Whether the noise by sixth differences of any `length` values in a row may exceed `deviation`: it is a quartile, so that three
+/// quarters of the differences have to.
+pub(crate) fn may_exceed<const K: usize>(values: &[[f64; K]], length: usize, deviation: f64) -> bool {
+    // The limit is rounded differently from the estimate.
+    const NEARLY: f64 = 1.0 - 1e-9;
+    let least = NEARLY * deviation * deviation * NORMS[1] * chi_square(K)[1];
+    let [_, sixth] = squares(values);
+    let window = length.saturating_sub(6);
+    let wanted = window - window.saturating_sub(1) / 4;
+    let mut above = 0;
+    sixth.iter().enumerate().any(|(f, square)| {
+        above += usize::from(*square > least);
+        above -= usize::from(f >= window && sixth[f - window] > least);
+        above >= wanted
+    })
 }
 
 /// The first tenth and the first quartile; 0 without values.
 fn quantiles(mut values: Vec<f64>) -> [f64; 2] {
     let Some(last) = values.len().checked_sub(1) else { return [0.0; 2] };
-    let (below, quarter, _) = values.select_nth_unstable_by(last / 4, f64::total_cmp);
+    // Squares are ordered as their bits.
+    let (below, quarter, _) = values.select_nth_unstable_by_key(last / 4, |square| square.to_bits());
     let quarter = *quarter;
     let tenth = last / 10;
     [
-        if below.len() > tenth { *below.select_nth_unstable_by(tenth, f64::total_cmp).1 } else { quarter },
+        if below.len() > tenth {
+            *below.select_nth_unstable_by_key(tenth, |square| square.to_bits()).1
+        } else {
+            quarter
+        },
         quarter,
     ]
 }
@@ -71,6 +106,35 @@ fn quantiles(mut values: Vec<f64>) -> [f64; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn one_pass_gives_the_differences_of_differences(values in prop::collection::vec(prop::array::uniform3(-1.0..1.0f64), 0..40)) {
+            let mut differences = values.clone();
+            let mut expected = Vec::new();
+            for order in 1..=6 {
+                let pair = |w: &[[f64; 3]]| std::array::from_fn(|k| w[1][k] - w[0][k]);
+                differences = differences.windows(2).map(pair).collect();
+                if [4, 6].contains(&order) {
+                    expected.push(differences.iter().map(|d| d.iter().map(|x| x * x).sum()).collect::<Vec<f64>>());
+                }
+            }
+            prop_assert_eq!(squares(&values).to_vec(), expected);
+        }
+
+        #[test]
+        fn no_run_exceeds_what_none_may_exceed(
+            values in prop::collection::vec(prop::array::uniform4(-1.0..1.0f64), 20..80),
+            calm in 0..60usize, length in 7..20usize, share in 0.2..1.2f64,
+        ) {
+            let mut values = values;
+            values.iter_mut().take(calm).flatten().for_each(|x| *x *= 0.01);
+            let most = values.windows(length).map(|run| WhiteNoise::of(run).by_sixth).fold(0.0, f64::max);
+            let deviation = share * most;
+            prop_assert_eq!(may_exceed(&values, length, deviation), most > deviation);
+        }
+    }
 
     #[test]
     fn white_noise_is_measured_despite_slow_motion_whatever_the_components() {

@@ -3,7 +3,7 @@
 use super::format::{HEAD, SourceFile, format_of};
 use super::import_error::ImportError;
 use super::import_options::ImportOptions;
-use super::robot::import_motion;
+use super::robot::{import_motion, make_robot};
 use crate::model::{Asset, BodyMass};
 use crate::regular_file::open_regular;
 use crate::report::io_reason;
@@ -124,6 +124,9 @@ fn from_source(
         return import_motion(source, robot, options);
     }
     let mut asset = (format_of(source.bytes, extension)?.read)(source, options)?;
+    if let Some(robot) = &options.robot {
+        make_robot(&mut asset, robot, options)?;
+    }
     if options.mass != BodyMass::default() {
         Arc::make_mut(&mut asset.character).mass = options.mass;
     }

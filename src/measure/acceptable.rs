@@ -71,6 +71,13 @@ pub const ARM_IN_BODY: f64 = 0.04;
 /// Length of an edge of the skin over that at rest. Chosen: twice what good results reach with raised arms; skin that stays behind
 /// with another joint is stretched many times that. Seen: good 4.1.
 pub const TORN: f64 = 8.0;
+/// Depth of the lowest corner of a robot's sole, metres. Source: PHUMA (arXiv 2510.26236), whose frames with more are penetration.
+pub const SOLE_DEPTH: f64 = 0.01;
+/// How far a robot's hinge is beyond the middle 98 % of its range. Chosen: that share is PHUMA's (arXiv 2510.26236), which allows
+/// nothing; a tenth of a degree is the resolution of files with three digits.
+pub const BEYOND_RANGE: f64 = 0.1 * DEGREE;
+/// Speed of a robot's hinge, rad/s. Source: ProtoMotions, which leaves out faster motions. A limb that flips exceeds it in one frame.
+pub const HINGE_SPEED: f64 = 40.0;
 
 #[cfg(test)]
 mod tests {

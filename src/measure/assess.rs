@@ -11,6 +11,7 @@ use super::legs::legs;
 use super::limb_comparison::both_sides;
 use super::metric_context::MetricContext;
 use super::momentum::{GRAVITY, momentum};
+use super::not_judged::of_bodies;
 use super::robot_measures::robot;
 use super::samples::Samples;
 use super::statistics::rms;
@@ -200,11 +201,12 @@ fn alone(
     (made, samples)
 }
 
-/// Takes the limits of bodies with skins off the measures of a robot: its soles are those of its shapes, which only the measures
-/// `robot_*` know, and its hinges cannot follow limbs.
+/// Takes the limits of bodies with skins off the measures of a robot, which is judged by the measures `robot_*` alone.
 fn unlimited_of_robots(motion: &Motion, metrics: &mut [Metric]) {
     if motion.character.robot.is_some() {
-        metrics.iter_mut().for_each(|metric| metric.at_most = None);
+        let others = of_bodies();
+        let unlimited = metrics.iter_mut().filter(|metric| others.contains(&metric.name.as_str()));
+        unlimited.for_each(|metric| metric.at_most = None);
     }
 }
 

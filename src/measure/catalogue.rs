@@ -369,10 +369,26 @@ pub const MEASURES: &[Measure] = &[
     share("robot_above_floor", "share of frames with no corner of a sole more than 1 cm below 0 (PHUMA)"),
     share("robot_not_floating", "share of contact in which a corner of the sole is below 1 cm (PHUMA)"),
     share("robot_not_skating", "share of contact in which the sole is slower than 10 cm/s (PHUMA)"),
-    measure("robot_penetration_max", "m", None, "depth of the lowest corner of a sole below 0"),
+    measure(
+        "robot_out_of_range_max",
+        "rad",
+        Some(acceptable::BEYOND_RANGE),
+        "largest angle of a hinge beyond the middle 98 % of its range",
+    ),
+    measure(
+        "robot_penetration_max",
+        "m",
+        Some(acceptable::SOLE_DEPTH),
+        "depth of the lowest corner of a sole below 0",
+    ),
     measure("robot_collides", "1", None, "share of frames with capsules over 1 mm in each other (NMR)"),
     measure("robot_jumps", "1", None, "frames in which a hinge moves over 0.5 rad in 1/30 s (NMR)"),
-    measure("robot_hinge_speed_max", "rad/s", None, "greatest speed of a hinge"),
+    measure(
+        "robot_hinge_speed_max",
+        "rad/s",
+        Some(acceptable::HINGE_SPEED),
+        "greatest speed of a hinge (ProtoMotions filters by it)",
+    ),
 ];
 
 /// The measure of this name.

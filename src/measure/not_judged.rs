@@ -33,8 +33,16 @@ pub const AGAINST_THE_TAKE: &[&str] = &[
 ];
 
 /// Measures with a limit of the result by itself.
-#[cfg(test)]
 pub const OF_THE_RESULT: &[&str] = &["body_skin_below_floor", "bone_stretch", "arm_in_body", "skin_stretch"];
+
+/// Measures with a limit of robots, by their own shapes and hinges.
+#[cfg(test)]
+pub const OF_ROBOTS: &[&str] = &["robot_out_of_range_max", "robot_penetration_max", "robot_hinge_speed_max"];
+
+/// The measures with a limit of bodies with skins: a robot's soles are those of its shapes, and its hinges cannot follow limbs.
+pub fn of_bodies() -> Vec<&'static str> {
+    [AGAINST_THE_TAKE, OF_THE_RESULT].concat()
+}
 
 /// Marks the measures that are not judged, with the stages that made them meaningless.
 pub fn mark(metrics: &mut [Metric], not_judged: &NotJudged) {
@@ -54,11 +62,11 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn every_measure_with_a_limit_is_of_the_result_or_against_the_take() {
+    fn every_measure_with_a_limit_is_of_the_result_or_against_the_take_or_of_robots() {
         let limited: BTreeSet<&str> =
             MEASURES.iter().filter(|m| m.at_most.is_some()).map(|m| m.name).collect();
-        let both = AGAINST_THE_TAKE.iter().chain(OF_THE_RESULT);
-        assert_eq!(limited, both.copied().collect());
+        let all = AGAINST_THE_TAKE.iter().chain(OF_THE_RESULT).chain(OF_ROBOTS);
+        assert_eq!(limited, all.copied().collect());
     }
 
     #[test]

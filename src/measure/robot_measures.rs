@@ -5,7 +5,7 @@
 
 use super::catalogue::metric;
 use crate::math::{Transform, Vec3, nearest_of_segments};
-use crate::model::{ContactPart, Contacts, Motion, RobotMotion, Side};
+use crate::model::{ContactPart, Contacts, Hinge, Motion, RobotMotion, Side};
 use crate::report::Metric;
 use crate::robot_body::RobotBody;
 use rayon::prelude::*;
@@ -26,6 +26,8 @@ const JUMP_RATE: f64 = 30.0;
 /// What one frame says.
 struct FrameState {
     in_range: bool,
+    /// The largest angle of a hinge beyond the usable part of its range, radians.
+    beyond: f64,
     collides: bool,
     /// Lowest corner of each sole, and where the sole's middle is.
     soles: [(f64, Vec3); 2],
@@ -45,9 +47,11 @@ pub(super) fn robot(motion: &Motion, contacts: Option<&Contacts>) -> Vec<Metric>
     };
     let lowest = |state: &FrameState| state.soles[0].0.min(state.soles[1].0);
     let deepest = states.iter().map(|state| -lowest(state)).fold(0.0, f64::max);
+    let beyond = states.iter().map(|state| state.beyond).fold(0.0, f64::max);
     let mut found = vec![
         metric("robot_in_range", share(&|state| state.in_range)),
         metric("robot_above_floor", share(&|state| lowest(state) > -OFF_FLOOR)),
+        metric("robot_out_of_range_max", beyond),
         metric("robot_penetration_max", deepest),
         metric("robot_collides", share(&|state| state.collides)),
     ];
@@ -66,19 +70,22 @@ pub(super) fn robot(motion: &Motion, contacts: Option<&Contacts>) -> Vec<Metric>
 fn state(body: &RobotBody, own: &RobotMotion, frame: usize) -> FrameState {
     let values = own.values(frame);
     let links = body.robot.links_in_world(own.base[frame], values);
-    let within = |(hinge, value): (&crate::model::Hinge, &f64)| {
-        hinge.range.is_none_or(|[low, high]| {
-            (value - (low + high) / 2.0).abs() <= (high - low) / 2.0 * USABLE + f64::from(f32::EPSILON)
+    let beyond = |(hinge, value): (&Hinge, &f64)| {
+        hinge.range.map_or(0.0, |[low, high]| {
+            ((value - (low + high) / 2.0).abs() - (high - low) / 2.0 * USABLE).max(0.0)
         })
     };
+    let all = || body.robot.hinges.iter().zip(values);
+    let in_range = all().map(beyond).all(|beyond| beyond <= f64::from(f32::EPSILON));
+    // A slide is in range or not; its excess is no angle.
+    let beyond = all().filter(|(hinge, _)| !hinge.slides).map(beyond).fold(0.0, f64::max);
     let sole = |k: usize| {
         let sole = &body.soles[k];
         let at = links[sole.link];
         let low = sole.corners.iter().map(|corner| at.point(corner).z).fold(f64::MAX, f64::min);
         (low, at.point(&((sole.heel + sole.ball) / 2.0)))
     };
-    let in_range = body.robot.hinges.iter().zip(values).all(within);
-    FrameState { in_range, collides: collides(body, &links), soles: [sole(0), sole(1)] }
+    FrameState { in_range, beyond, collides: collides(body, &links), soles: [sole(0), sole(1)] }
 }
 
 fn collides(body: &RobotBody, links: &[Transform]) -> bool {

@@ -51,8 +51,9 @@ pub struct InputSection {
     /// The file of the body model (`SMPLH_NEUTRAL.npz`) that SMPL motions were fitted with, relative to this file; it
     /// determines the lengths of their bodies. Omitted: a neutral figure of 1.70 m.
     pub body_model: Option<String>,
-    /// The robot (MJCF or URDF) whose motion `.csv` and `.npz` files hold, relative to this file: their layout is found, and what in
-    /// them contradicts the robot is reported. Omitted: they are read as other takes.
+    /// The robot (MJCF or URDF) whose motion the files hold, relative to this file. The layout of `.csv` and `.npz` files is found, and
+    /// what in them contradicts the robot is reported; files of other formats with the robot's joints get its hinges, shapes and ranges.
+    /// Omitted: they are read as other takes.
     pub robot: Option<String>,
     /// Memory limit for reading one file ("2GB", "500MB"). Omitted: a limit that grows with the size of the file, at most 4 GB.
     /// A small file that needs more is most likely damaged.

@@ -1,9 +1,10 @@
 //! What stages make of the reference by which a result is judged: the direct transfer, and the measures that are left.
 
+use crate::export::{ExportOptions, Format, save};
 use crate::import::{self, ImportOptions};
 use crate::math::{Vec3, exp, smoothstep};
 use crate::measure::{Judgement, MetricContext, Reading, Verdict};
-use crate::model::{Motion, Role, Side};
+use crate::model::{Motion, RobotMotion, Role, Side};
 use crate::pipeline::{Pipeline, PipelineConfig, ReferenceMotion};
 use crate::report::{Report, TakeChange};
 use crate::stages::STAGES;
@@ -134,4 +135,31 @@ fn a_take_that_was_cut_by_hand_is_not_cut_again() {
     let cut = take.part(take.clip.frames() - result.clip.frames()..take.clip.frames());
     let reference = ReferenceMotion::changed(cut, &result, &report.take_changes).unwrap();
     assert_eq!(reference.frames(), result.clip.frames());
+}
+
+/// A robot is judged by its own measures, also where its motion went through a file that knows nothing of robots.
+#[test]
+fn a_robots_result_is_judged_by_the_measures_of_robots() {
+    let pipeline = Pipeline::standard(data("humanoid.xml")).unwrap();
+    let (result, report) = pipeline.apply(take("walk.bvh")).unwrap();
+    let names = ["robot_out_of_range_max", "robot_penetration_max", "robot_hinge_speed_max"];
+    let recorded = &report.not_judged["retarget"];
+    assert!(["float_share", "skin_stretch"].iter().all(|name| recorded.iter().any(|known| known == name)));
+    assert!(names.iter().all(|name| !recorded.iter().any(|known| known == name)));
+
+    let options = ExportOptions::default();
+    let bytes =
+        save(std::slice::from_ref(&result), Format::of("glb").unwrap(), &options).unwrap().0.remove(0).bytes;
+    let read = |robot: Option<&str>| {
+        let options = ImportOptions { robot: robot.map(data), ..ImportOptions::default() };
+        import::from_bytes(&bytes, "walk", Some("glb"), None, &options).unwrap().motion(0).unwrap()
+    };
+    assert!(read(None).character.robot.is_none());
+    let (own, again) =
+        (RobotMotion::of(&result).unwrap(), RobotMotion::of(&read(Some("humanoid.xml"))).unwrap());
+    let off = own.values.iter().zip(&again.values).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    assert!(off < 1e-4, "{off}");
+    // A human take stays one.
+    let options = ImportOptions { robot: Some(data("humanoid.xml")), ..ImportOptions::default() };
+    assert!(import::load(data("walk.bvh"), &options).unwrap().character.robot.is_none());
 }

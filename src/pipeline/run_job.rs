@@ -344,8 +344,11 @@ pub(super) fn apply_stages(
         plain = plain.and_then(|plain| stage.carry(plain));
         let fixed = report.findings[found..].iter().any(|finding| finding.left.is_none());
         let changed = fixed || !stage.only_fixes();
-        if changed && !meaningless.is_empty() {
-            report.not_judged.insert((*name).to_owned(), meaningless.iter().map(|&m| m.to_owned()).collect());
+        let of_stage = stage.not_judged();
+        let not_judged: Vec<String> =
+            meaningless.iter().chain(&of_stage).filter(|_| changed).map(|&name| name.to_owned()).collect();
+        if !not_judged.is_empty() {
+            report.not_judged.insert((*name).to_owned(), not_judged);
         }
         monitor.after(name, &motion);
         if cfg!(debug_assertions) || *number == stages.len() {

@@ -2,6 +2,7 @@
 
 use super::{Stage, StageError};
 use crate::kinematics::cuts;
+use crate::measure::of_bodies;
 use crate::model::{Character, Motion, Robot};
 use crate::report::Report;
 use crate::robot_retarget::RobotRetarget;
@@ -29,6 +30,10 @@ impl RetargetRobotStage {
 impl Stage for RetargetRobotStage {
     fn leaving(&self, _: &Arc<Character>) -> Arc<Character> {
         Arc::clone(&self.target)
+    }
+
+    fn not_judged(&self) -> Vec<&'static str> {
+        of_bodies()
     }
 
     fn apply(&self, motion: Motion, report: &mut Report) -> Result<Motion, StageError> {

@@ -122,6 +122,11 @@ pub trait Stage: Send + Sync + std::fmt::Debug {
         None
     }
 
+    /// The names of measures that mean nothing of its results, whatever it does: they are not judged.
+    fn not_judged(&self) -> Vec<&'static str> {
+        Vec::new()
+    }
+
     /// Whether the stage changes nothing but what it reports as a fixed finding.
     fn only_fixes(&self) -> bool {
         false

@@ -16,7 +16,7 @@ mod motion_arrays;
 mod motion_doubts;
 mod motion_file;
 
-pub(super) use motion_file::import as import_motion;
+pub(super) use motion_file::{import as import_motion, make_robot};
 pub use robot_error::RobotError;
 pub use robot_format::{MJCF, URDF};
 

@@ -10,7 +10,9 @@ use crate::import::format::SourceFile;
 use crate::import::import_error::ImportError;
 use crate::import::import_options::ImportOptions;
 use crate::math::{Quat, RawQuat, Transform, Vec3, exp, same_hemisphere};
-use crate::model::{Asset, ROBOT_LAYOUTS, Robot, RobotField, RobotLayout, RobotMotion, RotationForm};
+use crate::model::{
+    Asset, Character, JointId, ROBOT_LAYOUTS, Robot, RobotField, RobotLayout, RobotMotion, RotationForm,
+};
 use crate::report::{Shown, Warnings};
 use crate::robot_body::RobotBody;
 use std::path::Path;
@@ -38,12 +40,7 @@ pub(in crate::import) fn import(
     robot: &Path,
     options: &ImportOptions,
 ) -> Result<Asset, ImportError> {
-    let without = ImportOptions { robot: None, ..options.clone() };
-    let model = crate::import::load(robot, &without)?;
-    let Some(own) = model.character.robot.clone() else {
-        let (file, reason) = (robot.shown(), "it holds no robot".to_owned());
-        return Err(RobotError::NoRobot { file, reason }.into());
-    };
+    let (character, own) = model(robot, options)?;
     let arrays = MotionArrays::read(source, options)?;
     let mut warnings = Warnings::new();
     let found = best(&arrays, &own, options.rate).ok_or_else(|| {
@@ -60,13 +57,44 @@ pub(in crate::import) fn import(
     }
     report_doubts(&found, &arrays, &own, source.name, &mut warnings);
     let clip = found.motion.clip(source.name, &own);
-    Ok(Asset {
-        character: Arc::clone(&model.character),
-        clips: vec![clip],
-        meant: 0,
-        warnings,
-        beside: Vec::new(),
-    })
+    Ok(Asset { character, clips: vec![clip], meant: 0, warnings, beside: Vec::new() })
+}
+
+/// The robot in a file.
+fn model(robot: &Path, options: &ImportOptions) -> Result<(Arc<Character>, Arc<Robot>), ImportError> {
+    let without = ImportOptions { robot: None, ..options.clone() };
+    let character = crate::import::load(robot, &without)?.character;
+    let Some(own) = character.robot.clone() else {
+        let (file, reason) = (robot.shown(), "it holds no robot".to_owned());
+        return Err(RobotError::NoRobot { file, reason }.into());
+    };
+    Ok((character, own))
+}
+
+/// Farthest that a joint of a file may rest from where the robot's does, metres and radians: `f32` keeps a tenth of it.
+const SAME_REST: f64 = 1e-5;
+
+/// Gives a file whose skeleton is that of the robot in the file `robot` its hinges, shapes and ranges; others stay as they are.
+///
+/// # Errors
+/// A robot that cannot be read.
+pub(in crate::import) fn make_robot(
+    asset: &mut Asset,
+    robot: &Path,
+    options: &ImportOptions,
+) -> Result<(), ImportError> {
+    let (character, _) = model(robot, options)?;
+    let [theirs, own] = [&asset.character, &character].map(|character| character.skeleton());
+    let same = |id: JointId| {
+        let (a, b) = (theirs.joint(id), own.joint(id));
+        let near = (a.rest.translation - b.rest.translation).norm() < SAME_REST
+            && a.rest.rotation.angle_to(&b.rest.rotation) < SAME_REST;
+        a.name == b.name && near
+    };
+    if theirs.parents() == own.parents() && own.ids().all(same) {
+        asset.character = character;
+    }
+    Ok(())
 }
 
 /// The arrays of a file with their widths, for a message.

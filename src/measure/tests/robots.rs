@@ -5,7 +5,7 @@ use crate::import::{ImportOptions, load};
 use crate::made_walk::shipped;
 use crate::math::{Quat, Transform, Vec3};
 use crate::measure::robot_measures::robot;
-use crate::measure::{MetricContext, assess};
+use crate::measure::{Judgement, MetricContext, Reading, Verdict, assess};
 use crate::model::{Motion, RobotMotion};
 use crate::robot_body::RobotBody;
 use std::sync::Arc;
@@ -31,14 +31,48 @@ fn measured(change: impl Fn(&mut RobotMotion)) -> impl Fn(&str) -> f64 {
 }
 
 #[test]
-fn a_robot_is_not_judged_by_the_limits_of_skinned_bodies() {
+fn a_robot_is_judged_by_its_own_measures_and_not_by_those_of_skinned_bodies() {
     // Deeper in the floor than any limit of a body allows.
     let sunk = standing(|m| m.base.iter_mut().for_each(|base| base.translation.z -= 0.5));
     let ground = ContactOptions { ground: Some(0.0), ..ContactOptions::default() };
     let context = MetricContext::new(&sunk.character);
     let made = assess(&context, &sunk, Some(&detect(&sunk, &ground)), None);
-    assert!(made.metrics.iter().any(|m| m.name == "robot_penetration_max" && m.value > 0.4));
-    assert!(made.metrics.iter().all(|m| m.at_most.is_none()));
+    let readings: Vec<Reading> = made.metrics.iter().map(Reading::from).collect();
+    assert!(readings.iter().all(|m| m.at_most.is_none() || m.name.starts_with("robot_")));
+    let verdict = Verdict::of(&readings);
+    assert_eq!(
+        (verdict.over, verdict.worst.map(|worst| worst.name.as_str())),
+        (1, Some("robot_penetration_max"))
+    );
+    let still = standing(|_| ());
+    let made = assess(&context, &still, Some(&detect(&still, &ground)), None);
+    let readings: Vec<Reading> = made.metrics.iter().map(Reading::from).collect();
+    assert_eq!((Verdict::of(&readings).judgement(), Verdict::of(&readings).judged), (Judgement::Good, 3));
+}
+
+/// The measures over their limits after a change, which is told the number of the hinge of this name.
+fn over(hinge: &str, change: impl Fn(&mut RobotMotion, usize)) -> Vec<String> {
+    let hinges = standing(|_| ()).character.robot.clone().unwrap().hinges.clone();
+    let number = hinges.iter().position(|known| known.name == hinge).unwrap();
+    let found = robot(&standing(|made| change(made, number)), None);
+    found.into_iter().filter(|m| m.at_most.is_some_and(|limit| m.value > limit)).map(|m| m.name).collect()
+}
+
+#[test]
+fn each_limit_of_robots_has_a_fault_that_it_alone_sees() {
+    let still = over("left_elbow_joint", |_, _| ());
+    assert!(still.is_empty(), "{still:?}");
+    // Its range ends at 5 degrees, the middle 98 percent of it at 3.45.
+    let bent = over("left_elbow_joint", |made, hinge| {
+        let count = made.values.len() / made.base.len();
+        made.values.iter_mut().skip(hinge).step_by(count).for_each(|value| *value = 4.5f64.to_radians());
+    });
+    assert_eq!(bent, ["robot_out_of_range_max"]);
+    let sunk = over("left_elbow_joint", |made, _| made.base[2].translation.z -= 0.02);
+    assert_eq!(sunk, ["robot_penetration_max"]);
+    // 45 rad/s at 30 Hz.
+    let flipped = over("left_wrist_yaw_joint", |made, hinge| made.values[hinge] = 1.5);
+    assert_eq!(flipped, ["robot_hinge_speed_max"]);
 }
 
 #[test]
@@ -47,7 +81,7 @@ fn a_robot_that_stands_is_faultless_and_each_fault_is_found_by_its_measure() {
     let shares = ["robot_in_range", "robot_above_floor", "robot_collides"].map(&good);
     assert_eq!(shares, [1.0, 1.0, 0.0]);
     assert_eq!((good("robot_jumps"), good("robot_hinge_speed_max")), (0.0, 0.0));
-    assert!(good("robot_penetration_max") < 1e-9);
+    assert!(good("robot_penetration_max") < 1e-9 && good("robot_out_of_range_max") == 0.0);
 
     let sunk = measured(|m| m.base[2].translation.z -= 0.02);
     assert_eq!(sunk("robot_above_floor"), 0.75);
@@ -57,5 +91,7 @@ fn a_robot_that_stands_is_faultless_and_each_fault_is_found_by_its_measure() {
     assert_eq!((crossed("robot_collides"), crossed("robot_in_range")), (0.25, 1.0));
     let beyond = measured(|m| m.values[3] = 159.5f64.to_radians());
     assert_eq!((beyond("robot_in_range"), beyond("robot_jumps")), (0.75, 1.0));
+    // The range ends at 160 degrees, its usable part 1 percent of 165 earlier: at 158.35.
+    assert!((beyond("robot_out_of_range_max") - 1.15f64.to_radians()).abs() < 1e-9);
     assert!((beyond("robot_hinge_speed_max") - 159.5f64.to_radians() * 30.0).abs() < 1e-9);
 }

@@ -1,10 +1,10 @@
 //! A humanoid robot, measured once for all takes.
 
 use super::link_capsules::{LinkCapsule, colliding_pairs, link_capsules};
-use super::robot_limbs::Limbs;
+use super::robot_limbs::{Limb, Limbs};
 use super::sole::Sole;
 use super::zero_pose::ZeroPose;
-use crate::math::{Quat, Vec3, from_columns};
+use crate::math::{Quat, Vec3, exp, from_columns};
 use crate::model::Robot;
 use std::sync::Arc;
 
@@ -59,14 +59,32 @@ impl RobotBody {
         })
     }
 
-    /// The frame of a hand in the zero pose, by its index (left, right): X along the forearm, Z as far up as that allows.
+    /// The frame of a hand in the zero pose, by its index (left, right): X along the forearm, Z to the thumb's side, which is the axis
+    /// of the world to which the elbow bends; up, or to the front of a steep forearm, if the elbow bends both ways.
     pub(crate) fn hand_at_zero(&self, side: usize) -> Option<Quat> {
-        /// A forearm that is steeper than this (cosine to the vertical) has its Z to the front instead.
+        /// A forearm that is steeper than this (cosine to the vertical) has its Z to the front.
         const STEEP: f64 = 0.8;
         let arm = self.limbs.arms[side].as_ref().filter(|arm| arm.bends)?;
         let along = self.zero.links[arm.lower].rotation * arm.lower_direction;
-        let other = if along.z.abs() < STEEP { Vec3::z() } else { Vec3::x() };
+        let plain = if along.z.abs() < STEEP { Vec3::z() } else { Vec3::x() };
+        let other = self.elbow_bends_to(arm, along).map_or(plain, |to| {
+            let axis = to.iamax();
+            Vec3::ith(axis, to[axis].signum())
+        });
         let up = (other - along * along.dot(&other)).normalize();
         Some(from_columns(&along, &up.cross(&along), &up))
+    }
+
+    /// The direction to which a forearm along `along` moves in the zero pose while its elbow bends; `None` if it bends both ways alike.
+    fn elbow_bends_to(&self, arm: &Limb, along: Vec3) -> Option<Vec3> {
+        /// An elbow whose one end of the range is this much more bent than the other (difference of cosines) bends to it: 10 degrees
+        /// about a straight arm have a tenth of it.
+        const MORE_BENT: f64 = 0.15;
+        let hinge = &self.robot.hinges[arm.middle];
+        let (axis, upper) =
+            (self.zero.axes[arm.middle], self.zero.links[arm.upper].rotation * arm.upper_direction);
+        let bend = |value: f64| -upper.dot(&(exp(&(axis * (value - hinge.zero))) * along));
+        let [low, high] = hinge.range?.map(bend);
+        ((high - low).abs() > MORE_BENT).then(|| axis.cross(&along) * (high - low).signum())
     }
 }

@@ -322,7 +322,7 @@ const CASES: &[Case] = &[
         files: &[("a.usda", "#usda 1.0\n")],
         arguments: &["inspect", "a.usda"],
         exit: 1,
-        stderr: "error: `a.usda`: it has no Skeleton prim\n  hint: export the character with its armature; flatten references with `usdcat --flatten`\n",
+        stderr: "error: `a.usda`: it has no Skeleton prim\n  hint: export the character with its armature; flatten references and variants with `usdcat --flatten`\n",
     },
     Case {
         files: &[(

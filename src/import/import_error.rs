@@ -99,6 +99,12 @@ pub enum ImportError {
     /// A fault of a BVH file.
     #[error(transparent)]
     Bvh(#[from] BvhError),
+    /// An FBX file whose axes are a mirror image of those of others.
+    #[error(
+        "the axes of the FBX file are left-handed, which is not read: left and right would be exchanged\n  hint: export it with \
+         right-handed axes, as Maya, Blender and 3ds Max write them"
+    )]
+    FbxLeftHanded,
     /// An FBX file that cannot be read.
     #[error("the FBX file is invalid: {reason}\n  hint: save it again as FBX 3.0 to 7.7, binary or ASCII")]
     Fbx {

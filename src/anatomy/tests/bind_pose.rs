@@ -71,6 +71,74 @@ fn fists_at_rest_do_not_outvote_the_body() {
     assert_eq!(fists.character.calibration_source(), CalibrationSource::Bind);
 }
 
+/// Puts a node without transform between every joint and its children.
+fn separate(document: &mut Value) {
+    let joints: Vec<u64> =
+        document["skins"][0]["joints"].as_array().unwrap().iter().map(|j| j.as_u64().unwrap()).collect();
+    let nodes = document["nodes"].as_array_mut().unwrap();
+    for joint in joints {
+        let joint = joint as usize;
+        if nodes[joint].get("children").is_none() {
+            continue;
+        }
+        let name = format!("{}_offset", nodes[joint]["name"].as_str().unwrap());
+        let between = json!({ "name": name, "children": nodes[joint]["children"].take() });
+        nodes.push(between);
+        let between = nodes.len() - 1;
+        nodes[joint]["children"] = json!([between]);
+    }
+}
+
+/// How far the joints of `plain` are from those of the same names in the bind pose of `other`, metres and radians.
+fn off(plain: &Asset, other: &Asset) -> [f64; 2] {
+    let bind = |asset: &Asset| asset.character.bind.clone().expect("the bind pose is kept");
+    let (a, b) = (bind(plain), bind(other));
+    let skeleton = plain.character.skeleton();
+    let pairs = skeleton.ids().map(|id| {
+        let there = other.character.skeleton().find(&skeleton.joint(id).name).unwrap();
+        (a.joint(id), b.joint(there))
+    });
+    pairs.fold([0.0, 0.0], |[far, turned], (a, b)| {
+        let distance = (a.translation - b.translation).norm();
+        [far.max(distance), turned.max(a.rotation.angle_to(&b.rotation))]
+    })
+}
+
+#[test]
+fn a_body_saved_lying_or_looking_back_is_bound_as_it_stands() {
+    let plain = mannequin(|_| {});
+    let rotations =
+        [[30.0, 0.0, 0.0], [-90.0, 0.0, 0.0], [0.0, 46.0, 0.0], [0.0, 180.0, 0.0], [0.0, 0.0, 100.0]];
+    for posed in [false, true] {
+        for degrees in rotations {
+            let other = mannequin(|document| {
+                rotate(document, "hips", degrees);
+                if posed {
+                    idle(document);
+                }
+            });
+            let off = off(&plain, &other);
+            assert!(off.iter().all(|off| *off < 1e-4), "{degrees:?} posed {posed}: {off:?}");
+            assert!(!other.warnings.has("gltf-bind-unusable"));
+        }
+    }
+}
+
+#[test]
+fn nodes_without_skin_between_joints_keep_the_bind_pose() {
+    let plain = mannequin(|_| {});
+    for posed in [false, true] {
+        let other = mannequin(|document| {
+            if posed {
+                idle(document);
+            }
+            separate(document);
+        });
+        let off = off(&plain, &other);
+        assert!(off.iter().all(|off| *off < 1e-4), "posed {posed}: {off:?}");
+    }
+}
+
 /// Adds a skin for `joint`, before or behind the body's, whose mesh was bound around the origin.
 fn prop(document: &mut Value, joints: &[&str], first: bool) {
     let mut matrices: Vec<u8> = Vec::new();

@@ -43,6 +43,31 @@ fn replaced() -> export::ExportOptions {
     export::ExportOptions { replace_animations: true, stem: "x".into(), ..export::ExportOptions::default() }
 }
 
+/// The file with another sign of the axis to the right.
+fn with_right_axis(mut bytes: Vec<u8>, sign: i32) -> Vec<u8> {
+    let name = b"CoordAxisSign";
+    let at = bytes.windows(name.len()).position(|w| w == name).unwrap();
+    // The value is a 32-bit number behind the letter `I`.
+    let value = [b'I', 1, 0, 0, 0];
+    let at = at + bytes[at..].windows(value.len()).position(|w| w == value).unwrap();
+    bytes[at + 1..at + 5].copy_from_slice(&sign.to_le_bytes());
+    bytes
+}
+
+#[test]
+fn a_file_with_left_handed_axes_is_refused() {
+    let walk = ours("walk.bvh").motion(0).unwrap();
+    let bytes = write(&[walk], &export::ExportOptions::default()).0;
+    let read = |sign: i32| {
+        let bytes = with_right_axis(bytes.clone(), sign);
+        import::from_bytes(&bytes, "a", Some("fbx"), None, &import::ImportOptions::default())
+    };
+    assert!(read(1).is_ok());
+    let said = "the axes of the FBX file are left-handed, which is not read: left and right would be exchanged\n  hint: export it with \
+                right-handed axes, as Maya, Blender and 3ds Max write them";
+    assert_eq!(read(-1).unwrap_err().to_string(), said);
+}
+
 /// A clip in which every joint sways about an axis of its own and the root walks; some angles pass half a turn.
 fn sway(character: &Arc<Character>, frames: usize) -> Motion {
     let skeleton = character.skeleton();

@@ -9,10 +9,11 @@ use crate::import::format::{ReadFormat, SourceFile};
 use crate::import::gltf::{self, GltfFile};
 use crate::import::import_error::ImportError;
 use crate::import::import_options::ImportOptions;
+use crate::math::Vec3;
 use crate::model::Asset;
 use crate::report::Warnings;
 use std::sync::Arc;
-use ufbx::SceneRoot;
+use ufbx::{CoordinateAxes, CoordinateAxis, SceneRoot};
 
 /// Autodesk FBX.
 pub const FORMAT: ReadFormat = ReadFormat {
@@ -36,6 +37,9 @@ fn read(source: &SourceFile, options: &ImportOptions) -> Result<Asset, ImportErr
     let scene = open_fbx(source.bytes, FbxView::Imported, budget.left())
         .map_err(|reason| ImportError::Fbx { reason })?;
     budget.reserve(scene.metadata.result_memory_used as u64, || "the scene".into())?;
+    if is_left_handed(&scene.settings.axes) {
+        return Err(ImportError::FbxLeftHanded);
+    }
     let mut warnings = Warnings::new();
     warn_of_omissions(&scene, &mut warnings);
     let joints = joint_nodes::joints(&scene);
@@ -53,6 +57,20 @@ fn read(source: &SourceFile, options: &ImportOptions) -> Result<Asset, ImportErr
     warnings.extend(std::mem::take(&mut file.warnings));
     file.warnings = warnings;
     gltf::asset(file, source.name, options)
+}
+
+/// Whether right, up and front of the file's own axes are a mirror image of X, Y and Z; no if one of them is unknown.
+fn is_left_handed(axes: &CoordinateAxes) -> bool {
+    let direction = |axis: CoordinateAxis| match axis {
+        CoordinateAxis::PositiveX => Vec3::x(),
+        CoordinateAxis::NegativeX => -Vec3::x(),
+        CoordinateAxis::PositiveY => Vec3::y(),
+        CoordinateAxis::NegativeY => -Vec3::y(),
+        CoordinateAxis::PositiveZ => Vec3::z(),
+        CoordinateAxis::NegativeZ => -Vec3::z(),
+        CoordinateAxis::Unknown => Vec3::zeros(),
+    };
+    direction(axes.right).cross(&direction(axes.up)).dot(&direction(axes.front)) < 0.0
 }
 
 /// Warns of what the reader corrected and of what is not imported.

@@ -3,9 +3,12 @@
 //! A skin attaches its vertices in a space of its own: `skin_from_joint = IBM^-1` at the time of binding. The specification
 //! ignores the transform of the node with the mesh, and quantised meshes put their dequantisation into the matrices, so skin
 //! space and world differ by a similarity that the file does not state. It is estimated from the distances between joints,
-//! which no pose changes (scale), and from the spaces that exporters use: where all joints agree, the rest pose is the bind
-//! pose; otherwise the space of the ancestor node whose rotation is closest to the one that most joints imply. A joint is weighted by the
-//! length of the bones that start at it: two hands have forty joints, and hands closed at rest would outvote the body.
+//! which no pose changes (scale), and from the spaces that exporters use: where all joints agree on one of them, the rest pose is
+//! the bind pose; otherwise the space of the ancestor node whose rotation is closest to the one that most joints imply. A joint is weighted
+//! by the length of the bones that start at it: two hands have forty joints, and hands closed at rest would outvote the body.
+//!
+//! A character saved while it lies or looks back has all of its joints rotated together, however far: the space is then the one in which
+//! the legs of the bind pose stand, as the format has Y up.
 //!
 //! Of several skins, the one with the longest bones is the body. Another one that binds shared joints elsewhere, or pulls a
 //! joint off the body (a sword bound at its own origin), is ignored.
@@ -15,17 +18,25 @@
 use super::accessor_elements::Numbers;
 use super::accessors::Accessors;
 use super::node_joints::Joints;
+use crate::anatomy::detect_roles;
 use crate::gltf_document::{Affine, GltfError, NodeTree, WorldTransform};
 use crate::kinematics::figure_size;
-use crate::math::{Mat4, Quat, Transform, Vec3, median_rotation, nearest_rotation, rotation_between};
+use crate::math::{
+    Mat4, Quat, Transform, Vec3, angle_between, median_rotation, nearest_rotation, rotation_between,
+};
 use crate::memory_budget::MemoryBudget;
-use crate::model::{JointId, ModelPose};
+use crate::model::{JointId, ModelPose, Role, Side};
 use crate::report::Warnings;
 use ::gltf::json::accessor::Type;
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::f64::consts::{FRAC_PI_3, FRAC_PI_4};
 
 /// Agreement of lengths and positions, relative to their size.
 const AGREES: f64 = 1e-3;
+
+/// The largest angle between up and the legs in a bind pose that stands: of spaces a quarter turn apart, one at most has less.
+const STANDS: f64 = FRAC_PI_4;
 
 /// A skin as it is in the document.
 pub(super) struct GltfSkin {
@@ -158,7 +169,12 @@ struct BindSpaces<'a> {
     /// These nodes, each once, with a node with a skinned mesh at or below it.
     mesh_nodes: Vec<(usize, usize)>,
     rotations: Vec<Option<Quat>>,
+    /// The joints of the legs, once they are needed.
+    legs: OnceCell<Option<Legs>>,
 }
+
+/// The thighs and the feet.
+type Legs = [[JointId; 2]; 2];
 
 impl<'a> BindSpaces<'a> {
     fn of(tree: &NodeTree, worlds: &'a [WorldTransform]) -> Self {
@@ -171,7 +187,22 @@ impl<'a> BindSpaces<'a> {
             }
         }
         let rotations = worlds.iter().map(|w| Some(nearest_rotation(&w.linear())?.0)).collect();
-        Self { worlds, mesh_nodes, rotations }
+        Self { worlds, mesh_nodes, rotations, legs: OnceCell::new() }
+    }
+
+    /// The direction of the legs from the feet up in the space of a skin; `None` for a skin without two legs.
+    fn legs_up(&self, attached: &[BoundJoint], joints: &Joints, rest: &ModelPose) -> Option<Vec3> {
+        let find = || {
+            let humanoid = joints.humanoid.as_ref().map_or(&[][..], |h| h.bones.as_slice());
+            let rig = detect_roles(joints.skeleton.clone(), rest, humanoid);
+            let both =
+                |role: fn(Side) -> Role| Some([rig.joint(role(Side::Left))?, rig.joint(role(Side::Right))?]);
+            Some([both(Role::UpperLeg)?, both(Role::Foot)?])
+        };
+        let [thighs, feet] = (*self.legs.get_or_init(find))?;
+        let at = |id: JointId| attached.iter().find(|a| a.0 == id).map(|a| a.2.translation);
+        let middle = |[l, r]: [JointId; 2]| Some((at(l)? + at(r)?) * 0.5);
+        (middle(thighs)? - middle(feet)?).try_normalize(1e-12)
     }
 
     /// World space, the spaces of the ancestors of `top`, and those of `mesh_nodes` except for meshes on `joints`.
@@ -203,6 +234,11 @@ fn bind_in_world(
     let maps: Vec<Affine> =
         attached.iter().filter_map(|a| Some(worlds[a.1].affine() * a.2.inverse()?)).collect();
     let first = maps.first()?;
+    let at_rest = || attached.iter().map(|a| worlds[a.1].rigid().0).collect();
+    let top = attached.iter().map(|a| a.0).min()?;
+    let top = attached.iter().position(|a| a.0 == top)?;
+    let (_, top_node, top_bind) = &attached[top];
+    let candidates = spaces.candidates(*top_node, &skin.nodes, tree);
     let apart = |m: &Affine, p: &Vec3| (m.point(p) - first.point(p)).norm() > AGREES * size;
     // Two affine maps are farthest apart at a corner of the points' box: all points are looked at only where a corner moves.
     let points = || attached.iter().map(|a| a.2.translation);
@@ -210,9 +246,15 @@ fn bind_in_world(
     let corner = |k: usize| Vec3::from_fn(|axis, _| if k >> axis & 1 == 0 { low[axis] } else { high[axis] });
     let corners: [Vec3; 8] = std::array::from_fn(corner);
     let moved = |m: &Affine| corners.iter().any(|p| apart(m, p)) && points().any(|p| apart(m, &p));
-    if !maps.iter().any(moved) && similarity_scale(first).is_some() {
-        let in_world = attached.iter().map(|a| worlds[a.1].rigid().0);
-        return Some(in_world.collect());
+    let rigid = !maps.iter().any(moved) && similarity_scale(first).is_some();
+    let of_all = rigid.then(|| nearest_rotation(&first.linear)).flatten().map(|found| found.0);
+    if of_all.is_some_and(|q| candidates.iter().any(|c| rotation_between(&c.1, &q) < AGREES)) {
+        return Some(at_rest());
+    }
+    let up = spaces.legs_up(attached, joints, rest);
+    let stands = |c: &(Affine, Quat)| up.is_some_and(|up| angle_between(&(c.1 * up), &Vec3::y()) < STANDS);
+    if rigid && !candidates.iter().any(stands) {
+        return Some(at_rest());
     }
     let scale = length_ratio(attached, joints, rest)?;
     // The rotation of most of the body, and the space of the file that is nearest to it.
@@ -220,17 +262,14 @@ fn bind_in_world(
         attached.iter().zip(&frames).map(|(a, q)| worlds[a.1].rigid().0.rotation * q.inverse()).collect();
     let ids: Vec<JointId> = attached.iter().map(|a| a.0).collect();
     let body = common_rotation(&rotations, &bone_lengths(&ids, joints, rest))?;
-    let top = attached.iter().map(|a| a.0).min()?;
-    let top = attached.iter().position(|a| a.0 == top)?;
-    let ((_, top_node, top_bind), top_rotation) = (&attached[top], rotations[top]);
-    let candidates = spaces.candidates(*top_node, &skin.nodes, tree);
-    let nearest = |to: Quat| {
+    let nearest = |to: Quat, upright: bool| {
         let off = |c: &(Affine, Quat)| rotation_between(&c.1, &to);
-        let best = candidates.iter().copied().min_by(|a, b| off(a).total_cmp(&off(b)));
-        best.filter(|c| off(c) <= std::f64::consts::FRAC_PI_3)
+        let open = candidates.iter().copied().filter(|c| !upright || stands(c));
+        open.min_by(|a, b| off(a).total_cmp(&off(b))).filter(|c| upright || off(c) <= FRAC_PI_3)
     };
     // If no space is near the rotation of the body (a chain that is curled up), one may be near that of its topmost joint.
-    let (map, rotation) = nearest(body).or_else(|| nearest(top_rotation))?;
+    let near = nearest(body, false).or_else(|| nearest(rotations[top], false));
+    let (map, rotation) = near.filter(stands).or_else(|| nearest(body, true)).or(near)?;
     let shift = match similarity_scale(&map) {
         Some(s) if (s / scale - 1.0).abs() < AGREES => map.translation,
         // Dequantisation also moves the origin of skin space: then the topmost joint is at its rest position.
@@ -251,13 +290,14 @@ fn similarity_scale(m: &Affine) -> Option<f64> {
     (even && lengths.min() > 0.0).then(|| lengths.sum() / 3.0)
 }
 
-/// World lengths over skin lengths: the median over pairs of parent and child, if half of the pairs share it.
+/// World lengths over skin lengths: the median over pairs of a joint and the nearest one above it, if half of the pairs share it.
 fn length_ratio(attached: &[BoundJoint], joints: &Joints, rest: &ModelPose) -> Option<f64> {
     let in_skin: BTreeMap<JointId, Vec3> = attached.iter().map(|a| (a.0, a.2.translation)).collect();
+    let parents = nearest_above(joints, |id| in_skin.contains_key(&id));
     let mut ratios = Vec::new();
     for (joint, _, here) in attached {
-        let Some(parent) = joints.skeleton.parent(*joint) else { continue };
-        let Some(there) = in_skin.get(&parent) else { continue };
+        let Some(parent) = parents[joint.index()] else { continue };
+        let there = in_skin[&parent];
         let (world, skin): (f64, f64) =
             ((rest.position(*joint) - rest.position(parent)).norm(), (here.translation - there).norm());
         if world > 1e-9 && skin > 0.0 {
@@ -270,11 +310,21 @@ fn length_ratio(attached: &[BoundJoint], joints: &Joints, rest: &ModelPose) -> O
     (2 * agree >= ratios.len()).then_some(median)
 }
 
+/// For every joint the nearest of `these` above it: nodes without skin may be between two joints of a skin.
+fn nearest_above(joints: &Joints, these: impl Fn(JointId) -> bool) -> Vec<Option<JointId>> {
+    let mut above: Vec<Option<JointId>> = Vec::with_capacity(joints.nodes.len());
+    for parent in joints.skeleton.parents() {
+        above.push(parent.and_then(|p| if these(p) { Some(p) } else { above[p.index()] }));
+    }
+    above
+}
+
 /// The length of the bones that start at each of `ids`, between joints of the list.
 fn bone_lengths(ids: &[JointId], joints: &Joints, rest: &ModelPose) -> Vec<f64> {
     let mut lengths: BTreeMap<JointId, f64> = ids.iter().map(|id| (*id, 0.0)).collect();
+    let parents = nearest_above(joints, |id| lengths.contains_key(&id));
     for &id in ids {
-        if let Some(parent) = joints.skeleton.parent(id)
+        if let Some(parent) = parents[id.index()]
             && let Some(length) = lengths.get_mut(&parent)
         {
             *length += (rest.position(id) - rest.position(parent)).norm();

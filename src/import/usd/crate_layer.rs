@@ -3,12 +3,15 @@
 //! Prims are found from the root by the names of their children, so that variants are skipped as in text.
 
 use super::crate_tables::{CrateSpec, CrateTables};
+use super::crate_values::inline;
 use super::usd_error::UsdError;
 use super::usda_layer::{DEEPEST, Layer, PROPERTY, Prim, UsdProperty, Value, positive};
 use crate::memory_budget::MemoryBudget;
 use crate::usd_document::spec;
 use std::collections::HashMap;
 
+/// The specifier of a definition.
+const DEF: u64 = 0;
 /// Bytes of a row of the map of paths, with its free places.
 const ROW: u64 = 64;
 
@@ -135,10 +138,14 @@ impl<'t> SpecsByPath<'t> {
         let path = format!("{above}/{name}");
         // Siblings below long names have long paths.
         budget.reserve((size_of::<Prim>() + path.len()) as u64, || "the prims".to_owned())?;
-        let mut prim = Prim { path, parent, ..Prim::default() };
+        let unused = parent.is_some_and(|p| layer.prims[p].unused);
+        let mut prim = Prim { path, unused, parent, ..Prim::default() };
         let (mut children, mut properties) = (Vec::new(), Vec::new());
         for (name, value) in self.tables.fields(spec)? {
             layer.refers |= ["references", "payload", "inheritPaths"].contains(&name);
+            layer.variants |= name == "variantSetNames";
+            prim.unused |=
+                name == "specifier" && inline(value) != DEF || name == "active" && inline(value) == 0;
             if !["typeName", "primChildren", "properties"].contains(&name) {
                 continue;
             }

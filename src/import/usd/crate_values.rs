@@ -110,6 +110,11 @@ impl Representation {
     }
 }
 
+/// The number that a field holds in place of an offset: specifiers, true and false.
+pub(super) fn inline(value: u64) -> u64 {
+    Representation(value).payload()
+}
+
 impl CrateTables<'_> {
     /// The value of a field that has no time.
     pub(super) fn value(&self, value: u64) -> Result<Value, UsdError> {

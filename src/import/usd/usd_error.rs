@@ -45,10 +45,10 @@ pub enum UsdError {
     Work(#[from] OverWork),
     /// A file without a skeleton.
     #[error(
-        "it has no Skeleton prim{referenced}\n  hint: export the character with its armature; flatten references with `usdcat --flatten`"
+        "it has no Skeleton prim{referenced}\n  hint: export the character with its armature; flatten references and variants with `usdcat --flatten`"
     )]
     NoSkeleton {
-        /// ", and refers to other files, which are not read" or nothing.
+        /// ", and refers to other files, which are not read", the same of variants, or nothing.
         referenced: &'static str,
     },
 }

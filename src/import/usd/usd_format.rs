@@ -106,9 +106,13 @@ fn import(source: &SourceFile, options: &ImportOptions) -> Result<Asset, ImportE
 
 /// The document of the first skeleton of a layer.
 fn glb(layer: &Layer, budget: &MemoryBudget, warnings: &mut Warnings) -> Result<Vec<u8>, ImportError> {
-    let of_kind = |kind: &'static str| layer.prims.iter().filter(move |prim| prim.kind == kind);
+    let of_kind = |kind: &'static str| layer.of_kind(kind);
     let prim = of_kind("Skeleton").next().ok_or(UsdError::NoSkeleton {
-        referenced: if layer.refers { ", and refers to other files, which are not read" } else { "" },
+        referenced: match (layer.refers, layer.variants) {
+            (true, _) => ", and refers to other files, which are not read",
+            (false, true) => ", and has variants, which are not read",
+            (false, false) => "",
+        },
     })?;
     if layer.refers {
         warnings.add("usd-references", "references and payloads are not read", "the layer");

@@ -40,6 +40,8 @@ pub(super) struct UsdProperty {
 pub(super) struct Prim {
     pub(super) kind: String,
     pub(super) path: String,
+    /// Whether the stage leaves it out: an inactive prim, an `over` or a `class`, or one below such a prim.
+    pub(super) unused: bool,
     /// The index of the prim above it in [`Layer::prims`].
     pub(super) parent: Option<usize>,
     pub(super) properties: BTreeMap<String, UsdProperty>,
@@ -57,6 +59,8 @@ pub(super) struct Layer {
     pub(super) rate: f64,
     /// Whether prims refer to other files.
     pub(super) refers: bool,
+    /// Whether prims have variants, which are not read.
+    pub(super) variants: bool,
 }
 
 /// Sets a unit of the layer; one that is not above 0 is damaged, and the default stays.
@@ -112,6 +116,18 @@ impl Prim {
 }
 
 impl Layer {
+    /// Whether prims that the stage leaves out are read: where no other prim is a skeleton, and prims refer to others, which may be
+    /// these.
+    fn needs_unused(&self) -> bool {
+        self.refers && !self.prims.iter().any(|prim| prim.kind == "Skeleton" && !prim.unused)
+    }
+
+    /// The prims of a kind, in the order of the file, without those that the stage leaves out.
+    pub(super) fn of_kind(&self, kind: &'static str) -> impl Iterator<Item = &Prim> {
+        let all = self.needs_unused();
+        self.prims.iter().filter(move |prim| prim.kind == kind && (all || !prim.unused))
+    }
+
     /// A prim and those above it, up to the root.
     pub(super) fn upwards<'a>(&'a self, prim: &'a Prim) -> impl Iterator<Item = &'a Prim> {
         std::iter::successors(Some(prim), |prim| self.prims.get(prim.parent?))

@@ -15,7 +15,7 @@ use crate::memory_budget::MemoryBudget;
 /// A [`UsdError`] with the line.
 pub(super) fn parse(text: &str, budget: &MemoryBudget) -> Result<Layer, UsdError> {
     let mut layer = Layer { metres_per_unit: 0.01, ..Layer::default() };
-    let mut parser = Parser { text, at: 0, layer: &mut layer, frame_rate: 24.0, budget };
+    let mut parser = Parser { text, at: 0, layer: &mut layer, inactive: false, frame_rate: 24.0, budget };
     parser.skip_space();
     if parser.peek() == Some(b'(') {
         parser.metadata(&mut UsdProperty::default(), true)?;
@@ -34,6 +34,8 @@ struct Parser<'a, 'l> {
     text: &'a str,
     at: usize,
     layer: &'l mut Layer,
+    /// Whether the metadata that were read last have `active = false`.
+    inactive: bool,
     /// `framesPerSecond`, 24 by default: the rate of time codes that have none of their own.
     frame_rate: f64,
     budget: &'l MemoryBudget,
@@ -137,8 +139,9 @@ impl<'a> Parser<'a, '_> {
         }
         match self.word() {
             "" => Err(self.fault("a prim or a property was expected")),
-            "def" | "over" | "class" => self.prim(parent, depth),
+            specifier @ ("def" | "over" | "class") => self.prim(specifier, parent, depth),
             "variantSet" => {
+                self.layer.variants = true;
                 self.string()?;
                 self.expect(b'=')?;
                 self.value(0).map(drop)
@@ -155,7 +158,7 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    fn prim(&mut self, parent: Option<usize>, depth: usize) -> Result<(), UsdError> {
+    fn prim(&mut self, specifier: &str, parent: Option<usize>, depth: usize) -> Result<(), UsdError> {
         self.skip_space();
         let kind = if matches!(self.peek(), Some(b'"' | b'\'')) { "" } else { self.word() };
         let name = self.string()?;
@@ -165,11 +168,14 @@ impl<'a> Parser<'a, '_> {
         let room = size_of::<Prim>() + path.len();
         self.budget.reserve(room as u64, || "the prims".to_owned())?;
         let own = self.layer.prims.len();
-        self.layer.prims.push(Prim { kind: kind.to_owned(), path, parent, ..Prim::default() });
+        let unused = specifier != "def" || parent.is_some_and(|p| self.layer.prims[p].unused);
+        self.layer.prims.push(Prim { kind: kind.to_owned(), path, unused, parent, ..Prim::default() });
         self.skip_space();
+        self.inactive = false;
         if self.peek() == Some(b'(') {
             self.metadata(&mut UsdProperty::default(), false)?;
         }
+        self.layer.prims[own].unused |= self.inactive;
         self.expect(b'{')?;
         self.prims(Some(own), depth + 1)?;
         self.expect(b'}')
@@ -263,6 +269,7 @@ impl<'a> Parser<'a, '_> {
             }
             match (self.value(0)?, key) {
                 (Value::Words(words), "interpolation") => property.interpolation = words.concat(),
+                (Value::Numbers(n), "active") => self.inactive = n == [0.0],
                 (Value::Numbers(n), "elementSize") => property.element_size = n.first().map(|n| *n as usize),
                 (Value::Words(words), "upAxis") if layer => self.layer.z_up = words.concat() == "Z",
                 (Value::Numbers(n), "metersPerUnit") if layer => {
@@ -447,6 +454,23 @@ over "Other" { }
         assert_eq!(walk.words("skel:animationSource"), ["/Root/walk"]);
         let indices = &walk.properties["primvars:skel:jointIndices"];
         assert_eq!((indices.element_size, indices.interpolation.as_str()), (Some(2), "vertex"));
+    }
+
+    #[test]
+    fn prims_that_the_stage_leaves_out_are_read_only_where_others_may_refer_to_them() {
+        let body = "def Skeleton \"S\" { } ";
+        let found = |text: &str| {
+            let layer = parse(text).unwrap();
+            layer.of_kind("Skeleton").map(|prim| prim.path.clone()).collect::<Vec<_>>()
+        };
+        for unused in ["def \"A\" (active = false)", "class \"A\"", "over \"A\""] {
+            let both = format!("{unused} {{ {body} }} def \"B\" (active = true) {{ {body} }}");
+            assert_eq!(found(&both), ["/B/S"], "{unused}");
+            let alone = format!("{unused} {{ {body} }}");
+            assert_eq!(found(&alone), [""; 0], "{unused}");
+            assert_eq!(found(&format!("{alone} def \"C\" (inherits = </A>) {{ }}")), ["/A/S"], "{unused}");
+        }
+        assert!(parse("def \"A\" { variantSet \"v\" = { \"a\" { } } }").unwrap().variants);
     }
 
     #[test]

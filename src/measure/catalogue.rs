@@ -209,6 +209,18 @@ pub const MEASURES: &[Measure] = &[
         "the same after subtracting the position of the hips (Zhang et al. 2023, R2ET: local MSE)",
     ),
     measure(
+        "head_orientation_p95",
+        "rad",
+        Some(acceptable::HEAD_AND_FINGERS),
+        "95th percentile of the greatest angle between the rotations of head and neck in model space and the copy's",
+    ),
+    measure(
+        "finger_error_p95",
+        "rad",
+        Some(acceptable::HEAD_AND_FINGERS),
+        "95th percentile of the greatest angle between the local rotations of the fingers' joints and the copy's",
+    ),
+    measure(
         "hands_error",
         "1",
         None,

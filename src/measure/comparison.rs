@@ -7,8 +7,8 @@
 use super::catalogue::metric;
 use super::metric_context::MetricContext;
 use crate::kinematics::forward;
-use crate::math::{Mat3, Quat, Vec3, best_rotation};
-use crate::model::{ModelPose, Motion};
+use crate::math::{Mat3, Quat, Vec3, best_rotation, percentile_in_place};
+use crate::model::{JointId, ModelPose, Motion, Role};
 use crate::report::Metric;
 
 /// How far `motion` is from `copy`, and the mean distance of their joints in every frame; `None` where skeletons or
@@ -30,6 +30,8 @@ pub fn comparison(
     let mut sums = Sums::default();
     let mut places: Vec<(Vec3, Vec3)> = Vec::with_capacity(context.joints.len());
     let mut apart = Vec::with_capacity(frames);
+    let (upper, fingers) = head_and_fingers(context);
+    let (mut head_angles, mut finger_angles) = (Vec::new(), Vec::new());
     let count = context.joints.len() as f64;
     for frame in 0..frames {
         forward(skeleton, &motion.clip, frame, &mut scratch.0, &mut model.0);
@@ -60,6 +62,11 @@ pub fn comparison(
             sums.rotation += angle(&motion.clip.rotations(frame)[k], &copy.clip.rotations(frame)[k]);
             sums.rotation_global += angle(&model.0.joint(id).rotation, &model.1.joint(id).rotation);
         }
+        let of_model = |id: &JointId| angle(&model.0.joint(*id).rotation, &model.1.joint(*id).rotation);
+        head_angles.extend(upper.iter().map(of_model).reduce(f64::max));
+        let (own, theirs) = (motion.clip.rotations(frame), copy.clip.rotations(frame));
+        let of_joint = |id: &JointId| angle(&own[id.index()], &theirs[id.index()]);
+        finger_angles.extend(fingers.iter().map(of_joint).reduce(f64::max));
         sums.ends += context.ends.iter().map(|id| end(&model, *id)).sum::<f64>() * context.scale;
     }
     let entries = frames as f64 * count;
@@ -73,11 +80,29 @@ pub fn comparison(
         metric("san_error", sums.square / (3.0 * entries * tall * tall)),
         metric("san_error_local", sums.square_local / (3.0 * entries * tall * tall)),
     ];
+    for (name, mut angles) in [("head_orientation_p95", head_angles), ("finger_error_p95", finger_angles)] {
+        if !angles.is_empty() {
+            found.push(metric(name, percentile_in_place(&mut angles, 0.95)));
+        }
+    }
     if !context.ends.is_empty() {
         let ends = frames as f64 * context.ends.len() as f64;
         found.push(metric("end_effector_error", sums.ends / ends / tall));
     }
     Some((found, apart))
+}
+
+/// The joints of head and neck, and those of the fingers.
+fn head_and_fingers(context: &MetricContext) -> (Vec<JointId>, Vec<JointId>) {
+    let (mut head, mut fingers) = (Vec::new(), Vec::new());
+    for (role, assigned) in context.character().rig.assignments() {
+        match role {
+            Role::Head | Role::Neck(_) => head.push(assigned.joint),
+            Role::Finger(..) => fingers.push(assigned.joint),
+            _ => {}
+        }
+    }
+    (head, fingers)
 }
 
 #[derive(Default)]
@@ -92,7 +117,7 @@ struct Sums {
     ends: f64,
 }
 
-fn end(model: &(ModelPose, ModelPose), id: crate::model::JointId) -> f64 {
+fn end(model: &(ModelPose, ModelPose), id: JointId) -> f64 {
     (model.0.position(id) - model.1.position(id)).norm()
 }
 

@@ -5,7 +5,7 @@ use super::fault_scene::{
 };
 use posemill::math::{Quat, Vec3, exp};
 use posemill::measure::{MetricContext, assess_beside};
-use posemill::model::{Character, Clip, Contacts, JointId, ModelPose, Motion, Role, Side};
+use posemill::model::{Character, Clip, Contacts, Finger, JointId, ModelPose, Motion, Role, Side};
 use std::sync::Arc;
 
 #[test]
@@ -55,6 +55,26 @@ fn a_foot_that_turns_away_from_that_of_the_take_in_the_air() {
         );
     });
     assert_eq!(scene.added(&turned), ["foot_orientation_p95"]);
+}
+
+#[test]
+fn a_head_that_looks_elsewhere() {
+    let scene = Scene::walk();
+    let head = joint(&scene.copy, Role::Head);
+    let turned = changed(&scene.copy, |_, pose| {
+        rotate(&scene.copy.character, pose, head, exp(&(Vec3::y() * (15.0 * DEGREE))))
+    });
+    assert_eq!(scene.added(&turned), ["head_orientation_p95"]);
+}
+
+#[test]
+fn fingers_that_bend_where_the_hand_was_open() {
+    let scene = Scene::walk();
+    let finger = joint(&scene.copy, Role::Finger(Side::Right, Finger::Index, 1));
+    let bent = changed(&scene.copy, |_, pose| {
+        rotate(&scene.copy.character, pose, finger, exp(&(Vec3::x() * (15.0 * DEGREE))))
+    });
+    assert_eq!(scene.added(&bent), ["finger_error_p95"]);
 }
 
 #[test]

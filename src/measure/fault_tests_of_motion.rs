@@ -3,14 +3,19 @@
 use super::fault_scene::{DEGREE, Scene, changed, joint, resting, rotate};
 use posemill::math::{Vec3, exp};
 use posemill::measure::MEASURES;
-use posemill::model::{Role, Side};
+use posemill::model::{ModelPose, Role, Side};
 
 #[test]
 fn a_joint_beyond_its_range() {
     let scene = resting();
-    let head = joint(&scene.copy, Role::Head);
+    let [elbow, hand] =
+        [Role::LowerArm(Side::Left), Role::Hand(Side::Left)].map(|role| joint(&scene.copy, role));
+    // The forearm about itself: hand and limbs stay as they are.
     let turned = changed(&scene.copy, |_, pose| {
-        rotate(&scene.copy.character, pose, head, exp(&(Vec3::y() * (130.0 * DEGREE))))
+        let model = ModelPose::of(scene.copy.character.skeleton(), pose);
+        let along = (model.position(hand) - model.position(elbow)).normalize() * (130.0 * DEGREE);
+        rotate(&scene.copy.character, pose, elbow, exp(&along));
+        rotate(&scene.copy.character, pose, hand, exp(&-along));
     });
     assert_eq!(scene.added(&turned), ["limit_violation_added"]);
 }
@@ -44,8 +49,9 @@ fn hands_that_shake() {
 fn a_head_that_turns_in_one_frame() {
     let scene = Scene::walk();
     let head = joint(&scene.copy, Role::Head);
+    // So few frames are no turned head.
     let turned = changed(&scene.copy, |f, pose| {
-        let angle = if f < 20 { -25.0 * DEGREE } else { 25.0 * DEGREE };
+        let angle = if (20..22).contains(&f) { 50.0 * DEGREE } else { 0.0 };
         rotate(&scene.copy.character, pose, head, exp(&(Vec3::y() * angle)));
     });
     assert_eq!(scene.added(&turned), ["turn_ratio"]);

@@ -15,6 +15,8 @@ pub const AGAINST_THE_TAKE: &[&str] = &[
     "jerk_ratio",
     "turn_ratio",
     "foot_orientation_p95",
+    "head_orientation_p95",
+    "finger_error_p95",
     "elbow_pop",
     "knee_pop",
     "self_contact_lost",

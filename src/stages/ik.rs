@@ -87,6 +87,7 @@ impl StageConfig for IkConfig {
             "limit_violation_added",
             "jerk_ratio",
             "turn_ratio",
+            "head_orientation_p95",
             "elbow_pop",
             "knee_pop",
             "self_contact_lost",

@@ -63,6 +63,7 @@ impl StageConfig for RootMotionConfig {
                 "foot_jerk_ratio",
                 "limb_error_p95",
                 "foot_orientation_p95",
+                "head_orientation_p95",
                 "trunk_error",
                 "knee_pop",
                 "elbow_pop",

@@ -38,7 +38,9 @@ pub fn orientation(rig: &Rig, rest: &ModelPose, up: Option<Vec3>, snap: bool) ->
     let mean = |role| middle(rig, rest, role);
     let hips = mean(Role::UpperLeg)?;
     let low = mean(Role::Foot).or_else(|| mean(Role::LowerLeg))?;
-    let high = position(Role::Head).or_else(|| mean(Role::UpperArm)).unwrap_or(hips);
+    // A body without head and arms may have hands alone; shins that spread above the hips then say nothing about up.
+    let high =
+        position(Role::Head).or_else(|| mean(Role::UpperArm)).or_else(|| mean(Role::Hand)).unwrap_or(hips);
     let up = up.unwrap_or_else(|| nearest_axis(&((hips - low) + (high - hips))));
     let mut left = position(Role::UpperLeg(Side::Left))? - position(Role::UpperLeg(Side::Right))?;
     if left.norm() < 1e-6 * (hips - low).norm() {
@@ -117,6 +119,36 @@ pub fn motion_up(rig: &Rig, clip: &Clip, rest: &Orientation) -> Quat {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::math::Transform;
+    use crate::model::{Assignment, Joint, Skeleton};
+
+    #[test]
+    fn hands_say_where_up_is_in_a_body_without_head_and_arms_whose_shins_are_above_its_hips() {
+        // Hips, two thighs in its middle, shins to the sides and above, hands.
+        let [l, r] = Side::BOTH;
+        let parts = [
+            (Role::Hips, Vec3::new(0.0, 0.2, -0.9)),
+            (Role::UpperLeg(l), Vec3::new(0.0, 0.2, 0.0)),
+            (Role::LowerLeg(l), Vec3::new(0.5, 0.33, 0.0)),
+            (Role::UpperLeg(r), Vec3::new(0.0, 0.2, 0.0)),
+            (Role::LowerLeg(r), Vec3::new(-0.5, 0.33, 0.0)),
+            (Role::Hand(l), Vec3::new(0.8, 0.76, 0.0)),
+            (Role::Hand(r), Vec3::new(-0.8, 0.76, 0.0)),
+        ];
+        let joint = |(k, (role, at)): (usize, &(Role, Vec3))| {
+            let parent = (k > 0).then(|| JointId::new(if k == 2 || k == 4 { k - 1 } else { 0 }));
+            let above = parent.map_or(Vec3::zeros(), |p| parts[p.index()].1);
+            Joint::new(role.to_string(), parent, Transform::from_translation(at - above))
+        };
+        let skeleton = Skeleton::new(parts.iter().enumerate().map(joint).collect()).unwrap();
+        let rest = skeleton.rest_model_pose();
+        let roles = parts.iter().enumerate();
+        let roles = roles.map(|(k, (role, _))| (*role, Assignment::new(JointId::new(k), 1.0, "made")));
+        let rig = Rig::new(skeleton, roles.collect::<Vec<_>>());
+        let found = orientation(&rig, &rest, None, true).unwrap();
+        assert_eq!(found.up, Vec3::y());
+        assert!(found.normal_from_rest.angle() < 1e-9);
+    }
 
     #[test]
     fn nearest_axes_keep_their_sign() {

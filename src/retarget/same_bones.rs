@@ -6,7 +6,7 @@
 //! target: FBX and USD files of its own motion have. Space: model space. Units: metres.
 
 use super::body_plan::reachable;
-use super::joint_map::JointMap;
+use super::joint_map::{JointMap, JointPair};
 use crate::body::CharacterBody;
 use crate::math::Vec3;
 use crate::model::{ModelPose, Role};
@@ -40,11 +40,16 @@ pub fn same_bones(
     (bare || same_skin()).then_some(([there, here], scale))
 }
 
-/// Whether every mapped joint of the source hangs on the next mapped one without a joint between them.
+/// Whether every mapped joint of the source hangs on the next mapped one without a joint between them. Joints beside the body
+/// without a role, as props below the root, say nothing about it.
 fn moves_alike(source: &CharacterBody, map: &JointMap) -> bool {
     let skeleton = source.rig().skeleton();
     let mapped = |id| map.pairs.iter().any(|pair| pair.source == id);
-    map.pairs.iter().all(|pair| {
+    let hips = source.rig().joint(Role::Hips);
+    let of_body = |pair: &&JointPair| {
+        pair.role.is_some() || hips.is_none_or(|hips| skeleton.is_ancestor(hips, pair.source))
+    };
+    map.pairs.iter().filter(of_body).all(|pair| {
         let above = skeleton.parent(pair.source);
         pair.blend.is_none() && (pair.role == Some(Role::Hips) || above.is_none_or(mapped))
     })

@@ -1,8 +1,9 @@
 //! Corrects a constant height error: a body that floats above the floor or is sunk into it.
 //!
 //! With a skin the soles define the height. Without one it is estimated from the lowest joint and from the ankle,
-//! assuming usual sole and ankle heights, and the mean of both is used. A skinned character at the height of its rest
-//! pose is correct; for a skeleton, a rest pose on the floor defines the offset. Units: metres of 0.86 m legs.
+//! assuming usual sole and ankle heights; both must show an error, and the mean of both is used: on feet of another build than
+//! a person's they disagree. A skinned character at the height of its rest pose is correct; for a skeleton, a rest pose on the
+//! floor defines the offset. Units: metres of 0.86 m legs.
 
 use super::fault_log::{FaultLog, all, own};
 use super::stances::{FootTrajectories, PointKind, SLOW, Stance};
@@ -35,10 +36,13 @@ pub(super) fn level(take: &mut WorkingTake, feet: &FootTrajectories, log: &mut F
     let spread = percentile(&heights, 0.75) - percentile(&heights, 0.25);
     let skinned = !take.motion.character.meshes.is_empty();
     let lowest = median(heights);
-    let height = match ankle(feet, &stances).filter(|_| !skinned) {
-        Some(ankle) => 0.5 * (lowest - BONES[0] + ankle - BONES[1]),
-        None if skinned => lowest,
-        None => lowest - BONES[0],
+    let (height, sure) = match ankle(feet, &stances).filter(|_| !skinned) {
+        Some(ankle) => {
+            let [sole, ankle] = [lowest - BONES[0], ankle - BONES[1]];
+            (0.5 * (sole + ankle), nearer(sole, ankle))
+        }
+        None if skinned => (lowest, lowest),
+        None => (lowest - BONES[0], lowest - BONES[0]),
     };
     let like_rest = lowest - feet.lowest_at_rest;
     let (height, least) = match take.motion.character.bind.is_some() {
@@ -46,7 +50,7 @@ pub(super) fn level(take: &mut WorkingTake, feet: &FootTrajectories, log: &mut F
         true if like_rest.abs() < height.abs() => (like_rest, like_rest),
         // Both must show an offset; the rest pose gives its size more precisely, whatever the soles.
         false if STANDS.contains(&feet.lowest_at_rest) => (like_rest, nearer(like_rest, height)),
-        _ => (height, height),
+        _ => (height, sure),
     };
     let off = least.abs() / OFF[usize::from(skinned)];
     let fires = log.test("level", all(&[off, SPREAD / spread.max(1e-9)]));

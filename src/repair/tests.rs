@@ -9,7 +9,7 @@ use crate::humanoids::{CHARACTERS, TAKES};
 use posemill::export::ExportOptions;
 use posemill::import::{ImportOptions, load};
 use posemill::math::{Transform, Vec3, exp};
-use posemill::model::{Motion, Rig, Role, Side};
+use posemill::model::{Motion, Rig, Role, Side, Skeleton};
 use posemill::pipeline::{Pipeline, save};
 use posemill::repair::{Faults, RepairedMotion, repair_motion};
 use posemill::report::Report;
@@ -134,6 +134,27 @@ fn a_standing_rest_pose_gives_the_level_within_a_centimetre() {
             assert!(off < 1.0, "{name} by {by}: {off} cm: {:?}", found.findings);
         }
     }
+}
+
+#[test]
+fn high_ankles_are_no_level_where_the_rest_pose_says_nothing() {
+    // The ankles of a figure with large feet: 40 % up the shins. Its rest pose hangs in the air.
+    let mut tall = walk();
+    let mut character = (*tall.character).clone();
+    let mut joints = character.skeleton().joints().to_vec();
+    joints[0].rest.translation.y += 0.3;
+    for side in Side::BOTH {
+        let [foot, toes] = [Role::Foot(side), Role::Toes(side)].map(|r| character.rig.joint(r).unwrap());
+        let up = joints[foot.index()].rest.translation * 0.4;
+        joints[foot.index()].rest.translation -= up;
+        let inside = joints[foot.index()].rest.rotation.inverse() * up;
+        joints[toes.index()].rest.translation += inside;
+    }
+    let roles = character.rig.assignments().map(|(role, a)| (role, a.clone())).collect::<Vec<_>>();
+    character.rig = Rig::new(Skeleton::new(joints).unwrap(), roles);
+    tall.character = Arc::new(character);
+    let found = repaired(&tall);
+    assert!(found.findings.iter().all(|f| f.fault != "level"), "{:?}", words(&found));
 }
 
 #[test]

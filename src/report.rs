@@ -325,6 +325,15 @@ pub enum TakeChange {
     },
     /// Left and right were exchanged.
     Mirrored,
+    /// Capture errors of these groups were fixed: see [`crate::repair::Faults`].
+    Repaired {
+        /// Those of single joints and frames.
+        signal: bool,
+        /// Those of floor and path.
+        floor: bool,
+        /// Those of single contacts.
+        legs: bool,
+    },
     /// The motion was transferred to another skeleton.
     Retargeted,
 }

@@ -4,11 +4,12 @@ use crate::export::{ExportOptions, Format, save};
 use crate::import::{self, ImportOptions};
 use crate::math::{Vec3, exp, smoothstep};
 use crate::measure::{Judgement, MetricContext, Reading, Verdict};
-use crate::model::{Motion, RobotMotion, Role, Side};
+use crate::model::{Character, Motion, RobotMotion, Role, Side};
 use crate::pipeline::{Pipeline, PipelineConfig, ReferenceMotion};
-use crate::report::{Report, TakeChange};
+use crate::report::{Metric, Report, TakeChange};
 use crate::stages::STAGES;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(name)
@@ -162,4 +163,48 @@ fn a_robots_result_is_judged_by_the_measures_of_robots() {
     // A human take stays one.
     let options = ImportOptions { robot: Some(data("humanoid.xml")), ..ImportOptions::default() };
     assert!(import::load(data("walk.bvh"), &options).unwrap().character.robot.is_none());
+}
+
+/// The measures of a report that are over.
+fn over(metrics: &[Metric]) -> Vec<String> {
+    metrics.iter().filter(|m| Reading::from(*m).over()).map(|m| m.name.clone()).collect()
+}
+
+#[test]
+fn a_take_is_judged_as_it_was_repaired_now_and_later() {
+    let mut pipeline = Pipeline::standard(data("mannequin.glb")).unwrap();
+    pipeline.verdict = true;
+    let clean = take("walk.bvh");
+    let foot = clean.character.rig.joint(Role::Foot(Side::Left)).unwrap();
+    let mut damaged = clean.clone();
+    let middle = damaged.clip.frames() / 2;
+    for f in middle..middle + damaged.clip.frames() / 5 {
+        damaged.clip.rotations_mut(f)[foot.index()] *= exp(&(Vec3::y() * std::f64::consts::PI));
+    }
+    let wanted = over(&pipeline.apply(clean).unwrap().1.metrics);
+    let (result, report) = pipeline.apply(damaged.clone()).unwrap();
+    assert!(report.findings.iter().any(|f| f.fault == "flip" && f.left.is_none()), "{:?}", report.findings);
+    assert_eq!(over(&report.metrics), wanted);
+    let context = MetricContext::new(&result.character);
+    let later = |changes: &[TakeChange]| {
+        let reference = ReferenceMotion::changed(damaged.clone(), &result, changes).unwrap();
+        over(&reference.assess(&context, &result).metrics)
+    };
+    assert_eq!(later(&report.take_changes), wanted);
+    // Nothing excuses a result of a take that was not repaired.
+    assert!(later(&[]).contains(&"foot_orientation_p95".to_owned()));
+}
+
+#[test]
+fn a_result_is_judged_alike_beside_its_take_with_and_without_skin() {
+    let pipeline = Pipeline::standard(data("mannequin.glb")).unwrap();
+    let result = pipeline.apply(take("walk.bvh")).unwrap().0;
+    let bare = Character { meshes: Vec::new(), bind: None, document: None, ..(*result.character).clone() };
+    let context = MetricContext::new(&result.character);
+    let beside = |character: Character| {
+        let take = Motion { character: Arc::new(character), contacts: None, ..result.clone() };
+        let reference = ReferenceMotion::of(take, &result).unwrap();
+        over(&reference.assess(&context, &result).metrics)
+    };
+    assert_eq!(beside(bare), beside((*result.character).clone()));
 }

@@ -193,9 +193,10 @@ pub(super) fn judge_parts<E>(
 }
 
 /// The labels of a take for a result: the ground of the take is at height 0, and heights above it are scaled by the ratio of leg
-/// lengths. A take of the result's own character keeps its floor.
+/// lengths. A take of the result's own character keeps its floor, unless only one of the two has skin, which is lower than joints.
 fn over_floor(labels: &Contacts, result: &MetricContext, take: &MetricContext) -> Contacts {
-    if alike(result.character(), take.character()) {
+    let (own, theirs) = (result.character(), take.character());
+    if alike(own, theirs) && own.meshes.is_empty() == theirs.meshes.is_empty() {
         return labels.clone();
     }
     let ratio = result.leg() / take.leg();

@@ -337,13 +337,13 @@ pub(super) fn apply_stages(
         let found = report.findings.len();
         let beside = plain.as_ref().filter(|plain| stage.needs_plain() && same_frames(plain, &motion));
         motion = stage.apply_beside(motion, beside, report).map_err(stage_error(*number, name))?;
-        if let Some(change) = change {
+        let fixed = report.findings[found..].iter().any(|finding| finding.left.is_none());
+        let changed = fixed || !stage.only_fixes();
+        if let Some(change) = change.filter(|_| changed) {
             monitor.change_take(change);
             report.take_changes.push(change);
         }
         plain = plain.and_then(|plain| stage.carry(plain));
-        let fixed = report.findings[found..].iter().any(|finding| finding.left.is_none());
-        let changed = fixed || !stage.only_fixes();
         let of_stage = stage.not_judged();
         let not_judged: Vec<String> =
             meaningless.iter().chain(&of_stage).filter(|_| changed).map(|&name| name.to_owned()).collect();

@@ -3,7 +3,7 @@
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::model::Motion;
 use crate::repair::{Faults, repair_motion};
-use crate::report::{Finding, Report};
+use crate::report::{Finding, Report, TakeChange};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -88,6 +88,11 @@ fn summary(findings: &[Finding]) -> Option<String> {
 impl Stage for Repair {
     fn only_fixes(&self) -> bool {
         true
+    }
+
+    fn take_change(&self, _: &Motion) -> Option<TakeChange> {
+        let Faults { signal, floor, legs } = self.faults;
+        Some(TakeChange::Repaired { signal, floor, legs })
     }
 
     fn apply(&self, motion: Motion, report: &mut Report) -> Result<Motion, StageError> {

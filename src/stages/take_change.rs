@@ -1,6 +1,6 @@
 //! What stages do to the frames of a motion, done to its take as well, so that both stay comparable.
 
-use super::{MirrorConfig, Setting, StageConfig, TrimConfig};
+use super::{MirrorConfig, RepairConfig, Setting, StageConfig, TrimConfig};
 use crate::model::Motion;
 use crate::report::{Report, TakeChange};
 use std::sync::Arc;
@@ -12,6 +12,9 @@ pub fn changed_take(take: Motion, change: TakeChange) -> Motion {
         TakeChange::Part { from_s, to_s } => {
             let config = TrimConfig { start_s: Some(from_s), end_s: to_s, ..TrimConfig::default() };
             config.resolve(&Setting::new(Arc::clone(&take.character), ""))
+        }
+        TakeChange::Repaired { signal, floor, legs } => {
+            RepairConfig { signal, floor, legs }.resolve(&Setting::new(Arc::clone(&take.character), ""))
         }
         TakeChange::Mirrored => {
             MirrorConfig::default().resolve(&Setting::new(Arc::clone(&take.character), ""))

@@ -63,6 +63,9 @@ pub const FOOT: f64 = 10.0 * DEGREE;
 /// Angle between head or neck and the take's, and between a finger's joint and the take's, at the 95th percentile. Chosen: as of a
 /// [`LIMB`]; nothing that retargeting corrects turns them.
 pub const HEAD_AND_FINGERS: f64 = 10.0 * DEGREE;
+/// Angle between a free hand and the take's, at its 95th percentile. Chosen: as of a [`LIMB`]; the readings of people that its
+/// source compares are of wrists too.
+pub const HAND: f64 = 10.0 * DEGREE;
 /// Growth of a limb's turn in one frame. Chosen: in a frame of 30 Hz it is 150 degrees a second more than the take has around
 /// it. Seen: good 4.0 degrees, faults 5.3.
 pub const POP: f64 = 5.0 * DEGREE;

@@ -243,6 +243,12 @@ pub const MEASURES: &[Measure] = &[
          is labelled within 0.05 s; or that of the angle about the vertical in the other frames, if it is greater",
     ),
     measure(
+        "hand_orientation_p95",
+        "rad",
+        Some(acceptable::HAND),
+        "the same of hands in all frames but those in which limb_error_p95 leaves out their arms",
+    ),
+    measure(
         "elbow_pop",
         "rad",
         Some(acceptable::POP),

@@ -78,6 +78,20 @@ fn fingers_that_bend_where_the_hand_was_open() {
 }
 
 #[test]
+fn a_hand_that_turns_away_from_that_of_the_take() {
+    let scene = Scene::walk();
+    let [elbow, hand] =
+        [Role::LowerArm(Side::Right), Role::Hand(Side::Right)].map(|role| joint(&scene.copy, role));
+    // About the forearm: wrist and fingers' directions hardly change.
+    let turned = changed(&scene.copy, |_, pose| {
+        let model = ModelPose::of(scene.copy.character.skeleton(), pose);
+        let along = (model.position(hand) - model.position(elbow)).normalize();
+        rotate(&scene.copy.character, pose, hand, exp(&(along * (18.0 * DEGREE))));
+    });
+    assert_eq!(scene.added(&turned), ["hand_orientation_p95"]);
+}
+
+#[test]
 fn an_arm_in_the_body() {
     let scene = Scene::walk();
     // The upper arm hangs as before, the forearm points through the belly to the other side.

@@ -60,9 +60,12 @@ fn a_head_that_turns_in_one_frame() {
 #[test]
 fn an_arm_that_goes_another_way() {
     let scene = resting();
-    let arm = joint(&scene.copy, Role::UpperArm(Side::Left));
+    let [arm, hand] =
+        [Role::UpperArm(Side::Left), Role::Hand(Side::Left)].map(|role| joint(&scene.copy, role));
+    // The hand keeps its rotation.
     let lower = changed(&scene.copy, |_, pose| {
-        rotate(&scene.copy.character, pose, arm, exp(&(Vec3::y() * (15.0 * DEGREE))))
+        rotate(&scene.copy.character, pose, arm, exp(&(Vec3::y() * (15.0 * DEGREE))));
+        rotate(&scene.copy.character, pose, hand, exp(&(Vec3::y() * (-15.0 * DEGREE))));
     });
     assert_eq!(scene.added(&lower), ["limb_error_p95"]);
 }

@@ -7,7 +7,7 @@ use super::arm_contacts::ArmContacts;
 use super::assess::LEAST_STEP;
 use super::limb_comparison::{FEWEST, LimbComparison, MetricsAndSeries, both_sides, with_copy};
 use super::limb_frame::{ANKLE, KNEE, LimbFrame};
-use super::limb_steps::{foot_orientation, pops};
+use super::limb_steps::{foot_orientation, hand_orientation, pops};
 use super::metric_context::MetricContext;
 use super::statistics::{mean, rms};
 use crate::kinematics::is_cycle;
@@ -35,8 +35,8 @@ pub fn legs(
     let arms = ArmContacts::of(context, (take_context, source), copy, motion).with_labels(contacts);
     let (mut metrics, mut series) = limbs.directions_and_knees(&arms);
     metrics.extend(arms.lost());
-    let feet = foot_orientation(&limbs, contacts);
-    for (values, over_time) in [limbs.planted_feet(context.scale), limbs.jerk(), pops(&limbs), feet] {
+    let (feet, hands) = (foot_orientation(&limbs, contacts), hand_orientation(&limbs, &arms));
+    for (values, over_time) in [limbs.planted_feet(context.scale), limbs.jerk(), pops(&limbs), feet, hands] {
         metrics.extend(values);
         series.extend(over_time);
     }

@@ -22,6 +22,8 @@ pub struct LimbFrame {
     pub hips: Quat,
     /// The rotation of each foot.
     pub feet: [Quat; 2],
+    /// The rotation of each hand; the identity of a body without arms.
+    pub hands: [Quat; 2],
     /// Whether each foot has a toe joint.
     pub toes: [bool; 2],
 }
@@ -67,6 +69,9 @@ impl LimbJoints {
             arms: self.arms.map(|arm| arm.map_or_else(Default::default, |joints| joints.map(at))),
             hips: pose.joint(self.hips).rotation,
             feet: self.legs.map(|([.., ankle], _)| pose.joint(ankle).rotation),
+            hands: self
+                .arms
+                .map(|arm| arm.map_or(Quat::identity(), |[.., wrist]| pose.joint(wrist).rotation)),
             toes: self.legs.map(|(_, toes)| toes.is_some()),
         }
     }

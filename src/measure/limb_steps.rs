@@ -1,7 +1,8 @@
-//! Single frames in which a limb turns faster than the take's, and the orientation of feet in the air.
+//! Single frames in which a limb turns faster than the take's, and the orientation of feet in the air and of hands.
 //!
-//! Compared with the direct transfer, whose limbs and feet turn as those of the take. Units: radians.
+//! Compared with the direct transfer, whose limbs, feet and hands turn as those of the take. Units: radians.
 
+use super::arm_contacts::ArmContacts;
 use super::limb_comparison::{LimbComparison, MetricsAndSeries, both_sides, with_copy};
 use super::limb_frame::LimbFrame;
 use crate::math::{Vec3, angle_between, percentile_in_place, twist_angle};
@@ -77,4 +78,25 @@ pub fn foot_orientation(limbs: &LimbComparison, contacts: Option<&Contacts>) -> 
     };
     let worst = with_copy("foot_orientation_p95", most, 0.0);
     (vec![worst], both_sides("foot_orientation", "rad", sides))
+}
+
+/// The angle between a hand and the copy's, unless its arm holds a contact or would be in the body: it goes and turns with what
+/// it touches.
+pub fn hand_orientation(limbs: &LimbComparison, arms: &ArmContacts) -> MetricsAndSeries {
+    let mut free = Vec::new();
+    let sides = [0, 1].map(|side| {
+        let angle = |f: usize| {
+            let (own, copy) = (&limbs.own[f], &limbs.copy[f]);
+            let counts = copy.arms[side] != [Vec3::zeros(); 3] && !arms.holds(side, f);
+            if counts { own.hands[side].angle_to(&copy.hands[side]) } else { f64::NAN }
+        };
+        let angles: Vec<f64> = (0..limbs.frames).map(angle).collect();
+        free.extend(angles.iter().filter(|angle| angle.is_finite()));
+        angles
+    });
+    if free.len() < FEWEST {
+        return Default::default();
+    }
+    let most = percentile_in_place(&mut free, 0.95);
+    (vec![with_copy("hand_orientation_p95", most, 0.0)], both_sides("hand_orientation", "rad", sides))
 }

@@ -17,6 +17,7 @@ pub const AGAINST_THE_TAKE: &[&str] = &[
     "foot_orientation_p95",
     "head_orientation_p95",
     "finger_error_p95",
+    "hand_orientation_p95",
     "elbow_pop",
     "knee_pop",
     "self_contact_lost",

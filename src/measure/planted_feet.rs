@@ -206,6 +206,7 @@ mod tests {
             arms: Default::default(),
             hips: Quat::identity(),
             feet: [Quat::identity(); 2],
+            hands: [Quat::identity(); 2],
             toes: [true; 2],
         }
     }

@@ -84,6 +84,7 @@ impl StageConfig for IkConfig {
     fn meaningless(&self) -> &'static [&'static str] {
         &[
             "foot_orientation_p95",
+            "hand_orientation_p95",
             "limit_violation_added",
             "jerk_ratio",
             "turn_ratio",

@@ -64,6 +64,7 @@ impl StageConfig for RootMotionConfig {
                 "limb_error_p95",
                 "foot_orientation_p95",
                 "head_orientation_p95",
+                "hand_orientation_p95",
                 "trunk_error",
                 "knee_pop",
                 "elbow_pop",

@@ -47,6 +47,33 @@ pub fn second_bodies(rig: &Rig, rest: &ModelPose) -> Vec<SecondBody> {
     branches.into_iter().filter_map(body).collect()
 }
 
+/// The joints of every body of a file that holds several beside each other, each with the joints above it, in the order of the file;
+/// `rest` is its pose in model space. Empty of a file with one body.
+pub fn bodies_apart(skeleton: &Skeleton, rest: &ModelPose) -> Vec<Vec<JointId>> {
+    // Everything above the first fork belongs to all of them.
+    let only =
+        |id: JointId| <[JointId; 1]>::try_from(skeleton.children(id).to_vec()).ok().map(|[child]| child);
+    let above: Vec<JointId> = std::iter::successors(Some(JointId::new(0)), |id| only(*id)).collect();
+    let Some(fork) = above.last() else { return Vec::new() };
+    let mut branches: BTreeMap<JointId, Vec<JointId>> = BTreeMap::new();
+    let mut branch: Vec<Option<JointId>> = vec![None; skeleton.len()];
+    for id in skeleton.ids() {
+        let Some(parent) = skeleton.parent(id) else { continue };
+        branch[id.index()] = if parent == *fork { Some(id) } else { branch[parent.index()] };
+        branch[id.index()].into_iter().for_each(|top| branches.entry(top).or_default().push(id));
+    }
+    let large: Vec<Vec<JointId>> = branches.into_values().filter(|own| own.len() >= LEAST).collect();
+    if large.len() < 2 {
+        return Vec::new();
+    }
+    let whole: Vec<Vec<JointId>> =
+        large.into_iter().filter(|own| body_of(skeleton, rest, own).is_some()).collect();
+    if whole.len() < 2 {
+        return Vec::new();
+    }
+    whole.into_iter().map(|own| above.iter().copied().chain(own).collect()).collect()
+}
+
 /// The hips of the body that these joints are, if they are one with legs and arms.
 fn body_of(skeleton: &Skeleton, rest: &ModelPose, own: &[JointId]) -> Option<JointId> {
     let joints = own.iter().map(|&id| {

@@ -27,6 +27,7 @@ mod npz;
 mod points;
 mod known_axes;
 mod rig_detection;
+mod one_body;
 mod reference_pose;
 mod length_unit;
 mod unique_names;

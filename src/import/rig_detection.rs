@@ -5,10 +5,11 @@
 //!
 //! Space: any, Y up. Units: those of the skeleton.
 
+use super::one_body::detect_in;
 use super::reference_pose::fault;
 use crate::anatomy::{
-    DetectedRig, HumanoidMap, JointNames, ShapeEvidence, Vocabulary, detect_roles_from, rest_from_motion,
-    second_bodies,
+    DetectedRig, HumanoidMap, JointNames, ShapeEvidence, Vocabulary, bodies_apart, detect_roles_from,
+    rest_from_motion, second_bodies,
 };
 use crate::math::{Transform, Vec3, arc};
 use crate::model::{Clip, JointId, ModelPose, Role, Skeleton};
@@ -31,7 +32,10 @@ pub(super) struct RigClues<'a> {
 
 /// The rig of a file, with warnings for what was guessed and for bodies that are not used.
 pub(super) fn detect_rig(file: &RigClues<'_>) -> DetectedRig {
-    let mut found = detect_one(file);
+    // A humanoid map names the joints of one body.
+    let bodies = if file.humanoid.is_empty() { bodies_apart(file.skeleton, file.rest) } else { Vec::new() };
+    let first = bodies.first().and_then(|joints| detect_in(file, joints, detect_one));
+    let mut found = first.unwrap_or_else(|| detect_one(file));
     for body in second_bodies(&found.rig, file.rest) {
         let name = |id: JointId| one_line(&found.rig.skeleton().joint(id).name);
         let message = format!(

@@ -1,6 +1,6 @@
 //! Further bodies of a file are found.
 
-use crate::anatomy::second_bodies;
+use crate::anatomy::{bodies_apart, second_bodies};
 use crate::made_bodies::{ADULT, bones};
 use crate::math::{Transform, Vec3};
 use crate::model::{Joint, JointId, Rig, Skeleton};
@@ -37,5 +37,22 @@ fn every_further_body_is_named_with_its_hips() {
         assert_eq!(found.len(), count - 1);
         let hips = found.first().map(|body| rig.skeleton().joint(body.hips).name.as_str());
         assert_eq!(hips, (count > 1).then_some("hips.001"));
+    }
+}
+
+#[test]
+fn bodies_beside_each_other_are_told_apart_without_roles() {
+    for count in 1..4 {
+        let rig = bodies(count);
+        let skeleton = rig.skeleton();
+        let found = bodies_apart(skeleton, &skeleton.rest_model_pose());
+        // All of a body and the root, none of the others; a file of one body is no case for it.
+        let each = (skeleton.len() - 1) / count;
+        let sizes: Vec<usize> = found.iter().map(Vec::len).collect();
+        assert_eq!(sizes, if count > 1 { vec![each + 1; count] } else { Vec::new() });
+        for (n, joints) in found.iter().enumerate() {
+            let own = 1 + n * each..1 + (n + 1) * each;
+            assert!(joints[1..].iter().all(|id| own.contains(&id.index())), "{joints:?}");
+        }
     }
 }

@@ -3,3 +3,4 @@
 #[cfg(feature = "draco")]
 mod draco;
 mod stated_units;
+mod two_bodies;

@@ -1,0 +1,41 @@
+//! Two people in one file: the roles are those of the first, and the other is named.
+
+use posemill::import::{ImportOptions, from_bytes};
+
+/// The walk of `data/` twice in one file; the toes of the first have a name that says nothing, the second has names without prefix.
+fn two_people() -> String {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/data/walk.bvh");
+    let text = std::fs::read_to_string(path).unwrap();
+    let (hierarchy, motion) = text.trim_start_matches("HIERARCHY").split_once("MOTION").unwrap();
+    let (first, second) = (hierarchy.replace("ToeBase", "Tip"), hierarchy.replace("mixamorig:", ""));
+    let rows: Vec<String> = motion
+        .lines()
+        .skip(3)
+        .filter(|row| !row.is_empty())
+        .take(60)
+        .map(|row| format!("{row} {row}"))
+        .collect();
+    format!(
+        "HIERARCHY{first}{second}MOTION\nFrames: {}\nFrame Time: 0.008333\n{}\n",
+        rows.len(),
+        rows.join("\n")
+    )
+}
+
+#[test]
+fn the_roles_are_all_of_the_first_person() {
+    let text = two_people();
+    let asset = from_bytes(text.as_bytes(), "two", Some("bvh"), None, &ImportOptions::default()).unwrap();
+    let rig = &asset.character.rig;
+    let first = rig.skeleton().find("mixamorig:Hips").unwrap();
+    for (role, at) in rig.assignments() {
+        assert!(
+            rig.skeleton().is_ancestor(first, at.joint),
+            "{role}: {}",
+            rig.skeleton().joint(at.joint).name
+        );
+    }
+    assert!(rig.assignments().count() >= 20, "{:?}", rig.assignments().collect::<Vec<_>>());
+    let other = asset.warnings.iter().find(|w| w.code == "second-body").unwrap();
+    assert!(other.message.contains("hips = \"Hips\""), "{}", other.message);
+}

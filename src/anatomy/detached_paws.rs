@@ -108,7 +108,7 @@ mod tests {
         let names = JointNames::of(&skeleton, Vocabulary::built_in());
         let mass: Vec<f64> =
             skeleton.joints().iter().map(|j| if j.name.starts_with("IK") { skin } else { 1.0 }).collect();
-        let evidence = ShapeEvidence { mass: Some(&mass), clip: None };
+        let evidence = ShapeEvidence { mass: Some(&mass), clip: None, ..Default::default() };
         let rig = detect_roles_from(&names, skeleton, &rest, &[], Some(&evidence)).rig;
         let name = |role: Role| rig.joint(role).map(|id| rig.skeleton().joint(id).name.clone());
         [Role::Toes(Side::Left), Role::Hand(Side::Left)].map(name)

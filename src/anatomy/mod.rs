@@ -16,6 +16,7 @@ mod humanoid;
 mod length_unit;
 mod joint_label;
 mod named_limbs;
+mod named_sides;
 mod orientation;
 mod joint_names;
 mod rest_pose;

@@ -5,6 +5,7 @@ use super::fingers::fingers;
 use super::humanoid::{self, HumanoidMap};
 use super::joint_names::JointNames;
 use super::named_limbs::{self, ARM, GAP_CONFIDENCE, LEG, LimbSlot, limb_role};
+use super::named_sides::SidesByShape;
 use super::shape::{self, BodyShape, ShapeEvidence};
 use super::shape_gaps;
 use super::trunk_chains;
@@ -110,25 +111,17 @@ fn guess(
         }
         return;
     }
-    let (same, other) = shape.as_ref().map_or((0, 0), |shape| shape_gaps::sides(shape, names));
-    let differs = shape.as_ref().filter(|shape| shape.sides_sure > 0.5 && same == 0 && other >= 2);
-    let contradicts = differs.is_some_and(|shape| shape.sides_proven);
-    let differs = differs.is_some();
-    let shape = shape.map(|shape| if other > same { shape.mirrored() } else { shape });
+    let (sides, shape) = SidesByShape::of(shape, names);
     let [mut legs, mut arms] = limbs(skeleton, rest, names, shape.as_ref());
     let knees = evidence.and_then(|e| shape::knees(skeleton, &legs, e));
-    let exchanged = match &shape {
-        // Knees where the names have them are surer than knees where the shape has them.
-        Some(_) => contradicts && !knees.is_some_and(shape::bend_forwards),
-        None => knees.is_some_and(shape::bend_backwards),
-    };
+    let mirrored = evidence.is_some_and(|evidence| evidence.mirrored);
+    let (exchanged, warning) = sides.judge(shape.as_ref(), (rest, &legs), knees, mirrored);
     if exchanged {
         legs.reverse();
         arms.reverse();
-        let by_knees = shape.as_ref().is_none_or(|shape| shape.knees.is_some());
-        warnings.add("sides-swapped", exchanged_sides(by_knees), thigh_name(skeleton, &legs));
-    } else if differs && !knees.is_some_and(shape::bend_forwards) {
-        warnings.add("sides-doubtful", SIDES_DOUBTFUL, thigh_name(skeleton, &legs));
+    }
+    if let Some((word, said)) = warning {
+        warnings.add(word, said, thigh_name(skeleton, &legs));
     }
 
     let first = |limb: &[LimbSlot; 4]| limb.iter().flatten().next().map(|s| s.0);
@@ -159,16 +152,6 @@ fn guess(
         }
     }
 }
-
-/// What the warning about exchanged sides says.
-fn exchanged_sides(by_knees: bool) -> String {
-    let knees = if by_knees { ", as the knees in the clip show" } else { "" };
-    format!("left and right are exchanged in the names{knees}: the sides of the shape are used")
-}
-
-/// What the warning about sides that the shape contradicts, but not clearly enough, says.
-const SIDES_DOUBTFUL: &str = "feet, knees and hands show left and right exchanged against the names, which are used: if the body \
-                              faces backwards, swap its sides in a map (`swap_source_sides`, `swap_target_sides`)";
 
 /// The innermost joint of the left leg, as the place of a warning.
 fn thigh_name(skeleton: &Skeleton, legs: &[[LimbSlot; 4]; 2]) -> String {

@@ -46,6 +46,7 @@ impl KnownAxesFile {
             clips,
             up,
             vocabulary: &vocabulary,
+            mirrored: false,
         });
         warnings.extend(detected.warnings);
         let rig = detected.rig;

@@ -28,6 +28,8 @@ pub(super) struct RigClues<'a> {
     /// The up axis of the clips' world, if the format or the user specifies it.
     pub(super) up: Option<Vec3>,
     pub(super) vocabulary: &'a Vocabulary,
+    /// Whether a scale below zero mirrors the body.
+    pub(super) mirrored: bool,
 }
 
 /// The rig of a file, with warnings for what was guessed and for bodies that are not used.
@@ -57,7 +59,8 @@ fn detect_one(file: &RigClues<'_>) -> DetectedRig {
     let by = |pose: &ModelPose, evidence: Option<&ShapeEvidence>| {
         detect_roles_from(&names, file.skeleton.clone(), pose, file.humanoid, evidence)
     };
-    let evidence = ShapeEvidence { mass: file.mass, clip: file.clips.first().copied() };
+    let evidence =
+        ShapeEvidence { mass: file.mass, clip: file.clips.first().copied(), mirrored: file.mirrored };
     if file.clips.is_empty() || !file.humanoid.is_empty() {
         return by(file.rest, Some(&evidence));
     }

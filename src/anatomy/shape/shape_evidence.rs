@@ -15,6 +15,8 @@ pub struct ShapeEvidence<'a> {
     pub mass: Option<&'a [f64]>,
     /// A clip that plays on the skeleton.
     pub clip: Option<&'a Clip>,
+    /// Whether the file mirrors the body by a scale below zero: names of sides may be those of the mirror image.
+    pub mirrored: bool,
 }
 
 /// Sum of the skin weights of each joint; `None` where no mesh is bound to any.

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use posemill::anatomy::Figure;
 use posemill::import::{self, ImportOptions};
 use posemill::math::{Quat, Vec3, exp};
-use posemill::model::{Asset, CalibrationSource};
+use posemill::model::{Asset, CalibrationSource, Role, Side};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -201,6 +201,58 @@ fn a_prop_that_was_skinned_in_its_own_origin_does_not_move_the_body() {
             let off = apart(&whole, &held);
             assert!(off < 1e-4, "{joints:?}, first {first}, posed {posed}: {off}");
             assert!((sole(&whole) - sole(&held)).abs() < 1e-4);
+        }
+    }
+}
+
+/// Puts a node with a scale of -1 along X above everything.
+fn mirror(document: &mut Value) {
+    let tops = document["scenes"][0]["nodes"].take();
+    let nodes = document["nodes"].as_array_mut().unwrap();
+    nodes.push(json!({ "name": "mirror", "scale": [-1.0, 1.0, 1.0], "children": tops }));
+    let top = nodes.len() - 1;
+    document["scenes"][0]["nodes"] = json!([top]);
+}
+
+/// Exchanges `_l` and `_r` at the end of all names.
+fn swap_names(document: &mut Value) {
+    for node in document["nodes"].as_array_mut().unwrap() {
+        let Some(name) = node["name"].as_str().map(str::to_owned) else { continue };
+        let swapped = match (name.strip_suffix("_l"), name.strip_suffix("_r")) {
+            (Some(stem), _) => format!("{stem}_r"),
+            (_, Some(stem)) => format!("{stem}_l"),
+            _ => continue,
+        };
+        node["name"] = json!(swapped);
+    }
+}
+
+#[test]
+fn a_mirrored_body_is_bound_as_the_mirror_image_and_has_its_own_sides() {
+    let plain = mannequin(|_| {});
+    for posed in [false, true] {
+        for swapped in [false, true] {
+            let mirrored = mannequin(|document| {
+                if posed {
+                    idle(document);
+                }
+                if swapped {
+                    swap_names(document);
+                }
+                mirror(document);
+            });
+            let pose = |asset: &Asset| asset.character.bind.clone().expect("the bind pose is kept");
+            for (a, b) in pose(&plain).joints().iter().zip(pose(&mirrored).joints()) {
+                let image = Vec3::new(-a.translation.x, a.translation.y, a.translation.z);
+                let off = (image - b.translation).norm();
+                assert!(off < 1e-4, "posed {posed}: {off} m from the mirror image");
+            }
+            // Left is where +X is, whatever the names say.
+            let (rig, pose) = (&mirrored.character.rig, pose(&mirrored));
+            for role in [Role::UpperLeg(Side::Left), Role::Hand(Side::Left), Role::Foot(Side::Left)] {
+                assert!(pose.position(rig.joint(role).unwrap()).x > 0.0, "posed {posed}: {role}");
+            }
+            assert_eq!(mirrored.warnings.has("sides-swapped"), !swapped, "posed {posed}");
         }
     }
 }

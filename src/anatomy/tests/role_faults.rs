@@ -71,7 +71,7 @@ fn digitigrade() -> (Made, Clip) {
 #[test]
 fn right_names_of_an_animal_on_its_toes_keep_their_sides() {
     let (m, clip) = digitigrade();
-    let evidence = ShapeEvidence { mass: None, clip: Some(&clip) };
+    let evidence = ShapeEvidence { mass: None, clip: Some(&clip), ..Default::default() };
     // By shape alone the hip is a knee, which shows the wrong front.
     let blind = detected(m.skeleton(|n, _| format!("b{n:04}")), &evidence);
     let knee = blind.rig.joint(Role::LowerLeg(Side::Left)).unwrap();
@@ -108,7 +108,7 @@ fn joints_without_skin_below_the_foot_are_no_toes() {
     // The feet are rigid: the shins move their skin.
     let bare = |what: &str| ["leg2", "leg3", "pole0"].iter().any(|end| what.ends_with(end));
     let mass: Vec<f64> = m.0.iter().map(|j| if bare(&j.0) { 0.0 } else { 1.0 }).collect();
-    let evidence = ShapeEvidence { mass: Some(&mass), clip: None };
+    let evidence = ShapeEvidence { mass: Some(&mass), clip: None, ..Default::default() };
     let found = detected(m.skeleton(words), &evidence);
     assert!(!found.warnings.has("sides-swapped"));
     assert_eq!(named(&found.rig, Role::LowerLeg(Side::Left)), "left_shin");

@@ -311,7 +311,7 @@ fn knees_that_bend_backwards_show_that_the_sides_are_swapped() {
     for swap in [false, true] {
         let skeleton = named(swap);
         let rest = skeleton.rest_model_pose();
-        let evidence = ShapeEvidence { mass: None, clip: Some(&clip) };
+        let evidence = ShapeEvidence { mass: None, clip: Some(&clip), ..Default::default() };
         let detected = detect_roles_from(
             &JointNames::of(&skeleton, Vocabulary::built_in()),
             skeleton,

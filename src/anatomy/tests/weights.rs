@@ -41,7 +41,7 @@ fn by_shape(asset: &Asset) -> [usize; 2] {
     let rest = asset.character.calibration_pose();
     let rest = ModelPose::new(rest.joints().iter().map(|joint| aside * *joint).collect());
     let mass = skin_mass(&asset.character.meshes, skeleton.len());
-    let evidence = ShapeEvidence { mass: mass.as_deref(), clip: asset.clips.first() };
+    let evidence = ShapeEvidence { mass: mass.as_deref(), clip: asset.clips.first(), ..Default::default() };
     let names = JointNames::of(&blind, Vocabulary::built_in());
     let none: &HumanoidMap = &[];
     let found = detect_roles_from(&names, blind, &rest, none, Some(&evidence)).rig;

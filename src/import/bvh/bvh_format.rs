@@ -131,6 +131,7 @@ fn detect_rig_and_facing(
             clips,
             up: user_up,
             vocabulary: &vocabulary,
+            mirrored: false,
         });
         let facing = [false, true].map(|snap| orientation(&detected.rig, rest, user_up, snap));
         let facing = match facing {

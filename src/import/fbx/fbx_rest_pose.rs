@@ -154,6 +154,7 @@ fn is_upright(
         clips: &[],
         up: Some(Vec3::y()),
         vocabulary,
+        mirrored: file.mirrored,
     });
     Ok(upright(&detected.rig, &rest))
 }

@@ -39,6 +39,8 @@ pub struct GltfFile {
     pub meshes: Vec<Mesh>,
     /// The humanoid map, where the file is a VRM or a VRM animation.
     pub humanoid: Option<VrmHumanoid>,
+    /// Whether a scale below zero mirrors more than half of the joints: the body, and not one of its sides.
+    pub mirrored: bool,
     /// The file as it was read.
     pub document: Document,
     /// What was corrected.
@@ -110,6 +112,7 @@ impl GltfFile {
             meant,
             meshes,
             humanoid: joints.humanoid,
+            mirrored: joints.mirrored,
             document,
             warnings,
         })

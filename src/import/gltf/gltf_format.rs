@@ -46,6 +46,7 @@ pub(crate) fn asset(mut file: GltfFile, name: &str, options: &ImportOptions) -> 
         clips: &clips,
         up: Some(Vec3::y()),
         vocabulary: &options.vocabulary(),
+        mirrored: file.mirrored,
     });
     warnings.extend(detected.warnings);
     let rig = detected.rig;

@@ -43,6 +43,8 @@ pub(super) struct Joints {
     /// The nearest node that is a joint, for each node: itself or an ancestor.
     pub(super) holder: Vec<Option<usize>>,
     pub(super) humanoid: Option<VrmHumanoid>,
+    /// Whether more than half of the joints are mirrored.
+    pub(super) mirrored: bool,
 }
 
 impl Joints {
@@ -73,6 +75,7 @@ impl Joints {
         let mut used = HashSet::new();
         let mut joints = Vec::with_capacity(order.len() + 1);
         let mut frames: Vec<Transform> = Vec::with_capacity(order.len() + 1);
+        let mut mirror_images = 0;
         if tops > 1 {
             let name = taken.fresh("root");
             joints.push(Joint { file_name: None, ..Joint::new(name, None, Transform::identity()) });
@@ -82,6 +85,7 @@ impl Joints {
         for node in order {
             let (frame, mirrored) = worlds[node].rigid();
             if mirrored {
+                mirror_images += 1;
                 let said = "a joint is mirrored at rest; its frame is that of the mirror image";
                 warnings.add("gltf-mirrored-joint", said, format!("nodes[{node}]"));
             }
@@ -118,7 +122,8 @@ impl Joints {
         });
         // Parents, names and numbers were checked above.
         let skeleton = Skeleton::new(joints).map_err(|e| GltfError::value("nodes", e.to_string()))?;
-        Ok(Self { skeleton, nodes, of_node, holder, humanoid })
+        let mirrored = 2 * mirror_images > skeleton.len();
+        Ok(Self { skeleton, nodes, of_node, holder, humanoid, mirrored })
     }
 }
 

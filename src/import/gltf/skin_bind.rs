@@ -228,8 +228,8 @@ fn bind_in_world(
     size: f64,
 ) -> Option<Vec<Transform>> {
     let worlds = spaces.worlds;
-    let frames: Vec<Quat> =
-        attached.iter().map(|a| nearest_rotation(&a.2.linear).map(|r| r.0)).collect::<Option<_>>()?;
+    let frames: Vec<(Quat, bool)> =
+        attached.iter().map(|a| nearest_rotation(&a.2.linear)).collect::<Option<_>>()?;
     // If the rest pose is the bind pose, `world * IBM` is the same for all joints.
     let maps: Vec<Affine> =
         attached.iter().filter_map(|a| Some(worlds[a.1].affine() * a.2.inverse()?)).collect();
@@ -238,6 +238,8 @@ fn bind_in_world(
     let top = attached.iter().map(|a| a.0).min()?;
     let top = attached.iter().position(|a| a.0 == top)?;
     let (_, top_node, top_bind) = &attached[top];
+    // The frames of a mirrored body are those of the mirror image, which is the point reflection of a rotated one.
+    let side = if worlds[*top_node].rigid().1 != frames[top].1 { -1.0 } else { 1.0 };
     let candidates = spaces.candidates(*top_node, &skin.nodes, tree);
     let apart = |m: &Affine, p: &Vec3| (m.point(p) - first.point(p)).norm() > AGREES * size;
     // Two affine maps are farthest apart at a corner of the points' box: all points are looked at only where a corner moves.
@@ -252,14 +254,15 @@ fn bind_in_world(
         return Some(at_rest());
     }
     let up = spaces.legs_up(attached, joints, rest);
-    let stands = |c: &(Affine, Quat)| up.is_some_and(|up| angle_between(&(c.1 * up), &Vec3::y()) < STANDS);
+    let stands =
+        |c: &(Affine, Quat)| up.is_some_and(|up| angle_between(&(c.1 * up * side), &Vec3::y()) < STANDS);
     if rigid && !candidates.iter().any(stands) {
         return Some(at_rest());
     }
     let scale = length_ratio(attached, joints, rest)?;
     // The rotation of most of the body, and the space of the file that is nearest to it.
     let rotations: Vec<Quat> =
-        attached.iter().zip(&frames).map(|(a, q)| worlds[a.1].rigid().0.rotation * q.inverse()).collect();
+        attached.iter().zip(&frames).map(|(a, q)| worlds[a.1].rigid().0.rotation * q.0.inverse()).collect();
     let ids: Vec<JointId> = attached.iter().map(|a| a.0).collect();
     let body = common_rotation(&rotations, &bone_lengths(&ids, joints, rest))?;
     let nearest = |to: Quat, upright: bool| {
@@ -270,15 +273,16 @@ fn bind_in_world(
     // If no space is near the rotation of the body (a chain that is curled up), one may be near that of its topmost joint.
     let near = nearest(body, false).or_else(|| nearest(rotations[top], false));
     let (map, rotation) = near.filter(stands).or_else(|| nearest(body, true)).or(near)?;
+    let scale = scale * side;
     let shift = match similarity_scale(&map) {
-        Some(s) if (s / scale - 1.0).abs() < AGREES => map.translation,
+        Some(s) if (s / scale.abs() - 1.0).abs() < AGREES => map.translation,
         // Dequantisation also moves the origin of skin space: then the topmost joint is at its rest position.
         _ => worlds[*top_node].translation - rotation * (top_bind.translation * scale),
     };
     let in_world = attached.iter().zip(&frames);
     Some(
         in_world
-            .map(|(a, q)| Transform::new(rotation * *q, rotation * (a.2.translation * scale) + shift))
+            .map(|(a, q)| Transform::new(rotation * q.0, rotation * (a.2.translation * scale) + shift))
             .collect(),
     )
 }

@@ -108,6 +108,10 @@ pub fn posture(rig: &Rig, rest: &ModelPose) -> Posture {
         _ => None,
     };
     let stands = arm.is_none_or(|arm| arm > FORELEG * legs.norm());
+    // Trunk and legs of a deep squat lean apart, and each is upright.
+    if trunk.y > UPRIGHT * trunk.norm() && legs.y > UPRIGHT * legs.norm() {
+        return Posture::Upright;
+    }
     match trunk.dot(&legs) < IN_LINE * trunk.norm() * legs.norm() {
         false => Posture::Upright,
         true if stands => Posture::FourLegs,
@@ -158,4 +162,40 @@ fn lowest(rig: &Rig, rest: &ModelPose, up: &Vec3) -> f64 {
         }
     }
     low
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::Transform;
+    use crate::model::{Assignment, Joint, Skeleton};
+
+    /// The posture of a body with these hips, shoulders, hands and feet, all in its middle plane: height and front.
+    fn of(hips: [f64; 2], shoulders: [f64; 2], hands: [f64; 2], feet: [f64; 2]) -> Posture {
+        let roles: [(fn(Side) -> Role, [f64; 2]); 4] =
+            [(Role::UpperLeg, hips), (Role::Foot, feet), (Role::UpperArm, shoulders), (Role::Hand, hands)];
+        let all = Side::BOTH.into_iter().flat_map(|side| roles.map(|(role, at)| (role(side), side, at)));
+        let all: Vec<(Role, Side, [f64; 2])> = all.collect();
+        let root = Joint::new("root", None, Transform::identity());
+        let joint = |(role, side, [y, z]): &(Role, Side, [f64; 2])| {
+            let at = Transform::from_translation(Vec3::new(0.1 * side.sign(), *y, *z));
+            Joint::new(role.to_string(), Some(JointId::new(0)), at)
+        };
+        let skeleton = Skeleton::new(std::iter::once(root).chain(all.iter().map(joint)).collect()).unwrap();
+        let rest = skeleton.rest_model_pose();
+        let assigned = all.iter().enumerate();
+        let assigned =
+            assigned.map(|(k, (role, ..))| (*role, Assignment::new(JointId::new(k + 1), 1.0, "made")));
+        posture(&Rig::new(skeleton, assigned.collect::<Vec<_>>()), &rest)
+    }
+
+    #[test]
+    fn a_squat_is_upright_and_a_dog_is_not() {
+        assert_eq!(of([0.9, 0.0], [1.4, 0.0], [0.8, 0.0], [0.1, 0.0]), Posture::Upright);
+        // Hips behind the feet, trunk forwards by 30 degrees, arms forwards.
+        assert_eq!(of([0.5, -0.2], [0.93, 0.05], [0.93, 0.6], [0.1, 0.0]), Posture::Upright);
+        assert_eq!(of([0.5, -0.4], [0.5, 0.4], [0.05, 0.4], [0.05, -0.4]), Posture::FourLegs);
+        // A dog in a file whose up axis is not known: its trunk is vertical, its legs are level.
+        assert_eq!(of([0.4, 0.0], [1.2, 0.0], [1.2, 0.45], [0.4, 0.45]), Posture::FourLegs);
+    }
 }

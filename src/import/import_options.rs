@@ -53,6 +53,8 @@ pub struct ImportOptions {
     pub up: Option<UpAxis>,
     /// How position channels and offsets are combined; `None`: decided from the data.
     pub bvh_positions: Option<Positions>,
+    /// The name of a joint of the body whose motion is meant, of a file that holds several; `None`: the first.
+    pub body: Option<String>,
     /// The reference pose, in which the body is compared with others.
     pub calibration: Calibrate,
     /// Words of joint names, in addition to the built-in ones.

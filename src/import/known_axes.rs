@@ -47,6 +47,7 @@ impl KnownAxesFile {
             up,
             vocabulary: &vocabulary,
             mirrored: false,
+            body: options.body.as_deref(),
         });
         warnings.extend(detected.warnings);
         let rig = detected.rig;

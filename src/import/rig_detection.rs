@@ -30,19 +30,33 @@ pub(super) struct RigClues<'a> {
     pub(super) vocabulary: &'a Vocabulary,
     /// Whether a scale below zero mirrors the body.
     pub(super) mirrored: bool,
+    /// The name of a joint of the body that is meant, of several.
+    pub(super) body: Option<&'a str>,
 }
 
 /// The rig of a file, with warnings for what was guessed and for bodies that are not used.
 pub(super) fn detect_rig(file: &RigClues<'_>) -> DetectedRig {
     // A humanoid map names the joints of one body.
     let bodies = if file.humanoid.is_empty() { bodies_apart(file.skeleton, file.rest) } else { Vec::new() };
-    let first = bodies.first().and_then(|joints| detect_in(file, joints, detect_one));
-    let mut found = first.unwrap_or_else(|| detect_one(file));
+    let holds = |joints: &&Vec<JointId>| {
+        let named = file.body.and_then(|name| file.skeleton.find(name));
+        named.is_some_and(|id| joints.contains(&id) && !bodies.iter().all(|other| other.contains(&id)))
+    };
+    let asked = bodies.iter().find(holds);
+    let body = asked.or(bodies.first()).and_then(|joints| detect_in(file, joints, detect_one));
+    let mut found = body.unwrap_or_else(|| detect_one(file));
+    if let Some(name) = file.body.filter(|_| asked.is_none() && !bodies.is_empty()) {
+        let message = format!(
+            "no body has a joint `{}`: the first one is used (set `input.body` to a joint of the body that is meant)",
+            one_line(name)
+        );
+        found.warnings.add("body-not-found", message, "the joints");
+    }
     for body in second_bodies(&found.rig, file.rest) {
         let name = |id: JointId| one_line(&found.rig.skeleton().joint(id).name);
         let message = format!(
-            "the file holds a second body of {} joints, which gets no motion: only the body of `{}` is used (export the body you \
-             want as a file of its own, or assign its joints in a joint map, beginning with `hips = \"{}\"`)",
+            "the file holds a second body of {} joints, which gets no motion: only the body of `{}` is used (choose the other \
+             one of a take with `--set input.body=\"{}\"`, or export it as a file of its own)",
             body.joints,
             found.rig.joint(Role::Hips).map_or_else(String::new, name),
             name(body.hips)

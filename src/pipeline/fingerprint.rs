@@ -85,6 +85,7 @@ fn input_text(input: &InputSection) -> String {
         }
     };
     let robot = input.robot.as_ref().map_or("", |_| ", robot");
+    let body = input.body.as_ref().map_or_else(String::new, |name| format!(", body: {name:?}"));
     #[cfg(feature = "physics")]
     let mass = match (input.mass_kg, input.mass_shares) {
         (None, MassShares::Table) => String::new(),
@@ -94,7 +95,7 @@ fn input_text(input: &InputSection) -> String {
     let mass = "";
     format!(
         "Options {{ units: {:?}, up: {up}, bvh_positions: {positions}, calibration: {calibration}, words: [{}], rate: {:?}, \
-         skeleton: {:?}, body_model: {:?}, memory: {:?}{points}{robot}{mass} }}",
+         skeleton: {:?}, body_model: {:?}, memory: {:?}{points}{robot}{body}{mass} }}",
         input.units.as_ref().map(|units| units.metres),
         words.join(", "),
         input.rate.map(|rate| rate.0),

@@ -70,6 +70,8 @@ pub struct InputSection {
     #[serde(deserialize_with = "name_or_number")]
     #[schemars(with = "Option<String>")]
     pub clip: Option<String>,
+    /// The name of a joint of the person whose motion is meant, in motion files that hold several. Omitted: the first.
+    pub body: Option<String>,
     /// How position channels of a BVH file combine with the offset of their joint. Omitted: decided from the data of each file.
     pub bvh_positions: Option<BvhPositions>,
     /// The pose in which the motion files are compared with a character: "auto" takes the bind pose, else the rest pose
@@ -209,6 +211,7 @@ impl InputSection {
                 BvhPositions::Replace => import::Positions::Replace,
                 BvhPositions::Add => import::Positions::Add,
             }),
+            body: self.body.clone(),
             words: self.words(),
             rate: self.rate.map(|rate| rate.0),
             skeleton: self.skeleton.as_ref().map(|path| folder.join(path)),

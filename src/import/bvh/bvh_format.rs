@@ -132,6 +132,7 @@ fn detect_rig_and_facing(
             up: user_up,
             vocabulary: &vocabulary,
             mirrored: false,
+            body: options.body.as_deref(),
         });
         let facing = [false, true].map(|snap| orientation(&detected.rig, rest, user_up, snap));
         let facing = match facing {

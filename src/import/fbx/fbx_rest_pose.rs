@@ -155,6 +155,7 @@ fn is_upright(
         up: Some(Vec3::y()),
         vocabulary,
         mirrored: file.mirrored,
+        body: None,
     });
     Ok(upright(&detected.rig, &rest))
 }

@@ -47,6 +47,7 @@ pub(crate) fn asset(mut file: GltfFile, name: &str, options: &ImportOptions) -> 
         up: Some(Vec3::y()),
         vocabulary: &options.vocabulary(),
         mirrored: file.mirrored,
+        body: options.body.as_deref(),
     });
     warnings.extend(detected.warnings);
     let rig = detected.rig;

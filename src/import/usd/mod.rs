@@ -2,6 +2,7 @@
 
 mod usd_error;
 mod usda_layer;
+mod usda_escapes;
 mod usda_parser;
 mod crate_bytes;
 mod crate_tables;

@@ -80,7 +80,7 @@ pub struct ResultRow {
     /// which are otherwise reproducible.
     #[serde(skip)]
     pub took_s: Option<f64>,
-    /// The output and the files beside it, relative to the folder.
+    /// The output and its further files, relative to the folder.
     #[serde(skip)]
     pub files: Vec<FileHash>,
     /// Values with their units, by measure.

@@ -134,7 +134,7 @@ impl OpenShard {
                 return Err(ShardsError::Changed(file));
             }
             let same = path.get(..stem).is_some_and(|front| front == &row.output[..stem]);
-            // Files beside an output have its name with another extension.
+            // Further files of an output have its name with another extension.
             let name = if same { key.to_owned() + &path[stem..] } else { path.clone() };
             self.add(&name, &bytes)?;
         }

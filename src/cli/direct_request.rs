@@ -114,7 +114,7 @@ pub fn plan(request: DirectRequest<'_>, arguments: &RunnerArguments) -> Result<P
 /// Refuses overrides of what the output of the command line says.
 fn refuse_replaced(sets: &[String], destination: &Destination) -> Result<(), Failure> {
     let set = |key: &str| sets.iter().any(|set| set.split('=').next().is_some_and(|name| name.trim() == key));
-    let told = match destination {
+    let message = match destination {
         _ if set("output.dir") => {
             "`--set output.dir` does nothing: `-o` names the output\nleave one of them out"
         }
@@ -124,7 +124,7 @@ fn refuse_replaced(sets: &[String], destination: &Destination) -> Result<(), Fai
         }
         _ => return Ok(()),
     };
-    Err(Failure::Argument(told.to_owned()))
+    Err(Failure::Argument(message.to_owned()))
 }
 
 /// The command that repeats one job.

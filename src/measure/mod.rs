@@ -7,6 +7,7 @@
 mod arm_penetration;
 mod skin_check;
 mod lowest_skin;
+mod measure_entry;
 mod winding;
 mod metric_context;
 mod samples;
@@ -38,13 +39,14 @@ mod summary;
 
 pub(crate) use assess::assess_beside;
 pub use assess::{Assessment, assess};
-pub(crate) use catalogue::find;
-#[cfg(feature = "cli")]
-#[cfg(feature = "cli")]
-pub(crate) use catalogue::names_near;
-pub use catalogue::{MEASURES, Measure};
+pub use catalogue::MEASURES;
 pub use change::change;
 pub use hands_error::hands;
+pub use measure_entry::Measure;
+pub(crate) use measure_entry::find;
+#[cfg(feature = "cli")]
+#[cfg(feature = "cli")]
+pub(crate) use measure_entry::names_near;
 pub use metric_context::MetricContext;
 pub(crate) use momentum::GRAVITY;
 #[cfg(feature = "physics")]

@@ -1,6 +1,6 @@
 //! Summary of measures over many clips: median, worst value, and the clip that has it.
 
-use super::catalogue::find;
+use super::measure_entry::find;
 use serde::Serialize;
 use std::collections::BTreeMap;
 

@@ -3,7 +3,7 @@
 //! A measure over its limit is excused by the take alone: what the direct transfer does wrong is wrong in the result too. A
 //! measure without a value for the take cannot be excused. A measure that a stage made meaningless on purpose is not judged.
 
-use super::catalogue::find;
+use super::measure_entry::find;
 #[cfg(feature = "cli")]
 use super::units::shown;
 use crate::report::Metric;
@@ -192,7 +192,7 @@ impl<'a> Verdict<'a> {
     pub(crate) fn line(self, place: Option<&str>) -> String {
         let Some(worst) = self.worst else {
             let word = self.judgement().word();
-            // Most of what makes a clip bad is measured beside its take.
+            // Most of what makes a clip bad is seen against its take.
             return match self.not_judged > 0 {
                 true => format!("{word}, by {} of {} measures", self.judged, self.judged + self.not_judged),
                 false => word.to_owned(),

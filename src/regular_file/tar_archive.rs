@@ -179,15 +179,15 @@ pub fn metadata(path: &Path) -> io::Result<Metadata> {
 
 /// The members of the open archive; those of the last few archives are remembered while their files stay the same.
 fn index_of(path: &Path, file: &File) -> io::Result<Arc<TarIndex>> {
-    type Known = (PathBuf, u64, Option<SystemTime>, Arc<TarIndex>);
-    static KNOWN: Mutex<Vec<Known>> = Mutex::new(Vec::new());
+    type IndexedArchive = (PathBuf, u64, Option<SystemTime>, Arc<TarIndex>);
+    static KNOWN: Mutex<Vec<IndexedArchive>> = Mutex::new(Vec::new());
     let found = file.metadata()?;
     if !found.is_file() {
         return Err(io::Error::other("it is a folder, a pipe or a device, not an archive"));
     }
     let (length, time) = (found.len(), found.modified().ok());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    let same = |k: &Known| k.0 == path && k.1 == length && k.2 == time && time.is_some();
+    let same = |k: &IndexedArchive| k.0 == path && k.1 == length && k.2 == time && time.is_some();
     if let Some(at) = known.iter().position(same) {
         let this = known.remove(at);
         known.push(this);

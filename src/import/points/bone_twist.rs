@@ -140,9 +140,9 @@ impl TwistProblem<'_> {
     /// Newton steps on the unwrapped angles.
     fn refine(&self, angles: &mut [f64]) {
         let frames = angles.len();
-        let mut carried = vec![0.0; frames];
+        let mut transported = vec![0.0; frames];
         for frame in 1..frames {
-            carried[frame] = carried[frame - 1] + self.transport[frame - 1];
+            transported[frame] = transported[frame - 1] + self.transport[frame - 1];
         }
         let speed = SPEED_WALK * self.dt * self.dt.sqrt();
         let first = FIRST_DIFFERENCES / (WALK * WALK * self.dt);
@@ -165,7 +165,7 @@ impl TwistProblem<'_> {
                 if r.abs() > self.reach {
                     add(2.0 * BEYOND_REACH, x + r - self.reach.copysign(r));
                 }
-                sides[frame][0] -= weights[frame] * carried[frame];
+                sides[frame][0] -= weights[frame] * transported[frame];
             }
             let mut bands = Bands::<3>::diagonal(weights);
             for frame in 0..frames.saturating_sub(1) {
@@ -175,7 +175,7 @@ impl TwistProblem<'_> {
                 bands.add(frame as isize, BEND, 1.0 / (speed * speed));
             }
             bands.factored().solve(&mut sides);
-            angles.iter_mut().zip(sides.iter().zip(&carried)).for_each(|(x, ([y], c))| *x = y + c);
+            angles.iter_mut().zip(sides.iter().zip(&transported)).for_each(|(x, ([y], c))| *x = y + c);
         }
     }
 }

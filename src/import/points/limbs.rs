@@ -191,8 +191,8 @@ impl Bend<'_> {
         }
         let across = bone.cross(&hinge);
         let transported = |f: usize| {
-            let carried = swings[f + 1].inverse() * arc(&local[f], &local[f + 1], &hinge) * swings[f];
-            let moved = carried * hinge;
+            let transported = swings[f + 1].inverse() * arc(&local[f], &local[f + 1], &hinge) * swings[f];
+            let moved = transported * hinge;
             libm::atan2(moved.dot(&across), moved.dot(&hinge))
         };
         let transport: Vec<f64> = (0..frames - 1).map(transported).collect();

@@ -1,6 +1,6 @@
 //! Fills gaps in the observed points.
 //!
-//! The vector from the point that carries it (knee from hip, hand from wrist) is interpolated by monotone cubics and held at
+//! The vector from the point that it hangs on (knee from hip, hand from wrist) is interpolated by monotone cubics and held at
 //! the ends; lengths become right when the limbs are fitted. Units: metres, seconds.
 
 use super::point_tracks::{INDISPENSABLE, PointTracks};
@@ -34,7 +34,7 @@ fn parent(part: &str) -> Option<&'static str> {
     })
 }
 
-/// The order in which points are filled: those that carry others first.
+/// The order in which points are filled: those that others hang on first.
 fn rank(point: BodyPoint) -> usize {
     const ORDER: [&str; 6] = ["hip", "shoulder", "knee", "elbow", "ankle", "wrist"];
     match (point.side, ORDER.iter().position(|part| *part == point.part)) {
@@ -84,18 +84,18 @@ pub(super) fn fill(points: &mut PointTracks) -> Result<Gaps, PointsError> {
         }
         let longest = missing.split(|m| !m).map(<[bool]>::len).max().unwrap_or(0);
         gaps.filled.push((*point, count, longest));
-        let carrier = match (point.side, parent(point.part)) {
+        let base = match (point.side, parent(point.part)) {
             (Some(side), Some(part)) => points.of(side, part).map(<[Vec3]>::to_vec),
             _ if point.part == "hip" => None,
             _ => points.between("hip"),
         };
-        let carrier = carrier.filter(|track| track.iter().all(finite));
-        let carrier = carrier.unwrap_or_else(|| vec![Vec3::zeros(); track.len()]);
+        let base = base.filter(|track| track.iter().all(finite));
+        let base = base.unwrap_or_else(|| vec![Vec3::zeros(); track.len()]);
         let keys: Vec<(f64, [f64; 3])> = (0..track.len())
             .filter(|f| !missing[*f])
-            .map(|f| (f as f64, (track[f] - carrier[f]).into()))
+            .map(|f| (f as f64, (track[f] - base[f]).into()))
             .collect();
-        let fill = |f: usize| carrier[f] + Vec3::from(monotone(&keys, f as f64).unwrap_or_default());
+        let fill = |f: usize| base[f] + Vec3::from(monotone(&keys, f as f64).unwrap_or_default());
         let whole = (0..track.len()).map(|f| if missing[f] { fill(f) } else { track[f] }).collect();
         points.tracks[k].1 = whole;
     }

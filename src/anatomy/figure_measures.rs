@@ -172,7 +172,8 @@ mod tests {
 
     /// The posture of a body with these hips, shoulders, hands and feet, all in its middle plane: height and front.
     fn of(hips: [f64; 2], shoulders: [f64; 2], hands: [f64; 2], feet: [f64; 2]) -> Posture {
-        let roles: [(fn(Side) -> Role, [f64; 2]); 4] =
+        type RoleOfSide = fn(Side) -> Role;
+        let roles: [(RoleOfSide, [f64; 2]); 4] =
             [(Role::UpperLeg, hips), (Role::Foot, feet), (Role::UpperArm, shoulders), (Role::Hand, hands)];
         let all = Side::BOTH.into_iter().flat_map(|side| roles.map(|(role, at)| (role(side), side, at)));
         let all: Vec<(Role, Side, [f64; 2])> = all.collect();

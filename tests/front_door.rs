@@ -45,7 +45,7 @@ fn the_line_the_page_and_the_page_of_all_give_one_verdict() {
     for line in stderr(&output).lines().filter(|line| line.starts_with("out/")) {
         let (name, verdict) = line.split_once("  ").unwrap();
         let page = fs::read_to_string(folder.path().join(name).with_extension("report.html")).unwrap();
-        let word = verdict.split(':').next().unwrap();
+        let word = verdict.split([':', ',']).next().unwrap();
         let class = if word == "as recorded" { "recorded" } else { word };
         assert!(page.contains(&format!("<span class=\"badge {class}\">{word}</span>")), "{line}");
         *counts.entry(word.to_owned()).or_insert(0) += 1;

@@ -162,7 +162,7 @@ fn textures_of_an_fbx_stay_in_its_folder() {
 
 /// Every place of the library that opens a file to read it, with the reason why it may.
 const OWN_WAYS: [(&str, &str); 5] = [
-    ("regular_file/mod.rs", "the helper itself"),
+    ("regular_file/open_file.rs", "the helper itself"),
     ("regular_file/tar_archive.rs", "the part of the helper that opens archives"),
     ("cli/pipe.rs", "a temporary file of the program"),
     ("cli/run_command.rs", "a list of takes may come from a pipe of the shell"),

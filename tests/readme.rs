@@ -36,7 +36,7 @@ fn every_command_of_the_readme_runs() {
 
 /// Pages with commands, each with their number. `docs/python.md` is run by the tests of the Python package.
 const PAGES: [(&str, usize); 7] = [
-    ("batches.md", 9),
+    ("batches.md", 10),
     ("formats.md", 9),
     ("measures.md", 5),
     ("physics.md", 11),

@@ -272,7 +272,7 @@ pub const MEASURES: &[Measure] = &[
         "knee_jerk_ratio",
         "1",
         Some(acceptable::SHAKING),
-        "RMS of the third differences of the knees over that of the scaled take's, which counts for at least 1e-5 of the leg",
+        "RMS of the third differences of the knees over that of the scaled take's; none where that is below 1e-5 of the leg",
     ),
     measure("foot_jerk_ratio", "1", Some(acceptable::SHAKING), "the same of the ankles"),
     measure(

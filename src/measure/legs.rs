@@ -97,8 +97,9 @@ impl LimbComparison {
         };
         let (mut metrics, mut series) = (Vec::new(), Vec::new());
         for (name, p) in [("knee_jerk", KNEE), ("foot_jerk", ANKLE)] {
-            let of_source = jerk(&self.source, p).max(LEAST_STEP * self.leg);
-            if self.frames > FEWEST {
+            let of_source = jerk(&self.source, p);
+            // Beside a still leg there is no ratio.
+            if self.frames > FEWEST && of_source > LEAST_STEP * self.leg {
                 let (own, plain) = (jerk(&self.own, p) / of_source, jerk(&self.copy, p) / of_source);
                 metrics.push(with_copy(&format!("{name}_ratio"), own, plain));
                 // What the motion adds to the source's, over the RMS of the source's.

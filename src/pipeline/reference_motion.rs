@@ -193,11 +193,14 @@ pub(super) fn judge_parts<E>(
 }
 
 /// The labels of a take for a result: the ground of the take is at height 0, and heights above it are scaled by the ratio of leg
-/// lengths. A take of the result's own character keeps its floor, unless only one of the two has skin, which is lower than joints.
+/// lengths. A take of the result's own character keeps its floor; where only one of the two has skin, which is lower than joints,
+/// no floor above 0.
 fn over_floor(labels: &Contacts, result: &MetricContext, take: &MetricContext) -> Contacts {
     let (own, theirs) = (result.character(), take.character());
-    if alike(own, theirs) && own.meshes.is_empty() == theirs.meshes.is_empty() {
-        return labels.clone();
+    if alike(own, theirs) {
+        let same = own.meshes.is_empty() == theirs.meshes.is_empty();
+        let above = if same { 0.0 } else { labels.ground.max(0.0) };
+        return labels.changed(|frame| frame, |height| height - above);
     }
     let ratio = result.leg() / take.leg();
     labels.changed(|frame| frame, |height| ratio * (height - labels.ground))

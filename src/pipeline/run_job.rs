@@ -339,9 +339,9 @@ pub(super) fn apply_stages(
         motion = stage.apply_beside(motion, beside, report).map_err(stage_error(*number, name))?;
         let fixed = report.findings[found..].iter().any(|finding| finding.left.is_none());
         let changed = fixed || !stage.only_fixes();
-        if let Some(change) = change.filter(|_| changed) {
-            monitor.change_take(change);
-            report.take_changes.push(change);
+        if changed {
+            monitor.change_take(change, &motion);
+            report.take_changes.extend(change);
         }
         plain = plain.and_then(|plain| stage.carry(plain));
         let of_stage = stage.not_judged();

@@ -43,6 +43,8 @@ pub(super) struct StageMonitor {
     detailed: bool,
     /// The take: the motion as it was read; the motion that was retargeted if stages had cut, moved or mirrored its frames.
     take: Option<KeptTake>,
+    /// Whether the take is the motion of now: no stage has changed one without the other.
+    same: bool,
     /// What later stages did to frames, with the take to be changed alike.
     later: Vec<TakeChange>,
     /// The index of the stage that changed the character.
@@ -75,19 +77,23 @@ impl StageMonitor {
         self.before = self.detailed.then(|| Arc::new(motion.clone()));
         if first || (retargets && moved) {
             self.take = Some(KeptTake::of(motion, self.before.as_ref()));
+            self.same = true;
         }
         if retargets {
             self.retarget = Some(index);
         }
     }
 
-    /// Changes the take as a stage changed the motion. Contacts are detected on the frames that were retargeted: after that the
-    /// take is changed only when it has them.
-    pub(super) fn change_take(&mut self, change: TakeChange) {
+    /// Changes the take as a stage changed it into `motion`; without a `change` the stage did something else. Contacts are detected
+    /// on the frames that were retargeted: after that the take is changed only when it has them.
+    pub(super) fn change_take(&mut self, change: Option<TakeChange>, motion: &Motion) {
+        self.same &= change.is_some() && self.retarget.is_none();
+        let Some(change) = change.filter(|change| *change != TakeChange::Retargeted) else { return };
         if self.retarget.is_some() {
             return self.later.push(change);
         }
         self.take = match self.take.take() {
+            Some(_) if self.same => Some(KeptTake::of(motion, None)),
             Some(KeptTake::Memory(take)) => {
                 Some(KeptTake::Memory(Arc::new(changed_take(Arc::unwrap_or_clone(take), change))))
             }

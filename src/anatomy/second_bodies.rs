@@ -47,6 +47,10 @@ pub fn second_bodies(rig: &Rig, rest: &ModelPose) -> Vec<SecondBody> {
     branches.into_iter().filter_map(body).collect()
 }
 
+/// Least height of a body beside others, as a share of the file's: legs and trunk of people are half of a body each, legs of
+/// quadrupeds up to two thirds.
+const WHOLE: f64 = 0.75;
+
 /// The joints of every body of a file that holds several beside each other, each with the joints above it, in the order of the file;
 /// `rest` is its pose in model space. Empty of a file with one body.
 pub fn bodies_apart(skeleton: &Skeleton, rest: &ModelPose) -> Vec<Vec<JointId>> {
@@ -66,8 +70,14 @@ pub fn bodies_apart(skeleton: &Skeleton, rest: &ModelPose) -> Vec<Vec<JointId>> 
     if large.len() < 2 {
         return Vec::new();
     }
-    let whole: Vec<Vec<JointId>> =
-        large.into_iter().filter(|own| body_of(skeleton, rest, own).is_some()).collect();
+    // A leg with toes looks like a body, but ends at the hips.
+    let height = |own: &[JointId]| {
+        let heights = || own.iter().map(|id| rest.position(*id).y);
+        heights().fold(f64::NEG_INFINITY, f64::max) - heights().fold(f64::INFINITY, f64::min)
+    };
+    let tallest = height(&skeleton.ids().collect::<Vec<_>>());
+    let body = |own: &Vec<JointId>| height(own) > WHOLE * tallest && body_of(skeleton, rest, own).is_some();
+    let whole: Vec<Vec<JointId>> = large.into_iter().filter(body).collect();
     if whole.len() < 2 {
         return Vec::new();
     }

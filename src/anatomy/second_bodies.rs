@@ -70,14 +70,23 @@ pub fn bodies_apart(skeleton: &Skeleton, rest: &ModelPose) -> Vec<Vec<JointId>> 
     if large.len() < 2 {
         return Vec::new();
     }
-    // A leg with toes looks like a body, but ends at the hips.
-    let height = |own: &[JointId]| {
+    let extent = |own: &[JointId]| {
         let heights = || own.iter().map(|id| rest.position(*id).y);
-        heights().fold(f64::NEG_INFINITY, f64::max) - heights().fold(f64::INFINITY, f64::min)
+        [heights().fold(f64::INFINITY, f64::min), heights().fold(f64::NEG_INFINITY, f64::max)]
     };
-    let tallest = height(&skeleton.ids().collect::<Vec<_>>());
-    let body = |own: &Vec<JointId>| height(own) > WHOLE * tallest && body_of(skeleton, rest, own).is_some();
-    let whole: Vec<Vec<JointId>> = large.into_iter().filter(body).collect();
+    let [floor, top] = extent(&skeleton.ids().collect::<Vec<_>>());
+    let branches = large.len();
+    // A body whose parts hang side by side has many small ones.
+    let most = 2 * large.iter().map(Vec::len).sum::<usize>() > skeleton.len();
+    let lowest = large.iter().map(|own| extent(own)[0]).fold(f64::NEG_INFINITY, f64::max);
+    let whole: Vec<Vec<JointId>> =
+        large.into_iter().filter(|own| body_of(skeleton, rest, own).is_some()).collect();
+    // A leg with toes looks like a body. But legs have a trunk above them, or parts beside them that are no bodies.
+    let beside = |own: &Vec<JointId>| {
+        let [low, high] = extent(own);
+        high - low > WHOLE * (top - floor) || (most && whole.len() == branches && lowest < 0.5 * (low + high))
+    };
+    let whole: Vec<Vec<JointId>> = whole.iter().filter(|own| beside(own)).cloned().collect();
     if whole.len() < 2 {
         return Vec::new();
     }

@@ -24,73 +24,75 @@ pub struct SecondBody {
 pub fn second_bodies(rig: &Rig, rest: &ModelPose) -> Vec<SecondBody> {
     let Some(hips) = rig.joint(Role::Hips) else { return Vec::new() };
     let skeleton = rig.skeleton();
-    let mut on_path = vec![false; skeleton.len()];
-    skeleton.path_to_root(hips).for_each(|id| on_path[id.index()] = true);
-    // The branch of every joint: the first joint beside the path from the root to the hips.
-    let mut branch: Vec<Option<JointId>> = vec![None; skeleton.len()];
-    let mut branches: BTreeMap<JointId, Vec<JointId>> = BTreeMap::new();
-    for id in skeleton.ids().filter(|id| !on_path[id.index()]) {
-        let Some(parent) = skeleton.parent(id) else { continue };
-        branch[id.index()] = match branch[parent.index()] {
-            None if on_path[parent.index()] && parent != hips => Some(id),
-            above => above,
-        };
-        if let Some(top) = branch[id.index()] {
-            branches.entry(top).or_default().push(id);
-        }
-    }
+    let path: Vec<JointId> = skeleton.path_to_root(hips).collect();
     let body = |(top, own): (JointId, Vec<JointId>)| {
         let other = own.len() >= LEAST && own.iter().all(|id| rig.role(*id).is_none());
         let hips = other.then(|| body_of(skeleton, rest, &own))??;
         Some(SecondBody { top, hips, joints: own.len() })
     };
-    branches.into_iter().filter_map(body).collect()
+    branches(skeleton, &path, Some(hips)).into_iter().filter_map(body).collect()
 }
 
-/// Least height of a body beside others, as a share of the file's: legs and trunk of people are half of a body each, legs of
-/// quadrupeds up to two thirds.
+/// The joints of each branch that leaves a path from the root, by the first of them; what hangs on `own` is no branch.
+fn branches(skeleton: &Skeleton, path: &[JointId], own: Option<JointId>) -> BTreeMap<JointId, Vec<JointId>> {
+    let mut on_path = vec![false; skeleton.len()];
+    path.iter().for_each(|id| on_path[id.index()] = true);
+    let mut branch: Vec<Option<JointId>> = vec![None; skeleton.len()];
+    let mut found: BTreeMap<JointId, Vec<JointId>> = BTreeMap::new();
+    for id in skeleton.ids().filter(|id| !on_path[id.index()]) {
+        let Some(parent) = skeleton.parent(id) else { continue };
+        let leaves = on_path[parent.index()] && Some(parent) != own;
+        branch[id.index()] = if leaves { Some(id) } else { branch[parent.index()] };
+        if let Some(first) = branch[id.index()] {
+            found.entry(first).or_default().push(id);
+        }
+    }
+    found
+}
+
+/// The bodies of a file that stand beside each other.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BodiesApart {
+    /// The joints above all of them.
+    pub shared: Vec<JointId>,
+    /// The joints of each, in the order of the file; none of a file with one body.
+    pub own: Vec<Vec<JointId>>,
+}
+
+/// Height, as a share of the file's, from which what looks like a body is one: legs and trunk of people are half of a body each,
+/// legs of quadrupeds up to two thirds.
 const WHOLE: f64 = 0.75;
 
-/// The joints of every body of a file that holds several beside each other, each with the joints above it, in the order of the file;
-/// `rest` is its pose in model space. Empty of a file with one body.
-pub fn bodies_apart(skeleton: &Skeleton, rest: &ModelPose) -> Vec<Vec<JointId>> {
+/// The bodies of a file that holds several beside each other; `rest` is its pose in model space.
+///
+/// A leg with toes looks like a body. A body of another size than the rest of the file is told from it where nothing but bodies is
+/// large, where these are most of the file, and where each begins below the middle of every other, as no trunk does over legs.
+pub fn bodies_apart(skeleton: &Skeleton, rest: &ModelPose) -> BodiesApart {
     // Everything above the first fork belongs to all of them.
     let only =
         |id: JointId| <[JointId; 1]>::try_from(skeleton.children(id).to_vec()).ok().map(|[child]| child);
-    let above: Vec<JointId> = std::iter::successors(Some(JointId::new(0)), |id| only(*id)).collect();
-    let Some(fork) = above.last() else { return Vec::new() };
-    let mut branches: BTreeMap<JointId, Vec<JointId>> = BTreeMap::new();
-    let mut branch: Vec<Option<JointId>> = vec![None; skeleton.len()];
-    for id in skeleton.ids() {
-        let Some(parent) = skeleton.parent(id) else { continue };
-        branch[id.index()] = if parent == *fork { Some(id) } else { branch[parent.index()] };
-        branch[id.index()].into_iter().for_each(|top| branches.entry(top).or_default().push(id));
-    }
-    let large: Vec<Vec<JointId>> = branches.into_values().filter(|own| own.len() >= LEAST).collect();
+    let shared: Vec<JointId> = std::iter::successors(Some(JointId::new(0)), |id| only(*id)).collect();
+    let large: Vec<Vec<JointId>> =
+        branches(skeleton, &shared, None).into_values().filter(|own| own.len() >= LEAST).collect();
     if large.len() < 2 {
-        return Vec::new();
+        return BodiesApart::default();
     }
-    let extent = |own: &[JointId]| {
-        let heights = || own.iter().map(|id| rest.position(*id).y);
-        [heights().fold(f64::INFINITY, f64::min), heights().fold(f64::NEG_INFINITY, f64::max)]
+    let heights = |own: &[JointId]| {
+        let of = || own.iter().map(|id| rest.position(*id).y);
+        [of().fold(f64::INFINITY, f64::min), of().fold(f64::NEG_INFINITY, f64::max)]
     };
-    let [floor, top] = extent(&skeleton.ids().collect::<Vec<_>>());
-    let branches = large.len();
-    // A body whose parts hang side by side has many small ones.
-    let most = 2 * large.iter().map(Vec::len).sum::<usize>() > skeleton.len();
-    let lowest = large.iter().map(|own| extent(own)[0]).fold(f64::NEG_INFINITY, f64::max);
-    let whole: Vec<Vec<JointId>> =
-        large.into_iter().filter(|own| body_of(skeleton, rest, own).is_some()).collect();
-    // A leg with toes looks like a body. But legs have a trunk above them, or parts beside them that are no bodies.
-    let beside = |own: &Vec<JointId>| {
-        let [low, high] = extent(own);
-        high - low > WHOLE * (top - floor) || (most && whole.len() == branches && lowest < 0.5 * (low + high))
+    let [floor, top] = heights(&skeleton.ids().collect::<Vec<_>>());
+    let last_begins = large.iter().map(|own| heights(own)[0]).fold(f64::NEG_INFINITY, f64::max);
+    let like_bodies = large.iter().filter(|own| body_of(skeleton, rest, own).is_some());
+    let like_bodies: Vec<&Vec<JointId>> = like_bodies.collect();
+    let nothing_else =
+        like_bodies.len() == large.len() && 2 * large.iter().map(Vec::len).sum::<usize>() > skeleton.len();
+    let stands = |own: &&Vec<JointId>| {
+        let [low, high] = heights(own);
+        high - low > WHOLE * (top - floor) || (nothing_else && last_begins < 0.5 * (low + high))
     };
-    let whole: Vec<Vec<JointId>> = whole.iter().filter(|own| beside(own)).cloned().collect();
-    if whole.len() < 2 {
-        return Vec::new();
-    }
-    whole.into_iter().map(|own| above.iter().copied().chain(own).collect()).collect()
+    let own: Vec<Vec<JointId>> = like_bodies.into_iter().filter(stands).cloned().collect();
+    if own.len() < 2 { BodiesApart::default() } else { BodiesApart { shared, own } }
 }
 
 /// The hips of the body that these joints are, if they are one with legs and arms.

@@ -5,6 +5,7 @@
 //! the files alone. WebDataset: A. Aizman, G. Maltby, T. Breuel, High performance I/O for large scale deep learning, 2019.
 
 use super::result_table::{ResultRow, without_extension};
+use crate::import::MAX_FILE_BYTES;
 use crate::pipeline::{AtomicFile, FileHash, WriteError};
 use crate::regular_file::read_regular;
 use crate::regular_file::tar_archive;
@@ -12,8 +13,6 @@ use crate::report::{Shown, io_reason};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// Largest file that is packed, bytes: the largest that the program reads.
-const MAX_FILE: u64 = u32::MAX as u64;
 /// Permissions of members: readable by all, writable by the owner.
 const MODE: u32 = 0o644;
 
@@ -128,8 +127,8 @@ impl OpenShard {
         // Pages are for people.
         for FileHash { path, blake3 } in row.files.iter().filter(|file| !file.path.ends_with(".html")) {
             let file = Path::new(&row.folder).join(path);
-            let bytes =
-                read_regular(&file, MAX_FILE).map_err(|e| ShardsError::Read(file.clone(), io_reason(&e)))?;
+            let bytes = read_regular(&file, MAX_FILE_BYTES)
+                .map_err(|e| ShardsError::Read(file.clone(), io_reason(&e)))?;
             if blake3::hash(&bytes).to_hex().as_str() != blake3 {
                 return Err(ShardsError::Changed(file));
             }

@@ -37,15 +37,17 @@ pub(super) struct RigClues<'a> {
 /// The rig of a file, with warnings for what was guessed and for bodies that are not used.
 pub(super) fn detect_rig(file: &RigClues<'_>) -> DetectedRig {
     // A humanoid map names the joints of one body.
-    let bodies = if file.humanoid.is_empty() { bodies_apart(file.skeleton, file.rest) } else { Vec::new() };
-    let holds = |joints: &&Vec<JointId>| {
-        let named = file.body.and_then(|name| file.skeleton.find(name));
-        named.is_some_and(|id| joints.contains(&id) && !bodies.iter().all(|other| other.contains(&id)))
-    };
-    let asked = bodies.iter().find(holds);
-    let body = asked.or(bodies.first()).and_then(|joints| detect_in(file, joints, detect_one));
+    let bodies =
+        if file.humanoid.is_empty() { bodies_apart(file.skeleton, file.rest) } else { Default::default() };
+    let named = file.body.and_then(|name| file.skeleton.find(name));
+    let asked = bodies.own.iter().find(|own| named.is_some_and(|id| own.contains(&id)));
+    // A copy of a skeleton that moves no skin is for control.
+    let has_skin =
+        |own: &&Vec<JointId>| file.mass.is_some_and(|mass| own.iter().any(|id| mass[id.index()] > 0.0));
+    let body = asked.or_else(|| bodies.own.iter().find(has_skin)).or(bodies.own.first());
+    let body = body.and_then(|own| detect_in(file, &[bodies.shared.as_slice(), own].concat(), detect_one));
     let mut found = body.unwrap_or_else(|| detect_one(file));
-    if let Some(name) = file.body.filter(|_| asked.is_none() && !bodies.is_empty()) {
+    if let Some(name) = file.body.filter(|_| asked.is_none() && !bodies.own.is_empty()) {
         let message = format!(
             "no body has a joint `{}`: the first one is used (set `input.body` to a joint of the body that is meant)",
             one_line(name)

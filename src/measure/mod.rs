@@ -45,7 +45,6 @@ pub use hands_error::hands;
 pub use measure_entry::Measure;
 pub(crate) use measure_entry::find;
 #[cfg(feature = "cli")]
-#[cfg(feature = "cli")]
 pub(crate) use measure_entry::names_near;
 pub use metric_context::MetricContext;
 pub(crate) use momentum::GRAVITY;

@@ -19,22 +19,19 @@ fn take(name: &str) -> Motion {
     import::load(data(name), &ImportOptions::default()).unwrap().motion(0).unwrap()
 }
 
-/// The motion after these stages, on the mannequin if one retargets.
-fn after(take: &Motion, stages: &[&str]) -> Motion {
+/// The motion and the report after these stages, on the mannequin if one retargets.
+fn reported(take: &Motion, stages: &[&str]) -> (Motion, Report) {
     let retargets = stages.iter().any(|stage| stage.contains("retarget"));
     let stages: String = stages.iter().map(|stage| format!("[[stage]]\nuse = {stage}\n")).collect();
     let config = PipelineConfig::parse("p.toml", &stages, &[], STAGES).unwrap();
     let character = data("mannequin.glb");
     let pipeline = Pipeline::new(&config, Path::new(""), character.to_str().filter(|_| retargets)).unwrap();
-    pipeline.apply(take.clone()).unwrap().0
+    pipeline.apply(take.clone()).unwrap()
 }
 
-/// The motion and the report after these stages, on the mannequin.
-fn reported(take: &Motion, stages: &[&str]) -> (Motion, Report) {
-    let stages: String = stages.iter().map(|stage| format!("[[stage]]\nuse = {stage}\n")).collect();
-    let config = PipelineConfig::parse("p.toml", &stages, &[], STAGES).unwrap();
-    let pipeline = Pipeline::new(&config, Path::new(""), data("mannequin.glb").to_str()).unwrap();
-    pipeline.apply(take.clone()).unwrap()
+/// The motion after these stages.
+fn after(take: &Motion, stages: &[&str]) -> Motion {
+    reported(take, stages).0
 }
 
 /// The squat with its left knee bent backwards at the beginning, as its performer did it.

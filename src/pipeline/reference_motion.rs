@@ -49,7 +49,7 @@ impl ReferenceMotion {
     ///
     /// # Errors
     /// A [`MapError`] if the two bodies have no joints in common.
-    pub fn changed(mut take: Motion, result: &Motion, changes: &[TakeChange]) -> Result<Self, MapError> {
+    pub fn changed(take: Motion, result: &Motion, changes: &[TakeChange]) -> Result<Self, MapError> {
         let longer = (take.clip.duration() - result.clip.duration()) * result.clip.sample_rate > 1.0;
         let wanted = |change: &&TakeChange| longer || !matches!(change, TakeChange::Part { .. });
         let retarget = changes.iter().position(|change| *change == TakeChange::Retargeted);
@@ -57,8 +57,8 @@ impl ReferenceMotion {
         let change = |take: Motion, changes: &[TakeChange]| {
             changes.iter().filter(wanted).fold(take, |take, &change| changed_take(take, change))
         };
-        take = change(take, before);
-        let (take, target) = (change(comparable(take, result), after), Arc::clone(&result.character));
+        let take = change(comparable(change(take, before), result), after);
+        let target = Arc::clone(&result.character);
         let not_judged = recorded(&target);
         if alike(&take.character, &target) {
             return Ok(Self { take, transfer: None, target, not_judged });

@@ -41,7 +41,8 @@ pub(super) struct StageMonitor {
     enabled: bool,
     /// Whether the change by each stage is recorded too.
     detailed: bool,
-    /// The take: the motion as it was read; the motion that was retargeted if stages had cut, moved or mirrored its frames.
+    /// The take: the motion as it was read, changed as stages changed it; the motion that was retargeted if stages had moved frames
+    /// otherwise.
     take: Option<KeptTake>,
     /// Whether the take is the motion of now: no stage has changed one without the other.
     same: bool,

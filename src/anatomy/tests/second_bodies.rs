@@ -46,13 +46,14 @@ fn bodies_beside_each_other_are_told_apart_without_roles() {
         let rig = bodies(count);
         let skeleton = rig.skeleton();
         let found = bodies_apart(skeleton, &skeleton.rest_model_pose());
-        // All of a body and the root, none of the others; a file of one body is no case for it.
+        // All of a body, none of the others; a file of one body is no case for it.
         let each = (skeleton.len() - 1) / count;
-        let sizes: Vec<usize> = found.iter().map(Vec::len).collect();
-        assert_eq!(sizes, if count > 1 { vec![each + 1; count] } else { Vec::new() });
-        for (n, joints) in found.iter().enumerate() {
+        let sizes: Vec<usize> = found.own.iter().map(Vec::len).collect();
+        assert_eq!(sizes, if count > 1 { vec![each; count] } else { Vec::new() });
+        assert_eq!(found.shared.len(), usize::from(count > 1));
+        for (n, joints) in found.own.iter().enumerate() {
             let own = 1 + n * each..1 + (n + 1) * each;
-            assert!(joints[1..].iter().all(|id| own.contains(&id.index())), "{joints:?}");
+            assert!(joints.iter().all(|id| own.contains(&id.index())), "{joints:?}");
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Two people in one file: the roles are those of the first, and the other is named.
 
+use crate::anatomy::Vocabulary;
+use crate::import::rig_detection::{RigClues, detect_rig};
 use posemill::import::{ImportOptions, from_bytes};
 use posemill::report::Warning;
 
@@ -53,4 +55,32 @@ fn all_of(hips: &str, asked: Option<&str>, hint: Option<&str>) -> Vec<Warning> {
     let other = asset.warnings.iter().find(|w| w.code == "second-body").unwrap();
     assert!(hint.is_none_or(|hint| other.message.contains(hint)), "{}", other.message);
     asset.warnings.iter().cloned().collect()
+}
+
+#[test]
+fn a_skeleton_that_moves_no_skin_is_not_the_body() {
+    let text = two_people();
+    let asset = from_bytes(text.as_bytes(), "two", Some("bvh"), None, &ImportOptions::default()).unwrap();
+    let skeleton = asset.character.skeleton();
+    let hips = ["mixamorig:Hips", "Hips"].map(|name| skeleton.find(name).unwrap());
+    // Whether the first and the second have skin, and which is the body.
+    for (skins, body) in [([true, true], 0), ([true, false], 0), ([false, true], 1), ([false, false], 0)] {
+        let of = |id| [0, 1].into_iter().find(|k| id == hips[*k] || skeleton.is_ancestor(hips[*k], id));
+        let mass: Vec<f64> = skeleton.ids().map(|id| of(id).map_or(0.0, |k| f64::from(skins[k]))).collect();
+        let found = detect_rig(&RigClues {
+            skeleton,
+            rest: &skeleton.rest_model_pose(),
+            bound: false,
+            humanoid: &[],
+            mass: Some(&mass),
+            clips: &[],
+            up: None,
+            vocabulary: Vocabulary::built_in(),
+            mirrored: false,
+            body: None,
+        });
+        let joints: Vec<_> = found.rig.assignments().map(|(_, assigned)| of(assigned.joint)).collect();
+        assert!(joints.len() >= 20 && joints.iter().all(|k| *k == Some(body)), "{skins:?}: {joints:?}");
+        assert!(found.warnings.has("second-body"));
+    }
 }

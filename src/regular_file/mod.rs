@@ -3,6 +3,8 @@
 mod open_file;
 pub mod tar_archive;
 
+#[cfg(feature = "cli")]
+pub use open_file::MAX_TEXT_BYTES;
 #[cfg_attr(not(feature = "fbx"), allow(unused_imports))]
 pub use open_file::regular_inside;
-pub use open_file::{MAX_TEXT_BYTES, is_there, open_own, open_regular, read_regular, read_text};
+pub use open_file::{is_there, open_own, open_regular, read_regular, read_text};

@@ -83,8 +83,8 @@ pub fn rotation_between(a: &Quat, b: &Quat) -> f64 {
     if between < 0.9 {
         return 2.0 * libm::acos(between);
     }
-    let (plus, minus) = ((a.coords - b.coords).norm(), (a.coords + b.coords).norm());
-    4.0 * libm::asin((0.5 * plus.min(minus)).min(1.0))
+    let (plus, minus) = ((a.coords - b.coords).norm_squared(), (a.coords + b.coords).norm_squared());
+    4.0 * libm::asin((0.5 * plus.min(minus).sqrt()).min(1.0))
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use crate::math::Vec3;
 use crate::measure::GRAVITY;
 use rayon::prelude::*;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 /// Least length of a step, metres...
 const LEAST: f64 = 0.025;
@@ -34,6 +35,8 @@ const BACK: f64 = 0.35;
 /// Displacement of the root per step, compared with the steps around.
 struct Jumps {
     displacements: Vec<Vec3>,
+    /// The jump of each step, once it was asked for: neighbours ask for the same ones.
+    jumps: Vec<OnceLock<Vec3>>,
     /// The least length of a jump, metres.
     least: f64,
     reach: usize,
@@ -43,7 +46,8 @@ impl Jumps {
     fn of(take: &WorkingTake, positions: &[Vec3]) -> Self {
         let displacements: Vec<Vec3> = positions.windows(2).map(|w| w[1] - w[0]).collect();
         let least = LEAST.max(FALLS * GRAVITY * take.dt * take.dt);
-        Self { displacements, least, reach: take.frames_in(AROUND.0, AROUND.1) }
+        let jumps = displacements.iter().map(|_| OnceLock::new()).collect();
+        Self { displacements, jumps, least, reach: take.frames_in(AROUND.0, AROUND.1) }
     }
 
     fn around(&self, edge: usize) -> impl Iterator<Item = Vec3> {
@@ -51,7 +55,8 @@ impl Jumps {
     }
 
     fn jump(&self, edge: usize) -> Vec3 {
-        self.displacements[edge] - geometric_median(&self.around(edge).collect::<Vec<_>>())
+        let alone = || self.displacements[edge] - geometric_median(&self.around(edge).collect::<Vec<_>>());
+        *self.jumps[edge].get_or_init(alone)
     }
 
     fn size(&self, edge: usize) -> f64 {

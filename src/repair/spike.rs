@@ -74,7 +74,7 @@ const FULL_TURN: f64 = 40.0;
 pub(super) fn wraps(take: &mut WorkingTake, log: &mut FaultLog) {
     log.test("wrap", 0.0);
     let mut changed = false;
-    for k in 0..take.rotating.len() {
+    for k in take.leaps(1, WRONG_WAY) {
         let j = take.rotating[k];
         for turn in spans(0..take.edges(), |e| take.steps(e)[k] >= WRONG_WAY) {
             if turn.len() < 3 || turn.len() > BETWEEN + 1 {

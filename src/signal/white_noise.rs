@@ -4,6 +4,8 @@
 //! (sums of the squared binomial coefficients), so that both give the same estimate; motion does not. Both are taken at their
 //! first quartile: motion pauses, noise does not. Units: those of the series.
 
+use crate::math::in_wide_registers;
+
 /// The estimates of a series with `K` components.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct WhiteNoise {
@@ -49,24 +51,43 @@ fn chi_square(degrees: usize) -> [f64; 2] {
 
 /// The squared norms of the fourth and of the sixth differences of a series, in one pass.
 fn squares<const K: usize>(values: &[[f64; K]]) -> [Vec<f64>; 2] {
-    let square = |d: &[f64; K]| d.iter().map(|x| x * x).sum();
-    let mut squares = [4, 6].map(|order| Vec::with_capacity(values.len().saturating_sub(order)));
+    let mut squares = [4, 6].map(|order| vec![0.0; values.len().saturating_sub(order)]);
+    in_wide_registers(
+        #[inline(always)]
+        || fill_squares(values, &mut squares),
+    );
+    squares
+}
+
+#[inline(always)]
+fn fill_squares<const K: usize>(values: &[[f64; K]], squares: &mut [Vec<f64>; 2]) {
+    let [fourth, sixth] = squares;
     // The last value, and its differences of orders 1 to 5.
     let mut last = [[0.0; K]; 6];
     for (f, value) in values.iter().enumerate() {
         let mut differences = [*value; 7];
-        for (order, last) in last.iter().enumerate() {
-            differences[order + 1] = std::array::from_fn(|k| differences[order][k] - last[k]);
+        for order in 0..6 {
+            for k in 0..K {
+                differences[order + 1][k] = differences[order][k] - last[order][k];
+            }
         }
         last.copy_from_slice(&differences[..6]);
-        if f >= 4 {
-            squares[0].push(square(&differences[4]));
+        if let Some(place) = f.checked_sub(4).and_then(|f| fourth.get_mut(f)) {
+            *place = squared_norm(&differences[4]);
         }
-        if f >= 6 {
-            squares[1].push(square(&differences[6]));
+        if let Some(place) = f.checked_sub(6).and_then(|f| sixth.get_mut(f)) {
+            *place = squared_norm(&differences[6]);
         }
     }
-    squares
+}
+
+#[inline(always)]
+fn squared_norm<const K: usize>(v: &[f64; K]) -> f64 {
+    let mut sum = 0.0;
+    for x in v {
+        sum += x * x;
+    }
+    sum
 }
 
 /// Whether the noise by sixth differences of any `length` values in a row may exceed `deviation`: it is a quartile, so that three

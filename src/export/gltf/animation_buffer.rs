@@ -102,27 +102,6 @@ impl<'a> AnimationBuffer<'a> {
         offset
     }
 
-    /// Writes the buffer to `bytes`, which are zeros.
-    fn fill(&self, mut bytes: &mut [u8]) {
-        bytes[..self.before.len()].copy_from_slice(&self.before);
-        let mut rotations = Vec::new();
-        let mut at = 0;
-        for (range, values) in &self.new {
-            let (part, rest) = bytes.split_at_mut(range.end - at);
-            let part = &mut part[range.start - at..];
-            (bytes, at) = (rest, range.end);
-            match values {
-                TrackValues::Ready(values) => {
-                    for (bytes, x) in part.chunks_exact_mut(4).zip(values) {
-                        bytes.copy_from_slice(&x.to_le_bytes());
-                    }
-                }
-                TrackValues::Local(track) => rotations.push((track, part)),
-            }
-        }
-        rotations.par_chunks_mut(GROUP).for_each(local_tracks::write);
-    }
-
     /// The bytes of the whole file.
     pub(super) fn into_file(
         self,
@@ -150,7 +129,7 @@ impl<'a> AnimationBuffer<'a> {
             BufferTarget::DataUri(chunk) => {
                 if length > 0 {
                     let mut bytes = vec![0; length];
-                    self.fill(&mut bytes);
+                    fill(&self.before, self.new, &mut bytes);
                     let uri = data_uri(&bytes);
                     out.append("buffers", format!("{{\"byteLength\":{length},\"uri\":\"{uri}\"}}"))?;
                 }
@@ -161,7 +140,29 @@ impl<'a> AnimationBuffer<'a> {
             }
         }
         let (mut file, room) = glb_with_room(&out.finish()?, Some(length), others)?;
-        self.fill(&mut file[room]);
+        fill(&self.before, self.new, &mut file[room]);
         Ok(file)
     }
+}
+
+/// Writes the existing bytes and the new numbers to `bytes`, which are zeros. Numbers are freed as they are written: those of a
+/// long clip take as much memory as the file.
+fn fill(before: &[u8], new: Vec<(Range<usize>, TrackValues)>, mut bytes: &mut [u8]) {
+    bytes[..before.len()].copy_from_slice(before);
+    let mut rotations = Vec::new();
+    let mut at = 0;
+    for (range, values) in new {
+        let (part, rest) = bytes.split_at_mut(range.end - at);
+        let part = &mut part[range.start - at..];
+        (bytes, at) = (rest, range.end);
+        match values {
+            TrackValues::Ready(values) => {
+                for (bytes, x) in part.chunks_exact_mut(4).zip(values) {
+                    bytes.copy_from_slice(&x.to_le_bytes());
+                }
+            }
+            TrackValues::Local(track) => rotations.push((track, part)),
+        }
+    }
+    rotations.par_chunks_mut(GROUP).for_each(local_tracks::write);
 }

@@ -205,7 +205,7 @@ fn rounded(c: &[f64]) -> [f64; 4] {
 }
 
 /// Writes rotations in the encoding of the file, each into its own bytes, for as many frames as these hold.
-pub(super) fn write(group: &mut [(&Rotations, &mut [u8])]) {
+pub(super) fn write(group: &mut [(Rotations<'_>, &mut [u8])]) {
     let mut previous: Vec<Previous> = group.iter().map(|(r, _)| r.first()).collect();
     let frames = group.iter().map(|(_, bytes)| bytes.len() / 16).max().unwrap_or(0);
     for begin in (0..frames).step_by(BLOCK) {

@@ -50,7 +50,7 @@ impl TrackValues<'_> {
             Self::Ready(values) => values,
             Self::Local(rotations) => {
                 let mut bytes = vec![0; 16 * frames];
-                local_tracks::write(&mut [(&rotations, &mut bytes)]);
+                local_tracks::write(&mut [(rotations, &mut bytes)]);
                 bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
             }
         }

@@ -50,6 +50,8 @@ pub mod kind {
     pub const VEC4F: u8 = 28;
     /// An edited list of tokens.
     pub const TOKEN_LIST_OP: u8 = 32;
+    /// An edited list of strings.
+    pub const STRING_LIST_OP: u8 = 33;
     /// An edited list of paths.
     pub const PATH_LIST_OP: u8 = 34;
     /// Tokens that are no value of an attribute, such as names of children.

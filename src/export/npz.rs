@@ -10,6 +10,7 @@
 //! | `rotations`, `translations` | frames, joints, 4 and 3 | `f4`, local; quaternions do not change their sign |
 //! | `root_position`, `root_rotation` | frames, 3 and 4 | `f4`, the first joint |
 //! | `rest_translations`, `rest_rotations` | joints, 3 and 4 | `f4`, local |
+//! | `rest_tips` | joints, 3 | `f4`, the end of a leaf relative to it (an end site of BVH), 0 where there is none |
 //! | `parents` | joints | `i4`, -1 for the first |
 //! | `names` | joints | text |
 //! | `rate` | | `f8`, frames per second |
@@ -112,6 +113,8 @@ pub fn write(motion: &Motion, options: &NpzOptions) -> Result<Vec<u8>, ExportErr
     let locals = rest.local().iter();
     let rest_translations = locals.clone().flat_map(|t| single(t.translation.as_slice())).collect();
     let rest_rotations = locals.flat_map(|t| single(t.rotation.coords.as_slice())).collect();
+    let tips = skeleton.joints().iter().map(|joint| joint.tip.unwrap_or_else(Vec3::zeros));
+    let tips = tips.flat_map(|tip| <[f64; 3]>::from(tip).map(|x| x as f32)).collect();
     let parent = |p: &Option<JointId>| p.map_or(-1, |p| i32::try_from(p.index()).unwrap_or(-1));
     let names: Vec<&str> = skeleton.joints().iter().map(|j| j.name.as_str()).collect();
     let up = if options.up == NpzUpAxis::Y { "y" } else { "z" };
@@ -123,6 +126,7 @@ pub fn write(motion: &Motion, options: &NpzOptions) -> Result<Vec<u8>, ExportErr
         floats("root_rotation", &[frames, 4], root_rotation),
         floats("rest_translations", &[joints, 3], rest_translations),
         floats("rest_rotations", &[joints, 4], rest_rotations),
+        floats("rest_tips", &[joints, 3], tips),
         integers("parents", &[joints], skeleton.parents().iter().map(parent).collect()),
         texts("names", &[joints], &names),
         npy("rate", "<f8", &[], &nominal(clip.sample_rate).to_le_bytes()),

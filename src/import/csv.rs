@@ -1,16 +1,17 @@
 //! Reads the tables of joint positions and rotations that posemill writes (`export/csv.rs`), wide or long.
 //!
 //! A table states no parents: the parent of a joint is the earlier joint in whose frame it stays, the nearest if there are
-//! several. Rest rotations are the identity, rest offsets medians; the reference pose follows from the motion. Space: model space, Y
+//! several, never one on a side on which the joint is not. Rest rotations are the identity, rest offsets medians; the reference pose follows from the motion. Space: model space, Y
 //! up. Units: metres, seconds; quaternions x, y, z, w. Source: RFC 4180.
 
 use super::format::{ReadFormat, SourceFile};
 use super::import_error::ImportError;
 use super::import_options::ImportOptions;
 use super::known_axes::KnownAxesFile;
+use crate::anatomy::JointLabel;
 use crate::math::{Quat, RawQuat, Transform, Vec3, median_of, same_hemisphere};
 use crate::memory_budget::OverBudget;
-use crate::model::{Asset, Clip, Joint, JointId, Skeleton, SkeletonError};
+use crate::model::{Asset, Clip, Joint, JointId, Side, Skeleton, SkeletonError};
 use crate::report::{Warnings, shortened};
 
 /// Tables of positions and rotations.
@@ -143,17 +144,6 @@ fn name(field: &str) -> &str {
     field.strip_prefix('\'').filter(|_| formula(field)).unwrap_or(field)
 }
 
-/// Whether two names are those of a joint on the left and on the right: a clavicle that never moves is no parent of the other.
-fn same_but_for_side(a: &str, b: &str) -> bool {
-    let sideless = |name: &str| {
-        let name = name.to_ascii_lowercase().replace("left", "").replace("right", "");
-        let end = ["_l", "_r", ".l", ".r", "-l", "-r"].into_iter().find_map(|end| name.strip_suffix(end));
-        let start = || ["l_", "r_", "l.", "r."].into_iter().find_map(|start| name.strip_prefix(start));
-        end.or_else(start).unwrap_or(&name).to_owned()
-    };
-    a != b && sideless(a) == sideless(b)
-}
-
 /// A joint of seven numbers.
 fn joint(row: &[std::borrow::Cow<'_, str>]) -> Option<Transform> {
     let mut v = [0.0; WIDTH];
@@ -255,6 +245,7 @@ impl Table {
     fn parents(&self) -> Vec<Option<usize>> {
         let (frames, joints) = (self.times.len(), self.names.len());
         let step = frames.div_ceil(SAMPLES);
+        let sides: Vec<Option<Side>> = self.names.iter().map(|name| JointLabel::of(name).side).collect();
         let find = |joint: usize| {
             let candidate = |parent: usize| {
                 let local = |f: usize| {
@@ -269,8 +260,9 @@ impl Table {
             let order = |(moved, near, a): &(f64, f64, usize), (other, far, b): &(f64, f64, usize)| {
                 moved.total_cmp(other).then(near.total_cmp(far)).then(b.cmp(a))
             };
-            let other_side = |parent: &usize| same_but_for_side(&self.names[joint], &self.names[*parent]);
-            let candidates = (0..joint).filter(|parent| !other_side(parent)).map(candidate);
+            // What hangs on a left joint is left: hip joints that never move stay in the frame of each other and of the spine.
+            let same_side = |parent: &usize| sides[*parent].is_none() || sides[*parent] == sides[joint];
+            let candidates = (0..joint).filter(same_side).map(candidate);
             candidates.min_by(order).map(|found| found.2).or(joint.checked_sub(1))
         };
         (0..joints).map(find).collect()

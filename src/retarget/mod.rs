@@ -27,6 +27,7 @@ mod joint_transfer;
 mod rotation_copy;
 mod skinned_roots;
 mod performance;
+mod morph_meanings;
 mod morph_weights;
 mod transfer;
 

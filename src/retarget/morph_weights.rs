@@ -2,8 +2,9 @@
 //!
 //! A face of 52 ARKit shapes plays on every character that has shapes of these names, whatever its nodes are called and in
 //! whatever order it lists them. Letter case, separators and what stands before a dot do not count: `eyeBlinkLeft`,
-//! `EyeBlinkLeft`, `Face.eyeBlink_Left`. Without names the weights go to the node of the same name, as animated nodes do.
+//! `EyeBlinkLeft`, `Face.eyeBlink_Left`. Targets of MikuMikuDance also play by their meaning. Without names the weights go to the node of the same name, as animated nodes do.
 
+use super::morph_meanings::by_meaning;
 use crate::model::{AnimatedProperty, Character, Mesh, MorphTarget, PropertyTrack};
 use crate::report::one_line;
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,9 +28,8 @@ pub(crate) fn transferred(
     // A track whose node is there, or that fits nowhere, stays: export reports what it cannot write.
     let stays = |t: &&PropertyTrack| {
         let named = names(source, t).unwrap_or_default();
-        let morphs = || target.meshes.iter().flat_map(|mesh| &mesh.morphs);
         target.meshes.iter().any(|mesh| plays(&[*t], source, mesh))
-            || !morphs().any(|morph| named.contains(&key_of(morph)))
+            || !target.meshes.iter().any(|mesh| named.iter().any(|name| has(mesh, name)))
     };
     all.extend(faces.into_iter().filter(stays));
     let mut all: Vec<PropertyTrack> = all.into_iter().cloned().collect();
@@ -39,11 +39,19 @@ pub(crate) fn transferred(
 
 /// Whether a morph target of one has the name of one of the other.
 pub(crate) fn shares_targets(source: &Character, target: &Character) -> bool {
-    let named = |c: &Character| -> BTreeSet<String> {
-        let all = c.meshes.iter().flat_map(|mesh| &mesh.morphs).filter(|morph| !morph.is_unnamed());
-        all.map(key_of).collect()
-    };
-    !named(source).is_disjoint(&named(target))
+    let all = source.meshes.iter().flat_map(|mesh| &mesh.morphs).filter(|morph| !morph.is_unnamed());
+    let names: BTreeSet<String> = all.map(key_of).collect();
+    target.meshes.iter().any(|mesh| names.iter().any(|name| has(mesh, name)))
+}
+
+/// Whether a mesh has a target of this name, or of its meaning.
+fn has(mesh: &Mesh, name: &str) -> bool {
+    let targets = keys_of(mesh);
+    targets.iter().any(|target| target == name) || !by_meaning(name, &targets).is_empty()
+}
+
+fn keys_of(mesh: &Mesh) -> Vec<String> {
+    mesh.morphs.iter().map(key_of).collect()
 }
 
 /// Most morph targets that a message lists.
@@ -58,10 +66,7 @@ pub(crate) fn listed_targets(character: &Character) -> String {
 
 /// Whether one of the tracks plays on a mesh as it is.
 fn plays(faces: &[&PropertyTrack], source: &Character, mesh: &Mesh) -> bool {
-    let same = |t: &PropertyTrack| {
-        names(source, t)
-            .is_none_or(|names| names.iter().eq(&mesh.morphs.iter().map(key_of).collect::<Vec<_>>()))
-    };
+    let same = |t: &PropertyTrack| names(source, t).is_none_or(|names| names == keys_of(mesh));
     faces.iter().any(|t| t.node == mesh.node && t.width == mesh.morphs.len() && same(t))
 }
 
@@ -89,13 +94,22 @@ fn by_name(named: &[(&PropertyTrack, Vec<String>)], mesh: &Mesh) -> Option<Prope
             known.entry(name).or_insert((track, k));
         }
     }
-    let sources: Vec<Option<(&PropertyTrack, usize)>> =
-        mesh.morphs.iter().map(|morph| known.get(key_of(morph).as_str()).copied()).collect();
+    let targets = keys_of(mesh);
+    let mut sources: Vec<Vec<(&PropertyTrack, usize)>> =
+        targets.iter().map(|name| known.get(name.as_str()).copied().into_iter().collect()).collect();
+    let exact: Vec<bool> = sources.iter().map(|found| !found.is_empty()).collect();
+    for (name, source) in &known {
+        for k in by_meaning(name, &targets).into_iter().filter(|k| !exact[*k]) {
+            sources[k].push(*source);
+        }
+    }
     let first = sources.iter().flatten().next()?.0;
     let frames = first.values.len() / first.width.max(1);
-    let weight = |frame: usize, k: usize| match sources[k] {
-        Some((track, from)) => track.frame(frame).get(from).copied().unwrap_or(0.0),
-        None => mesh.morphs[k].weight,
+    // Of several, a blink and a wink, the greatest counts.
+    let weight = |frame: usize, k: usize| {
+        let own =
+            |(track, from): &(&PropertyTrack, usize)| track.frame(frame).get(*from).copied().unwrap_or(0.0);
+        sources[k].iter().map(own).reduce(f32::max).unwrap_or(mesh.morphs[k].weight)
     };
     let width = mesh.morphs.len();
     let values = (0..frames).flat_map(|frame| (0..width).map(move |k| (frame, k)));

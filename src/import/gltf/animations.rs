@@ -12,7 +12,7 @@ use super::sampling_plan::{AnimatedNode, steps};
 use crate::gltf_document::{ADDED, GltfError, NodeTree, WorldTransform};
 use crate::math::{Quat, Vec3};
 use crate::model::Clip;
-use crate::report::Warnings;
+use crate::report::{Warnings, one_line};
 use ::gltf::animation::{self, Property};
 use ::gltf::json::accessor::Type;
 use serde_json::Value;
@@ -86,6 +86,7 @@ fn clip(
     let keys = ChannelKeys::read(&channels, &here, accessors)?;
     let JointTracks { tracks, cursors, mut times, mut curved } =
         keys.tracks(&channels, &here, step_of, &mut steps)?;
+    warn_of_scale(&channels, &tracks, &steps, step_of, (&here, tree), warnings);
     if channels.is_empty() {
         // A take of a face: the body rests.
         (times, curved) = weight_times(animation, tree, accessors)?;
@@ -123,6 +124,32 @@ fn clip(
     clip.start = start;
     clip.property_tracks = property_tracks;
     Ok(Some(clip))
+}
+
+/// Scales of a joint that differ less are rounding errors of exporters: a thousandth of a limb is no motion.
+const SAME_SCALE: f64 = 1e-3;
+
+/// Warns of joints, and of nodes above them, whose scale changes over time: joints stay where it puts them, but a clip has no sizes.
+fn warn_of_scale(
+    channels: &Channels,
+    tracks: &[KeyTrack],
+    steps: &[AnimatedNode],
+    step_of: &[Option<usize>],
+    (here, tree): (&str, &NodeTree),
+    warnings: &mut Warnings,
+) {
+    for (node, _, _) in channels.iter().filter(|(_, property, _)| *property == 2) {
+        let track = step_of[*node].and_then(|step| steps[step].tracks[2]);
+        let Some([least, most]) = track.map(|track| tracks[track].range()) else { continue };
+        if most - least > SAME_SCALE * most.abs().max(least.abs()) {
+            let name = tree.node(*node).name.as_deref().map_or_else(|| format!("nodes[{node}]"), one_line);
+            let said = format!(
+                "the scale of `{name}` changes from {least:.3} to {most:.3}: joints move as it moves them, but takes keep no sizes, so \
+                 that skin does not grow or shrink"
+            );
+            warnings.add("gltf-scale-animated", said, here);
+        }
+    }
 }
 
 /// The frames of a clip.

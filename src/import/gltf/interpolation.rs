@@ -159,6 +159,14 @@ impl<'a> KeyTrack<'a> {
             && self.values.chunks_exact(4 * self.width).all(|value| numbers(value).eq(numbers(first)))
     }
 
+    /// The least and the greatest number of all keys.
+    pub(super) fn range(&self) -> [f64; 2] {
+        let spline = self.interpolation == Interpolation::CubicSpline;
+        let keys = self.values.len() / (4 * self.width * if spline { 3 } else { 1 });
+        let all = (0..keys).flat_map(|key| numbers(self.value(key))).map(f64::from);
+        all.fold([f64::INFINITY, f64::NEG_INFINITY], |[least, most], x| [least.min(x), most.max(x)])
+    }
+
     #[inline(always)]
     fn slot(&self, slot: usize) -> &'a [u8] {
         &self.values[slot * 4 * self.width..][..4 * self.width]

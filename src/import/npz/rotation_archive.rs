@@ -31,6 +31,8 @@ const ROTATIONS: &[&str] = &[
 ];
 const OFFSETS: &[&str] = &["rest_translations", "rest_offsets", "offsets", "local_offsets"];
 const POSITIONS: &[&str] = &["posed_joints", "positions", "joints", "keypoints3d", "global_positions"];
+/// The ends of leaves, as posemill writes them.
+const TIPS: &[&str] = &["rest_tips"];
 const NAMES: &[&str] = &["names", "joint_names", "bone_names"];
 const PARENTS: &[&str] = &["parents", "joint_parents"];
 const ROOT: &[&str] =
@@ -51,6 +53,8 @@ struct Arrays {
     names: Vec<String>,
     parents: Vec<Option<usize>>,
     rest: Vec<Transform>,
+    /// The ends of leaves, 0 where there is none; empty where the archive has none.
+    tips: Vec<Vec3>,
     /// Local translations, frame by frame; of the root alone, or of every joint.
     translations: Vec<Vec3>,
 }
@@ -162,8 +166,10 @@ fn read(
         let found = format!("{} names", names.len());
         return Err(NpzError::Shape { array: "names".into(), expected: format!("{joints} names"), found });
     }
-    let mut arrays =
-        Arrays { frames, joints, rotations, names, parents, rest: Vec::new(), translations: Vec::new() };
+    let tips =
+        archive.has(TIPS).map(|name| vectors(archive, name, &[joints])).transpose()?.unwrap_or_default();
+    let (rest, translations) = (Vec::new(), Vec::new());
+    let mut arrays = Arrays { frames, joints, rotations, names, parents, rest, tips, translations };
     arrays.place(archive)?;
     Ok(Some(arrays))
 }
@@ -316,7 +322,7 @@ impl Arrays {
 
     /// The skeleton and the clip, rotated by `up` to Y up.
     fn clip(self, up: Quat, rate: f64, name: &str) -> Result<(Skeleton, Clip), NpzError> {
-        let Self { frames, joints, mut rotations, names, parents, mut rest, mut translations } = self;
+        let Self { frames, joints, mut rotations, names, parents, mut rest, tips, mut translations } = self;
         let to_y_up = Transform::from_rotation(up);
         rest[0] = to_y_up * rest[0];
         let all = translations.len() / frames;
@@ -337,10 +343,11 @@ impl Arrays {
         for frame in 0..frames {
             kept.extend(moving.iter().map(|joint| translations[frame * all + joint]));
         }
-        let joint = |((name, parent), rest): ((String, Option<usize>), Transform)| {
-            Joint::new(name, parent.map(JointId::new), rest)
+        let joint = |(k, ((name, parent), rest)): (usize, ((String, Option<usize>), Transform))| {
+            let tip = tips.get(k).copied().filter(|tip| *tip != Vec3::zeros());
+            Joint { tip, ..Joint::new(name, parent.map(JointId::new), rest) }
         };
-        let joints_list = names.into_iter().zip(parents).zip(rest).map(joint).collect();
+        let joints_list = names.into_iter().zip(parents).zip(rest).enumerate().map(joint).collect();
         let skeleton = Skeleton::new(joints_list)?;
         let moving = moving.into_iter().map(JointId::new).collect();
         Ok((skeleton, Clip::new(name, rate, joints, rotations, moving, kept)))

@@ -2,5 +2,6 @@
 
 #[cfg(feature = "draco")]
 mod draco;
+mod kept_and_told;
 mod stated_units;
 mod two_bodies;

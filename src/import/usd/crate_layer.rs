@@ -143,16 +143,16 @@ impl<'t> SpecsByPath<'t> {
         let (mut children, mut properties) = (Vec::new(), Vec::new());
         for (name, value) in self.tables.fields(spec)? {
             layer.refers |= ["references", "payload", "inheritPaths"].contains(&name);
-            layer.variants |= name == "variantSetNames";
             prim.unused |=
                 name == "specifier" && inline(value) != DEF || name == "active" && inline(value) == 0;
-            if !["typeName", "primChildren", "properties"].contains(&name) {
+            if !["typeName", "primChildren", "properties", "variantSetNames"].contains(&name) {
                 continue;
             }
             match (name, self.tables.value(value)?) {
                 ("typeName", Value::Words(words)) => prim.kind = words.concat(),
                 ("primChildren", Value::Words(words)) => children = words,
                 ("properties", Value::Words(words)) => properties = words,
+                ("variantSetNames", Value::Words(words)) => layer.variants.extend(words),
                 _ => {}
             }
         }

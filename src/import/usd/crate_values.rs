@@ -140,8 +140,9 @@ impl CrateTables<'_> {
                 let number = count(list.u64()?);
                 self.words(&mut list, number, found.kind() == kind::TOKEN_VECTOR)
             }
-            kind::TOKEN_LIST_OP => {
-                self.edited(at(), |list, number| match self.words(list, number, true)? {
+            kind::TOKEN_LIST_OP | kind::STRING_LIST_OP => {
+                let tokens = found.kind() == kind::TOKEN_LIST_OP;
+                self.edited(at(), |list, number| match self.words(list, number, tokens)? {
                     Value::Words(words) => Ok(words),
                     _ => Ok(Vec::new()),
                 })

@@ -49,6 +49,6 @@ pub enum UsdError {
     )]
     NoSkeleton {
         /// ", and refers to other files, which are not read", the same of variants, or nothing.
-        referenced: &'static str,
+        referenced: String,
     },
 }

@@ -16,7 +16,7 @@ use crate::import::import_options::ImportOptions;
 use crate::math::{Mat4, Quat, Transform, Vec3};
 use crate::memory_budget::MemoryBudget;
 use crate::model::Asset;
-use crate::report::Warnings;
+use crate::report::{Warnings, one_line};
 use crate::usd_document::MAGIC;
 use serde_json::{Value as Json, json};
 use std::collections::HashMap;
@@ -108,14 +108,23 @@ fn import(source: &SourceFile, options: &ImportOptions) -> Result<Asset, ImportE
 fn glb(layer: &Layer, budget: &MemoryBudget, warnings: &mut Warnings) -> Result<Vec<u8>, ImportError> {
     let of_kind = |kind: &'static str| layer.of_kind(kind);
     let prim = of_kind("Skeleton").next().ok_or(UsdError::NoSkeleton {
-        referenced: match (layer.refers, layer.variants) {
-            (true, _) => ", and refers to other files, which are not read",
-            (false, true) => ", and has variants, which are not read",
-            (false, false) => "",
+        referenced: match (layer.refers, layer.variants.first()) {
+            (true, _) => ", and refers to other files, which are not read".to_owned(),
+            (false, Some(set)) => {
+                format!(", and has variants (the set `{}`), which are not read", one_line(set))
+            }
+            (false, None) => String::new(),
         },
     })?;
     if layer.refers {
         warnings.add("usd-references", "references and payloads are not read", "the layer");
+    }
+    for set in &layer.variants {
+        let said = format!(
+            "variants are not read: what the set `{}` selects is left out (flatten the file: `usdcat --flatten IN -o OUT.usdc`)",
+            one_line(set)
+        );
+        warnings.add("usd-variants", said, "the layer");
     }
     let others = of_kind("Skeleton").count() - 1;
     if others > 0 {

@@ -59,8 +59,8 @@ pub(super) struct Layer {
     pub(super) rate: f64,
     /// Whether prims refer to other files.
     pub(super) refers: bool,
-    /// Whether prims have variants, which are not read.
-    pub(super) variants: bool,
+    /// The names of the sets of variants, which are not read.
+    pub(super) variants: Vec<String>,
 }
 
 /// Sets a unit of the layer; one that is not above 0 is damaged, and the default stays.

@@ -143,8 +143,9 @@ impl<'a> Parser<'a, '_> {
             "" => Err(self.fault("a prim or a property was expected")),
             specifier @ ("def" | "over" | "class") => self.prim(specifier, parent, depth),
             "variantSet" => {
-                self.layer.variants = true;
-                self.string()?;
+                let name = self.string()?.into_owned();
+                self.budget.reserve(name.len() as u64, || "the names of variants".to_owned())?;
+                self.layer.variants.push(name);
                 self.expect(b'=')?;
                 self.value(0).map(drop)
             }
@@ -480,7 +481,7 @@ over "Other" { }
             assert_eq!(found(&alone), [""; 0], "{unused}");
             assert_eq!(found(&format!("{alone} def \"C\" (inherits = </A>) {{ }}")), ["/A/S"], "{unused}");
         }
-        assert!(parse("def \"A\" { variantSet \"v\" = { \"a\" { } } }").unwrap().variants);
+        assert_eq!(parse("def \"A\" { variantSet \"v\" = { \"a\" { } } }").unwrap().variants, ["v"]);
     }
 
     #[test]

@@ -56,3 +56,36 @@ fn what_fits_as_it_is_stays_as_it_is() {
     let moved = PropertyTrack { property: AnimatedProperty::Scale, width: 3, ..other[0].clone() };
     assert_eq!(transferred(std::slice::from_ref(&moved), &hero, &hero), [moved]);
 }
+
+#[test]
+fn japanese_targets_play_on_faces_of_arkit_vrm_and_vroid() {
+    let take = with(vec![face("Face", &["あ", "まばたき", "ウィンク右", "怒り", "はぅ"])]);
+    let tracks = [track("Face", 5, &[0.1, 0.2, 0.6, 0.4, 0.5, 0.3, 0.7, 0.6, 0.8, 0.9])];
+    let played = |names: &[&str]| {
+        let there = transferred(&tracks, &take, &with(vec![face("Head", names)]));
+        let [track] = there.as_slice() else { panic!("{there:?}") };
+        assert_eq!((track.node.as_str(), track.width), ("Head", names.len()));
+        track.values.clone()
+    };
+    // A wink and a blink close the eye as far as the greater of them; what has no counterpart keeps its weight.
+    let arkit = played(&[
+        "jawOpen",
+        "eyeBlinkLeft",
+        "eyeBlinkRight",
+        "browDownLeft",
+        "browDownRight",
+        "noseSneerLeft",
+    ]);
+    assert_eq!(arkit, [0.1, 0.2, 0.6, 0.4, 0.4, 0.25, 0.3, 0.7, 0.7, 0.8, 0.8, 0.25]);
+    let vrm = played(&["aa", "blink", "blinkRight", "angry"]);
+    assert_eq!(vrm, [0.1, 0.2, 0.6, 0.4, 0.3, 0.7, 0.6, 0.8]);
+    let vroid = played(&[
+        "Face.M_F00_000_00_Fcl_MTH_A",
+        "Face.M_F00_000_00_Fcl_MTH_Angry",
+        "Face.M_F00_000_00_Fcl_BRW_Angry",
+    ]);
+    assert_eq!(vroid, [0.1, 0.25, 0.4, 0.3, 0.25, 0.8]);
+    // A face of one eye's shape only does not blink by half, and a target of the same name comes first.
+    let partly = played(&["eyeBlinkLeft", "まばたき", "mouthPucker", "あ", "jawOpen"]);
+    assert_eq!(partly, [0.25, 0.2, 0.25, 0.1, 0.25, 0.25, 0.7, 0.25, 0.3, 0.25]);
+}

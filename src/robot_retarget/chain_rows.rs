@@ -3,6 +3,7 @@
 use super::normal_equations::NormalEquations;
 use super::robot_state::{Placed, Unknowns};
 use crate::math::{Mat3, Vec3, in_wide_registers};
+use std::ops::Range;
 
 /// Rows are padded to a multiple of this, so that their inner products have no remainder: the doubles of a register.
 const LANES: usize = 4;
@@ -12,6 +13,8 @@ const LANES: usize = 4;
 pub(super) struct ChainRows {
     /// The unknowns of the clip, ascending.
     columns: Vec<usize>,
+    /// Columns of one frame whose unknowns follow each other.
+    runs: Vec<Range<usize>>,
     width: usize,
     matrix: Vec<f64>,
     gradient: Vec<f64>,
@@ -46,6 +49,13 @@ impl ChainRows {
         let own = &unknowns.columns[link].unknowns;
         self.columns.clear();
         self.columns.extend(firsts.iter().flat_map(|first| own.iter().map(move |unknown| first + unknown)));
+        self.runs.clear();
+        for (k, column) in self.columns.iter().enumerate() {
+            match self.runs.last_mut().filter(|run| self.columns[run.end - 1] + 1 == *column) {
+                Some(run) => run.end = k + 1,
+                None => self.runs.push(k..k + 1),
+            }
+        }
         let count = self.columns.len();
         self.width = count.next_multiple_of(LANES);
         self.matrix.clear();
@@ -97,7 +107,7 @@ impl ChainRows {
 
     /// Adds the three rows with their residuals and weights to the sum.
     pub(super) fn add(&mut self, residuals: Vec3, weights: [f64; 3]) {
-        let Self { columns, width, matrix, gradient, rows: [a, b, c] } = self;
+        let Self { columns, width, matrix, gradient, rows: [a, b, c], .. } = self;
         in_wide_registers(
             #[inline(always)]
             || {
@@ -109,10 +119,10 @@ impl ChainRows {
                     }
                     gradient[i] += x * residuals.x + y * residuals.y + z * residuals.z;
                     let from = i - i % LANES;
-                    let sums = &mut matrix[i * *width..][from..*width];
-                    let (a, b, c) = (&a[from..], &b[from..], &c[from..]);
-                    for k in 0..sums.len() {
-                        sums[k] += x * a[k] + y * b[k] + z * c[k];
+                    let sums = matrix[i * *width..][from..*width].as_chunks_mut::<LANES>().0;
+                    let [a, b, c] = [a, b, c].map(|row| row[from..].as_chunks::<LANES>().0);
+                    for (((sum, a), b), c) in sums.iter_mut().zip(a).zip(b).zip(c) {
+                        *sum = std::array::from_fn(|k| sum[k] + (x * a[k] + y * b[k] + z * c[k]));
                     }
                 }
             },
@@ -125,8 +135,10 @@ impl ChainRows {
         for (i, ((row, sum), &column)) in rows.zip(&self.columns).enumerate() {
             let (entries, gradient) = into.column(column);
             *gradient += sum;
-            for (x, other) in row[i..].iter().zip(&self.columns[i..]) {
-                entries[other - column] += x;
+            for run in self.runs.iter().filter(|run| run.end > i) {
+                let from = run.start.max(i);
+                let entries = &mut entries[self.columns[from] - column..][..run.end - from];
+                entries.iter_mut().zip(&row[from..run.end]).for_each(|(entry, x)| *entry += *x as f32);
             }
         }
     }

@@ -45,12 +45,8 @@ impl Writer<'_> {
             if distance >= least {
                 continue;
             }
-            if self.derivatives {
-                let normal = (p - q) / distance.max(NEAREST);
-                self.separate(frame, [(one.link, p), (two.link, q)], normal, [distance - least, weight]);
-            } else {
-                self.into.cost += weight * (distance - least) * (distance - least);
-            }
+            let normal = (p - q) / distance.max(NEAREST);
+            self.separate(frame, [(one.link, p), (two.link, q)], normal, [distance - least, weight]);
         }
         self.scratch.ends = ends;
     }

@@ -45,23 +45,20 @@ impl Equations<'_> {
         RATE * self.dt()
     }
 
-    /// Sets the equations about `states`, which are `placed`; without `derivatives` only their cost.
+    /// Sets the equations about `states`, which are `placed`.
     pub(super) fn set(
         &self,
         states: &[RobotState],
         placed: &[Placed],
-        derivatives: bool,
         scratch: &mut Scratch,
         into: &mut NormalEquations,
     ) {
-        if derivatives {
-            into.clear();
-        } else {
-            into.cost = 0.0;
-        }
+        into.cost = 0.0;
         let limbs = &self.unknowns.body.limbs;
-        let mut writer = Writer { equations: self, states, placed, derivatives, scratch, into };
+        let mut writer = Writer { equations: self, states, placed, scratch, into };
         for frame in 0..states.len() {
+            let first = writer.first(frame);
+            writer.into.clear(first..first + self.unknowns.count);
             writer.trunk(frame);
             for side in [0, 1] {
                 writer.leg(frame, side, &limbs.legs[side]);
@@ -81,7 +78,6 @@ pub(super) struct Writer<'a> {
     pub(super) equations: &'a Equations<'a>,
     states: &'a [RobotState],
     pub(super) placed: &'a [Placed],
-    pub(super) derivatives: bool,
     pub(super) scratch: &'a mut Scratch,
     pub(super) into: &'a mut NormalEquations,
 }
@@ -98,15 +94,11 @@ impl<'a> Writer<'a> {
 
     /// Begins the rows of a link and of those above it.
     pub(super) fn begin(&mut self, frame: usize, link: usize) {
-        if self.derivatives {
-            self.scratch.block.begin(self.equations.unknowns, link, &[self.first(frame)]);
-        }
+        self.scratch.block.begin(self.equations.unknowns, link, &[self.first(frame)]);
     }
 
     pub(super) fn finish(&mut self) {
-        if self.derivatives {
-            self.scratch.block.finish(self.into);
-        }
+        self.scratch.block.finish(self.into);
     }
 
     /// A link whose derivatives are among those of `end`.
@@ -119,10 +111,8 @@ impl<'a> Writer<'a> {
         let scale = self.equations.per_frame();
         let weights = weights.map(|w| w * scale);
         self.into.cost += (0..3).map(|k| weights[k] * residual[k] * residual[k]).sum::<f64>();
-        if self.derivatives {
-            rows(&mut self.scratch.block);
-            self.scratch.block.add(residual, weights);
-        }
+        rows(&mut self.scratch.block);
+        self.scratch.block.add(residual, weights);
     }
 
     /// Adds the rows of a point of a link.
@@ -232,9 +222,7 @@ impl<'a> Writer<'a> {
         let (body, dt, scale) = (&unknowns.body, self.equations.dt(), self.equations.per_frame());
         let (sole, before) = (&body.soles[side], frame - 1);
         let (firsts, pair) = ([before, frame].map(|f| self.first(f)), &mut self.scratch.pair);
-        if self.derivatives {
-            pair.begin(unknowns, sole.link, &firsts);
-        }
+        pair.begin(unknowns, sole.link, &firsts);
         let count = unknowns.columns[sole.link].unknowns.len();
         for (own, goal) in [sole.heel, sole.ball].into_iter().zip(&goals.feet[side].points) {
             let rests = goal.rests[frame].min(goal.rests[before]);
@@ -245,19 +233,15 @@ impl<'a> Writer<'a> {
             let points = [before, frame].map(|f| self.placed[f].links[sole.link].point(&own));
             let residual = (points[1] - points[0] - travel * (1.0 - rests)) / dt;
             self.into.cost += weight * residual.norm_squared();
-            if self.derivatives {
-                pair.clear_rows();
-                for (k, f) in [before, frame].into_iter().enumerate() {
-                    let (placed, end, at) = (&self.placed[f], sole.link, k * count);
-                    let link = RowsLink { unknowns, placed, end, link: end, at };
-                    pair.point(link, points[k], if k == 0 { -1.0 / dt } else { 1.0 / dt });
-                }
-                pair.add(residual, [weight; 3]);
+            pair.clear_rows();
+            for (k, f) in [before, frame].into_iter().enumerate() {
+                let (placed, end, at) = (&self.placed[f], sole.link, k * count);
+                let link = RowsLink { unknowns, placed, end, link: end, at };
+                pair.point(link, points[k], if k == 0 { -1.0 / dt } else { 1.0 / dt });
             }
+            pair.add(residual, [weight; 3]);
         }
-        if self.derivatives {
-            pair.finish(self.into);
-        }
+        pair.finish(self.into);
     }
 
     /// Posture and highest speeds.
@@ -271,21 +255,15 @@ impl<'a> Writer<'a> {
             let unknown = first + 6 + k;
             let off = at - unknowns.neutral[hinge];
             self.into.cost += posture * off * off;
-            if self.derivatives {
-                let (entries, gradient) = self.into.column(unknown);
-                entries[0] += posture;
-                *gradient += posture * off;
-            }
+            let (entries, gradient) = self.into.column(unknown);
+            entries[0] += posture as f32;
+            *gradient += posture * off;
             let most = SPEED_SHARE * unknowns.fastest[hinge];
             let speed = if linked { (at - self.states[frame - 1].values[hinge]) / dt } else { 0.0 };
             if speed.abs() > most {
                 let excess = speed - most.copysign(speed);
-                if self.derivatives {
-                    let columns = [unknown - unknowns.count, unknown];
-                    self.into.add(&columns, &[-1.0 / dt, 1.0 / dt], excess, speed_weight);
-                } else {
-                    self.into.cost += speed_weight * excess * excess;
-                }
+                let columns = [unknown - unknowns.count, unknown];
+                self.into.add(&columns, &[-1.0 / dt, 1.0 / dt], excess, speed_weight);
             }
         }
     }
@@ -315,9 +293,6 @@ impl<'a> Writer<'a> {
                 }
             };
             self.into.cost += weight * bend * bend;
-            if !self.derivatives {
-                continue;
-            }
             // The rows 1, -2, 1 of three frames.
             let mut row = [1.0, -2.0, 1.0].map(|x| x * weight).into_iter();
             for (back, products) in [(2, &[1.0, -2.0, 1.0][..]), (1, &[-2.0, 1.0]), (0, &[1.0])] {
@@ -325,7 +300,7 @@ impl<'a> Writer<'a> {
                 let (entries, gradient) = self.into.column(first + k - back * n);
                 *gradient += own * bend;
                 for (later, product) in products.iter().enumerate() {
-                    entries[later * n] += own * product;
+                    entries[later * n] += (own * product) as f32;
                 }
             }
         }

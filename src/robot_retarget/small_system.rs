@@ -6,7 +6,7 @@ use crate::math::Vec3;
 pub(super) const MOST: usize = 16;
 
 /// The normal equations of rows with few unknowns.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct SmallSystem {
     count: usize,
     /// The part below the diagonal, and it.
@@ -15,11 +15,14 @@ pub(super) struct SmallSystem {
 }
 
 impl SmallSystem {
-    /// Of no rows, with `damping` added to the diagonal.
-    pub(super) fn new(unknowns: usize, damping: f64) -> Self {
-        let mut matrix = [[0.0; MOST]; MOST];
-        (0..MOST).for_each(|k| matrix[k][k] = damping);
-        Self { count: unknowns.min(MOST), matrix, gradient: [0.0; MOST] }
+    /// Removes all rows, and adds `damping` to the diagonal.
+    pub(super) fn clear(&mut self, unknowns: usize, damping: f64) {
+        self.count = unknowns.min(MOST);
+        for (k, row) in self.matrix[..self.count].iter_mut().enumerate() {
+            row[..k].fill(0.0);
+            row[k] = damping;
+        }
+        self.gradient = [0.0; MOST];
     }
 
     /// Adds three rows with a residual each; `columns` are their derivatives by the first unknowns.
@@ -41,7 +44,7 @@ impl SmallSystem {
     }
 
     /// The step that lowers the sum of squares. Unknowns that `held` says are at a limit, given the gradient, do not move.
-    pub(super) fn step(mut self, held: impl Fn(usize, f64) -> bool) -> [f64; MOST] {
+    pub(super) fn step(&mut self, held: impl Fn(usize, f64) -> bool) -> [f64; MOST] {
         let n = self.count;
         let (matrix, gradient) = (&mut self.matrix, &mut self.gradient);
         for i in 0..n {
@@ -82,7 +85,9 @@ mod tests {
         let columns = [Vec3::new(2.0, 0.0, 1.0), Vec3::new(1.0, 1.0, 0.0), Vec3::new(0.0, -1.0, 3.0)];
         let residual = Vec3::new(1.0, -2.0, 0.5);
         let damping = 0.1;
-        let mut system = SmallSystem::new(3, damping);
+        let mut system = SmallSystem::default();
+        system.add(&columns, &residual);
+        system.clear(3, damping);
         system.add(&columns, &residual);
         // The third of two columns is zero.
         system.add(&columns[..2], &residual);

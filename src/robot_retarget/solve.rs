@@ -18,65 +18,104 @@ const SUCCESS: f64 = 4.0;
 const FAILURE: f64 = 8.0;
 /// Dampings that are tried before a round ends.
 const TRIES: usize = 7;
+/// How often a step that fails is halved before the damping rises: parts that touch bend the way within it, and half of a step costs
+/// no new factors. Two save a fifth of the factors; a third saves none.
+const HALVINGS: usize = 2;
 /// A hinge this near to its limit, radians, whose gradient points outwards is held.
 const AT_LIMIT: f64 = 1e-3;
 /// The first step rotates nothing farther than this, radians.
 const FIRST_STEP: f64 = 0.7;
 
 /// The states that solve the goals, from a first guess.
-pub(super) fn solve(unknowns: &Unknowns, goals: &Goals, mut states: Vec<RobotState>) -> Vec<RobotState> {
-    let mut scratch = Scratch::default();
-    let mut system = NormalEquations::new(states.len(), unknowns.count);
-    let mut damping = DAMPING;
-    let mut moved = states.clone();
-    let mut placed = vec![Placed::default(); states.len()];
-    let mut placed_moved = placed.clone();
-    let place = |states: &[RobotState], placed: &mut [Placed]| {
-        states.iter().zip(placed).for_each(|(state, placed)| unknowns.place(state, placed));
-    };
-    place(&states, &mut placed);
+pub(super) fn solve(unknowns: &Unknowns, goals: &Goals, states: Vec<RobotState>) -> Vec<RobotState> {
+    let mut search = Search::of(unknowns, states);
     for (number, round) in ROUNDS.iter().enumerate() {
         let settings = Settings::FINAL.softened(round.softness);
         let equations = Equations { unknowns, goals, settings, cutoff: round.cutoff };
-        damping = damping.min(DAMPING);
+        search.damping = search.damping.min(DAMPING);
+        search.set(&equations);
         for step in 0..round.steps {
-            equations.set(&states, &placed, true, &mut scratch, &mut system);
-            let cost = system.cost;
-            let held = held(unknowns, &states, &system.gradient);
-            let mut lower = None;
-            for attempt in 0..TRIES {
-                system.solve(&held, damping);
-                if attempt > 0 && system.forecast() < round.enough * cost {
-                    break;
-                }
-                if number == 0 && step == 0 {
-                    shorten(&mut system.change, unknowns.count);
-                }
-                let changes = system.change.chunks_exact(unknowns.count);
-                for ((state, change), moved) in states.iter().zip(changes).zip(&mut moved) {
-                    unknowns.step(state, change, moved);
-                }
-                place(&moved, &mut placed_moved);
-                equations.set(&moved, &placed_moved, false, &mut scratch, &mut system);
-                if system.cost < cost {
-                    let gain = (cost - system.cost) / system.forecast();
-                    if gain > GOOD {
-                        damping = (damping / SUCCESS).max(LEAST_DAMPING);
-                    }
-                    lower = Some(system.cost);
-                    break;
-                }
-                damping = (damping * FAILURE).max(DAMPING);
-            }
-            let Some(lower) = lower else { break };
-            std::mem::swap(&mut states, &mut moved);
-            std::mem::swap(&mut placed, &mut placed_moved);
-            if (cost - lower) / cost < round.enough {
+            let cost = search.system.cost;
+            let longest = if number == 0 && step == 0 { FIRST_STEP } else { f64::INFINITY };
+            let found = search.step(&equations, round.enough, longest);
+            if !found || cost - search.system.cost < round.enough * cost {
                 break;
             }
         }
     }
-    states
+    search.states
+}
+
+/// The states of a window, the equations about them, and the room to try others.
+struct Search {
+    states: Vec<RobotState>,
+    placed: Vec<Placed>,
+    moved: Vec<RobotState>,
+    placed_moved: Vec<Placed>,
+    scratch: Scratch,
+    system: NormalEquations,
+    damping: f64,
+}
+
+impl Search {
+    fn of(unknowns: &Unknowns, states: Vec<RobotState>) -> Self {
+        let mut placed = vec![Placed::default(); states.len()];
+        states.iter().zip(&mut placed).for_each(|(state, placed)| unknowns.place(state, placed));
+        Self {
+            system: NormalEquations::new(states.len(), unknowns.count),
+            moved: states.clone(),
+            placed_moved: placed.clone(),
+            scratch: Scratch::default(),
+            damping: DAMPING,
+            states,
+            placed,
+        }
+    }
+
+    /// Sets the equations about the states.
+    fn set(&mut self, equations: &Equations) {
+        equations.set(&self.states, &self.placed, &mut self.scratch, &mut self.system);
+    }
+
+    /// Moves the states, and sets the equations about them; returns whether the cost is lower. If not, nothing has changed.
+    ///
+    /// Every try sets all of the equations, with derivatives: one in five fails, and the next step needs them.
+    fn step(&mut self, equations: &Equations, enough: f64, longest: f64) -> bool {
+        let (unknowns, cost) = (equations.unknowns, self.system.cost);
+        let held = held(unknowns, &self.states, &self.system.gradient);
+        for attempt in 0..TRIES {
+            self.system.solve(&held, self.damping);
+            shorten(&mut self.system.change, unknowns.count, longest);
+            let forecast = self.system.forecast();
+            if attempt > 0 && forecast < enough * cost {
+                return false;
+            }
+            for halving in 0..=HALVINGS {
+                let changes = self.system.change.chunks_exact(unknowns.count);
+                let moved = self.moved.iter_mut().zip(&mut self.placed_moved);
+                for ((state, change), (moved, placed)) in self.states.iter().zip(changes).zip(moved) {
+                    unknowns.step(state, change, moved);
+                    unknowns.place(moved, placed);
+                }
+                equations.set(&self.moved, &self.placed_moved, &mut self.scratch, &mut self.system);
+                let gain = cost - self.system.cost;
+                if gain > 0.0 {
+                    if halving > 0 {
+                        self.damping = (self.damping * FAILURE).max(DAMPING);
+                    } else if gain > GOOD * forecast {
+                        self.damping = (self.damping / SUCCESS).max(LEAST_DAMPING);
+                    }
+                    std::mem::swap(&mut self.states, &mut self.moved);
+                    std::mem::swap(&mut self.placed, &mut self.placed_moved);
+                    return true;
+                }
+                self.system.change.iter_mut().for_each(|x| *x /= 2.0);
+            }
+            self.set(equations);
+            self.damping = (self.damping * FAILURE).max(DAMPING);
+        }
+        false
+    }
 }
 
 /// The unknowns that a step leaves: hinges at their limit whose gradient points outwards.
@@ -93,11 +132,11 @@ fn held(unknowns: &Unknowns, states: &[RobotState], gradient: &[f64]) -> Vec<boo
     held
 }
 
-/// Shortens a step that rotates something too far.
-fn shorten(step: &mut [f64], per_frame: usize) {
+/// Shortens a step that rotates something farther than `longest`.
+fn shorten(step: &mut [f64], per_frame: usize, longest: f64) {
     let angles = step.chunks(per_frame).flat_map(|frame| &frame[3..]);
     let largest = angles.fold(0.0f64, |most, x| most.max(x.abs()));
-    if largest > FIRST_STEP {
-        step.iter_mut().for_each(|x| *x *= FIRST_STEP / largest);
+    if largest > longest {
+        step.iter_mut().for_each(|x| *x *= longest / largest);
     }
 }

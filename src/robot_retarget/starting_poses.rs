@@ -42,8 +42,8 @@ const CHANGE: f64 = 0.3;
 
 /// The first guess of all frames.
 pub(super) fn first_guess(unknowns: &Unknowns, goals: &Goals, settings: &Settings) -> Vec<RobotState> {
-    let base = |frame: usize| trunk(unknowns, goals, frame);
-    let mut states: Vec<RobotState> = (0..goals.frames).into_par_iter().map(base).collect();
+    let base = |axes: &mut Vec<Vec3>, frame: usize| trunk(unknowns, goals, frame, axes);
+    let mut states: Vec<RobotState> = (0..goals.frames).into_par_iter().map_init(Vec::new, base).collect();
     let limbs = &unknowns.body.limbs;
     let all = limbs.legs.iter().map(Some).chain(limbs.arms.iter().map(Option::as_ref));
     for (k, limb) in all.enumerate() {
@@ -61,34 +61,58 @@ pub(super) fn first_guess(unknowns: &Unknowns, goals: &Goals, settings: &Setting
 }
 
 /// Base and waist of a frame: base at the origin.
-fn trunk(unknowns: &Unknowns, goals: &Goals, frame: usize) -> RobotState {
+fn trunk(unknowns: &Unknowns, goals: &Goals, frame: usize, axes: &mut Vec<Vec3>) -> RobotState {
     let (body, zero) = (&unknowns.body, &unknowns.body.zero);
     let (pelvis, torso) = (body.limbs.pelvis(), body.limbs.torso());
-    let turned = |link: usize| if link == pelvis { goals.pelvis[frame] } else { goals.torso[frame] };
+    let goal = |link: usize| if link == pelvis { goals.pelvis[frame] } else { goals.torso[frame] };
     let (top, other) = if zero.chains[pelvis].is_empty() { (pelvis, torso) } else { (torso, pelvis) };
-    let top_goal = if top == pelvis { goals.pelvis[frame] } else { goals.torso[frame] };
-    let base = Transform::from_rotation(top_goal * zero.links[0].rotation);
+    let base = Transform::from_rotation(goal(top) * zero.links[0].rotation);
     let mut state = RobotState { base, values: unknowns.neutral.clone() };
     let chain = &unknowns.chains[other];
     if chain.is_empty() || other == top {
         return state;
     }
-    let mut placed = Placed::default();
+    let mut system = SmallSystem::default();
     for _ in 0..WAIST_STEPS {
-        unknowns.place(&state, &mut placed);
-        let error = log(&(placed.links[other].rotation
-            * zero.links[other].rotation.inverse()
-            * turned(other).inverse()));
-        let columns: Vec<Vec3> = chain.iter().map(|&hinge| placed.axes[hinge]).collect();
-        let mut system = SmallSystem::new(chain.len(), WAIST_DAMPING);
-        system.add(&columns, &error);
+        let rotation = rotation_of(unknowns, other, &state, axes);
+        let error = log(&(rotation * zero.links[other].rotation.inverse() * goal(other).inverse()));
+        system.clear(chain.len(), WAIST_DAMPING);
+        system.add(axes, &error);
         let step = system.step(|_, _| false);
+        let mut largest = 0.0f64;
         for (&hinge, step) in chain.iter().zip(&step) {
-            let value = &mut state.values[hinge];
-            *value = (*value + step).clamp(unknowns.low[hinge], unknowns.high[hinge]);
+            let value = state.values[hinge];
+            let moved = (value + step).clamp(unknowns.low[hinge], unknowns.high[hinge]);
+            largest = largest.max((moved - value).abs());
+            state.values[hinge] = moved;
+        }
+        if largest < SETTLED {
+            break;
         }
     }
     state
+}
+
+/// The rotation of a link, and the axes of the hinges from the base to it.
+fn rotation_of(unknowns: &Unknowns, link: usize, state: &RobotState, axes: &mut Vec<Vec3>) -> Quat {
+    let robot = &unknowns.body.robot;
+    let mut rotation = state.base.rotation;
+    match robot.links[link].parent {
+        Some(parent) => {
+            rotation =
+                rotation_of(unknowns, parent, state, axes) * robot.links[link].parent_from_link.rotation;
+        }
+        None => axes.clear(),
+    }
+    // Those of the parent are there.
+    for &hinge in &unknowns.chains[link][axes.len()..] {
+        let (own, value) = (&robot.hinges[hinge], state.values[hinge]);
+        axes.push(if own.slides { Vec3::zeros() } else { rotation * own.axis });
+        if !own.slides {
+            rotation *= own.rotation(value);
+        }
+    }
+    rotation
 }
 
 /// What a limb is solved for in one frame.
@@ -124,9 +148,9 @@ struct LimbSolution {
 /// Scratch space of a limb.
 #[derive(Debug, Default)]
 struct LimbScratch {
-    placed: Placed,
     axes: Vec<Vec3>,
     columns: Vec<Vec3>,
+    system: SmallSystem,
 }
 
 /// Solves one limb in all frames.
@@ -153,14 +177,11 @@ fn limb_path(
     let starts = solve.starts();
     let directions = goals.limbs[k].as_ref().expect("a limb with goals");
     let zero_end = unknowns.body.zero.links[limb.end].rotation;
-    let goal = |scratch: &mut LimbScratch, frame: usize| {
-        unknowns.place(&states[frame], &mut scratch.placed);
-        LimbGoal {
-            carrier: scratch.placed.links[limb.carrier].rotation,
-            directions: [directions[0][frame], directions[1][frame]],
-            end: ends.map(|ends| ends[frame] * zero_end),
-            end_weight: sigma / end_sigma,
-        }
+    let goal = |scratch: &mut LimbScratch, frame: usize| LimbGoal {
+        carrier: rotation_of(unknowns, limb.carrier, &states[frame], &mut scratch.axes),
+        directions: [directions[0][frame], directions[1][frame]],
+        end: ends.map(|ends| ends[frame] * zero_end),
+        end_weight: sigma / end_sigma,
     };
     let spans = spans(&goals.cut);
     let first_of = |scratch: &mut LimbScratch, span: &Range<usize>| {
@@ -278,7 +299,7 @@ impl LimbSolve<'_> {
     /// The hinges after some steps from a start.
     fn solved(&self, goal: &LimbGoal, start: &[f64], sigma: f64, scratch: &mut LimbScratch) -> LimbSolution {
         let mut values = start.to_vec();
-        let LimbScratch { axes, columns, .. } = scratch;
+        let LimbScratch { axes, columns, system, .. } = scratch;
         let neutral = |k: usize| self.unknowns.neutral[self.hinges[k]];
         let upper = self.hinges.iter().filter(|&&h| h < self.limb.middle).count();
         let bending = self.hinges.iter().filter(|&&h| h <= self.limb.middle).count();
@@ -286,7 +307,7 @@ impl LimbSolve<'_> {
             |rotation: &Quat| goal.end.map(|end| log(&(rotation * end.inverse())) * goal.end_weight);
         for _ in 0..LIMB_STEPS {
             let (directions, rotation) = self.place(goal, &values, axes);
-            let mut system = SmallSystem::new(values.len(), DAMPING);
+            system.clear(values.len(), DAMPING);
             for (segment, reach) in [(0, upper), (1, bending)] {
                 let u = directions[segment];
                 columns.clear();

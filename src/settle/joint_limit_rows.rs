@@ -55,6 +55,11 @@ impl JointLimitRows {
         Self(ragdoll.parts.iter().enumerate().filter_map(bound).collect())
     }
 
+    /// The number of identifiers that rows may have: those from there on are free for others.
+    pub fn ids(&self) -> usize {
+        self.0.iter().map(|bound| (bound.part + 1) * ROOMS).max().unwrap_or(0)
+    }
+
     /// The rows of one step of `h` seconds.
     pub fn rows(&self, states: &[BodyState], h: f64) -> Vec<Pull> {
         let mut rows = Vec::new();

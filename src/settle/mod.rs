@@ -14,6 +14,7 @@ mod ragdoll;
 mod body_trajectory;
 mod joint_limit_rows;
 mod contact_hull;
+mod self_contact_rows;
 mod ragdoll_release;
 mod swinging_chains;
 mod perform;

@@ -1,14 +1,15 @@
 //! Release of a performer as a ragdoll: from one frame on the bodies fall, hit the ground and come to rest.
 //!
-//! Joints keep their limits and have a little friction; the skin touches the ground ([`ContactHull`]); the parts of one
-//! body pass through each other. A hit is an impulse at one part, to which the whole body responds: the velocities are
+//! Joints keep their limits and have a little friction; the skin touches the ground ([`ContactHull`]), and the parts of the
+//! body touch each other ([`SelfContactRows`]). A hit is an impulse at one part, to which the whole body responds: the velocities are
 //! projected onto what the joints allow, orthogonally in the mass metric. Space: model space. Units: SI.
 
 use super::body_trajectory::BodyTrajectory;
 use super::contact_hull::ContactHull;
 use super::joint_limit_rows::JointLimitRows;
 use super::ragdoll::{Ragdoll, RagdollPart};
-use crate::body::COMMON_HEIGHT;
+use super::self_contact_rows::SelfContactRows;
+use crate::body::{COMMON_HEIGHT, CharacterBody};
 use crate::dynamics::{ArticulationSolver, BallDrive, World, WorldSettings, project_velocities};
 use crate::ik::Mechanism;
 use crate::math::{Quat, Vec3, slerp, smoothstep};
@@ -61,6 +62,8 @@ pub struct RagdollFall {
     pub energy: Vec<f64>,
     /// The largest depth of a vertex in the ground, metres.
     pub penetration: f64,
+    /// The largest depth of a part of the body in another, beyond that at the release, metres.
+    pub overlap: f64,
     /// The largest angle of a joint outside its limit, radians.
     pub excess: f64,
     /// Time after the release at which the body was put to rest because it hardly moved, seconds.
@@ -105,6 +108,7 @@ pub fn release_ragdoll(motion: &Motion, how: &RagdollRelease) -> Option<RagdollF
         from,
         energy: vec![simulation.world.energy()],
         penetration: 0.0,
+        overlap: 0.0,
         excess: simulation.limits.excess(&simulation.world.states),
         rests_after: None,
     };
@@ -114,6 +118,7 @@ pub fn release_ragdoll(motion: &Motion, how: &RagdollRelease) -> Option<RagdollF
         if k % n == 0 {
             let depth = simulation.hull.look(&simulation.world.states, n as f64 * h);
             fall.penetration = fall.penetration.max(depth);
+            fall.overlap = fall.overlap.max(simulation.self_contact.look(&simulation.world.states));
         }
         if fall.rests_after.is_none() {
             simulation.step();
@@ -159,6 +164,7 @@ fn poses_before(motion: &Motion, mechanism: &Mechanism, from: usize) -> Vec<Pose
 struct RagdollSimulation {
     world: World,
     limits: JointLimitRows,
+    self_contact: SelfContactRows,
     hull: ContactHull,
     /// Steps in a frame.
     steps: usize,
@@ -193,17 +199,20 @@ impl RagdollSimulation {
         let articulation = ragdoll.articulation(skeleton, &model);
         project_velocities(&mut ArticulationSolver::new(&articulation), &articulation, &mut states);
         let limits = JointLimitRows::new(ragdoll, mechanism, skeleton, &model);
+        let body = CharacterBody::new(&motion.character);
+        let self_contact = SelfContactRows::new(&body, ragdoll, (&model, &states), limits.ids());
         let settings = WorldSettings { erp: 0.05, sweeps: SWEEPS, passive: true, ..WorldSettings::default() };
         let hull = ContactHull::of(&motion.character, ragdoll, &model, &states, (how.ground, how.friction));
         let mut world = World::new(articulation, states, Vec::new(), settings);
         world.drives = joint_friction(ragdoll, how.resistance);
-        Self { world, limits, hull, steps, h }
+        Self { world, limits, self_contact, hull, steps, h }
     }
 
     /// One step; repeated where a vertex hit the ground that was not supported.
     fn step(&mut self) {
-        let Self { world, limits, hull, h, .. } = self;
+        let Self { world, limits, self_contact, hull, h, .. } = self;
         world.pulls = limits.rows(&world.states, *h);
+        world.pulls.extend(self_contact.rows(&world.states, *h));
         let before = world.states.clone();
         world.supports = hull.supports(&world.states, *h);
         world.advance(*h);

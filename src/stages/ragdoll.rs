@@ -139,6 +139,7 @@ impl Stage for RagdollStage {
         let grown = fallen.energy.windows(2).map(|w| w[1] - w[0]).fold(0.0, f64::max);
         report.measure("ragdoll_from", fallen.from as f64, "frame");
         report.measure("ragdoll_penetration", fallen.penetration, "m");
+        report.measure("ragdoll_self_penetration", fallen.overlap, "m");
         report.measure("ragdoll_limit_excess", fallen.excess, "rad");
         report.measure("ragdoll_energy_at_start", fallen.energy[0], "J");
         report.measure("ragdoll_energy_grown_at_most", grown, "J");

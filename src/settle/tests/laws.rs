@@ -290,6 +290,9 @@ fn a_performer_who_is_let_go_falls_and_rests() {
     assert!(hips(&fallen.motion, last).y < 0.35, "it lies at {}", hips(&fallen.motion, last).y);
     assert!(fallen.rests_after.is_some_and(|t| t < 3.0), "{:?}", fallen.rests_after);
     assert!(fallen.penetration < 5e-3, "{}", fallen.penetration);
+    let (bones, which) = super::nearest_bones(&fallen.motion, fallen.from);
+    assert!(bones > super::PASSING, "{bones} radii apart: {which}");
+    assert!(fallen.overlap < 2e-3, "{}", fallen.overlap);
     assert!(fallen.excess.to_degrees() < 1.0, "{}", fallen.excess.to_degrees());
     assert!(grown < 1e-9 * fallen.energy[0], "{grown}");
 }

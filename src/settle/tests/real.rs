@@ -192,9 +192,11 @@ fn performers_who_are_let_go_lie_on_their_skin() {
         let grown = fallen.energy.windows(2).map(|w| w[1] - w[0]).fold(0.0, f64::max) / fallen.energy[0];
         let (before, _) = skin_depth(&motion.part(0..fallen.from + 1), fallen.from);
         let (depth, at) = skin_depth(&fallen.motion, fallen.from);
+        let (bones, which) = super::nearest_bones(&fallen.motion, fallen.from);
         let line = format!(
-            "{name} {}: skin {:.1} mm deep in frame {at} (let go with {:.1}, bodies {:.1}), limits {:.2} degrees, energy grows by {grown:.1e}, rests after {:?} s",
+            "{name} {}: bones {bones:.2} apart ({which}), parts {:.1} mm in each other, skin {:.1} mm deep in frame {at} (let go with {:.1}, bodies {:.1}), limits {:.2} degrees, energy grows by {grown:.1e}, rests after {:?} s",
             if hit.is_some() { "hit" } else { "let go" },
+            1e3 * fallen.overlap,
             1e3 * depth,
             1e3 * before,
             1e3 * fallen.penetration,
@@ -203,6 +205,7 @@ fn performers_who_are_let_go_lie_on_their_skin() {
         );
         println!("{line}");
         let good = depth < before.max(DEPTH)
+            && bones > super::PASSING
             && fallen.excess.to_degrees() < 1.0
             && grown < GROWN
             && fallen.rests_after.is_some();

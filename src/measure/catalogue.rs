@@ -357,7 +357,7 @@ pub const MEASURES: &[Measure] = &[
     share("robot_in_range", "share of frames with all hinges in the middle 98 % of their range (PHUMA)"),
     share("robot_above_floor", "share of frames with no corner of a sole more than 1 cm below 0 (PHUMA)"),
     share("robot_not_floating", "share of contact in which a corner of the sole is below 1 cm (PHUMA)"),
-    share("robot_not_skating", "share of contact in which the sole is slower than 10 cm/s (PHUMA)"),
+    share("robot_not_skating", "share of contact in which heel or ball slides slower than 10 cm/s (PHUMA)"),
     measure(
         "robot_out_of_range_max",
         "rad",

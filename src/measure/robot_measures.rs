@@ -29,8 +29,8 @@ struct FrameState {
     /// The largest angle of a hinge beyond the usable part of its range, radians.
     beyond: f64,
     collides: bool,
-    /// Lowest corner of each sole, and where the sole's middle is.
-    soles: [(f64, Vec3); 2],
+    /// Lowest corner of each sole, and where its heel and ball are.
+    soles: [(f64, [Vec3; 2]); 2],
 }
 
 /// The measures of a robot's motion; none for other characters.
@@ -83,7 +83,7 @@ fn state(body: &RobotBody, own: &RobotMotion, frame: usize) -> FrameState {
         let sole = &body.soles[k];
         let at = links[sole.link];
         let low = sole.corners.iter().map(|corner| at.point(corner).z).fold(f64::MAX, f64::min);
-        (low, at.point(&((sole.heel + sole.ball) / 2.0)))
+        (low, [sole.heel, sole.ball].map(|point| at.point(&point)))
     };
     FrameState { in_range, beyond, collides: collides(body, &links), soles: [sole(0), sole(1)] }
 }
@@ -98,23 +98,29 @@ fn collides(body: &RobotBody, links: &[Transform]) -> bool {
     })
 }
 
-/// Shares of the frames in contact in which the foot is on the floor, and in which it does not skate.
+/// Shares of the frames in contact in which the foot is on the floor, and of those in which heel or ball rests without sliding. A foot
+/// that rolls rests on one of them, and the rest of it moves.
 fn planted(states: &[FrameState], contacts: &Contacts, rate: f64) -> Vec<Metric> {
-    let (mut count, mut on_floor, mut still) = (0, 0, 0);
+    let (mut feet, mut on_floor, mut points, mut still) = (0, 0, 0, 0);
     for (k, side) in Side::BOTH.into_iter().enumerate() {
-        let rests = |frame: usize| {
-            [ContactPart::Heel(side), ContactPart::Ball(side)].iter().any(|part| contacts.rests(*part, frame))
-        };
-        for frame in (1..states.len()).filter(|frame| rests(*frame) && rests(frame - 1)) {
+        let parts = [ContactPart::Heel(side), ContactPart::Ball(side)];
+        for frame in 1..states.len() {
             let [(_, before), (low, now)] = [&states[frame - 1], &states[frame]].map(|state| state.soles[k]);
-            count += 1;
-            on_floor += usize::from(low < OFF_FLOOR);
-            still += usize::from((now - before).norm() * rate < SKATES);
+            let rests = parts.map(|part| contacts.rests(part, frame) && contacts.rests(part, frame - 1));
+            feet += usize::from(rests.contains(&true));
+            on_floor += usize::from(rests.contains(&true) && low < OFF_FLOOR);
+            for point in [0, 1].into_iter().filter(|&point| rests[point]) {
+                points += 1;
+                still += usize::from((now[point] - before[point]).xy().norm() * rate < SKATES);
+            }
         }
     }
-    if count == 0 {
+    if feet == 0 {
         return Vec::new();
     }
-    let share = |n: usize| n as f64 / f64::from(count);
-    vec![metric("robot_not_floating", share(on_floor)), metric("robot_not_skating", share(still))]
+    let share = |part: usize, whole: usize| part as f64 / whole as f64;
+    vec![
+        metric("robot_not_floating", share(on_floor, feet)),
+        metric("robot_not_skating", share(still, points)),
+    ]
 }

@@ -3,6 +3,7 @@
 use super::link_capsules::{LinkCapsule, colliding_pairs, link_capsules};
 use super::robot_limbs::{Limb, Limbs};
 use super::sole::Sole;
+use super::spread_pose::spread;
 use super::zero_pose::ZeroPose;
 use crate::math::{Quat, Vec3, exp, from_columns};
 use crate::model::Robot;
@@ -38,7 +39,7 @@ impl RobotBody {
         let leg_length = limbs.leg_length();
         let soles = [0, 1].map(|k| Sole::of(robot, &zero, &limbs.legs[k], leg_length));
         let capsules = link_capsules(robot, &zero, &limbs, &soles);
-        let pairs = colliding_pairs(robot, &zero, &capsules);
+        let pairs = colliding_pairs(robot, &zero, &capsules, &spread(robot, &zero, &limbs));
         let reach = |k: usize| {
             let [a, b] = capsules[k].ends;
             capsules[k].radius + (b - a).norm() / 2.0

@@ -5,7 +5,7 @@
 use super::robot_limbs::Limbs;
 use super::sole::Sole;
 use super::zero_pose::ZeroPose;
-use crate::math::{Vec3, nearest_of_segments};
+use crate::math::{Transform, Vec3, nearest_of_segments};
 use crate::model::{Form, Robot, Shape};
 
 /// A cylinder's capsule is shorter by this share of its radius at each end: 8 percent of the rim stick out.
@@ -116,8 +116,14 @@ fn plain(zero: &ZeroPose, limbs: &Limbs) -> Vec<LinkCapsule> {
     capsules
 }
 
-/// The pairs of capsules that may collide: not of one link or of neighbours, at least two hinges apart, and apart in the zero pose.
-pub(crate) fn colliding_pairs(robot: &Robot, zero: &ZeroPose, capsules: &[LinkCapsule]) -> Vec<[usize; 2]> {
+/// The pairs of capsules that may collide: not of one link or of neighbours, at least two hinges apart, and apart where the limbs are
+/// `spread` (world from link): what touches there overlaps in every pose.
+pub(crate) fn colliding_pairs(
+    robot: &Robot,
+    zero: &ZeroPose,
+    capsules: &[LinkCapsule],
+    spread: &[Transform],
+) -> Vec<[usize; 2]> {
     let neighbours =
         |a: usize, b: usize| a == b || robot.links[a].parent == Some(b) || robot.links[b].parent == Some(a);
     let hinges_between = |a: usize, b: usize| {
@@ -126,7 +132,7 @@ pub(crate) fn colliding_pairs(robot: &Robot, zero: &ZeroPose, capsules: &[LinkCa
         a.len() + b.len() - 2 * shared
     };
     let ends: Vec<[Vec3; 2]> =
-        capsules.iter().map(|c| c.ends.map(|end| zero.links[c.link].point(&end))).collect();
+        capsules.iter().map(|c| c.ends.map(|end| spread[c.link].point(&end))).collect();
     let apart = |a: usize, b: usize| {
         let [s, t] = nearest_of_segments(&ends[a], &ends[b]);
         let at = |k: usize, t: f64| ends[k][0] + (ends[k][1] - ends[k][0]) * t;

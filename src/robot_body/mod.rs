@@ -10,6 +10,7 @@ mod robot_names;
 mod robot_roles;
 mod sole;
 mod link_capsules;
+mod spread_pose;
 mod body;
 mod robot_stance;
 

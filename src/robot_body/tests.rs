@@ -217,6 +217,22 @@ fn a_robot_without_arms_is_one_whose_arms_are_missed() {
     assert!(!altered(&[]).warnings.has("robot-no-arms"));
 }
 
+/// Without its elbow an arm is one segment: the line between two hinges of its shoulder is none.
+#[test]
+fn an_arm_without_an_elbow_is_missed_and_said() {
+    let text = std::fs::read_to_string(crate::made_walk::shipped("humanoid.xml")).unwrap();
+    let fixed = |line: &&str| {
+        !(line.contains("<joint name=\"left_") && ["elbow", "wrist"].iter().any(|part| line.contains(part)))
+    };
+    let text: Vec<&str> = text.lines().filter(fixed).collect();
+    let bytes = text.join("\n").into_bytes();
+    let asset = from_bytes(&bytes, "r", Some("xml"), None, &ImportOptions::default()).unwrap();
+    let arms: Vec<bool> = limbs(&asset)[2..].iter().map(|arm| arm.0.is_empty()).collect();
+    assert_eq!(arms, [true, false]);
+    let said = asset.warnings.iter().find(|w| w.code == "robot-no-arms").unwrap();
+    assert!(said.message.contains("only the right arm"), "{}", said.message);
+}
+
 const BASE: &str = "<body name=\"pelvis\" pos=\"0 0 0.74\">";
 
 /// The shipped robot with its base rotated in the file, w x y z.

@@ -3,24 +3,29 @@
 use crate::contacts::{ContactOptions, detect};
 use crate::import::{ImportOptions, load};
 use crate::made_walk::shipped;
-use crate::math::{Quat, Transform, Vec3};
+use crate::math::{Quat, Transform, Vec3, exp};
 use crate::measure::robot_measures::robot;
 use crate::measure::{Judgement, MetricContext, Reading, Verdict, assess};
-use crate::model::{Motion, RobotMotion};
+use crate::model::{ContactPart, Contacts, Hold, Motion, RobotMotion, Side};
 use crate::robot_body::RobotBody;
 use std::sync::Arc;
 
-/// The shipped humanoid stands still, with one change.
+/// The shipped humanoid stands still, its arms off the body, with one change.
 fn standing(change: impl Fn(&mut RobotMotion)) -> Motion {
     let character = load(shipped("humanoid.xml"), &ImportOptions::default()).unwrap().character;
     let own = character.robot.clone().unwrap();
     let body = RobotBody::of(&own).unwrap();
     let base = Transform::new(Quat::identity(), Vec3::new(0.0, 0.0, 1.0));
-    let zeros = vec![0.0; own.hinges.len()];
-    let links = own.links_in_world(base, &zeros);
+    let out = |name: &str| match name {
+        "left_shoulder_roll_joint" => 0.4,
+        "right_shoulder_roll_joint" => -0.4,
+        _ => 0.0,
+    };
+    let values: Vec<f64> = own.hinges.iter().map(|hinge| out(&hinge.name)).collect();
+    let links = own.links_in_world(base, &values);
     let low = links[body.soles[0].link].point(&body.soles[0].heel).z;
     let base = Transform::new(Quat::identity(), Vec3::new(0.0, 0.0, 1.0 - low));
-    let mut made = RobotMotion { rate: 30.0, base: vec![base; 4], values: zeros.repeat(4) };
+    let mut made = RobotMotion { rate: 30.0, base: vec![base; 4], values: values.repeat(4) };
     change(&mut made);
     Motion::new(Arc::clone(&character), made.clip("still", &own))
 }
@@ -94,4 +99,32 @@ fn a_robot_that_stands_is_faultless_and_each_fault_is_found_by_its_measure() {
     // The range ends at 160 degrees, its usable part 1 percent of 165 earlier: at 158.35.
     assert!((beyond("robot_out_of_range_max") - 1.15f64.to_radians()).abs() < 1e-9);
     assert!((beyond("robot_hinge_speed_max") - 159.5f64.to_radians() * 30.0).abs() < 1e-9);
+}
+
+/// Heels rise about balls that rest, as at the end of a step.
+#[test]
+fn a_foot_that_rolls_about_its_ball_does_not_skate_and_one_that_slides_does() {
+    let own = standing(|_| ()).character.robot.clone().unwrap();
+    let sole = RobotBody::of(&own).unwrap().soles[0].clone();
+    let mut contacts = Contacts::new(0.0, []);
+    for side in Side::BOTH {
+        contacts.set(ContactPart::Ball(side), vec![Hold { frames: 0..4, height: 0.0, slide: 0.0 }]);
+    }
+    let still = |change: &dyn Fn(&mut RobotMotion)| {
+        let found = robot(&standing(change), Some(&contacts));
+        found.into_iter().find(|m| m.name == "robot_not_skating").unwrap().value
+    };
+    let roll = |made: &mut RobotMotion| {
+        let ball = own.links_in_world(made.base[0], made.values(0))[sole.link].point(&sole.ball);
+        for (k, base) in made.base.iter_mut().enumerate() {
+            // 1.8 rad/s at 30 Hz: the middle of the sole moves at 17 cm/s.
+            let turn = exp(&(Vec3::y() * (0.06 * k as f64)));
+            *base = Transform::new(turn * base.rotation, ball + turn * (base.translation - ball));
+        }
+    };
+    assert_eq!((still(&|_| ()), still(&roll)), (1.0, 1.0));
+    let slide = |made: &mut RobotMotion| {
+        made.base.iter_mut().enumerate().for_each(|(k, base)| base.translation.x += 0.01 * k as f64);
+    };
+    assert_eq!(still(&slide), 0.0);
 }

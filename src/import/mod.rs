@@ -38,6 +38,7 @@ pub use csv::CsvError;
 pub use face::FaceError;
 pub use format::{FORMATS, ReadFormat, SourceFile};
 pub use gltf::GltfFile;
+pub(crate) use gltf::SCALE_ANIMATED;
 pub use import_error::ImportError;
 pub use import_options::{Calibrate, ImportOptions, PointLayout, PointOptions, UpAxis};
 pub(crate) use load::MAX_FILE_BYTES;

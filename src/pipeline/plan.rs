@@ -274,8 +274,11 @@ fn load_character(
         true => asset.character,
         false => Arc::new(Character { rig, ..(*asset.character).clone() }),
     };
+    // Its own clips are not played.
+    let mut told = Warnings::new();
+    asset.warnings.iter().filter(|w| w.code != import::SCALE_ANIMATED).for_each(|w| told.push(w.clone()));
     let mut warnings = Warnings::new();
-    warnings.extend_from(asset.warnings, path);
+    warnings.extend_from(told, path);
     Some(LoadedCharacter { character, bare_take, warnings })
 }
 

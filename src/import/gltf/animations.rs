@@ -126,6 +126,8 @@ fn clip(
     Ok(Some(clip))
 }
 
+/// The warning of a scale that changes, which says nothing of a character whose clips are not played.
+pub(crate) const SCALE_ANIMATED: &str = "gltf-scale-animated";
 /// Scales of a joint that differ less are rounding errors of exporters: a thousandth of a limb is no motion.
 const SAME_SCALE: f64 = 1e-3;
 
@@ -142,12 +144,14 @@ fn warn_of_scale(
         let track = step_of[*node].and_then(|step| steps[step].tracks[2]);
         let Some([least, most]) = track.map(|track| tracks[track].range()) else { continue };
         if most - least > SAME_SCALE * most.abs().max(least.abs()) {
-            let name = tree.node(*node).name.as_deref().map_or_else(|| format!("nodes[{node}]"), one_line);
+            // Helpers of FBX have no name; what they scale is above them.
+            let named = tree.path_to_top(*node).find_map(|n| tree.node(n).name.as_deref());
+            let name = named.map_or_else(|| format!("nodes[{node}]"), one_line);
             let said = format!(
                 "the scale of `{name}` changes from {least:.3} to {most:.3}: joints move as it moves them, but takes keep no sizes, so \
                  that skin does not grow or shrink"
             );
-            warnings.add("gltf-scale-animated", said, here);
+            warnings.add(SCALE_ANIMATED, said, here);
         }
     }
 }

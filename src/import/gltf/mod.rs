@@ -27,6 +27,7 @@ mod frame_tile;
 mod interpolation;
 mod property_tracks;
 
+pub(crate) use animations::SCALE_ANIMATED;
 pub use gltf_file::GltfFile;
 pub(super) use gltf_format::{FORMAT, asset};
 #[cfg(feature = "formats")]

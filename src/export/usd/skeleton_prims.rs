@@ -76,6 +76,10 @@ fn animation(
         UsdValue::Quaternions(wxyz.collect())
     };
     layer.open("SkelAnimation", name, &[]);
+    // Names of prims have letters, digits and `_` only.
+    if !clip.name.is_empty() && clip.name != name {
+        layer.attribute("uniform token[] posemill:name", UsdValue::Tokens(vec![clip.name.clone()]));
+    }
     layer.attribute("uniform token[] joints", joints.clone());
     match clip.translated() {
         [] => layer.attribute("float3[] translations", translations(0)),

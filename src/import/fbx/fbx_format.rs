@@ -3,7 +3,7 @@
 //! Space: metres, Y up, right-handed, converted by the reader; scale and rotation of the conversion are applied to vertices
 //! and translations, so that no node keeps a scale of 0.01.
 
-use super::{fbx_rest_pose, joint_nodes, scene_to_glb};
+use super::{fbx_rest_pose, joint_nodes, scene_to_glb, stacks};
 use crate::fbx_document::{FbxView, open_fbx};
 use crate::import::format::{ReadFormat, SourceFile};
 use crate::import::gltf::{self, GltfFile};
@@ -46,7 +46,7 @@ fn read(source: &SourceFile, options: &ImportOptions) -> Result<Asset, ImportErr
     let rest = fbx_rest_pose::rest(&scene, &joints, options, &budget, &mut warnings)?;
     let glb = scene_to_glb::build(&scene, &joints, &rest, source.folder, &budget, &mut warnings)?;
     let mut file = GltfFile::read_within(Arc::new(glb), None, &budget)?;
-    let rate = scene.settings.frames_per_second;
+    let rate = stacks::exact(scene.settings.frames_per_second);
     for clip in &mut file.clips {
         // The times in a GLB are 32-bit floats, and a single frame defines no rate.
         if clip.frames() == 1 || (clip.sample_rate / rate - 1.0).abs() < 1e-3 {

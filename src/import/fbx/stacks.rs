@@ -10,6 +10,7 @@ use crate::gltf_document::{FLOAT, GlbBuilder, floats};
 use crate::import::import_error::ImportError;
 use crate::memory_budget::MemoryBudget;
 use crate::report::{Warnings, one_line};
+use crate::signal::Rate;
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use ufbx::{
@@ -58,7 +59,7 @@ pub(super) fn animations(
     let mut still = Vec::new();
     let mut moving = Vec::new();
     for (s, stack) in scene.anim_stacks.iter().enumerate() {
-        let rate = rate(stack, scene.settings.frames_per_second);
+        let rate = rate(stack, exact(scene.settings.frames_per_second));
         let frames = frames(stack, rate);
         let samples = frames.saturating_mul(scene.nodes.len() as u64);
         let name = one_line(&stack.element.name);
@@ -84,6 +85,11 @@ pub(super) fn animations(
     Ok(moving)
 }
 
+/// A rate of television as what it is rounded from: at 29.97 in place of 30000 / 1001 an hour ends a tenth of a frame early.
+pub(super) fn exact(hz: f64) -> f64 {
+    Rate::from_hz(hz).map_or(hz, Rate::hz)
+}
+
 /// The rate of the keys, where they stand in every frame of one: finer than the file's, or coarser and joined by lines; else
 /// that of the file.
 fn rate(stack: &AnimStack, of_file: f64) -> f64 {
@@ -92,7 +98,7 @@ fn rate(stack: &AnimStack, of_file: f64) -> f64 {
     let keys = &longest.keyframes;
     let [first, .., last] = keys.as_ref() else { return of_file };
     let (first, count) = (first.time, keys.len() as f64 - 1.0);
-    let even = (count / (last.time - first) * 1e3).round() / 1e3;
+    let even = exact((count / (last.time - first) * 1e3).round() / 1e3);
     let on_frame = |time: f64| {
         let frame = (time - first) * even;
         (frame - frame.round()).abs() < ON_FRAME

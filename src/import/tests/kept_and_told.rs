@@ -114,3 +114,27 @@ fn variants_that_are_left_out_are_named() {
     let told = read(text.as_bytes(), "usda").warnings;
     assert!(told.iter().any(|w| w.code == "usd-variants" && w.message.contains("`look`")), "{told:?}");
 }
+
+#[cfg(feature = "formats")]
+#[test]
+fn usd_keeps_names_of_clips_that_are_no_names_of_prims() {
+    let mut take = with_hip_joints();
+    for name in ["walk é 2", "ns:a.b \"c\"", "plain", "2nd"] {
+        take.clips[0].name = name.to_owned();
+        for format in ["usda", "usdc"] {
+            assert_eq!(again(&take, format).clips[0].name, name, "{format}");
+        }
+    }
+}
+
+#[cfg(feature = "fbx")]
+#[test]
+fn rates_of_television_come_back_from_fbx_as_they_are() {
+    let mut take = with_hip_joints();
+    for whole in [24.0, 30.0, 60.0] {
+        let rate = whole * 1000.0 / 1001.0;
+        take.clips[0].sample_rate = rate;
+        let back = again(&take, "fbx").clips[0].sample_rate;
+        assert!((back / rate - 1.0).abs() < 1e-12, "{back} {rate}");
+    }
+}

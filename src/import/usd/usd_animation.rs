@@ -121,8 +121,9 @@ pub(super) fn animation(
     }
     weights(layer, prim, faces, budget, &mut made)?;
     let Channels { samplers, channels, .. } = made;
-    Ok((!channels.is_empty())
-        .then(|| json!({"name": prim.name(), "samplers": samplers, "channels": channels})))
+    // The name of the clip, where that of a prim cannot be it.
+    let name = prim.words("posemill:name").first().map_or(prim.name(), String::as_str);
+    Ok((!channels.is_empty()).then(|| json!({"name": name, "samplers": samplers, "channels": channels})))
 }
 
 /// Adds the weights of morph targets; targets that the animation does not name have the weight 0.

@@ -20,7 +20,7 @@ pub struct JointKeys {
 }
 
 /// Minimum radius of a joint without children or tip, metres: a hand or a foot has flesh around it.
-const LEAST_RADIUS: f64 = 0.1;
+pub(super) const LEAST_RADIUS: f64 = 0.1;
 /// Maximum number of times that the conservative tolerance is doubled.
 const WIDENINGS: usize = 5;
 

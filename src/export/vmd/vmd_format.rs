@@ -2,6 +2,7 @@
 
 use super::figure_bones::FigureBones;
 use super::model_bones::ModelBones;
+use super::needed_keys::reduce;
 use super::own_motion::OwnMotion;
 use super::vmd_writer::{BoneTrack, VmdTrack, WeightTrack, bytes};
 use crate::export::file_rate::at_file_rate;
@@ -75,10 +76,13 @@ fn write(motion: &Motion, warnings: &mut Warnings) -> Result<Vec<u8>, ExportErro
         let said = "bones whose names Shift-JIS does not have are not written";
         warnings.add("vmd-names", said, one_line(&bones[k].name));
     }
-    let name =
-        |name: &Option<Vec<u8>>| BoneTrack { name: name.clone().unwrap_or_default(), values: Vec::new() };
+    let name = |name: &Option<Vec<u8>>| BoneTrack {
+        name: name.clone().unwrap_or_default(),
+        values: Vec::new(),
+        needed: None,
+    };
     let mut tracks: Vec<BoneTrack> = names.iter().map(name).collect();
-    let mut own_motion = OwnMotion::new(bones);
+    let mut own_motion = OwnMotion::new(bones.clone());
     for frame in 0..motion.clip.frames() {
         let mut placed = mover.placed(&motion.model_pose(frame));
         for (track, own) in tracks.iter_mut().zip(own_motion.of(&mut placed)) {
@@ -89,6 +93,9 @@ fn write(motion: &Motion, warnings: &mut Warnings) -> Result<Vec<u8>, ExportErro
             let [i, j, k, w] = if near < 0.0 { q.map(|x| 0.0 - x) } else { q };
             track.values.push([x, y, z, i, j, k, w]);
         }
+    }
+    if let Some(tolerance) = motion.clip.tolerance {
+        reduce(&mut tracks, &bones, tolerance);
     }
     tracks.retain(|track| !track.name.is_empty());
     Ok(bytes(&motion.character.name, &tracks, &weights(&motion), &chains))
@@ -119,7 +126,7 @@ fn weights(motion: &Motion) -> Vec<WeightTrack> {
             };
             let frames = 0..motion.clip.frames();
             let weight = |frame| [track.frame(frame).get(column).copied().unwrap_or_default()];
-            made.push(VmdTrack { name, values: frames.map(weight).collect() });
+            made.push(VmdTrack { name, values: frames.map(weight).collect(), needed: None });
         }
     }
     made

@@ -16,6 +16,8 @@ pub(super) struct VmdTrack<const N: usize> {
     /// The name, in Shift-JIS.
     pub(super) name: Vec<u8>,
     pub(super) values: Vec<[f32; N]>,
+    /// The frames that need keys within a tolerance, ascending; `None`: all that change something.
+    pub(super) needed: Option<Vec<usize>>,
 }
 
 impl<const N: usize> VmdTrack<N> {
@@ -25,6 +27,10 @@ impl<const N: usize> VmdTrack<N> {
         let v = &self.values;
         if v.iter().all(|value| value == rest) {
             return Vec::new();
+        }
+        if let Some(needed) = &self.needed {
+            let last = v.len() - 1;
+            return needed.iter().copied().filter(|k| *k < last).chain([last]).collect();
         }
         let needed = |&k: &usize| k == 0 || v[k] != v[k - 1] || v.get(k + 1).is_none_or(|next| *next != v[k]);
         (0..v.len()).filter(needed).collect()

@@ -225,3 +225,30 @@ fn faults_are_told_with_their_byte() {
     let error = from_bytes(&motion.bytes(), "dance", Some("vmd"), Some(folder.path()), &options).unwrap_err();
     assert!(error.to_string().contains("dance.pmx` of the motion: byte 4: the file ends within the header"));
 }
+
+#[test]
+fn a_tolerance_leaves_out_keys_and_keeps_every_bone_within_it() {
+    let mut motion = crate::made_walk::take("walk.bvh");
+    let mut written = |tolerance: Option<f64>| {
+        motion.clip.tolerance = tolerance;
+        let files = save(&[motion.clone()], Format::of("vmd").unwrap(), &ExportOptions::default()).unwrap().0;
+        files.into_iter().next().unwrap().bytes
+    };
+    let whole = written(None);
+    let played = read(&whole, "vmd").motion(0).unwrap();
+    let mut bytes = whole.len();
+    for tolerance in [0.002, 0.02] {
+        let file = written(Some(tolerance));
+        assert!(file.len() < bytes, "{} of {bytes} bytes at {tolerance} m", file.len());
+        bytes = file.len();
+        let reduced = read(&file, "vmd").motion(0).unwrap();
+        assert_eq!(reduced.clip.frames(), played.clip.frames());
+        let off = |frame: usize| {
+            let [a, b] = [&played, &reduced].map(|motion| motion.model_pose(frame));
+            let pairs = a.joints().iter().zip(b.joints());
+            pairs.map(|(a, b)| (a.translation - b.translation).norm()).fold(0.0, f64::max)
+        };
+        let most = (0..played.clip.frames()).map(off).fold(0.0, f64::max);
+        assert!(most > 0.0 && most <= tolerance, "{most} m at {tolerance} m");
+    }
+}

@@ -47,7 +47,7 @@ pub(crate) use rest_pose::{CONTRADICTED, Estimate, RestFault, posed_rest, rest_f
 pub(crate) use roles::DetectedRig;
 pub use roles::detect_roles;
 pub(crate) use roles::detect_roles_from;
-pub(crate) use second_bodies::{bodies_apart, second_bodies};
+pub(crate) use second_bodies::{bodies_apart, second_bodies, second_body};
 pub(crate) use shape::ShapeEvidence;
 pub(crate) use shape::skin_mass;
 pub(crate) use t_pose::TPose;

@@ -108,10 +108,19 @@ impl RadiusTable {
         Self::from(|row, _| self.cells[row].iter().sum::<f64>() / CELLS as f64)
     }
 
-    /// The largest difference from another table, metres.
+    /// The largest difference from another table, metres. A sample between two cells is in either of them, by rounding: a radius
+    /// differs by as much as it is outside of the range that the other table has in the cell and those around it.
     pub fn apart(&self, other: &RadiusTable) -> f64 {
-        let pairs = self.cells.iter().flatten().zip(other.cells.iter().flatten());
-        pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+        let outside = |own: &RadiusTable, other: &RadiusTable, row: usize, column: usize| {
+            let rows = row.saturating_sub(1)..=(row + 1).min(CELLS - 1);
+            let near = rows.flat_map(|r| [CELLS - 1, 0, 1].map(|c| other.cells[r][(column + c) % CELLS]));
+            let [low, high] = near.fold([f64::INFINITY, 0.0], |[low, high], r| [r.min(low), r.max(high)]);
+            let radius = own.cells[row][column];
+            (low - radius).max(radius - high)
+        };
+        let cells = (0..CELLS).flat_map(|row| (0..CELLS).map(move |column| (row, column)));
+        let both = cells.map(|(r, c)| outside(self, other, r, c).max(outside(other, self, r, c)));
+        both.fold(0.0, f64::max)
     }
 
     /// With every radius changed.

@@ -63,7 +63,7 @@ impl Default for ContactOptions {
 }
 
 /// The leg length that lengths and speeds are given for, metres.
-const LEG: f64 = 0.9;
+pub(super) const LEG: f64 = 0.9;
 /// The shortest contact, seconds: walking and running feet stay for longer than twice this.
 const SHORTEST: f64 = 0.08;
 /// The largest distance of a sole in contact from the floor, metres.
@@ -106,7 +106,7 @@ pub fn detect(motion: &Motion, options: &ContactOptions) -> Contacts {
     let scale = scale(&body);
     let shots = shots(motion);
     let tracks = tracks(motion, &points, &shots);
-    let Some(height) = options.ground.or_else(|| floor::height(&tracks, scale)) else {
+    let Some(height) = options.ground.or_else(|| floor::height(&tracks, &shots, scale)) else {
         return Contacts::new(0.0, parts);
     };
     let rate = motion.clip.sample_rate;
@@ -189,8 +189,9 @@ fn sole_height(
 pub fn ground(motion: &Motion, contacts: &Contacts) -> f64 {
     let body = CharacterBody::new(&motion.character);
     let points: Vec<_> = body.sole_points().copied().collect();
-    let tracks = tracks(motion, &points, &shots(motion));
-    let Some(height) = floor::height(&tracks, scale(&body)) else { return 0.0 };
+    let shots = shots(motion);
+    let tracks = tracks(motion, &points, &shots);
+    let Some(height) = floor::height(&tracks, &shots, scale(&body)) else { return 0.0 };
     let frames = |part| contacts.holds(part).iter().map(|h| h.frames.clone()).collect();
     let resting: Vec<_> = contacts.parts().map(|part| (part, frames(part))).collect();
     sole_height(&tracks, &resting, &Floor::plane(height)).unwrap_or(height)

@@ -4,10 +4,13 @@
 //! well above it. Space: model space, Y up. Units: metres at a leg of 0.9 m, metres per second, seconds.
 
 use super::clean_spans::cleaned;
+use super::detect::LEG;
 use super::point_track::PointTrack;
+use crate::kinematics::sunk_shots;
 use crate::math::{Vec3, nearest_rank};
 use crate::model::{ContactPart, Side};
 use crate::signal::spans;
+use std::ops::Range;
 
 /// The floor is measured on soles slower than this, m/s.
 const SLOW: f64 = 0.15;
@@ -36,7 +39,7 @@ pub(super) struct Floor {
     /// The height of the plane.
     pub height: f64,
     /// Plateaus that bear weight, of the left and of the right foot: frames and height.
-    raised: [Vec<(std::ops::Range<usize>, f64)>; 2],
+    raised: [Vec<(Range<usize>, f64)>; 2],
 }
 
 impl Floor {
@@ -94,9 +97,18 @@ impl Floor {
     }
 }
 
-/// The height of the floor under these paths of sole points; `None` without a frame.
-pub(super) fn height(tracks: &[PointTrack], scale: f64) -> Option<f64> {
-    let sole = SoleSamples::of(tracks, ContactPart::of_foot);
+/// The height of the floor under these paths of sole points, without what is far below the rest between two cuts; `None` without a
+/// frame.
+pub(super) fn height(tracks: &[PointTrack], shots: &[Range<usize>], scale: f64) -> Option<f64> {
+    let mut sole = SoleSamples::of(tracks, ContactPart::of_foot);
+    let lowest = |shot: &Range<usize>| {
+        let heights = sole.at.get(shot.clone()).unwrap_or_default().iter().map(|p| p.y);
+        nearest_rank(&mut heights.collect::<Vec<f64>>(), LOW_OF_ALL).unwrap_or(0.0)
+    };
+    for (shot, _) in sunk_shots(shots, lowest, LEG * scale).into_iter().rev() {
+        sole.at.drain(shot.clone());
+        sole.speed.drain(shot);
+    }
     let slow = sole.at.iter().zip(&sole.speed).filter(|(_, s)| **s < SLOW * scale);
     let mut slow: Vec<f64> = slow.map(|(p, _)| p.y).collect();
     if slow.len() >= SLOW_FRAMES.max(sole.at.len() / 50) {
@@ -156,7 +168,7 @@ mod tests {
         let left = [(0.0, 0.0), (0.0, 0.0), (0.0, 0.0), (0.4, 0.6), (0.4, 0.6), (0.8, 1.2), (0.8, 1.2)];
         let right = [(0.0, 0.0), (0.2, 0.3), (0.2, 0.3), (0.2, 0.3), (0.6, 0.9), (0.6, 0.9), (0.6, 0.9)];
         let feet = feet(&left, &right);
-        let height = height(&feet, 1.0).unwrap();
+        let height = height(&feet, &[], 1.0).unwrap();
         assert!(height.abs() < 0.01);
         let floor = Floor::plane(height).with_plateaus(&feet, None, 1.0, RATE);
         let under = |side, seconds: f64| floor.under(ContactPart::Ball(side), (seconds * RATE) as usize);
@@ -184,8 +196,26 @@ mod tests {
     fn feet_that_are_never_slow_have_a_floor_below_them() {
         let hop = |k: usize| (0.1 + 0.1 * (k % 2) as f64, 2.0 * k as f64);
         let keys: Vec<_> = (0..8).map(hop).collect();
-        let found = height(&feet(&keys, &keys), 1.0).unwrap();
+        let found = height(&feet(&keys, &keys), &[], 1.0).unwrap();
         assert!((found - 0.1).abs() < 0.01, "{found}");
-        assert_eq!(height(&[], 1.0), None);
+        assert_eq!(height(&[], &[], 1.0), None);
+    }
+
+    #[test]
+    fn a_zero_pose_before_a_take_has_no_floor() {
+        // One second a leg below the floor, then a walk with cut between.
+        let keys: Vec<_> = (0..8).map(|k| (if k < 2 { -0.9 } else { 0.0 }, 0.1 * k as f64)).collect();
+        let [mut left, mut right] = feet(&keys, &keys);
+        let cut = 60;
+        for track in [&mut left, &mut right] {
+            track.at[..cut].iter_mut().for_each(|p| *p = Vec3::y() * -0.9);
+            track.at[cut..].iter_mut().for_each(|p| p.y = 0.0);
+            track.speed.fill(0.0);
+        }
+        let frames = left.at.len();
+        let feet = [left, right];
+        assert_eq!(height(&feet, &[0..cut, cut..frames], 1.0), Some(0.0));
+        // Without a cut it is the way down into a pit.
+        assert_eq!(height(&feet, &[0..frames], 1.0), Some(-0.9));
     }
 }

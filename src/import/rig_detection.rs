@@ -9,7 +9,7 @@ use super::one_body::detect_in;
 use super::reference_pose::fault;
 use crate::anatomy::{
     DetectedRig, HumanoidMap, JointNames, ShapeEvidence, Vocabulary, bodies_apart, detect_roles_from,
-    rest_from_motion, second_bodies,
+    rest_from_motion, second_bodies, second_body,
 };
 use crate::math::{Transform, Vec3, arc};
 use crate::model::{Clip, JointId, ModelPose, Role, Skeleton};
@@ -44,8 +44,8 @@ pub(super) fn detect_rig(file: &RigClues<'_>) -> DetectedRig {
     // A copy of a skeleton that moves no skin is for control.
     let has_skin =
         |own: &&Vec<JointId>| file.mass.is_some_and(|mass| own.iter().any(|id| mass[id.index()] > 0.0));
-    let body = asked.or_else(|| bodies.own.iter().find(has_skin)).or(bodies.own.first());
-    let body = body.and_then(|own| detect_in(file, &[bodies.shared.as_slice(), own].concat(), detect_one));
+    let chosen = asked.or_else(|| bodies.own.iter().find(has_skin)).or(bodies.own.first());
+    let body = chosen.and_then(|own| detect_in(file, &[bodies.shared.as_slice(), own].concat(), detect_one));
     let mut found = body.unwrap_or_else(|| detect_one(file));
     if let Some(name) = file.body.filter(|_| asked.is_none() && !bodies.own.is_empty()) {
         let message = format!(
@@ -54,7 +54,13 @@ pub(super) fn detect_rig(file: &RigClues<'_>) -> DetectedRig {
         );
         found.warnings.add("body-not-found", message, "the joints");
     }
-    for body in second_bodies(&found.rig, file.rest) {
+    let mut others = second_bodies(&found.rig, file.rest);
+    // Bodies that are groups of branches are not below one joint.
+    let rest =
+        bodies.own.iter().filter(|own| Some(*own) != chosen && !others.iter().any(|b| own.contains(&b.hips)));
+    let grouped: Vec<_> = rest.filter_map(|own| second_body(file.skeleton, file.rest, own)).collect();
+    others.extend(grouped);
+    for body in others {
         let name = |id: JointId| one_line(&found.rig.skeleton().joint(id).name);
         let message = format!(
             "the file holds a second body of {} joints, which gets no motion: only the body of `{}` is used (choose the other \

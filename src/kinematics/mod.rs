@@ -5,6 +5,7 @@
 mod cuts;
 mod figure_size;
 mod forward;
+mod sunk_shots;
 
 pub(crate) use cuts::is_cycle;
 pub(crate) use cuts::{cuts, shots, size, turning};
@@ -12,3 +13,4 @@ pub(crate) use figure_size::figure_size;
 pub(crate) use forward::Towards;
 pub use forward::{Block, Forward, forward};
 pub(crate) use forward::{map_frames, map_frames_towards};
+pub(crate) use sunk_shots::sunk_shots;

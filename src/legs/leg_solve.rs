@@ -6,13 +6,13 @@
 
 use super::body_height::{hover, rise};
 use super::equations::{Equations, FrameSolution, LegTerms, SolePoint, stiff};
-use super::floor_tilt::level_floor;
 use super::foot_tilt::{LongFoot, foot_deltas};
 use super::hip_tilt::hip_tilt;
 use super::leg_pair::{LegPair, leg_ratio, mean_length, source_legs};
 use super::leg_trajectories::{LegTrajectories, across, rotate_foot, tilt_hips, translate};
 use super::limb_chain::{FootDelta, HasPositions, LimbPose, LimbPositions};
 use super::out_of_floor::out_of_floor;
+use super::raise_shots::onto_one_floor;
 use super::settings::Settings;
 use super::soft_knee::knee_side;
 use super::soles::SourceFeet;
@@ -38,11 +38,11 @@ pub fn solve_legs(
     let ratio = leg_ratio(pairs).filter(|_| time.frames > 0)?;
     let leg = mean_length(pairs);
     scaled.par_iter_mut().flatten().for_each(|pose| *pose = pose.scaled(ratio));
-    level_floor(time, &mut scaled, leg, settings);
+    let sunk = onto_one_floor(time, &mut scaled, leg, settings);
     let tilts = tilts(&scaled, &copied);
     tilt_hips(&mut copied, &tilts);
     // The position of the pelvis before the solve: the scaled path over the ground, at the height given by the soles.
-    let feet = SourceFeet::of(time, &scaled, &source_legs(pairs), leg, settings);
+    let feet = SourceFeet::of(time, &scaled, &source_legs(pairs), leg, settings).without(&sunk);
     let toe_rests = lie_toes(&feet, &mut copied, pairs);
     let mut foot_deltas = foot_deltas(&feet, &copied, pairs, ratio);
     copied.iter_mut().zip(&foot_deltas).for_each(|(poses, deltas)| rotate_foot(poses, deltas));

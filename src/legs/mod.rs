@@ -21,6 +21,7 @@ mod soles;
 mod treadmill;
 mod foot_tilt;
 mod floor_tilt;
+mod raise_shots;
 mod hip_tilt;
 mod toe_rest;
 mod toes;

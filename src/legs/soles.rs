@@ -9,6 +9,7 @@ use super::timeline::{TOGETHER, Timeline};
 use super::treadmill::belt;
 use crate::math::{Quat, Vec3, median, percentile};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// The percentile of heights that counts as the ground: lower ones are noise.
 const LOWEST: f64 = 0.03;
@@ -85,6 +86,12 @@ impl SourceFeet {
         let seconds = time.frames.saturating_sub(1).max(1) as f64 * time.dt;
         let travels = (middle(time.frames - 1) - middle(0)) / (seconds * leg);
         Self { flat: flat.collect(), belt: belt(&low, &travels).map(|v| v * leg) }
+    }
+
+    /// With no foot flat in these frames.
+    pub fn without(mut self, shots: &[Range<usize>]) -> Self {
+        self.flat.iter_mut().for_each(|flat| shots.iter().for_each(|shot| flat[shot.clone()].fill(false)));
+        self
     }
 
     /// The up direction in the space of the foot of leg `k` while it is flat; `None` if it never is. `poses` may be those of

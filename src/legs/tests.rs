@@ -211,6 +211,23 @@ fn the_source_may_be_of_any_size() {
 }
 
 #[test]
+fn zeros_before_a_take_do_not_raise_it() {
+    let person = character(&PERSON);
+    let take = walk(&person, 90, 40, 0, true);
+    let mut zero = person.skeleton().rest_pose();
+    zero.local_mut()[0].translation = Vec3::zeros();
+    let poses: Vec<Pose> = vec![zero; 30].into_iter().chain(take.poses()).collect();
+    let whole = Motion::new(Arc::clone(&person), Clip::from_poses("take", 60.0, person.skeleton(), &poses));
+    let (alone, behind) = (onto(&take, &other()), onto(&whole, &other()));
+    for f in 0..90 {
+        let off = place(&behind, 30 + f, Role::Hips) - place(&alone, f, Role::Hips);
+        assert!(off.y.abs() < 0.01, "frame {f}: {off:?}");
+    }
+    let foot = |motion: &Motion| place(motion, 10, Role::Foot(Side::Left)).y;
+    assert!((foot(&behind) - foot(&alone)).abs() < 0.05, "the zeros stand on the floor");
+}
+
+#[test]
 fn a_turned_and_shifted_take_comes_out_turned_and_shifted() {
     let take = walk(&character(&PERSON), 90, 40, 0, true);
     let (turn, way) = (exp(&(Vec3::y() * 1.1)), Vec3::new(3.0, 0.0, -5.0));

@@ -31,6 +31,7 @@ mod morph_meanings;
 mod morph_weights;
 mod transfer;
 
+pub(crate) use body_plan::outward;
 pub(crate) use find_map::postures_differ;
 pub use find_map::{MapDraft, draft, map};
 pub use joint_map::JointMap;

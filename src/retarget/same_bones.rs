@@ -1,14 +1,15 @@
 //! Recognises a skeleton that comes back without its skin: a character's motion written as BVH and read again.
 //!
 //! Two bodies have the same bones if there is a pose of each in which all mapped joints are at the same places, whatever their
-//! size, and nothing between two mapped joints moves on the source alone. Rotations from that pose are then the same on both,
+//! size and however the rest pose of a file is rotated (Blender writes the bind pose of some characters as a leaning one), and
+//! nothing between two mapped joints moves on the source alone. Rotations from that pose are then the same on both,
 //! and the transfer is a copy: there is nothing to align, and no leg or arm to correct. A source with skin has to have that of the
 //! target: FBX and USD files of its own motion have. Space: model space. Units: metres.
 
 use super::body_plan::reachable;
 use super::joint_map::{JointMap, JointPair};
 use crate::body::CharacterBody;
-use crate::math::Vec3;
+use crate::math::{Quat, Transform, Vec3, best_rotation};
 use crate::model::{ModelPose, Role};
 
 /// The distance between two places that are the same, over that of the joint farthest from the hips: files with two decimals of a
@@ -33,7 +34,13 @@ pub fn same_bones(
     let bind = target.character().bind.clone();
     let in_tree = bind.as_ref().map(|bind| reachable(target.rig(), bind, |_| true));
     let poses = bind.into_iter().chain(in_tree).chain([rest]);
-    let (scale, here) = poses.into_iter().find_map(|here| Some((agree(&there, &here, map)?, here)))?;
+    let mut found = poses.into_iter().filter_map(|here| Some((agree(&there, &here, map)?, here)));
+    let ((scale, rotation), here) = found.next()?;
+    let there = match rotation {
+        Some(rotation) => there.joints().iter().map(|t| Transform::from_rotation(rotation) * *t).collect(),
+        None => there.joints().to_vec(),
+    };
+    let there = ModelPose::new(there);
     let bare = source.character().bind.is_none() && source.character().meshes.is_empty();
     let same_skin =
         || source.surface().zip(target.surface()).is_none_or(|(own, other)| own.has_skin_of(other));
@@ -55,8 +62,9 @@ fn moves_alike(source: &CharacterBody, map: &JointMap) -> bool {
     })
 }
 
-/// The ratio of the sizes of two bodies, `here` to `there`, if all mapped joints are at the same places from the hips.
-fn agree(there: &ModelPose, here: &ModelPose, map: &JointMap) -> Option<f64> {
+/// The ratio of the sizes of two bodies, `here` to `there`, and the rotation from `there` to `here` unless it is none, if all mapped
+/// joints are at the same places from the hips.
+fn agree(there: &ModelPose, here: &ModelPose, map: &JointMap) -> Option<(f64, Option<Quat>)> {
     let hips = map.pairs.iter().find(|pair| pair.role == Some(Role::Hips))?;
     let pairs = map.pairs.iter().filter(|pair| pair.role.is_some());
     let offsets: Vec<[Vec3; 2]> = pairs
@@ -66,5 +74,10 @@ fn agree(there: &ModelPose, here: &ModelPose, map: &JointMap) -> Option<f64> {
         })
         .collect();
     let [s, t] = [0, 1].map(|k| offsets.iter().map(|off| off[k].norm()).fold(f64::MIN_POSITIVE, f64::max));
-    offsets.iter().all(|[a, b]| (a / s - b / t).norm() < SAME).then_some(t / s)
+    let same = |q: &Quat| offsets.iter().all(|[a, b]| (q * a / s - b / t).norm() < SAME);
+    if same(&Quat::identity()) {
+        return Some((t / s, None));
+    }
+    let (rotation, _) = best_rotation(&offsets.iter().map(|[a, b]| a / s * (b / t).transpose()).sum());
+    same(&rotation).then_some((t / s, Some(rotation)))
 }

@@ -2,14 +2,19 @@
 //!
 //! The mirror is the plane between left and right, `M = diag(-1, 1, 1)` in model space. With the model rotation
 //! `R_p` of the partner and the reference rotations `R_p0`, `R_j0` of both, joint `j` gets the rotation
-//! `R'_j = M R_p R_p0^-1 M R_j0`, independent of joint axes; a joint without a partner is its own partner.
-//! The reference is the bind pose, which is the most likely one to be symmetric, or the rest pose without one.
+//! `R'_j = M R_p R_p0^-1 M S_j R_j0`, independent of joint axes; a joint without a partner is its own partner.
+//! The reference is the calibration pose. Limbs of recorded skeletons are not quite symmetric in it: `S_j` rotates the segment of
+//! the joint to the mirror image of its partner's, as `retarget` aligns segments ([`outward`]), so that a mirrored take onto a
+//! symmetric character is the mirror image of the take onto it. Morph weights are swapped by the names of their targets.
 //! Units: metres.
 
+use super::mirror_partners::{partners, with_weights_swapped};
 use super::{Setting, Stage, StageConfig, StageError};
-use crate::math::{Mat3, Quat, RawQuat, Vec3};
-use crate::model::{Character, Clip, JointId, Motion, Rig, Role, Skeleton};
-use crate::report::{Report, TakeChange};
+use crate::anatomy::Figure;
+use crate::math::{Mat3, Quat, RawQuat, Vec3, arc};
+use crate::model::{AnimatedProperty, Character, Clip, JointId, ModelPose, Motion, PropertyTrack, Rig, Role};
+use crate::report::{Report, TakeChange, Warnings, one_line};
+use crate::retarget::outward;
 use crate::signal::fix_hemispheres;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -45,44 +50,6 @@ impl StageConfig for MirrorConfig {
     }
 }
 
-/// The partner of every joint: by role, else by name, else itself. The partner's partner is the joint.
-fn partners(rig: &Rig) -> Vec<JointId> {
-    let skeleton = rig.skeleton();
-    let by_role = |id: JointId| rig.role(id).and_then(|role| rig.joint(role.mirrored()));
-    let found: Vec<JointId> = skeleton
-        .ids()
-        .map(|id| {
-            by_role(id).or_else(|| by_name(skeleton, id).filter(|&p| by_role(p).is_none())).unwrap_or(id)
-        })
-        .collect();
-    skeleton
-        .ids()
-        .map(|id| if found[found[id.index()].index()] == id { found[id.index()] } else { id })
-        .collect()
-}
-
-/// The other joint whose name is that of `id` with the side exchanged.
-fn by_name(skeleton: &Skeleton, id: JointId) -> Option<JointId> {
-    const WORDS: [(&str, &str); 3] = [("left", "right"), ("Left", "Right"), ("LEFT", "RIGHT")];
-    const LETTERS: [(char, char); 4] = [('l', 'r'), ('L', 'R'), ('r', 'l'), ('R', 'L')];
-    let name = skeleton.joint(id).name.as_str();
-    let words = WORDS.iter().flat_map(|&(l, r)| [(l, r), (r, l)]);
-    let exchanged = words.flat_map(|(from, to)| {
-        name.match_indices(from)
-            .map(move |(at, _)| format!("{}{to}{}", &name[..at], &name[at + from.len()..]))
-    });
-    // A lone letter: between separators or ends (`arm.L`, `l_arm`), or small before a capital (`lArm`).
-    let letters = name.char_indices().filter_map(|(at, c)| {
-        let (_, to) = LETTERS.iter().find(|(from, _)| *from == c)?;
-        let (before, after) = (&name[..at], &name[at + 1..]);
-        let next = after.chars().next();
-        let starts = before.chars().next_back().is_none_or(|c| !c.is_alphanumeric());
-        let ends = next.is_none_or(|c| !c.is_alphanumeric() || c.is_uppercase());
-        (starts && ends).then(|| format!("{before}{to}{after}"))
-    });
-    exchanged.chain(letters).find_map(|other| skeleton.find(&other))
-}
-
 /// The mirrored translation of a joint: `rest + matrix (partner's - partner's rest)`.
 #[derive(Debug)]
 struct MirroredTranslation {
@@ -96,8 +63,10 @@ struct MirroredTranslation {
 struct Mirror {
     parents: Vec<Option<JointId>>,
     partner: Vec<JointId>,
-    /// Model-space rotations of the reference pose.
+    /// Model-space rotations of the reference pose: `R_j0`.
     reference: Vec<Quat>,
+    /// The same of a pose whose limbs are the mirror image of the reference pose's: `S_j R_j0`.
+    image: Vec<Quat>,
     shifts: Vec<MirroredTranslation>,
 }
 
@@ -106,10 +75,11 @@ impl Mirror {
         let skeleton = character.skeleton();
         let pose = character.calibration_pose();
         let reference: Vec<Quat> = pose.joints().iter().map(|t| t.rotation).collect();
+        let image = mirror_image(&character.rig, &pose, &partner);
         let plane = Mat3::from_diagonal(&Vec3::new(-1.0, 1.0, 1.0));
-        let of = |id: Option<JointId>| {
-            id.map_or(Mat3::identity(), |p| reference[p.index()].to_rotation_matrix().into_inner())
-        };
+        fn of(rotations: &[Quat], id: Option<JointId>) -> Mat3<f64> {
+            id.map_or(Mat3::identity(), |p| rotations[p.index()].to_rotation_matrix().into_inner())
+        }
         let hips = character.rig.joint(Role::Hips).unwrap_or(JointId::new(0));
         let shift = |id: JointId| {
             let other = partner[id.index()];
@@ -117,7 +87,7 @@ impl Mirror {
             // A translation can be swapped only between parents that swap as well.
             let swaps = skeleton.parent(other) == parent.map(|p| partner[p.index()]);
             let source = if swaps { other } else { id };
-            let matrix = of(parent).transpose() * plane * of(skeleton.parent(source));
+            let matrix = of(&image, parent).transpose() * plane * of(&reference, skeleton.parent(source));
             let rest = |id: JointId| skeleton.joint(id).rest.translation;
             // From the root to the hips the position itself is mirrored, elsewhere the displacement from rest.
             let whole = source == id && skeleton.is_ancestor(id, hips);
@@ -126,7 +96,7 @@ impl Mirror {
             MirroredTranslation { source, matrix, rest, source_rest }
         };
         let shifts = skeleton.ids().map(shift).collect();
-        Self { parents: skeleton.parents().to_vec(), partner, reference, shifts }
+        Self { parents: skeleton.parents().to_vec(), partner, reference, image, shifts }
     }
 
     /// The mirrored local rotations of one frame.
@@ -136,9 +106,71 @@ impl Mirror {
         }
         for (j, partner) in self.partner.iter().enumerate() {
             let p = partner.index();
-            mirrored[j] = reflect(&(model[p] * self.reference[p].inverse())) * self.reference[j];
+            mirrored[j] = reflect(&(model[p] * self.reference[p].inverse())) * self.image[j];
         }
     }
+}
+
+/// `S_j R_j0` for every joint: trunk and collar bones by the line through the hip joints, feet by the direction of their toes over the
+/// ground, limbs and fingers by their segments; what hangs on these without one of its own follows.
+fn mirror_image(rig: &Rig, pose: &ModelPose, partner: &[JointId]) -> Vec<Quat> {
+    let skeleton = rig.skeleton();
+    let seen = |v: Vec3| Vec3::new(-v.x, v.y, v.z);
+    let trunk = Figure::of(rig, pose).map(|f| arc(&f.left, &-seen(f.left), &Vec3::y())).unwrap_or_default();
+    let segment = |id: JointId| {
+        let role = rig.role(id)?;
+        let side = role.side()?;
+        let end = match role {
+            Role::Finger(_, finger, n) => rig.joint(Role::Finger(side, finger, n + 1)),
+            Role::Foot(_) => rig.joint(Role::Toes(side)),
+            _ => outward(role).iter().find_map(|end| rig.joint(end(side))),
+        };
+        Some(pose.position(end?) - pose.position(id))
+    };
+    let mut rotated: Vec<Quat> = Vec::with_capacity(skeleton.len());
+    for id in skeleton.ids() {
+        let role = rig.role(id);
+        let on = match role {
+            Some(role) if role.side().is_none() => trunk,
+            Some(Role::Clavicle(_) | Role::Foot(_)) => trunk,
+            _ => skeleton.parent(id).map_or(Quat::identity(), |p| rotated[p.index()]),
+        };
+        let ends = segment(id).zip(segment(partner[id.index()])).map(|(own, other)| (on * own, seen(other)));
+        rotated.push(match ends {
+            Some((own, other)) if matches!(role, Some(Role::Foot(_))) => {
+                let level = |v: Vec3| Vec3::new(v.x, 0.0, v.z);
+                arc(&level(own), &level(other), &Vec3::y()) * on
+            }
+            Some((own, other)) => arc(&own, &other, &Vec3::z()) * on,
+            None => on,
+        });
+    }
+    rotated.iter().zip(pose.joints()).map(|(rotated, joint)| rotated * joint.rotation).collect()
+}
+
+/// The tracks of mirrored morph weights; other animated nodes are left out.
+fn mirrored_tracks(
+    tracks: &[PropertyTrack],
+    character: &Character,
+    warnings: &mut Warnings,
+) -> Vec<PropertyTrack> {
+    let mut kept = Vec::new();
+    for track in tracks {
+        let place = format!("the node {}", one_line(&track.node));
+        if track.property != AnimatedProperty::Weights {
+            let message = "animated nodes other than joints are not mirrored and are omitted";
+            warnings.add("carried-dropped", message, place);
+            continue;
+        }
+        let swapped = with_weights_swapped(track, character);
+        if swapped.is_none() {
+            let message = "no morph target is the other side of another by name: the weights are kept unmirrored (name the targets \
+                           of both sides alike but for `Left` and `Right`, `L` and `R`)";
+            warnings.add("face-not-mirrored", message, place);
+        }
+        kept.push(swapped.unwrap_or_else(|| track.clone()));
+    }
+    kept
 }
 
 /// `M R M`: the mirrored rotation.
@@ -180,10 +212,7 @@ impl Stage for Mirror {
         let mut new =
             Clip::new(clip.name.clone(), clip.sample_rate, joints, rotations, translated, translations);
         (new.start, new.tolerance) = (clip.start, clip.tolerance);
-        if let Some(first) = clip.property_tracks.first() {
-            let message = "morph weights and nodes other than joints are not mirrored and are omitted";
-            report.warnings.add("carried-dropped", message, format!("the node {}", first.node));
-        }
+        new.property_tracks = mirrored_tracks(&clip.property_tracks, &motion.character, &mut report.warnings);
         fix_hemispheres(&mut new);
         let contacts = motion.contacts.map(|c| c.mirrored());
         Ok(Motion { clip: new, contacts, ..motion })
@@ -194,8 +223,9 @@ impl Stage for Mirror {
 mod tests {
     use super::super::scenes::{run, walk, walker};
     use super::*;
-    use crate::math::Transform;
-    use crate::model::Joint;
+    use crate::math::exp;
+    use crate::model::{Mesh, MorphTarget, Skeleton};
+    use std::sync::Arc;
 
     #[test]
     fn mirrored_twice_is_the_motion() {
@@ -241,27 +271,77 @@ mod tests {
         }
     }
 
+    /// The walker with its right arm 12 degrees lower at rest than its left one.
+    fn lopsided(frames: usize) -> Motion {
+        let motion = walk(frames, true);
+        let character = &motion.character;
+        let skeleton = character.skeleton();
+        let rest = skeleton.rest_model_pose();
+        let mut joints = skeleton.joints().to_vec();
+        let lowered = skeleton.find("right_hand").unwrap();
+        let axes = rest.joint(skeleton.parent(lowered).unwrap()).rotation;
+        let turn = exp(&(Vec3::z() * 12.0_f64.to_radians()));
+        let offset = &mut joints[lowered.index()].rest.translation;
+        *offset = axes.inverse() * turn * axes * *offset;
+        let rig = Rig::new(
+            Skeleton::new(joints).unwrap(),
+            character.rig.assignments().map(|(r, a)| (r, a.clone())),
+        );
+        Motion::new(Arc::new(Character::new("lopsided", rig)), motion.clip)
+    }
+
+    /// The direction of the arm of one side in a frame.
+    fn arm(motion: &Motion, frame: usize, side: &str) -> Vec3 {
+        let pose = motion.model_pose(frame);
+        let at =
+            |part: &str| pose.position(motion.character.skeleton().find(&format!("{side}_{part}")).unwrap());
+        at("hand") - at("upper_arm")
+    }
+
     #[test]
-    fn sides_are_found_in_names() {
-        let names = [
-            "root",
-            "Arm.L",
-            "Arm.R",
-            "leg_l",
-            "leg_r",
-            "lThumb",
-            "rThumb",
-            "x:LeftToe",
-            "x:RightToe",
-            "upright",
-            "tail",
-        ];
-        let parent = |i: usize| (i > 0).then(|| JointId::new(0));
-        let joint = |(i, name): (usize, &&str)| Joint::new(*name, parent(i), Transform::identity());
-        let skeleton = Skeleton::new(names.iter().enumerate().map(joint).collect()).unwrap();
-        let rig = Rig::new(skeleton, []);
-        let found: Vec<usize> = partners(&rig).into_iter().map(JointId::index).collect();
-        assert_eq!(found, [0, 2, 1, 4, 3, 6, 5, 8, 7, 9, 10]);
+    fn limbs_that_are_not_symmetric_at_rest_are_mirror_images_all_the_same() {
+        let motion = lopsided(20);
+        let once = run(&MirrorConfig::default(), motion.clone()).unwrap();
+        let twice = run(&MirrorConfig::default(), once.clone()).unwrap();
+        for frame in 0..20 {
+            for (side, other) in [("left", "right"), ("right", "left")] {
+                let seen = arm(&motion, frame, other);
+                let off = (arm(&once, frame, side) - Vec3::new(-seen.x, seen.y, seen.z)).norm();
+                assert!(off < 1e-12, "{frame} {side}: {off}");
+            }
+        }
+        for (a, b) in twice.clip.all_rotations().iter().zip(motion.clip.all_rotations()) {
+            assert!((a.coords - b.coords).norm().min((a.coords + b.coords).norm()) < 1e-12);
+        }
+    }
+
+    #[test]
+    fn morph_weights_are_swapped_by_the_names_of_their_targets() {
+        let mirrored = |names: &[&str], property: AnimatedProperty| {
+            let mut motion = walker(2);
+            let mut character = (*motion.character).clone();
+            let morphs = names.iter().map(|n| MorphTarget { name: (*n).into(), ..Default::default() });
+            character.meshes =
+                vec![Mesh { node: "Face".into(), morphs: morphs.collect(), ..Default::default() }];
+            motion.character = Arc::new(character);
+            let (node, width) = ("Face".to_owned(), names.len());
+            let values = (0..2 * width).map(|k| k as f32).collect();
+            motion.clip.property_tracks = vec![PropertyTrack { node, property, width, values }];
+            let stage =
+                MirrorConfig::default().resolve(&Setting::new(Arc::clone(&motion.character), "")).unwrap();
+            let mut report = Report::default();
+            let result = stage.apply(motion, &mut report).unwrap();
+            let values = result.clip.property_tracks.first().map(|track| track.values.clone());
+            (values, report.warnings.iter().map(|w| w.code).collect::<Vec<_>>())
+        };
+        let face =
+            ["jawOpen", "mouthSmileLeft", "Brow_R", "mouthSmileRight", "Brow_L", "eyeBlinkL", "eyeBlinkR"];
+        let swapped = [0.0, 3.0, 4.0, 1.0, 2.0, 6.0, 5.0, 7.0, 10.0, 11.0, 8.0, 9.0, 13.0, 12.0];
+        assert_eq!(mirrored(&face, AnimatedProperty::Weights), (Some(swapped.to_vec()), vec![]));
+        let (kept, codes) = mirrored(&["jawOpen", "upright"], AnimatedProperty::Weights);
+        assert_eq!((kept, codes), (Some(vec![0.0, 1.0, 2.0, 3.0]), vec!["face-not-mirrored"]));
+        let (none, codes) = mirrored(&["a", "b", "c"], AnimatedProperty::Translation);
+        assert_eq!((none, codes), (None, vec!["carried-dropped"]));
     }
 
     #[test]

@@ -13,6 +13,7 @@ pub mod written_keys;
 mod limits;
 mod r#loop;
 mod mirror;
+mod mirror_partners;
 #[cfg(feature = "physics")]
 mod perform;
 #[cfg(feature = "physics")]

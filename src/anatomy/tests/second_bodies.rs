@@ -57,3 +57,28 @@ fn bodies_beside_each_other_are_told_apart_without_roles() {
         }
     }
 }
+
+#[test]
+fn bodies_whose_limbs_are_branches_of_their_own_are_told_apart() {
+    for count in 1..4 {
+        let rig = bodies(count);
+        let skeleton = rig.skeleton();
+        let rest = skeleton.rest_model_pose();
+        // Legs and arms hang on the root, as those of Rigify's deform skeleton.
+        let loose = |name: &str| ["upper_leg", "upper_arm"].iter().any(|part| name.contains(part));
+        let joints = skeleton.ids().zip(skeleton.joints()).map(|(id, joint)| {
+            let root = Some(JointId::new(0)).filter(|_| loose(&joint.name));
+            Joint {
+                parent: root.or(joint.parent),
+                rest: root.map_or(joint.rest, |_| *rest.joint(id)),
+                ..joint.clone()
+            }
+        });
+        let pieces = Skeleton::new(joints.collect()).unwrap();
+        assert!(pieces.children(JointId::new(0)).len() == 5 * count);
+        let found = bodies_apart(&pieces, &rest);
+        let each = (skeleton.len() - 1) / count;
+        let sizes: Vec<usize> = found.own.iter().map(Vec::len).collect();
+        assert_eq!(sizes, if count > 1 { vec![each; count] } else { Vec::new() });
+    }
+}

@@ -1,8 +1,8 @@
 //! The stage `retarget` between two bodies on one skeleton.
 
 use crate::made_bodies::{ADULT, Build, GESTURES, body, bones, perform};
-use posemill::math::Quat;
-use posemill::model::{Character, Motion};
+use posemill::math::{Quat, Vec3, exp};
+use posemill::model::{Character, Motion, Rig, Skeleton};
 use posemill::report::Report;
 use posemill::stages::{RetargetConfig, Setting, StageConfig};
 use std::sync::Arc;
@@ -40,4 +40,21 @@ fn hands_keep_their_place_on_a_stouter_body_with_the_same_bones() {
     }
     // Two centimetres at the end of a 55 cm arm: trunk and thighs are thicker by more than that.
     assert!(moved > 0.04, "{moved} radians");
+}
+
+#[test]
+fn bones_that_are_rotated_as_a_whole_at_rest_are_the_same_bones() {
+    let target = Arc::new(body(&ADULT));
+    let made = bones(&ADULT);
+    let mut joints = made.skeleton().joints().to_vec();
+    joints[0].rest.rotation = exp(&Vec3::new(-0.7, 0.1, 0.15));
+    let roles: Vec<_> = made.rig.assignments().map(|(role, at)| (role, at.clone())).collect();
+    let rig = Rig::new(Skeleton::new(joints).unwrap(), roles);
+    let leaning = Arc::new(Character::new("leaning", rig));
+    for gesture in GESTURES {
+        let motion = perform(&target, gesture);
+        let bare = Motion::new(Arc::clone(&leaning), motion.clip.clone());
+        let off = apart(&[onto(&bare, &target)[0].clone(), motion]);
+        assert!(off < 1e-9, "{gesture:?}: {off} radians");
+    }
 }

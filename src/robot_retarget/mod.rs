@@ -11,6 +11,7 @@ mod take_body;
 mod robot_goals;
 mod robot_state;
 mod small_system;
+mod trunk_start;
 mod starting_poses;
 mod normal_equations;
 mod chain_rows;

@@ -28,7 +28,7 @@ const FIRST_STEP: f64 = 0.7;
 
 /// The states that solve the goals, from a first guess.
 pub(super) fn solve(unknowns: &Unknowns, goals: &Goals, states: Vec<RobotState>) -> Vec<RobotState> {
-    let mut search = Search::of(unknowns, states);
+    let mut search = WindowSolve::of(unknowns, states);
     for (number, round) in ROUNDS.iter().enumerate() {
         let settings = Settings::FINAL.softened(round.softness);
         let equations = Equations { unknowns, goals, settings, cutoff: round.cutoff };
@@ -47,7 +47,7 @@ pub(super) fn solve(unknowns: &Unknowns, goals: &Goals, states: Vec<RobotState>)
 }
 
 /// The states of a window, the equations about them, and the room to try others.
-struct Search {
+struct WindowSolve {
     states: Vec<RobotState>,
     placed: Vec<Placed>,
     moved: Vec<RobotState>,
@@ -57,7 +57,7 @@ struct Search {
     damping: f64,
 }
 
-impl Search {
+impl WindowSolve {
     fn of(unknowns: &Unknowns, states: Vec<RobotState>) -> Self {
         let mut placed = vec![Placed::default(); states.len()];
         states.iter().zip(&mut placed).for_each(|(state, placed)| unknowns.place(state, placed));

@@ -168,6 +168,29 @@ mod tests {
             .prop_filter_map("not zero", |v| v.try_normalize(1e-3))
     }
 
+    #[test]
+    fn a_sample_between_two_cells_is_in_either_and_thicker_skin_is_another() {
+        // The direction at a place around a segment, from 0 to 4: the inverse of `around`.
+        let direction = |at: f64| match at {
+            at if at < 1.0 => [at, 1.0 - at],
+            at if at < 3.0 => [2.0 - at, (2.0 - at).abs() - 1.0],
+            at => [at - 4.0, at - 3.0],
+        };
+        let table = |beside: f64, thicker: f64| {
+            let cells = (0..CELLS).flat_map(|row| (0..CELLS).map(move |column| (row, column)));
+            let sample = |row: usize, at: f64, radius: f64| {
+                let along = (row as f64 + 0.5) / CELLS as f64 * 3.0 - 1.0;
+                RadiusSample { along, around: direction(at), radius: radius + thicker, area: 1.0 }
+            };
+            let even = cells.map(|(row, column)| sample(row, (column as f64 + 0.5) / 4.0, 0.1));
+            let hump = (0..3).map(|_| sample(8, 1.25 + beside, 0.2));
+            RadiusTable::of(&even.chain(hump).collect::<Vec<_>>())
+        };
+        let own = table(-1e-9, 0.0);
+        assert!(own.apart(&table(1e-9, 0.0)) < 1e-9);
+        assert!(own.apart(&table(-1e-9, 0.01)) > 0.009);
+    }
+
     proptest! {
         /// The radius is continuous, within those of the samples, and mirrored for a mirrored body.
         #[test]

@@ -248,3 +248,29 @@ fn a_fault_of_a_condition_points_at_its_place() {
     let named = posemill(folder.path(), &["table", "out", "-o", "t.xls"]);
     assert!(text(&named.stderr).starts_with("error: `t.xls` has no extension of a table"));
 }
+
+/// Rows without a verdict are in no selection that asks for one, by whatever way it is asked.
+#[test]
+fn takes_that_were_not_measured_pass_no_condition_on_measures() {
+    let folder = library();
+    let run = ["run", "p.toml", "--set", "output.report=false", "--output", "unmeasured"];
+    assert!(posemill(folder.path(), &run).status.success());
+    for (condition, kept) in [
+        ("not(verdict==over)", 0),
+        ("verdict!=over", 0),
+        ("not(foot_skate_p95>2cm/s)", 0),
+        ("not(verdict==over and frames>100000)", 4),
+        ("verdict==good or frames>0", 4),
+        ("not(verdict==good or frames>0)", 0),
+    ] {
+        let output = posemill(folder.path(), &["table", "unmeasured", "--where", condition]);
+        assert_eq!(text(&output.stdout).lines().count(), kept, "{condition}");
+        let said = text(&output.stderr);
+        let unknown = kept == 0 && !condition.contains("or");
+        assert_eq!(
+            said.contains("4 rows lack a value that `--where` compares"),
+            unknown,
+            "{condition}: {said}"
+        );
+    }
+}

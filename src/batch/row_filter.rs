@@ -1,6 +1,7 @@
 //! Conditions on rows of the table of results: `foot_skate_p95 < 2cm/s and (duration > 1s or verdict == good)`.
 //!
-//! `or` binds less than `and`, `not` most. A comparison with something that a row does not have is false.
+//! `or` binds less than `and`, `not` most. A comparison with something that a row does not have is unknown, as in SQL: so is its
+//! opposite, and a row is kept only where the whole condition is true.
 
 use super::result_table::ResultRow;
 use crate::measure::{find, names_near, quantity};
@@ -113,20 +114,33 @@ impl RowFilter {
         }
     }
 
-    /// Whether a row fulfils it.
-    pub fn holds(&self, row: &ResultRow) -> bool {
+    /// Whether a row fulfils it; `None` where that depends on something that the row does not have.
+    pub fn holds(&self, row: &ResultRow) -> Option<bool> {
         match self {
-            Self::All(parts) => parts.iter().all(|part| part.holds(row)),
-            Self::Any(parts) => parts.iter().any(|part| part.holds(row)),
-            Self::Not(part) => !part.holds(row),
+            Self::All(parts) => decided_by(false, parts, row),
+            Self::Any(parts) => decided_by(true, parts, row),
+            Self::Not(part) => part.holds(row).map(|holds| !holds),
             Self::Number(name, sign, value) => {
-                number(row, name).and_then(|x| x.partial_cmp(value)).is_some_and(|order| sign.holds(order))
+                number(row, name).and_then(|x| x.partial_cmp(value)).map(|order| sign.holds(order))
             }
             Self::Text(name, sign, value) => {
-                text(row, name).is_some_and(|found| sign.holds(found.cmp(value.as_str())))
+                text(row, name).map(|found| sign.holds(found.cmp(value.as_str())))
             }
         }
     }
+}
+
+/// One part with the value `deciding` decides; otherwise all others have to be known.
+fn decided_by(deciding: bool, parts: &[RowFilter], row: &ResultRow) -> Option<bool> {
+    let mut all = Some(!deciding);
+    for part in parts {
+        match part.holds(row) {
+            Some(holds) if holds == deciding => return Some(deciding),
+            Some(_) => {}
+            None => all = None,
+        }
+    }
+    all
 }
 
 fn number(row: &ResultRow, name: &str) -> Option<f64> {

@@ -39,7 +39,7 @@ pub(crate) use mobility::MobilityOverride;
 pub use point_masses::PointMass;
 pub(crate) use range_of_motion::{MotionRange, range_of_motion};
 #[cfg(feature = "physics")]
-pub(crate) use segment_table::{body_mass, segment_of};
+pub(crate) use segment_table::{COMMON_MASS, segment_of};
 pub(crate) use self_contact::{Overlap, SelfContact};
 #[cfg(feature = "physics")]
 pub(crate) use skin_volume::skin_volume;

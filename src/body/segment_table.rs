@@ -70,12 +70,10 @@ pub fn segment_of(role: Role) -> Option<Segment> {
     })
 }
 
-/// The mass in kilograms of a body of this height in metres: a body mass index of 22.5 kg/m^2, the middle of the normal
-/// range.
+/// The mass of a body that states none, kilograms: at a height of 1.75 m a body mass index of 22.9 kg/m^2, in the middle of the
+/// normal range.
 #[cfg(feature = "physics")]
-pub fn body_mass(height: f64) -> f64 {
-    22.5 * height * height
-}
+pub const COMMON_MASS: f64 = 70.0;
 
 #[cfg(all(test, feature = "physics"))]
 mod tests {

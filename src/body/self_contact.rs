@@ -49,11 +49,13 @@ impl SelfContact {
     }
 
     /// The capsules of the body.
+    #[cfg(feature = "physics")]
     pub(crate) fn capsules(&self) -> &[Capsule] {
         &self.capsules
     }
 
     /// The pairs of capsules that can intersect, by index; the first is the one that is lighter to move.
+    #[cfg(feature = "physics")]
     pub(crate) fn pairs(&self) -> &[[usize; 2]] {
         &self.pairs
     }

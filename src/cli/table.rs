@@ -92,7 +92,12 @@ pub fn run(arguments: &TableArguments, console: &Console) -> Result<Exit, Failur
     let mut duplicates = 0;
     let rows = table.rows().inspect(|row| duplicates += usize::from(row.duplicate_of.is_some()));
     let rows = rows.filter(|row| !arguments.unique || row.duplicate_of.is_none());
-    let rows = rows.filter(|row| filter.as_ref().is_none_or(|filter| filter.holds(row)));
+    let mut unknown = 0;
+    let rows = rows.filter(|row| {
+        let holds = filter.as_ref().map_or(Some(true), |filter| filter.holds(row));
+        unknown += usize::from(holds.is_none());
+        holds == Some(true)
+    });
     let mut kept = 0;
     let rows = rows.inspect(|_| kept += 1);
     let columns = &table.columns;
@@ -131,6 +136,13 @@ pub fn run(arguments: &TableArguments, console: &Console) -> Result<Exit, Failur
         let takes = if duplicates == 1 { "take has" } else { "takes have" };
         console.note(format!(
             "{duplicates} {takes} the content of another one: `duplicate_of` names it, `--unique` leaves them out"
+        ));
+    }
+    if unknown > 0 {
+        let rows = if unknown == 1 { "row lacks" } else { "rows lack" };
+        console.warning(format!(
+            "{unknown} {rows} a value that `--where` compares, and are left out\n\
+             set `output.report = true` in the pipeline, so that takes are measured, and run it again"
         ));
     }
     console.note(format!("{kept} of {} rows", table.count()));

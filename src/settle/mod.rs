@@ -15,6 +15,7 @@ mod body_trajectory;
 mod joint_limit_rows;
 mod contact_hull;
 mod self_contact_rows;
+mod scaled_motion;
 mod ragdoll_release;
 mod swinging_chains;
 mod perform;

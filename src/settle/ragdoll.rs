@@ -6,7 +6,7 @@
 //! pose back and forth returns the same pose. Where a file parents a foot to something else than its leg, its body hangs on
 //! the leg all the same, and its position is taken too. Space: model space of the skeleton, Y up. Units: SI.
 
-use crate::body::{body_mass, segment_of};
+use crate::body::{COMMON_MASS, segment_of};
 use crate::dynamics::{Articulation, Body, BodyState, Constraint, ConstraintKind};
 use crate::math::{Mat3, Transform, Vec3, any_perpendicular};
 use crate::measure::GRAVITY;
@@ -131,7 +131,7 @@ impl Ragdoll {
             return None;
         }
         let height = height_of(skeleton, &rest);
-        let mass = character.mass.kilograms.unwrap_or_else(|| body_mass(height));
+        let mass = character.mass.kilograms.unwrap_or(COMMON_MASS);
         let mut part_of_joint: Vec<Option<usize>> = vec![None; skeleton.len()];
         for id in skeleton.ids() {
             let own = tree.iter().position(|p| p.1 == id);

@@ -2,12 +2,14 @@
 //!
 //! Joints keep their limits and have a little friction; the skin touches the ground ([`ContactHull`]), and the parts of the
 //! body touch each other ([`SelfContactRows`]). A hit is an impulse at one part, to which the whole body responds: the velocities are
-//! projected onto what the joints allow, orthogonally in the mass metric. Space: model space. Units: SI.
+//! projected onto what the joints allow, orthogonally in the mass metric. A figure of any size falls as one of 1.75 m does, in the same
+//! time, as takes keep their time on bodies of any size. Space: model space. Units: SI, of the figure at 1.75 m.
 
 use super::body_trajectory::BodyTrajectory;
 use super::contact_hull::ContactHull;
 use super::joint_limit_rows::JointLimitRows;
 use super::ragdoll::{Ragdoll, RagdollPart};
+use super::scaled_motion::scaled;
 use super::self_contact_rows::SelfContactRows;
 use crate::body::{COMMON_HEIGHT, CharacterBody};
 use crate::dynamics::{ArticulationSolver, BallDrive, World, WorldSettings, project_velocities};
@@ -27,11 +29,11 @@ pub struct RagdollRelease {
     /// The part that is hit at that time, and the impulse in newton seconds.
     pub hit: Option<(Role, Vec3)>,
     /// Friction of the joints: damping in newton metres at one radian a second, for each newton metre of gravity's moment
-    /// about the joint, in a body of 1.75 m; scaled with the root of the height in others, which fall more slowly.
+    /// about the joint.
     pub resistance: f64,
     /// Coefficient of Coulomb friction on the ground.
     pub friction: f64,
-    /// The height of the ground, metres.
+    /// The height of the ground, metres of the motion.
     pub ground: f64,
     /// The longest time step, seconds.
     pub step: f64,
@@ -60,6 +62,8 @@ pub struct RagdollFall {
     pub from: usize,
     /// Kinetic and potential energy by step, joules.
     pub energy: Vec<f64>,
+    /// How deep the skin is in the ground at the release, metres.
+    pub sunk: f64,
     /// The largest depth of a vertex in the ground, metres.
     pub penetration: f64,
     /// The largest depth of a part of the body in another, beyond that at the release, metres.
@@ -73,9 +77,8 @@ pub struct RagdollFall {
 /// Extra damping of the toes, N m s/rad: they bear the weight of the body, but are not moved by much of it.
 const STIFF_TOES: f64 = 5.0;
 
-/// Kinetic energy at rest, at most, joules per kilogram and metre of height (that of 0.1 m/s in a body of 1.75 m): a larger
-/// body falls faster, in proportion to the root of its height.
-const STILL: f64 = 0.005 / 1.75;
+/// Kinetic energy at rest, at most, joules per kilogram: that of 0.1 m/s.
+const STILL: f64 = 0.005;
 
 /// How long the energy must be that small before the body is put to rest, seconds.
 const STILL_FOR: f64 = 0.25;
@@ -92,7 +95,10 @@ const BRING_IN: f64 = 0.3;
 
 /// The fall of the performer of a motion; `None` for a body that no ragdoll can be made of, or a time after the clip.
 pub fn release_ragdoll(motion: &Motion, how: &RagdollRelease) -> Option<RagdollFall> {
-    let character = &motion.character;
+    let factor = COMMON_HEIGHT / Ragdoll::of(&motion.character)?.height;
+    let how = &RagdollRelease { ground: how.ground * factor, ..*how };
+    let figure = scaled(motion, factor);
+    let character = &figure.character;
     let ragdoll = Ragdoll::of(character)?;
     let (clip, rate) = (&motion.clip, motion.clip.sample_rate);
     let from = (how.at * rate).round() as usize;
@@ -100,13 +106,14 @@ pub fn release_ragdoll(motion: &Motion, how: &RagdollRelease) -> Option<RagdollF
         return None;
     }
     let mechanism = Mechanism::humanoid(&character.rig, &character.calibration_pose());
-    let mut poses = poses_before(motion, &mechanism, from);
+    let mut poses = poses_before(&figure, &mechanism, from);
     let like = poses[from].clone();
-    let mut simulation = RagdollSimulation::new(motion, &ragdoll, &mechanism, how, (from, &like));
+    let mut simulation = RagdollSimulation::new(&figure, &ragdoll, &mechanism, how, (from, &like));
     let mut fall = RagdollFall {
         motion: motion.clone(),
         from,
         energy: vec![simulation.world.energy()],
+        sunk: simulation.hull.look(&simulation.world.states, 0.0).max(0.0),
         penetration: 0.0,
         overlap: 0.0,
         excess: simulation.limits.excess(&simulation.world.states),
@@ -128,7 +135,7 @@ pub fn release_ragdoll(motion: &Motion, how: &RagdollRelease) -> Option<RagdollF
         fall.excess = fall.excess.max(simulation.limits.excess(&world.states));
         // A body that hardly moves is put to rest: the solver's last trembling is no motion.
         let kinetic = world.articulation.kinetic_energy(&world.states);
-        slow = if kinetic < STILL * ragdoll.height * ragdoll.mass { slow + h } else { 0.0 };
+        slow = if kinetic < STILL * ragdoll.mass { slow + h } else { 0.0 };
         if slow > STILL_FOR {
             fall.rests_after = fall.rests_after.or(Some((k + 1) as f64 * h));
         }
@@ -136,7 +143,15 @@ pub fn release_ragdoll(motion: &Motion, how: &RagdollRelease) -> Option<RagdollF
             poses.push(ragdoll.pose(character.skeleton(), &world.states, &like));
         }
     }
-    let mut made = Clip::from_poses(clip.name.clone(), rate, character.skeleton(), &poses);
+    let skeleton = motion.character.skeleton();
+    for (f, pose) in poses.iter_mut().enumerate() {
+        for (id, place) in skeleton.ids().zip(pose.local_mut()) {
+            let before = f <= from;
+            place.translation =
+                if before { clip.local(skeleton, f, id).translation } else { place.translation / factor };
+        }
+    }
+    let mut made = Clip::from_poses(clip.name.clone(), rate, skeleton, &poses);
     made.start = clip.start;
     made.property_tracks = clip.property_tracks_in(0..poses.len());
     fix_hemispheres(&mut made);
@@ -228,15 +243,13 @@ impl RagdollSimulation {
     }
 }
 
-/// Friction in every joint, as implicit damping. Bodies of any size fall alike, in a time that grows with the root of their
-/// height (Froude).
+/// Friction in every joint, as implicit damping.
 fn joint_friction(ragdoll: &Ragdoll, resistance: f64) -> Vec<BallDrive> {
-    let slower = (ragdoll.height / COMMON_HEIGHT).sqrt();
     let drive = |(k, part): (usize, &RagdollPart)| {
         part.parent?;
         let moment = part.supported_mass * part.bone.norm().max(0.05) * GRAVITY;
         let toes = if matches!(part.role, Role::Toes(_)) { STIFF_TOES } else { 0.0 };
-        let damping = resistance * moment * slower + toes;
+        let damping = resistance * moment + toes;
         Some(BallDrive {
             constraint: k - 1,
             stiffness: 0.0,

@@ -3,9 +3,11 @@
 //! Every joint of a chain is a rod drawn to its animated rotation by a spring of a given frequency and damping, under a
 //! share of gravity. The joint that the chain hangs on moves as animated: its body is so heavy that nothing moves it. The rest
 //! pose of the character was drawn in gravity: springs bear the weight of the chain in that pose, so that it does not sag. A
-//! cycle starts in its periodic state, so that it stays a cycle. Space: model space. Units: SI.
+//! cycle starts in its periodic state, so that it stays a cycle. Chains swing alike on figures of any size, as takes keep their time on
+//! them: gravity is that of a figure of 1.75 m. Space: model space. Units: SI.
 
 use super::body_trajectory::BodyTrajectory;
+use crate::body::{COMMON_HEIGHT, CharacterBody};
 use crate::dynamics::{
     Articulation, BallDrive, Body, BodyState, Constraint, ConstraintKind, World, WorldSettings, solid,
 };
@@ -77,6 +79,8 @@ pub fn swing(motion: &Motion, tops: &[JointId], how: &Swing) -> (Motion, f64) {
     if joints.is_empty() || clip.frames() < 2 {
         return (motion.clone(), 0.0);
     }
+    let size = CharacterBody::new(&motion.character).height() / COMMON_HEIGHT;
+    let how = &Swing { gravity: how.gravity * size, ..*how };
     let trajectory = BodyTrajectory::new(clip, how.step);
     let (n, h) = (trajectory.steps, trajectory.h);
     let start = trajectory.model(skeleton, 0);

@@ -4,6 +4,7 @@ use super::effector::{EffectorConfig, GoalWord, ResolvedEffector};
 use super::limits::humanoid;
 use super::reach::{EffectorChains, EffectorTasks, Passes};
 use super::{Setting, Stage, StageConfig, StageError};
+use crate::body::{COMMON_HEIGHT, CharacterBody};
 use crate::ik::{Boxed, Ccd, Fabrik, Jacobian, Mechanism, Method, Outcome, Reach, Solver, Stop};
 use crate::ik::{Freedom, Task, TreeSolver, TwoBone};
 use crate::model::{Character, JointId, Mark, MarkKind, Motion, Pose};
@@ -138,7 +139,8 @@ impl StageConfig for IkConfig {
             if self.limits { humanoid(character) } else { Mechanism::floating(character.skeleton()) };
         let mechanism = shorten(mechanism, &effectors);
         let chains = EffectorChains::new(character, &mechanism, &effectors);
-        Ok(Box::new(IkStage { mechanism, effectors, chains, config: self.clone() }))
+        let scale = COMMON_HEIGHT / CharacterBody::new(character).height();
+        Ok(Box::new(IkStage { mechanism, effectors, chains, scale, config: self.clone() }))
     }
 }
 
@@ -155,6 +157,9 @@ fn shorten(mechanism: Mechanism, effectors: &[ResolvedEffector]) -> Mechanism {
     still.fold(mechanism, |m, id| m.with_freedom(id, Freedom::Fixed))
 }
 
+/// Tolerance of angles, radians.
+const ANGLE: f64 = 1e-2;
+
 /// The whole-body solver iterates to this share of the tolerances. Frames that stop anywhere within the full tolerance do not
 /// form a smooth trajectory.
 const EXACT: f64 = 1e-2;
@@ -165,8 +170,13 @@ struct IkStage {
     mechanism: Mechanism,
     effectors: Vec<ResolvedEffector>,
     chains: EffectorChains,
+    /// From the character's lengths to those of a figure of 1.75 m.
+    scale: f64,
     config: IkConfig,
 }
+
+/// A target that is missed by more than this many tolerances is reported: less is not visible.
+const MISSED: f64 = 10.0;
 
 impl IkStage {
     fn tree(&self) -> TreeSolver {
@@ -191,7 +201,7 @@ impl IkStage {
 
     fn solve(&self, poses: &mut [Pose], asked: &[Vec<EffectorTasks>]) -> Vec<Outcome> {
         let stop =
-            Stop { position: self.config.tolerance_m, angle: 1e-2, iterations: self.config.iterations };
+            Stop { position: self.config.tolerance_m, angle: ANGLE, iterations: self.config.iterations };
         if self.config.solver == SolverName::Tree {
             let exact = Stop { position: EXACT * stop.position, angle: EXACT * stop.angle, ..stop };
             let passes = Passes { solver: self.tree(), warm: self.config.warm_start, stop: exact };
@@ -204,9 +214,19 @@ impl IkStage {
         let solver = self.solver();
         let one = |(pose, asked): (&mut Pose, &Vec<EffectorTasks>)| {
             self.chains.unlock(pose, asked);
-            solver.solve(&self.mechanism, &all(asked), pose, &stop)
+            solver.solve(&self.mechanism, &self.at_common_size(all(asked)), pose, &stop)
         };
         poses.par_iter_mut().zip(asked).map(one).collect()
+    }
+}
+
+impl IkStage {
+    /// The tasks with lengths that count as they would on a figure of 1.75 m: damping and the longest step of the classic solvers
+    /// are for that size.
+    fn at_common_size(&self, mut tasks: Vec<Task>) -> Vec<Task> {
+        let lengths = tasks.iter_mut().filter(|task| !task.is_angular());
+        lengths.for_each(|task| task.weight *= self.scale * self.scale);
+        tasks
     }
 }
 
@@ -251,14 +271,14 @@ impl Stage for IkStage {
             asked.push(self.effectors.iter().map(of_effector).collect::<Vec<_>>());
         }
         let outcomes = self.solve(&mut poses, &asked);
-        self.report_residuals(&outcomes, report);
+        self.report_residuals(&asked, &outcomes, report);
         Ok(with_poses(&motion, &poses))
     }
 }
 
 impl IkStage {
     /// Reports the residuals of every effector over all frames.
-    fn report_residuals(&self, outcomes: &[Outcome], report: &mut Report) {
+    fn report_residuals(&self, asked: &[Vec<EffectorTasks>], outcomes: &[Outcome], report: &mut Report) {
         let frames = outcomes.len() as f64;
         let mut first = 0;
         for (n, effector) in self.effectors.iter().enumerate() {
@@ -280,6 +300,23 @@ impl IkStage {
             report.measure(format!("ik_reached_{name}"), reached, "1");
             report.measure(format!("ik_mean_residual_{name}"), residuals().sum::<f64>() / frames, unit);
             report.measure(format!("ik_max_residual_{name}"), residuals().fold(0.0, f64::max), unit);
+            let tolerance = if unit == "m" { self.config.tolerance_m } else { ANGLE };
+            let acting = asked.iter().zip(residuals()).filter(|(asked, _)| asked[n].share >= 1.0);
+            let missed: Vec<f64> = acting.map(|of| of.1).filter(|by| *by > MISSED * tolerance).collect();
+            if !missed.is_empty() {
+                let most = missed.iter().copied().fold(0.0, f64::max);
+                let more = if effector.config.chain == 0 {
+                    ""
+                } else {
+                    ", or raise `chain` so that more joints help"
+                };
+                let text = format!(
+                    "`{name}` misses its target in {} of {} frames, by up to {most:.2} {unit}\nmove the target nearer{more}",
+                    missed.len(),
+                    outcomes.len()
+                );
+                report.warnings.add("ik-target-missed", text, "ik");
+            }
             first += count;
         }
         let mean =

@@ -3,11 +3,12 @@
 //! Units: seconds, metres, hertz, newton seconds.
 
 use super::flights::labels;
+use super::perform::{MOST_IMPULSE, hit_role};
 use super::written_keys::listed;
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::math::Vec3;
 use crate::measure::AGAINST_THE_TAKE;
-use crate::model::{Motion, Role};
+use crate::model::{Motion, Rig, Role};
 use crate::report::Report;
 use crate::settle::{Ragdoll, RagdollRelease, release_ragdoll};
 use schemars::JsonSchema;
@@ -24,10 +25,10 @@ pub struct RagdollConfig {
     pub let_go_s: f64,
     /// Duration of the simulation, in seconds.
     pub fall_s: f64,
-    /// The part that is hit at the start, such as `head` or `left_hand`. Omitted: none.
+    /// The part that is hit at the start: `chest`, or a role such as `head` or `left_hand`. Omitted: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hit: Option<String>,
-    /// Impulse of the hit in newton seconds, in model space: left, up, forward.
+    /// Impulse of the hit in newton seconds, for a body of `input.mass_kg` (70), in model space: left, up, forward.
     pub hit_impulse_n_s: [f64; 3],
     /// Resistance of the joints to rotation; 0: none.
     pub resistance: f64,
@@ -75,11 +76,26 @@ impl StageConfig for RagdollConfig {
                 faults.push(StageError::key(key, format!("`{key}` is {value}, allowed is {low} to {high}")));
             }
         }
-        if let Some(Err(fault)) = self.hit.as_ref().map(|word| word.parse::<Role>()) {
+        if let Some(Err(fault)) =
+            self.hit.as_ref().filter(|word| *word != "chest").map(|word| word.parse::<Role>())
+        {
             faults.push(StageError::key("hit", fault));
         }
-        if !self.hit_impulse_n_s.iter().all(|x| x.is_finite()) {
-            faults.push(StageError::key("hit_impulse_n_s", "`hit_impulse_n_s` must be three finite numbers"));
+        let impulse = Vec3::from(self.hit_impulse_n_s).norm();
+        if !(impulse <= MOST_IMPULSE) {
+            let text = format!("`hit_impulse_n_s` has {impulse:.0} N s, allowed is at most {MOST_IMPULSE}");
+            faults.push(StageError::key("hit_impulse_n_s", text));
+        }
+        match &self.hit {
+            Some(part) if impulse == 0.0 => {
+                let text = format!("the hit on `{part}` has no impulse\nset `hit_impulse_n_s`");
+                faults.push(StageError::key("hit", text));
+            }
+            None if impulse > 0.0 => {
+                let text = "`hit_impulse_n_s` hits no part\nset `hit`, such as `hit = \"chest\"`";
+                faults.push(StageError::key("hit_impulse_n_s", text));
+            }
+            _ => {}
         }
         if let Some(x) = self.floor_m.filter(|x| !x.is_finite()) {
             faults.push(StageError::key("floor_m", format!("`floor_m` is {x}, allowed is a finite number")));
@@ -95,12 +111,10 @@ impl StageConfig for RagdollConfig {
                 "{text}: it has no hips with limbs\n  hint: list the detected roles with `posemill inspect`; add a name with `--set input.roles.words.WORD=PART`"
             ))
         })?;
-        let missing = self
-            .hit
-            .as_ref()
-            .filter(|word| word.parse::<Role>().ok().is_none_or(|role| ragdoll.find(role).is_none()));
-        if let Some(word) = missing {
-            let names: Vec<String> = ragdoll.parts.iter().map(|part| part.role.to_string()).collect();
+        let hit = self.hit.as_ref().and_then(|word| hit_part(word, &ragdoll, &character.rig));
+        if let Some(word) = self.hit.as_ref().filter(|_| hit.is_none()) {
+            let parts = ragdoll.parts.iter().map(|part| part.role.to_string());
+            let names: Vec<String> = std::iter::once("chest".to_owned()).chain(parts).collect();
             return Err(StageError::key(
                 "hit",
                 format!(
@@ -109,24 +123,36 @@ impl StageConfig for RagdollConfig {
                 ),
             ));
         }
-        Ok(Box::new(RagdollStage { config: self.clone() }))
+        Ok(Box::new(RagdollStage { config: self.clone(), hit }))
     }
+}
+
+/// The part of a ragdoll that a word names: a ragdoll has fewer parts of the trunk than the spine has joints.
+fn hit_part(word: &str, ragdoll: &Ragdoll, rig: &Rig) -> Option<Role> {
+    let role = hit_role(word, rig)?;
+    let part = ragdoll.find(role).or_else(|| ragdoll.part_of(rig.joint(role)?))?;
+    Some(ragdoll.parts[part].role)
 }
 
 /// The resolved stage.
 #[derive(Debug)]
 struct RagdollStage {
     config: RagdollConfig,
+    /// The part that is hit.
+    hit: Option<Role>,
 }
+
+/// A body deeper in the floor than this at the release, metres of a figure of 1.75 m, did not stand on that floor: skin below
+/// the floor is over its limit from 0.03.
+const SUNK: f64 = 0.05;
 
 impl Stage for RagdollStage {
     fn apply(&self, motion: Motion, report: &mut Report) -> Result<Motion, StageError> {
         let config = &self.config;
-        let role = config.hit.as_ref().and_then(|word| word.parse::<Role>().ok());
         let how = RagdollRelease {
             at: config.let_go_s,
             lasts: config.fall_s,
-            hit: role.map(|role| (role, Vec3::from(config.hit_impulse_n_s))),
+            hit: self.hit.map(|role| (role, Vec3::from(config.hit_impulse_n_s))),
             resistance: config.resistance,
             friction: config.friction,
             ground: config.floor_m.unwrap_or_else(|| labels(&motion).ground),
@@ -136,6 +162,14 @@ impl Stage for RagdollStage {
             let text = format!("`let_go_s` is {}, the motion ends before it", config.let_go_s);
             StageError::key("let_go_s", text)
         })?;
+        if fallen.sunk > SUNK {
+            let text = format!(
+                "the body is {:.2} m in the floor when it is released, and what is in the floor may stay there\n\
+                 set `floor_m` to the height that it stands on",
+                fallen.sunk
+            );
+            report.warnings.add("ragdoll-in-floor", text, "ragdoll");
+        }
         let grown = fallen.energy.windows(2).map(|w| w[1] - w[0]).fold(0.0, f64::max);
         report.measure("ragdoll_from", fallen.from as f64, "frame");
         report.measure("ragdoll_penetration", fallen.penetration, "m");

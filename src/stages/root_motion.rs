@@ -92,14 +92,16 @@ impl StageConfig for RootMotionConfig {
             StageError::new("no joint of the character is known to be the hips\nname it in the joint map")
         })?;
         let skeleton = rig.skeleton();
-        if self.mode == RootMotionMode::Extract && skeleton.parent(hips).is_none() {
-            return Err(StageError::key(
-                "mode",
-                format!(
-                    "`extract` needs a joint above the hips, and `{}` is the root\nuse `in_place` or `keep`",
-                    skeleton.joint(hips).name
-                ),
-            ));
+        // A root that the import added, above several in the file, is in no output.
+        let added = setting.arriving.document.as_ref().is_some_and(|d| d.nodes.first() == Some(&None));
+        if self.mode == RootMotionMode::Extract && (skeleton.parent(hips).is_none() || added) {
+            let hips = &skeleton.joint(hips).name;
+            let text = if added {
+                "`extract` needs one joint above all others, and the file has several roots".to_owned()
+            } else {
+                format!("`extract` needs a joint above the hips, and `{hips}` is the root")
+            };
+            return Err(StageError::key("mode", format!("{text}\nuse `in_place` or `keep`")));
         }
         let rest = setting.arriving.calibration_pose().joint(hips).rotation;
         let skinned = skinned_above(&setting.arriving, hips);
@@ -209,7 +211,7 @@ impl Stage for MoveTravel {
 mod tests {
     use super::super::scenes::{run, walk, walker};
     use super::*;
-    use crate::model::{Character, Rig};
+    use crate::model::{Character, Container, Document, Rig};
     use std::sync::Arc;
 
     fn config(mode: RootMotionMode) -> RootMotionConfig {
@@ -295,6 +297,21 @@ mod tests {
         assert_eq!(
             error.to_string(),
             "`extract` needs a joint above the hips, and `hips` is the root\nuse `in_place` or `keep`"
+        );
+        let mut motion = walk(3, true);
+        let document = Document {
+            container: Container::Glb,
+            bytes: Arc::default(),
+            resources: Vec::new(),
+            nodes: vec![None; motion.character.skeleton().len()],
+            fbx: None,
+            model_from_file: Quat::identity(),
+        };
+        motion.character = Arc::new(Character { document: Some(document), ..(*motion.character).clone() });
+        let error = run(&config(RootMotionMode::Extract), motion).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "`extract` needs one joint above all others, and the file has several roots\nuse `in_place` or `keep`"
         );
         let mut motion = walker(3);
         let rig = Rig::new(motion.character.skeleton().clone(), []);

@@ -1,7 +1,7 @@
 //! Mass, centre and inertia of the parts of a performing body: centres and gyration from Winter's table (`body::segment_of`).
 
-use super::performing_body::{MASS, PartJoint};
-use crate::body::segment_of;
+use super::performing_body::PartJoint;
+use crate::body::{COMMON_MASS, segment_of};
 use crate::dynamics::BallLink;
 use crate::math::{Mat3, Transform, Vec3};
 use std::f64::consts::PI;
@@ -36,7 +36,7 @@ impl PartMass {
         let segment = part.role.and_then(segment_of);
         let length = part.bone.norm();
         let axis = part.bone / length;
-        let square = MASS * share / (PI * length * DENSITY);
+        let square = COMMON_MASS * share / (PI * length * DENSITY);
         let along = 0.5 * mass * square;
         let gyration = segment.map_or(LINK_GYRATION, |s| s.gyration) * length;
         // No solid is flatter across its long axis than a disc; the rest is the thickness.
@@ -45,7 +45,8 @@ impl PartMass {
         PartMass {
             mass,
             center: part.bone * segment.map_or(0.5, |s| s.center),
-            inertia: Mat3::identity() * (across + LEAST * (of_mass / MASS)) + of_axis * (along - across),
+            inertia: Mat3::identity() * (across + LEAST * (of_mass / COMMON_MASS))
+                + of_axis * (along - across),
         }
     }
 }

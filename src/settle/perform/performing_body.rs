@@ -9,6 +9,7 @@ use super::contact_forces::Pyramid;
 use super::part_inertia::{PartMass, link};
 use super::part_kind::PartKind;
 use super::part_masses::{contradictions, mass_shares};
+use crate::body::COMMON_MASS;
 use crate::dynamics::{BallTree, JointState, JointVector};
 use crate::kinematics::map_frames_towards;
 use crate::math::{Transform, Vec3, exp};
@@ -18,9 +19,6 @@ use crate::settle::ragdoll::limb_above;
 
 /// Length of thigh and shin of the performing body, metres.
 pub const LEG: f64 = 0.86;
-
-/// Mass of a performing body of which the user says nothing, kilograms.
-pub const MASS: f64 = 70.0;
 
 /// A joint that rotates by less than this over a whole clip does not rotate, radians.
 const STILL: f64 = 1e-4;
@@ -100,7 +98,7 @@ impl PerformingBody {
                 parts[k].bone = direction(&stand, &parts, k) * kind.length;
             }
         }
-        let mass = character.mass.kilograms.unwrap_or(MASS);
+        let mass = character.mass.kilograms.unwrap_or(COMMON_MASS);
         let segments = PartMass::of_parts(&parts, &mass_shares(character, &parts, scale), mass);
         let offsets: Vec<Vec3> = (0..tops.len()).map(|b| offset(&parts, &tops, b, &frames)).collect();
         let links = (0..tops.len()).map(|b| {

@@ -8,6 +8,7 @@ use posemill::math::{Quat, Transform, Vec3, exp, smoothstep};
 use posemill::measure::MetricContext;
 use posemill::model::{Character, ContactPart, Contacts, Hold, ModelPose, Motion, Role, Side};
 use posemill::retarget::{Retarget, RootScale, map};
+use posemill::settle::scaled_motion::scaled;
 use posemill::settle::{Ragdoll, RagdollRelease, Settled, Swing, release_ragdoll, settle_flights, swing};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -297,6 +298,30 @@ fn a_performer_who_is_let_go_falls_and_rests() {
     assert!(grown < 1e-9 * fallen.energy[0], "{grown}");
 }
 
+/// Powers of two, so that a figure of any size is the same to the bit once it is scaled to the common height.
+#[test]
+fn a_figure_of_any_size_falls_alike_in_the_same_time() {
+    let motion = performed("walk.bvh", "mannequin.glb");
+    let fall = |motion: &Motion| {
+        let hit = Some((Role::Spine(2), Vec3::new(10.0, 0.0, -80.0)));
+        let how = RagdollRelease { hit, lasts: 1.0, ..RagdollRelease::default() };
+        release_ragdoll(motion, &how).unwrap()
+    };
+    let one = fall(&motion);
+    for factor in [64.0, 0.5] {
+        let other = fall(&scaled(&motion, factor));
+        assert_eq!(other.energy, one.energy, "{factor}");
+        let (a, b) = (&one.motion, &other.motion);
+        assert_eq!(a.clip.frames(), b.clip.frames());
+        for (a, b) in a.poses().iter().zip(b.poses()) {
+            for (a, b) in a.local().iter().zip(b.local()) {
+                assert_eq!(a.rotation, b.rotation, "{factor}");
+                assert_eq!(a.translation * factor, b.translation, "{factor}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_tail_swings_and_the_body_stays() {
     let motion = performed("turn.bvh", "tailed.glb");
@@ -309,6 +334,26 @@ fn a_tail_swings_and_the_body_stays() {
     for frame in 0..motion.clip.frames() {
         for id in skeleton.ids().filter(|&id| !skeleton.is_ancestor(top, id)) {
             assert_eq!(swung.clip.local(skeleton, frame, id), motion.clip.local(skeleton, frame, id));
+        }
+    }
+}
+
+#[test]
+fn a_tail_swings_alike_on_a_figure_of_any_size() {
+    let motion = performed("turn.bvh", "tailed.glb");
+    let top = motion.character.skeleton().find("tail_01").unwrap();
+    let (one, farthest) = swing(&motion, &[top], &Swing::default());
+    assert!(farthest > 0.1, "{farthest}");
+    for factor in [64.0, 1.0 / 64.0] {
+        let (other, _) = swing(&scaled(&motion, factor), &[top], &Swing::default());
+        for (a, b) in one.poses().iter().zip(other.poses()) {
+            for (a, b) in a.local().iter().zip(b.local()) {
+                assert!(
+                    a.rotation.angle_to(&b.rotation) < 1e-6,
+                    "{factor}: {}",
+                    a.rotation.angle_to(&b.rotation)
+                );
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::made_figure::figure;
 use posemill::math::{Vec3, exp};
-use posemill::model::{Character, Clip, Motion, Role, Side};
+use posemill::model::{Character, Clip, Motion, Rig, Role, Side, Skeleton};
 use posemill::report::Report;
 use posemill::stages::{IkConfig, LimitsConfig, Setting, StageConfig};
 use proptest::prelude::*;
@@ -322,6 +322,51 @@ fn heads_look_and_frames_may_start_from_the_one_before() {
         let key = Vec3::new(-0.3, 1.2, 0.3).lerp(&Vec3::new(-0.1, 1.5, 0.4), 0.5);
         assert!((place(&after, 30, Role::Hand(Side::Right)) - key).norm() < 2e-3, "{warm}");
     }
+}
+
+/// A character whose lengths are `factor` times as long.
+fn large(factor: f64) -> Arc<Character> {
+    let made = character();
+    let mut joints = made.skeleton().joints().to_vec();
+    joints.iter_mut().for_each(|joint| joint.rest.translation *= factor);
+    let roles: Vec<_> = made.rig.assignments().map(|(role, how)| (role, how.clone())).collect();
+    Arc::new(Character::new("large", Rig::new(Skeleton::new(joints).unwrap(), roles)))
+}
+
+/// The classic solvers damp and clamp lengths of a person, whatever the character's are.
+#[test]
+fn every_solver_reaches_on_characters_of_any_size() {
+    for factor in [100.0, 1.0, 0.01] {
+        let character = large(factor);
+        let mut report = Report::default();
+        for solver in ["transpose", "pseudoinverse", "damped", "selectively_damped", "sugihara", "boxed"] {
+            let text = format!(
+                "solver = \"{solver}\"\niterations = 200\ntolerance_m = {}\n[[effectors]]\njoint = \"right_hand\"\n\
+                 target = [{}, {}, {}]\nchain = 3\n",
+                1e-2 * factor,
+                -0.3 * factor,
+                1.2 * factor,
+                0.3 * factor
+            );
+            let config: IkConfig = toml::from_str(&text).unwrap();
+            let before = motion(&character).part(0..3);
+            let stage = config.resolve(&setting(&character)).unwrap();
+            let after = stage.apply(before, &mut report).unwrap();
+            let target = Vec3::new(-0.3, 1.2, 0.3);
+            let off = (place(&after, 2, Role::Hand(Side::Right)) / factor - target).norm();
+            assert!(off < 2e-2, "{solver} on {factor}: {off}");
+        }
+        assert!(report.warnings.is_empty());
+    }
+}
+
+#[test]
+fn a_target_out_of_reach_is_reported() {
+    let (_, report) = applied("[[effectors]]\njoint = \"right_hand\"\ntarget = [0.0, 9.0, 0.0]\nchain = 3\n");
+    let codes: Vec<_> =
+        report.warnings.iter().map(|warning| (warning.code, warning.message.clone())).collect();
+    assert!(codes.len() == 1 && codes[0].0 == "ik-target-missed", "{codes:?}");
+    assert!(codes[0].1.contains("in 60 of 60 frames"), "{codes:?}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
-//! The stages `ik` and `limits` on made and real bodies, `retarget` on bodies with the same bones, and laws of all stages.
+//! The stages `ik` and `limits` on made and real bodies, falls and hits, `retarget` on bodies with the same bones, and laws of all stages.
 
+mod falls;
 mod ik;
 mod ik_real;
 mod laws;

@@ -1,6 +1,7 @@
 //! Laws of a disturbed body: linearity, momentum, cones of friction, symmetry.
 
 use super::scene::{Scene, chest_hit, hit_along, shipped};
+use crate::body::COMMON_MASS as MASS;
 use crate::dynamics::Placement;
 use crate::math::{Quat, Transform, Vec3, exp};
 use crate::measure::GRAVITY;
@@ -10,7 +11,6 @@ use crate::settle::perform::contact_forces::FRICTION;
 use crate::settle::perform::feed_forward::gravity;
 use crate::settle::perform::performed_clip::distances;
 use crate::settle::perform::performer::{Controls, StepForces};
-use crate::settle::perform::performing_body::MASS;
 use crate::settle::perform::{OnFall, PerformOptions, perform};
 use std::f64::consts::FRAC_PI_2;
 use std::sync::Arc;

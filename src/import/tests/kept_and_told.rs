@@ -138,3 +138,14 @@ fn rates_of_television_come_back_from_fbx_as_they_are() {
         assert!((back / rate - 1.0).abs() < 1e-12, "{back} {rate}");
     }
 }
+
+#[cfg(feature = "formats")]
+#[test]
+fn a_clip_of_one_frame_has_the_rate_of_its_usd_layer() {
+    let mut take = with_hip_joints();
+    take.clips[0] = take.motion(0).unwrap().part(3..4).clip;
+    for format in ["usda", "usdc"] {
+        let back = again(&take, format);
+        assert_eq!((back.clips[0].frames(), back.clips[0].sample_rate), (1, 25.0), "{format}");
+    }
+}

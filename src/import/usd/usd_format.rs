@@ -94,8 +94,8 @@ fn import(source: &SourceFile, options: &ImportOptions) -> Result<Asset, ImportE
     let glb = glb(&layer, &budget, &mut warnings)?;
     let mut file = GltfFile::read_within(Arc::new(glb), None, &budget)?;
     for clip in &mut file.clips {
-        // Times in a GLB are 32-bit floats: a clip at the rate of the layer has this rate.
-        if (clip.sample_rate / layer.rate - 1.0).abs() < 1e-3 {
+        // Times in a GLB are 32-bit floats: a clip at the rate of the layer has this rate. A single frame defines none.
+        if clip.frames() == 1 || (clip.sample_rate / layer.rate - 1.0).abs() < 1e-3 {
             clip.sample_rate = layer.rate;
         }
     }

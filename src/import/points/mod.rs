@@ -2,7 +2,7 @@
 //! rotations to them.
 //!
 //! [`points_format`] reads the files (numbers: [`point_array`], text: [`json_points`]) and knows which number is which
-//! point of the body (`anatomy::PointsLayout`, [`layout_table`]). [`repair`] and [`side_swaps`] correct the points, [`root_path`] finds the path of arrays
+//! point of the body (`anatomy::PointsLayout`, [`layout_table`]). [`repair`], [`side_swaps`] and [`whole_take_sides`] correct the points, [`root_path`] finds the path of arrays
 //! whose origin is the pelvis, [`noise_filter`] removes noise. Then rotations: [`trunk`] by rigid sets of points, [`limbs`]
 //! by bone directions and the solver of the rotation about a bone ([`bone_twist`]) over all frames, [`extremities`] for hands and feet.
 //! [`fitted_skeleton`] joins them to a skeleton in T-pose with a clip. Markers on the skin ([`markers`]) become points first.
@@ -27,6 +27,7 @@ mod rigid_fit;
 mod path_from_feet;
 mod side_swaps;
 mod trunk;
+mod whole_take_sides;
 
 pub use markers::{C3D, TRC};
 pub use points_error::PointsError;

@@ -10,8 +10,10 @@ use crate::math::{Vec3, percentile};
 use crate::signal::{Difference, whittaker_penalty};
 
 const FEET: [&str; 5] = ["ankle", "toe", "heel", "foot_tip", "big_toe"];
-/// Largest extent of the middle of the hips of an array without a path, metres.
+/// Largest extent of the pelvis of an array without a path, and its largest distance from the origin, metres.
 const STILL: f64 = 0.005;
+/// Shortest take that has a path, seconds: half a second is a step.
+const STEP: f64 = 0.5;
 /// Height over its lowest position at which a point is hardly the pivot, metres.
 const HEIGHT: f64 = 0.025;
 /// Frames per second at which costs of height and of jumps were balanced.
@@ -37,12 +39,16 @@ pub(super) fn velocities(track: &[Vec3], dt: f64) -> Vec<Vec3> {
     (0..track.len()).map(one).collect()
 }
 
-/// Whether the pelvis is the origin of every frame.
-pub(super) fn is_missing(points: &PointTracks) -> bool {
-    let hips = points.mid_hips();
-    let low = hips.iter().fold(Vec3::repeat(f64::INFINITY), |a, p| a.inf(p));
-    let high = hips.iter().fold(Vec3::repeat(f64::NEG_INFINITY), |a, p| a.sup(p));
-    hips.len() > 1 && (high - low).max() < STILL
+/// Whether the pelvis is the origin of every frame: at rest, and horizontally at zero.
+pub(super) fn is_missing(points: &PointTracks, dt: f64) -> bool {
+    let at_origin = |track: &[Vec3]| {
+        let low = track.iter().fold(Vec3::repeat(f64::INFINITY), |a, p| a.inf(p));
+        let high = track.iter().fold(Vec3::repeat(f64::NEG_INFINITY), |a, p| a.sup(p));
+        // Elsewhere a pelvis at rest is that of somebody who sits.
+        (high - low).max() < STILL && low.xz().amax().max(high.xz().amax()) < STILL
+    };
+    let pelvis = points.middle("pelvis").is_some_and(at_origin);
+    points.frames as f64 * dt >= STEP && (pelvis || at_origin(&points.mid_hips()))
 }
 
 /// The displacement of all points in each frame.

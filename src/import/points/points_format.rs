@@ -9,7 +9,9 @@ use super::point_array::PointArray;
 use super::point_tracks::PointTracks;
 use super::points_error::PointsError;
 use super::repair_points::Gaps;
-use super::{humanml_vectors, json_points, layout_table, path_from_feet, repair_points, side_swaps};
+use super::{
+    humanml_vectors, json_points, layout_table, path_from_feet, repair_points, side_swaps, whole_take_sides,
+};
 use crate::anatomy::PointsLayout;
 use crate::import::format::{ReadFormat, SourceFile};
 use crate::import::import_error::ImportError;
@@ -187,7 +189,7 @@ impl FittedPoints<'_> {
         let gaps = repair_points::fill(&mut points)?;
         tell_gaps(&gaps, dt, &mut warnings);
         correct_sides(&mut points, options, &mut warnings);
-        if path_from_feet::is_missing(&points) {
+        if path_from_feet::is_missing(&points, dt) {
             let by = path_from_feet::displacements(&points, dt);
             points = points.moved(&by);
             let said = "the pelvis is the origin of each frame: the path was estimated from the feet (jumps are lost)";
@@ -290,6 +292,20 @@ fn correct_sides(points: &mut PointTracks, options: &ImportOptions, warnings: &m
         let code = if group == "arms" { "points-swap-arms" } else { "points-swap-legs" };
         let said = format!("{group}: left and right were exchanged in {frames} frames and are put right");
         warnings.add(code, said, PLACE);
+    }
+    let throughout = whole_take_sides::put_right(points, |_| Vec::new());
+    if !throughout.put_right.is_empty() {
+        let parts = throughout.put_right.join(", ");
+        let said = format!("left and right were exchanged throughout and are put right: {parts}");
+        warnings.add("points-swap-throughout", said, PLACE);
+    }
+    if !throughout.perhaps.is_empty() {
+        let parts = throughout.perhaps.join(", ");
+        let said = format!(
+            "left and right may be exchanged throughout, or limbs are crossed: {parts} (a table of the points, \
+             `input.points.layout`, names them otherwise)"
+        );
+        warnings.add("points-sides-unsure", said, PLACE);
     }
     if options.points.swap_sides {
         side_swaps::exchange(points, |_| true, |_| true);

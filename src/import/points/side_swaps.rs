@@ -1,4 +1,4 @@
-//! Finds frames in which left and right are exchanged, and arrays in which they are throughout.
+//! Finds frames in which left and right are exchanged, and arrays in which all of them are throughout.
 //!
 //! Arms and legs apart; two states per frame, the cheapest path by dynamic programming (Bellman 1957). Units: metres.
 
@@ -112,8 +112,16 @@ pub(super) fn exchanged_throughout(points: &PointTracks) -> bool {
     let nose = points.middle("nose").map(<[Vec3]>::to_vec);
     let mut votes: Vec<f64> = ahead(toe, points.between("ankle")).into_iter().collect();
     votes.extend(ahead(nose, points.between("ear")));
-    for side in Side::BOTH {
-        let [hip, knee, ankle] = ["hip", "knee", "ankle"].map(|part| points.joint(side, part));
+    votes.extend(knee_votes(points, &hips));
+    let against = votes.iter().filter(|v| **v < 0.0).count();
+    votes.len() >= 2 && against as f64 > AGAINST * votes.len() as f64
+}
+
+/// How far the knees that bend do so forwards, as cosines of their axes and the line of the hips.
+pub(super) fn knee_votes(points: &PointTracks, hips: &[Vec3]) -> Vec<f64> {
+    let vote = |side: Side| {
+        let [hip, knee, ankle] = ["hip", "knee", "ankle"].map(|part| points.of(side, part));
+        let (hip, knee, ankle) = (hip?, knee?, ankle?);
         let (mut along, mut total, mut bent) = (0.0, 0.0, 0);
         for frame in 0..points.frames {
             let axis = unit(knee[frame] - hip[frame]).cross(&unit(ankle[frame] - knee[frame]));
@@ -121,10 +129,7 @@ pub(super) fn exchanged_throughout(points: &PointTracks) -> bool {
             total += axis.norm();
             bent += usize::from(axis.norm() > BENT);
         }
-        if bent >= FEWEST {
-            votes.push(along / total);
-        }
-    }
-    let against = votes.iter().filter(|v| **v < 0.0).count();
-    votes.len() >= 2 && against as f64 > AGAINST * votes.len() as f64
+        (bent >= FEWEST).then(|| along / total)
+    };
+    Side::BOTH.into_iter().filter_map(vote).collect()
 }

@@ -64,7 +64,8 @@ pub(super) fn read(bytes: &[u8], budget: &MemoryBudget) -> Result<MarkerRecordin
         _ => None,
     };
     let measures = parameters.of_group("PROCESSING");
-    Ok(MarkerRecording { labels, array: array.checked()?, rate, unit: first("POINT:UNITS"), up, measures })
+    let (array, unit) = (array.checked()?, first("POINT:UNITS"));
+    Ok(MarkerRecording { labels, array, rate, unit, up, usual_up: UpAxis::Z, measures })
 }
 
 fn frames(bytes: &[u8], header: &[u8], parameters: &C3dParameters) -> Result<C3dFrames, String> {

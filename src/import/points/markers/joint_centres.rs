@@ -287,6 +287,30 @@ fn pelvis(markers: &PointTracks, points: &mut PointTracks) {
     put(points, None, "spine1", at(LUMBAR.0 * width, LUMBAR.1 * width, 0.0));
 }
 
+/// The hips, as markers of the pelvis tell them; none where the file gives them or lacks such markers.
+pub(super) fn hips(markers: &PointTracks) -> Vec<(BodyPoint, Vec<Vec3>)> {
+    let mut points = PointTracks { frames: markers.frames, tracks: Vec::new() };
+    if Side::BOTH.iter().all(|side| markers.of(*side, "hip").is_none()) {
+        pelvis(markers, &mut points);
+        points.tracks.retain(|(point, _)| point.part == "hip");
+    }
+    points.tracks
+}
+
+/// The labels of markers that are seen in too few frames, where a joint lacks them.
+pub(super) fn unseen(markers: &PointTracks, labels: &[&str]) -> Vec<String> {
+    let seen = |track: &[Vec3]| 2 * track.iter().filter(|p| p.x.is_finite()).count() >= markers.frames;
+    let (there, gone): (Vec<_>, Vec<_>) =
+        markers.tracks.iter().zip(labels).partition(|((_, track), _)| seen(track));
+    let there: Vec<BodyPoint> = there.into_iter().map(|((point, _), _)| *point).collect();
+    let lost = missing(&there).join(" or ");
+    let needed = |part: &str| lost.split(" or ").any(|site| site == part);
+    gone.into_iter()
+        .filter(|((point, _), _)| needed(point.part))
+        .map(|(_, label)| (*label).to_owned())
+        .collect()
+}
+
 /// Neck, spine and head.
 fn trunk_points(markers: &PointTracks, points: &mut PointTracks) {
     let middle = |part| markers.middle(part);

@@ -1,10 +1,10 @@
 //! C3D and TRC as import formats: reads, corrects, finds the joints, and fits them as arrays of positions.
 
-use super::exchanged_markers::put_right;
-use super::joint_centres::{SubjectSizes, centres, missing};
+use super::joint_centres::{SubjectSizes, centres, missing, unseen};
 use super::marker_recording::MarkerRecording;
 use super::marker_sites::{SiteTable, nearest_set, set_named, set_names};
-use super::{c3d_file, marker_table, rigid_groups, trc_file};
+use super::repair_markers::{repair, tell_head};
+use super::{c3d_file, marker_table, trc_file};
 use crate::anatomy::{ArrayAxes, BodyPoint};
 use crate::import::format::{ReadFormat, SourceFile};
 use crate::import::import_error::ImportError;
@@ -44,7 +44,7 @@ pub const TRC: ReadFormat = ReadFormat {
 };
 
 /// The location that warnings name.
-const PLACE: &str = "the markers";
+pub(super) const PLACE: &str = "the markers";
 /// Labels that a message lists at most.
 const LISTED: usize = 60;
 /// Labels of a second body from which it is told: fewer are stray names.
@@ -54,10 +54,6 @@ const SHINS: [(f64, f64, f64); 4] =
     [(1.0, 0.25, 0.6), (0.01, 25.0, 60.0), (0.0254, 9.8, 23.6), (0.001, 250.0, 600.0)];
 /// Shins of bodies that there may be, toys and giants among them, metres; beyond it the stated unit is another one.
 const POSSIBLE_SHIN: std::ops::RangeInclusive<f64> = 0.05..=5.0;
-/// Markers that sit on one bone: their parts, in the middle or on both sides.
-const BONES: [&[&str]; 3] =
-    [&["asis", "psis", "sacrum"], &["temple", "head_back"], &["c7", "t10", "clavicle", "sternum"]];
-
 fn asset(
     recording: MarkerRecording,
     source: &SourceFile,
@@ -100,7 +96,13 @@ fn asset(
     markers.tracks.iter_mut().flat_map(|(_, track)| track).for_each(|p| *p *= metres);
     let axes = axes(&recording, &markers, options, &mut warnings).to_y_up();
     markers.tracks.iter_mut().flat_map(|(_, track)| track).for_each(|p| *p = axes * *p);
-    repair(&mut markers, 1.0 / rate, &mut warnings);
+    let labels: Vec<&str> = columns.iter().map(|(_, column)| recording.labels[*column].as_str()).collect();
+    repair(&mut markers, &labels, 1.0 / rate, &mut warnings);
+    let gone = unseen(&markers, &labels);
+    if !gone.is_empty() {
+        return Err(PointsError::Missing { parts: gone.join(", ") }.into());
+    }
+    tell_head(&markers, &labels, &mut warnings);
     let sizes = sizes.measured(&recording.measures, metres);
     let points = centres(&markers, &sizes, 1.0 / rate)?;
     FittedPoints { points, dt: 1.0 / rate, layout: &table.name, name: source.name }.asset(options, warnings)
@@ -212,67 +214,52 @@ fn axes(
     // A pose is no witness against a statement: the figure may lie.
     let stated = options.up.or(recording.up);
     let guessed = if stated.is_none() { standing(markers) } else { None };
-    if let Some(axis) = guessed {
-        let letter = if axis == UpAxis::Y { "Y" } else { "Z" };
-        let said = format!(
+    if let Some((axis, lies_too)) = guessed {
+        let (letter, other) = if axis == UpAxis::Y { ("Y", "z") } else { ("Z", "y") };
+        let mut said = format!(
             "{letter} is taken as up: the figure stands along it, and no axis is stated (`input.up` sets it)"
         );
-        warnings.guess("points-up-guess", said, PLACE);
+        if lies_too || axis != recording.usual_up {
+            said += &format!("; if that is a figure that lies, set `input.up={other}`");
+            warnings.add("points-up-guess", said, PLACE);
+        } else {
+            warnings.guess("points-up-guess", said, PLACE);
+        }
     }
-    match stated.or(guessed) {
+    match stated.or(guessed.map(|(axis, _)| axis)) {
         Some(UpAxis::Y) => ArrayAxes::YUp,
         Some(UpAxis::Z) | None => ArrayAxes::ZUp,
     }
 }
 
-/// The axis along which the figure stands, in the mean over the frames.
-fn standing(markers: &PointTracks) -> Option<UpAxis> {
+/// The axis along which the figure stands, and whether it is along another one as well. Then it lies in a part of the take: the axis is
+/// that of its first frames.
+fn standing(markers: &PointTracks) -> Option<(UpAxis, bool)> {
     /// Share of the figure's height along an axis from which it stands along it: a lean of 37 degrees.
     const STANDS: f64 = 0.8;
-    let (mut sum, mut total) = (Vec3::zeros(), 0.0);
-    for side in Side::BOTH {
-        let either = |a, b| markers.of(side, a).or_else(|| markers.of(side, b)).unwrap_or_default();
-        for (high, low) in either("acromion", "shoulder").iter().zip(either("knee_lateral", "knee")) {
-            let height = high - low;
-            if height.x.is_finite() {
-                (sum, total) = (sum + height, total + height.norm());
-            }
-        }
-    }
-    let along = |height: f64| total > 0.0 && height > STANDS * total;
-    if along(sum.y) { Some(UpAxis::Y) } else { along(sum.z).then_some(UpAxis::Z) }
-}
-
-/// Exchanged labels, then gaps of markers whose bone has others.
-fn repair(markers: &mut PointTracks, dt: f64, warnings: &mut Warnings) {
-    let (points, mut tracks): (Vec<BodyPoint>, Vec<Vec<Vec3>>) =
-        std::mem::take(&mut markers.tracks).into_iter().unzip();
-    let swapped: Vec<String> = (put_right(&mut tracks).into_iter())
-        .map(|(a, b, frames)| format!("{} and {} in {frames} frames", points[a], points[b]))
-        .collect();
-    if !swapped.is_empty() {
-        let said = format!("exchanged labels are put right: {}", swapped.join("; "));
-        warnings.add("points-marker-swap", said, PLACE);
-    }
-    let gap = |(point, track): (&BodyPoint, &Vec<Vec3>)| {
-        let missing: Vec<bool> = track.iter().map(|p| !p.x.is_finite()).collect();
-        let count = missing.iter().filter(|m| **m).count();
-        let longest = missing.split(|m| !m).map(<[bool]>::len).max().unwrap_or(0) as f64 * dt;
-        (count > 0).then(|| format!("{point}: {count}, the longest gap {longest:.2} s"))
+    /// Share of the frames that count: a cartwheel or a bow passes the other axis in fewer.
+    const COUNTS: f64 = 0.05;
+    let either = |side, a, b| markers.of(side, a).or_else(|| markers.of(side, b)).unwrap_or_default();
+    let sides =
+        Side::BOTH.map(|side| (either(side, "acromion", "shoulder"), either(side, "knee_lateral", "knee")));
+    let height = |f: usize| -> Vec3 {
+        let of =
+            |(high, low): &(&[Vec3], &[Vec3])| Some(high.get(f)? - low.get(f)?).filter(|h| h.x.is_finite());
+        sides.iter().filter_map(of).sum()
     };
-    let said: Vec<String> = points.iter().zip(&tracks).filter_map(gap).collect();
-    if !said.is_empty() {
-        warnings.add(
-            "points-marker-gap",
-            format!("markers were not seen in frames ({})", said.join("; ")),
-            PLACE,
-        );
+    let heights: Vec<Vec3> = (0..markers.frames).map(height).collect();
+    let along = |axis: Vec3| {
+        let stands = |h: &Vec3| h.dot(&axis) > STANDS * h.norm();
+        let count = heights.iter().filter(|h| stands(h)).count();
+        let first = heights.iter().position(stands)?;
+        (count as f64 > COUNTS * heights.len() as f64).then_some(first)
+    };
+    match (along(Vec3::y()), along(Vec3::z())) {
+        (Some(y), Some(z)) => Some((if y < z { UpAxis::Y } else { UpAxis::Z }, true)),
+        (Some(_), None) => Some((UpAxis::Y, false)),
+        (None, Some(_)) => Some((UpAxis::Z, false)),
+        (None, None) => None,
     }
-    for bone in BONES {
-        let of_bone = points.iter().zip(&mut tracks).filter(|(point, _)| bone.contains(&point.part));
-        rigid_groups::fill(&mut of_bone.map(|(_, track)| track).collect::<Vec<_>>());
-    }
-    markers.tracks = points.into_iter().zip(tracks).collect();
 }
 
 #[cfg(test)]
@@ -280,34 +267,51 @@ mod tests {
     use super::*;
     use crate::import::points::point_array::PointArray;
 
-    /// Shoulders and knees of a figure whose head is towards `head`.
-    fn figure(head: Vec3) -> PointTracks {
+    /// Shoulders and knees of a figure whose head is towards `heads`, frame by frame.
+    fn figure(heads: &[Vec3]) -> PointTracks {
         let track = |side: Side, part: &'static str, height: f64| {
-            (BodyPoint { side: Some(side), part }, vec![head * height; 3])
+            (BodyPoint { side: Some(side), part }, heads.iter().map(|head| head * height).collect())
         };
         let of_side = |side| [track(side, "acromion", 1.4), track(side, "knee_lateral", 0.5)];
-        PointTracks { frames: 3, tracks: Side::BOTH.into_iter().flat_map(of_side).collect() }
+        PointTracks { frames: heads.len(), tracks: Side::BOTH.into_iter().flat_map(of_side).collect() }
     }
 
-    #[test]
-    fn a_figure_that_lies_does_not_overrule_the_axis_that_the_file_states() {
-        let recording = |up| MarkerRecording {
+    /// The axes of a figure, and the warning of them: none, a guess (false), one for certain (true).
+    fn axes_of(up: Option<UpAxis>, usual_up: UpAxis, heads: &[Vec3]) -> (ArrayAxes, Option<bool>) {
+        let recording = MarkerRecording {
             labels: Vec::new(),
             array: PointArray { points: 0, positions: Vec::new() },
             rate: None,
             unit: String::new(),
             up,
+            usual_up,
             measures: Vec::new(),
         };
-        let axes_of = |up, head: Vec3| {
-            let mut warnings = Warnings::new();
-            let axes = axes(&recording(up), &figure(head), &ImportOptions::default(), &mut warnings);
-            (axes, warnings.has("points-up-guess"))
-        };
-        assert_eq!(axes_of(Some(UpAxis::Z), Vec3::y()), (ArrayAxes::ZUp, false));
-        assert_eq!(axes_of(Some(UpAxis::Y), Vec3::z()), (ArrayAxes::YUp, false));
-        assert_eq!(axes_of(None, Vec3::y()), (ArrayAxes::YUp, true));
-        assert_eq!(axes_of(None, Vec3::z()), (ArrayAxes::ZUp, true));
-        assert_eq!(axes_of(None, Vec3::x()), (ArrayAxes::ZUp, false));
+        let mut warnings = Warnings::new();
+        let axes = axes(&recording, &figure(heads), &ImportOptions::default(), &mut warnings);
+        (axes, warnings.iter().find(|w| w.code == "points-up-guess").map(|w| !w.sure))
+    }
+
+    #[test]
+    fn a_figure_that_lies_does_not_overrule_the_axis_that_the_file_states() {
+        let of = |up, head: Vec3| axes_of(up, UpAxis::Z, &[head; 3]);
+        assert_eq!(of(Some(UpAxis::Z), Vec3::y()), (ArrayAxes::ZUp, None));
+        assert_eq!(of(Some(UpAxis::Y), Vec3::z()), (ArrayAxes::YUp, None));
+        assert_eq!(of(None, Vec3::y()), (ArrayAxes::YUp, Some(true)));
+        assert_eq!(of(None, Vec3::z()), (ArrayAxes::ZUp, Some(false)));
+        assert_eq!(of(None, Vec3::x()), (ArrayAxes::ZUp, None));
+    }
+
+    #[test]
+    fn an_axis_that_the_format_seldom_has_is_told_and_one_of_frames_that_lie_is_not_taken() {
+        let of = |heads: &[Vec3]| axes_of(None, UpAxis::Y, heads);
+        assert_eq!(of(&[Vec3::y(); 9]), (ArrayAxes::YUp, Some(false)));
+        assert_eq!(of(&[Vec3::z(); 9]), (ArrayAxes::ZUp, Some(true)));
+        // Stands in the first frames, and lies down for the rest.
+        let mut heads = vec![Vec3::y(); 2];
+        heads.extend([Vec3::z(); 8]);
+        assert_eq!(of(&heads), (ArrayAxes::YUp, Some(true)));
+        let turned: Vec<Vec3> = heads.iter().map(|head| head.xzy()).collect();
+        assert_eq!(of(&turned), (ArrayAxes::ZUp, Some(true)));
     }
 }

@@ -16,6 +16,8 @@ pub(super) struct MarkerRecording {
     pub(super) unit: String,
     /// The axis that points up, if stated.
     pub(super) up: Option<UpAxis>,
+    /// The axis that points up in most files of the format.
+    pub(super) usual_up: UpAxis,
     /// Measures of the subject by name, in units of the file.
     pub(super) measures: Vec<(String, f64)>,
 }

@@ -2,6 +2,7 @@
 
 use super::marker_recording::{MarkerRecording, plausible_rate};
 use crate::import::import_error::ImportError;
+use crate::import::import_options::UpAxis;
 use crate::import::points::point_array::PointArray;
 use crate::import::points::points_error::PointsError;
 use crate::math::Vec3;
@@ -10,11 +11,16 @@ use crate::memory_budget::MemoryBudget;
 /// The first word of every file.
 pub(super) const START: &[u8] = b"PathFileType";
 
-/// The cells of a line: by tabs, since empty ones are gaps; by spaces where there are no tabs.
+/// What separates the cells of a line so that empty ones are seen, since those are gaps: tabs, else commas (tables saved as CSV).
+fn separator(line: &str) -> Option<char> {
+    ['\t', ','].into_iter().find(|sign| line.contains(*sign))
+}
+
+/// The cells of a line; by spaces where there is no separator.
 fn cells(line: &str) -> Vec<&str> {
-    match line.contains('\t') {
-        true => line.split('\t').map(str::trim).collect(),
-        false => line.split_whitespace().collect(),
+    match separator(line) {
+        Some(sign) => line.split(sign).map(str::trim).collect(),
+        None => line.split_whitespace().collect(),
     }
 }
 
@@ -40,7 +46,10 @@ pub(super) fn read(bytes: &[u8], budget: &MemoryBudget) -> Result<MarkerRecordin
     let labels: Vec<String> =
         cells(labels).into_iter().skip(2).filter(|l| !l.is_empty()).map(str::to_owned).collect();
     if labels.is_empty() {
-        return Err(fault(label_line, "no labels follow `Frame#` and `Time`".into()));
+        return Err(fault(
+            label_line,
+            "no labels follow `Frame#` and `Time` (tabs or commas separate them)".into(),
+        ));
     }
     let points = labels.len();
     let mut positions = Vec::new();
@@ -55,7 +64,7 @@ pub(super) fn read(bytes: &[u8], budget: &MemoryBudget) -> Result<MarkerRecordin
         }
         // Markers that are missing at the end of a row may be left out.
         let given = row.iter().rposition(|cell| !cell.is_empty()).map_or(0, |last| last.max(1) - 1);
-        let by_spaces = !line.contains('\t');
+        let by_spaces = separator(line).is_none();
         if given % 3 != 0 || (by_spaces && given != 3 * points) {
             let reason =
                 format!("{given} numbers follow frame and time, where {points} markers have {}", 3 * points);
@@ -81,5 +90,6 @@ pub(super) fn read(bytes: &[u8], budget: &MemoryBudget) -> Result<MarkerRecordin
     let rate = stated("DataRate").and_then(|rate| rate.parse().ok()).and_then(plausible_rate);
     let array = PointArray { points, positions }.checked()?;
     let unit = stated("Units").unwrap_or_default().to_owned();
-    Ok(MarkerRecording { labels, array, rate, unit, up: None, measures: Vec::new() })
+    // OpenSim's tables have Y up.
+    Ok(MarkerRecording { labels, array, rate, unit, up: None, usual_up: UpAxis::Y, measures: Vec::new() })
 }

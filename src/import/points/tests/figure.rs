@@ -68,6 +68,11 @@ impl Figure {
     }
 }
 
+/// Three seconds of the walk, fitted.
+pub(in crate::import::points) fn walking() -> Asset {
+    Figure { frames: 90, rate: 30.0, yaw: |_| 0.0, elbow: |_| 1.0 }.points().fitted()
+}
+
 impl Points {
     /// Every point through a function of its frame and number.
     pub(super) fn mapped(mut self, change: impl Fn(usize, usize, Vec3) -> Vec3) -> Self {

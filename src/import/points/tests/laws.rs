@@ -141,6 +141,76 @@ fn exchanged_sides_are_put_right_and_reported() {
 }
 
 #[test]
+fn sides_that_are_exchanged_throughout_are_put_right_and_named() {
+    // Limbs sway sideways by 3 cm.
+    let swaying = || {
+        let sway = |f: usize| Vec3::x() * (0.03 * (f as f64 * 0.17).sin());
+        walk().points().mapped(|f, k, p| match k {
+            4 | 5 | 7 | 8 | 10 | 11 | 18..=21 => p + sway(f),
+            _ => p,
+        })
+    };
+    let whole = swaying().fitted();
+    assert!(!whole.warnings.has("points-swap-throughout") && !whole.warnings.has("points-sides-unsure"));
+    for (pairs, said) in [
+        (&[13, 16, 18, 20][..], "shoulder"),
+        (&[16, 18, 20], "shoulder"),
+        (&[18, 20], "elbow"),
+        (&[20], "wrist"),
+        (&[1, 4, 7, 10], "hip"),
+        (&[4, 7, 10], "knee"),
+        (&[4], "knee"),
+        (&[7, 10], "ankle"),
+        (&[10], "toe"),
+    ] {
+        let found = exchanged(swaying(), 0..90, pairs).fitted();
+        let warning = found.warnings.iter().find(|w| w.code == "points-swap-throughout");
+        let warning = warning.unwrap_or_else(|| panic!("{pairs:?}: {:?}", found.warnings));
+        assert!(!warning.sure && warning.message.contains(said), "{pairs:?}: {}", warning.message);
+        assert!(
+            !found.warnings.has("points-sides") && !found.warnings.has("points-sides-unsure"),
+            "{pairs:?}"
+        );
+        assert!(apart(&whole, &found) < 1e-6, "{pairs:?}: {}", apart(&whole, &found));
+    }
+    // Without the sway the bones of the other side do not vary: that is told, not changed.
+    let unsure = exchanged(walk().points(), 0..90, &[4, 7, 10]).fitted();
+    let warning = unsure.warnings.iter().find(|w| w.code == "points-sides-unsure").unwrap();
+    assert!(!warning.sure && warning.message.contains("knee"), "{}", warning.message);
+    assert!(!unsure.warnings.has("points-swap-throughout"));
+}
+
+#[test]
+fn limbs_that_are_crossed_throughout_stay_as_they_are() {
+    let before = walk().points().frames;
+    // Shins and forearms of constant length, ankles and wrists on the other side of the body.
+    let crossed = walk().points().mapped(|f, k, p| {
+        let left = [4, 7, 10, 18, 20].contains(&k);
+        let side = if left { 1.0 } else { -1.0 };
+        let [hip, shoulder] = [1, 16].map(|joint| before[f][if left { joint } else { joint + 1 }]);
+        let open = 0.9 + 0.1 * (f as f64 * 0.13).sin();
+        let knee = hip + Vec3::new(side * open.cos(), 0.0, open.sin()) * 0.42;
+        let ankle = knee + Vec3::new(-0.95 * side, -0.1, -0.296) * 0.43;
+        let elbow = shoulder + Vec3::new(0.07 * side, -0.9, 0.4) * 0.28;
+        match k {
+            4 | 5 => knee,
+            7 | 8 => ankle,
+            10 | 11 => ankle + Vec3::new(0.0, -0.05, 0.14),
+            18 | 19 => elbow,
+            20 | 21 => elbow + Vec3::new(-0.97 * side, 0.05, 0.2) * 0.25,
+            _ => p,
+        }
+    });
+    let nearer = |p: &[Vec3; 22], base: usize, end: usize| {
+        let own = (p[base] - p[end]).norm() + (p[base + 1] - p[end + 1]).norm();
+        (p[base] - p[end + 1]).norm() + (p[base + 1] - p[end]).norm() < own
+    };
+    assert!(crossed.frames.iter().all(|p| nearer(p, 4, 7) && nearer(p, 18, 20)));
+    let told = crossed.fitted().warnings;
+    assert!(!told.has("points-swap-throughout") && !told.has("points-sides-unsure"), "{told:?}");
+}
+
+#[test]
 fn gaps_are_filled_and_reported() {
     let whole = walk().points().fitted();
     let holes = |gap: Vec3| {
@@ -186,4 +256,22 @@ fn a_pelvis_at_the_origin_gets_its_path_from_the_feet() {
     assert!(drift < 0.03, "{drift}");
     let low = (0..60).map(|f| at(f).y).fold(f64::INFINITY, f64::min);
     assert!((0.0..0.12).contains(&low), "{low}");
+}
+
+#[test]
+fn a_pelvis_that_rests_elsewhere_or_for_a_moment_has_no_path_to_be_found() {
+    let seated = |frames: usize, at: Vec3| {
+        let points = Figure { frames, ..walk() }.points();
+        let hips: Vec<Vec3> = points.frames.iter().map(|p| (p[1] + p[2]) * 0.5).collect();
+        points.mapped(|f, _, p| p - hips[f] + at).fitted()
+    };
+    let told = |asset: &Asset| asset.warnings.has("points-path");
+    let still = seated(60, Vec3::new(0.3, 0.95, 1.0));
+    assert!(!told(&still));
+    let (motion, poses) = poses(&still);
+    let hips = motion.character.rig.joint(Role::Hips).unwrap();
+    let travel = |pose: &crate::model::ModelPose| (pose.position(hips) - poses[0].position(hips)).norm();
+    assert!(poses.iter().map(travel).fold(0.0, f64::max) < 0.01);
+    assert!(told(&seated(60, Vec3::zeros())));
+    assert!(!told(&seated(10, Vec3::zeros())));
 }

@@ -4,6 +4,7 @@ use super::super::exchanged_markers::put_right;
 use super::c3d_writer::INTEL;
 use super::virtual_markers::{MarkedTake, Truth};
 use crate::development_data::data;
+use crate::import::points::tests::figure::walking;
 use crate::import::{ImportOptions, from_bytes};
 use crate::math::{Quat, Vec3, angle_between, mean_rotation, median, percentile};
 use crate::model::{Asset, Role, Side};
@@ -90,14 +91,31 @@ impl MarkedTake {
 
     /// As a C3D file whose header says millimetres, with so many units per metre.
     fn read_in(&self, per_metre: f64) -> Asset {
+        let bytes = self.bytes(per_metre);
+        let asset = from_bytes(&bytes, "take", Some("c3d"), None, &ImportOptions::default()).unwrap();
+        asset.motion(0).unwrap().check().unwrap();
+        asset
+    }
+
+    fn bytes(&self, per_metre: f64) -> Vec<u8> {
         let frame =
             |f: usize| self.tracks.iter().map(|t| Vec3::new(t[f].x, -t[f].z, t[f].y) * per_metre).collect();
         let frames: Vec<Vec<Vec3>> = (0..self.tracks[0].len()).map(frame).collect();
         let labels: Vec<String> = self.labels.iter().map(|label| format!("Anna:{label}")).collect();
-        let bytes = INTEL.file(&labels, &frames, self.rate as f32);
-        let asset = from_bytes(&bytes, "take", Some("c3d"), None, &ImportOptions::default()).unwrap();
-        asset.motion(0).unwrap().check().unwrap();
-        asset
+        INTEL.file(&labels, &frames, self.rate as f32)
+    }
+
+    /// With these labels exchanged in every frame.
+    fn exchanged(mut self, pairs: &[[&str; 2]]) -> Self {
+        let frames = self.tracks[0].len();
+        pairs.iter().for_each(|[a, b]| self.exchange(a, b, 0, frames));
+        self
+    }
+
+    fn unseen(mut self, label: &str) -> Self {
+        let column = self.labels.iter().position(|l| l == label).unwrap();
+        self.tracks[column].fill(Vec3::repeat(f64::NAN));
+        self
     }
 }
 
@@ -228,4 +246,112 @@ fn a_stated_unit_that_no_shin_has_gives_way_to_the_one_that_fits() {
         pose.joints().iter().map(|joint| joint.translation.y).fold(0.0, f64::max)
     };
     assert!((height(&right) - height(&wrong)).abs() < 1e-3, "{} and {}", height(&right), height(&wrong));
+}
+
+/// The message of a warning; empty without one.
+fn told(asset: &Asset, code: &str) -> String {
+    asset.warnings.iter().find(|w| w.code == code && !w.sure).map(|w| w.message.clone()).unwrap_or_default()
+}
+
+/// The largest distance between the same joints of two motions, metres.
+fn apart(a: &Asset, b: &Asset) -> f64 {
+    let (a, b) = (a.motion(0).unwrap(), b.motion(0).unwrap());
+    let frame = |f: usize| {
+        let (a, b) = (a.model_pose(f), b.model_pose(f));
+        let off = a.joints().iter().zip(b.joints()).map(|(a, b)| (a.translation - b.translation).norm());
+        off.fold(0.0, f64::max)
+    };
+    (0..a.clip.frames()).map(frame).fold(0.0, f64::max)
+}
+
+/// What is said of labels that are exchanged throughout.
+const THROUGHOUT: [&str; 4] =
+    ["points-marker-swap-throughout", "points-marker-sides-unsure", "points-marker-uneven", "points-sides"];
+
+const LEG: [[&str; 2]; 4] = [["LKNE", "RKNE"], ["LANK", "RANK"], ["LHEE", "RHEE"], ["LTOE", "RTOE"]];
+const ARM: [[&str; 2]; 5] =
+    [["LSHO", "RSHO"], ["LELB", "RELB"], ["LWRA", "RWRA"], ["LWRB", "RWRB"], ["LFIN", "RFIN"]];
+
+#[test]
+fn labels_of_both_sides_that_are_exchanged_throughout_are_put_right_and_named() {
+    let truth = Truth::new(walking());
+    // Legs and arms sway sideways by 3 cm: those of the made walk stay in planes.
+    let take = || {
+        let mut take = truth.markers(false);
+        for (label, track) in take.labels.iter().zip(&mut take.tracks) {
+            if LEG.iter().chain(&ARM[1..]).flatten().any(|known| known == label) {
+                let sway = |f: usize| Vec3::x() * (0.03 * (f as f64 * 0.17).sin());
+                track.iter_mut().enumerate().for_each(|(f, p)| *p += sway(f));
+            }
+        }
+        take
+    };
+    let clean = take().read();
+    for code in THROUGHOUT {
+        assert_eq!(told(&clean, code), "");
+    }
+    let cases = [
+        &LEG[..],
+        &LEG[..1],
+        &LEG[1..2],
+        &LEG[2..3],
+        &ARM,
+        &ARM[..1],
+        &ARM[1..2],
+        &ARM[4..],
+        &[["LASI", "RASI"]],
+        &[["LFHD", "RFHD"]],
+    ];
+    for pairs in cases {
+        let found = take().exchanged(pairs).read();
+        let said = told(&found, THROUGHOUT[0]);
+        for [left, right] in pairs {
+            assert!(
+                said.contains(&format!("Anna:{left} and Anna:{right}")),
+                "{pairs:?}: {said}, {:?}",
+                found.warnings
+            );
+        }
+        assert_eq!(said.matches(" and ").count(), pairs.len(), "{said}");
+        assert!(apart(&clean, &found) < 1e-6, "{pairs:?}: {}", apart(&clean, &found));
+    }
+}
+
+#[test]
+fn labels_of_one_side_that_are_exchanged_throughout_are_named() {
+    let truth = Truth::new(walking());
+    for pair in [["LASI", "LPSI"], ["LSHO", "LELB"], ["LFHD", "LBHD"], ["RANK", "RKNE"]] {
+        let found = truth.markers(false).exchanged(&[pair]).read();
+        let (said, [a, b]) = (told(&found, "points-marker-uneven"), pair);
+        assert!(said.contains(a) && said.contains(b), "{pair:?}: {said}");
+    }
+}
+
+#[test]
+fn nothing_is_said_of_the_labels_of_captured_takes() {
+    for (name, truth) in takes() {
+        for inner in [true, false] {
+            let take = truth.markers(inner).noisy(0.002, &mut Chance(3)).read();
+            for code in THROUGHOUT {
+                assert_eq!(told(&take, code), "", "{name}, inner {inner}");
+            }
+            for pairs in [&LEG[..], &LEG[..1], &ARM, &ARM[..1], &ARM[1..]] {
+                let found = truth.markers(inner).noisy(0.002, &mut Chance(3)).exchanged(pairs).read();
+                assert!(THROUGHOUT.iter().any(|code| !told(&found, code).is_empty()), "{name}: {pairs:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_marker_that_is_never_seen_is_named() {
+    let truth = Truth::new(walking());
+    let bytes = truth.markers(false).unseen("LPSI").bytes(1000.0);
+    let refused = from_bytes(&bytes, "take", Some("c3d"), None, &ImportOptions::default());
+    let said = refused.unwrap_err().to_string();
+    assert!(said.contains(": Anna:LPSI (left or right)"), "{said}");
+    let headless = truth.markers(false).unseen("LFHD").read();
+    let said = told(&headless, "points-marker-head");
+    assert!(said.contains("RFHD") && said.contains("RBHD") && !said.contains("LFHD"), "{said}");
+    assert_eq!(told(&truth.markers(false).read(), "points-marker-head"), "");
 }

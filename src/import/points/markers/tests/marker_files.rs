@@ -79,6 +79,9 @@ fn tables_are_read_with_their_gaps_and_faults_have_their_line() {
     );
     assert_eq!(read.array.positions[1], Vec3::new(4.0, 5.0, 6.0));
     assert!(read.array.positions[2].x.is_nan() && read.array.positions[3].z == 9.0);
+    let commas = trc(&TRC.replace('\t', ",")).unwrap();
+    assert_eq!((&commas.labels, commas.rate, commas.metres()), (&read.labels, read.rate, read.metres()));
+    assert!(commas.array.positions[1] == read.array.positions[1] && commas.array.positions[2].x.is_nan());
     let crlf = TRC.replace('\n', "\r\n");
     assert_eq!(trc(&crlf).unwrap().array.positions[1], read.array.positions[1]);
     for (wrong, said) in [

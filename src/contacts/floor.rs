@@ -216,6 +216,6 @@ mod tests {
         let feet = [left, right];
         assert_eq!(height(&feet, &[0..cut, cut..frames], 1.0), Some(0.0));
         // Without a cut it is the way down into a pit.
-        assert_eq!(height(&feet, &[0..frames], 1.0), Some(-0.9));
+        assert_eq!(height(&feet, std::slice::from_ref(&(0..frames)), 1.0), Some(-0.9));
     }
 }

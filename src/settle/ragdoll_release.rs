@@ -62,8 +62,8 @@ pub struct RagdollFall {
     pub from: usize,
     /// Kinetic and potential energy by step, joules.
     pub energy: Vec<f64>,
-    /// How deep the skin is in the ground at the release, metres.
-    pub sunk: f64,
+    /// How deep the skin is in the ground at the release, metres of the motion, where that is deeper than a body that stands on it.
+    pub sunk: Option<f64>,
     /// The largest depth of a vertex in the ground, metres.
     pub penetration: f64,
     /// The largest depth of a part of the body in another, beyond that at the release, metres.
@@ -93,6 +93,9 @@ const REPEATS: usize = 3;
 /// Time before the release over which a pose outside its limits is brought inside, seconds.
 const BRING_IN: f64 = 0.3;
 
+/// A body deeper in the ground than this at the release does not stand on it: skin below the floor is over its limit from 0.03.
+const SUNK: f64 = 0.05;
+
 /// The fall of the performer of a motion; `None` for a body that no ragdoll can be made of, or a time after the clip.
 pub fn release_ragdoll(motion: &Motion, how: &RagdollRelease) -> Option<RagdollFall> {
     let factor = COMMON_HEIGHT / Ragdoll::of(&motion.character)?.height;
@@ -113,7 +116,9 @@ pub fn release_ragdoll(motion: &Motion, how: &RagdollRelease) -> Option<RagdollF
         motion: motion.clone(),
         from,
         energy: vec![simulation.world.energy()],
-        sunk: simulation.hull.look(&simulation.world.states, 0.0).max(0.0),
+        sunk: Some(simulation.hull.look(&simulation.world.states, 0.0))
+            .filter(|x| *x > SUNK)
+            .map(|x| x / factor),
         penetration: 0.0,
         overlap: 0.0,
         excess: simulation.limits.excess(&simulation.world.states),

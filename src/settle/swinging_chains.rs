@@ -72,6 +72,12 @@ pub fn chain_joints(skeleton: &Skeleton, tops: &[JointId]) -> Vec<JointId> {
 
 /// Simulates the chains that start at `tops`; returns the motion and the largest angle from the clip.
 pub fn swing(motion: &Motion, tops: &[JointId], how: &Swing) -> (Motion, f64) {
+    let size = CharacterBody::new(&motion.character).height() / COMMON_HEIGHT;
+    swing_under(motion, tops, &Swing { gravity: how.gravity * size, ..*how })
+}
+
+/// Chains under a gravity in the motion's own metres.
+fn swing_under(motion: &Motion, tops: &[JointId], how: &Swing) -> (Motion, f64) {
     let skeleton = motion.character.skeleton();
     let clip = &motion.clip;
     let joints: Vec<JointId> =
@@ -79,8 +85,6 @@ pub fn swing(motion: &Motion, tops: &[JointId], how: &Swing) -> (Motion, f64) {
     if joints.is_empty() || clip.frames() < 2 {
         return (motion.clone(), 0.0);
     }
-    let size = CharacterBody::new(&motion.character).height() / COMMON_HEIGHT;
-    let how = &Swing { gravity: how.gravity * size, ..*how };
     let trajectory = BodyTrajectory::new(clip, how.step);
     let (n, h) = (trajectory.steps, trajectory.h);
     let start = trajectory.model(skeleton, 0);

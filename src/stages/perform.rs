@@ -186,7 +186,7 @@ impl HitConfig {
             format!("a number of the hit on `{part}` is not finite"),
         );
         need(
-            !(self.impulse() > MOST_IMPULSE),
+            self.impulse() <= MOST_IMPULSE || !self.impulse().is_finite(),
             format!("the hit on `{part}` has {:.0} N s, allowed is at most {MOST_IMPULSE}", self.impulse()),
         );
         need(

@@ -82,7 +82,7 @@ impl StageConfig for RagdollConfig {
             faults.push(StageError::key("hit", fault));
         }
         let impulse = Vec3::from(self.hit_impulse_n_s).norm();
-        if !(impulse <= MOST_IMPULSE) {
+        if impulse > MOST_IMPULSE || !impulse.is_finite() {
             let text = format!("`hit_impulse_n_s` has {impulse:.0} N s, allowed is at most {MOST_IMPULSE}");
             faults.push(StageError::key("hit_impulse_n_s", text));
         }
@@ -142,10 +142,6 @@ struct RagdollStage {
     hit: Option<Role>,
 }
 
-/// A body deeper in the floor than this at the release, metres of a figure of 1.75 m, did not stand on that floor: skin below
-/// the floor is over its limit from 0.03.
-const SUNK: f64 = 0.05;
-
 impl Stage for RagdollStage {
     fn apply(&self, motion: Motion, report: &mut Report) -> Result<Motion, StageError> {
         let config = &self.config;
@@ -162,11 +158,10 @@ impl Stage for RagdollStage {
             let text = format!("`let_go_s` is {}, the motion ends before it", config.let_go_s);
             StageError::key("let_go_s", text)
         })?;
-        if fallen.sunk > SUNK {
+        if let Some(sunk) = fallen.sunk {
             let text = format!(
-                "the body is {:.2} m in the floor when it is released, and what is in the floor may stay there\n\
-                 set `floor_m` to the height that it stands on",
-                fallen.sunk
+                "the body is {sunk:.2} m in the floor when it is released, and what is in the floor may stay there\n\
+                 set `floor_m` to the height that it stands on"
             );
             report.warnings.add("ragdoll-in-floor", text, "ragdoll");
         }

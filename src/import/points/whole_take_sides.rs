@@ -109,10 +109,13 @@ impl WholeTakeSides {
     }
 }
 
+/// A point and where it is, frame by frame.
+type NamedTrack = (BodyPoint, Vec<Vec3>);
+
 /// Puts sides right that are exchanged throughout; `hips` finds the hips where they are no points of the take.
 pub(super) fn put_right(
     points: &mut PointTracks,
-    hips: fn(&PointTracks) -> Vec<(BodyPoint, Vec<Vec3>)>,
+    hips: fn(&PointTracks) -> Vec<NamedTrack>,
 ) -> WholeTakeSides {
     let mut found = WholeTakeSides::default();
     across(points, &mut found, false);

@@ -270,11 +270,14 @@ const CASES: &[Case] = &[
     Case {
         files: &[
             ("a.bvh", "@wave.bvh"),
-            ("p.toml", "[input]\nmotion = \"a.bvh\"\n[[stage]]\nuse = \"ragdoll\"\nhit = \"tail_0\"\n"),
+            (
+                "p.toml",
+                "[input]\nmotion = \"a.bvh\"\n[[stage]]\nuse = \"ragdoll\"\nhit = \"tail_0\"\nhit_impulse_n_s = [0.0, 0.0, 9.0]\n",
+            ),
         ],
         arguments: &["run", "p.toml"],
         exit: 1,
-        stderr: "error: a.bvh: stage 1 (`ragdoll`): the ragdoll has no part `tail_0`\n  hint: name one of `hips`, `spine_0`, `spine_1`, `spine_2`, `neck_0`, `head`, `left_clavicle`, `left_upper_arm`, `left_lower_arm`, `left_hand`, `right_clavicle`, `right_upper_arm`, `right_lower_arm`, `right_hand`, `left_upper_leg`, `left_lower_leg`, `left_foot`, `left_toes`, `right_upper_leg`, `right_lower_leg`, `right_foot`, `right_toes`\nreport: out/report.html\n1 failed\n",
+        stderr: "error: a.bvh: stage 1 (`ragdoll`): the ragdoll has no part `tail_0`\n  hint: name one of `chest`, `hips`, `spine_0`, `spine_1`, `spine_2`, `neck_0`, `head`, `left_clavicle`, `left_upper_arm`, `left_lower_arm`, `left_hand`, `right_clavicle`, `right_upper_arm`, `right_lower_arm`, `right_hand`, `left_upper_leg`, `left_lower_leg`, `left_foot`, `left_toes`, `right_upper_leg`, `right_lower_leg`, `right_foot`, `right_toes`\nreport: out/report.html\n1 failed\n",
     },
     Case {
         files: &[("a.bvh", TAKE), ("p.toml", "[input]\nmotion = \"a.bvh\"\n")],
@@ -670,12 +673,46 @@ const STAGE_FAULTS: &[StageFault] = &[
     },
     StageFault {
         stage: "ragdoll",
+        keys: "hit = \"head\"",
+        line: 5,
+        message: "the hit on `head` has no impulse",
+        hint: "set `hit_impulse_n_s`",
+    },
+    StageFault {
+        stage: "ragdoll",
+        keys: "hit_impulse_n_s = [0.0, 0.0, 50.0]",
+        line: 5,
+        message: "`hit_impulse_n_s` hits no part",
+        hint: "set `hit`, such as `hit = \"chest\"`",
+    },
+    StageFault {
+        stage: "ragdoll",
+        keys: "hit = \"head\"\nhit_impulse_n_s = [0.0, 0.0, -3000.0]",
+        line: 6,
+        message: "`hit_impulse_n_s` has 3000 N s, allowed is at most 2000",
+        hint: "",
+    },
+    StageFault {
+        stage: "perform",
+        keys: "hits = [{ part = \"chest\", impulse_n_s = [0.0, 0.0, -3000.0] }]",
+        line: 5,
+        message: "the hit on `chest` has 3000 N s, allowed is at most 2000",
+        hint: "",
+    },
+    StageFault {
+        stage: "ragdoll",
         keys: "floor_m = nan",
         line: 5,
         message: "`floor_m` is NaN, allowed is a finite number",
         hint: "",
     },
-    StageFault { stage: "ragdoll", keys: "hit = \"nose\"", line: 5, message: "`nose` is no role", hint: "" },
+    StageFault {
+        stage: "ragdoll",
+        keys: "hit = \"nose\"\nhit_impulse_n_s = [0.0, 0.0, 9.0]",
+        line: 5,
+        message: "`nose` is no role",
+        hint: "",
+    },
     StageFault {
         stage: "ik",
         keys: "effectors = [{ target = [0.0, 1.0, 0.0] }]",

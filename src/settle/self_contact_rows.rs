@@ -138,10 +138,11 @@ impl SelfContactRows {
 fn gap(capsules: &[CapsuleOnBody], ends: &[[Vec3; 2]], [a, b]: [usize; 2]) -> Option<Gap> {
     let [s, t] = nearest_of_segments(&ends[a], &ends[b]);
     let (p, q) = (ends[a][0].lerp(&ends[a][1], s), ends[b][0].lerp(&ends[b][1], t));
-    let (out, distance) = nalgebra::Unit::try_new_and_get(p - q, 1e-6)?;
-    Some(Gap {
+    let (away, distance) = (p - q, (p - q).norm());
+    // A micrometre: no direction is left.
+    (distance > 1e-6).then(|| Gap {
         width: distance - capsules[a].radius - capsules[b].radius,
-        out: out.into_inner(),
+        out: away / distance,
         middle: (p + q) * 0.5,
     })
 }

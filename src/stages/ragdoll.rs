@@ -82,7 +82,9 @@ impl StageConfig for RagdollConfig {
             faults.push(StageError::key("hit", fault));
         }
         let impulse = Vec3::from(self.hit_impulse_n_s).norm();
-        if impulse > MOST_IMPULSE || !impulse.is_finite() {
+        if !impulse.is_finite() {
+            faults.push(StageError::key("hit_impulse_n_s", "`hit_impulse_n_s` must be three finite numbers"));
+        } else if impulse > MOST_IMPULSE {
             let text = format!("`hit_impulse_n_s` has {impulse:.0} N s, allowed is at most {MOST_IMPULSE}");
             faults.push(StageError::key("hit_impulse_n_s", text));
         }
@@ -91,7 +93,7 @@ impl StageConfig for RagdollConfig {
                 let text = format!("the hit on `{part}` has no impulse\nset `hit_impulse_n_s`");
                 faults.push(StageError::key("hit", text));
             }
-            None if impulse > 0.0 => {
+            None if impulse > 0.0 && impulse.is_finite() => {
                 let text = "`hit_impulse_n_s` hits no part\nset `hit`, such as `hit = \"chest\"`";
                 faults.push(StageError::key("hit_impulse_n_s", text));
             }

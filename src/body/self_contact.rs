@@ -48,18 +48,6 @@ impl SelfContact {
         SelfContact { capsules, pairs }
     }
 
-    /// The capsules of the body.
-    #[cfg(feature = "physics")]
-    pub(crate) fn capsules(&self) -> &[Capsule] {
-        &self.capsules
-    }
-
-    /// The pairs of capsules that can intersect, by index; the first is the one that is lighter to move.
-    #[cfg(feature = "physics")]
-    pub(crate) fn pairs(&self) -> &[[usize; 2]] {
-        &self.pairs
-    }
-
     /// The overlaps in a pose, in a fixed order, written over `found`.
     pub fn overlaps(&self, pose: &ModelPose, found: &mut Vec<Overlap>) {
         found.clear();

@@ -98,7 +98,7 @@ const SUNK: f64 = 0.05;
 
 /// The fall of the performer of a motion; `None` for a body that no ragdoll can be made of, or a time after the clip.
 pub fn release_ragdoll(motion: &Motion, how: &RagdollRelease) -> Option<RagdollFall> {
-    let factor = COMMON_HEIGHT / Ragdoll::of(&motion.character)?.height;
+    let factor = COMMON_HEIGHT / CharacterBody::new(&motion.character).height();
     let how = &RagdollRelease { ground: how.ground * factor, ..*how };
     let figure = scaled(motion, factor);
     let character = &figure.character;

@@ -1,15 +1,15 @@
 //! Solver rows that keep the parts of a ragdoll out of each other.
 //!
-//! The parts are the capsules of the body ([`SelfContact`]), each on the rigid body that moves it. A row lets the gap
-//! between two parts shrink no faster than it is there, along the line between their nearest points, without friction. Parts
-//! that are inside each other at the release may stay as deep, until they have been farther apart. Space: model space.
-//! Units: metres.
+//! The parts are the capsules of the body, each on the rigid body that moves it, and limbs that have none. A row lets the gap between two parts shrink no
+//! faster than it is there, along the line between their nearest points, without friction. Parts that are inside each other at
+//! the release may stay as deep until they have been farther apart, and always as deep as in the reference pose, in which capsules are
+//! too thick. Space: model space. Units: metres.
 
-use super::ragdoll::Ragdoll;
-use crate::body::{CharacterBody, SelfContact};
+use super::ragdoll::{Ragdoll, limb_above};
+use crate::body::CharacterBody;
 use crate::dynamics::{BodyState, Pull};
 use crate::math::{Vec3, nearest_of_segments};
-use crate::model::ModelPose;
+use crate::model::{ModelPose, Role};
 
 /// A capsule on a rigid body.
 #[derive(Clone, Debug)]
@@ -24,6 +24,8 @@ struct CapsuleOnBody {
 #[derive(Clone, Debug)]
 struct CapsulePair {
     capsules: [usize; 2],
+    /// The depth in the reference pose.
+    usual: f64,
     /// The depth that they may have.
     allowed: f64,
 }
@@ -62,27 +64,37 @@ impl SelfContactRows {
         (model, states): (&ModelPose, &[BodyState]),
         first_id: usize,
     ) -> Self {
-        let contact = SelfContact::new(body);
-        let mut on_body = vec![None; contact.capsules().len()];
-        let mut capsules = Vec::new();
-        for (k, capsule) in contact.capsules().iter().enumerate() {
+        let mut capsules: Vec<CapsuleOnBody> = Vec::new();
+        let mut usual_ends = Vec::new();
+        for capsule in body.capsules() {
             let Some(part) = ragdoll.part_of(capsule.joint) else { continue };
             let state = &states[part];
             let local = |end: Vec3| state.orientation.inverse_transform_vector(&(end - state.position));
-            on_body[k] = Some(capsules.len());
-            capsules.push(CapsuleOnBody {
-                body: part,
-                ends: capsule.ends(model).map(local),
-                radius: capsule.radius,
-            });
+            let (ends, radius) = (capsule.ends(model).map(local), capsule.radius);
+            capsules.push(CapsuleOnBody { body: part, ends, radius });
+            usual_ends.push(capsule.ends(body.pose()));
+        }
+        // Limbs that end at a knee or an elbow have no capsule of the body: they are as thick as their mass requires.
+        for (k, part) in ragdoll.parts.iter().enumerate() {
+            let is_limb = limb_above(part.role).is_some() && !matches!(part.role, Role::Toes(_));
+            if is_limb && capsules.iter().all(|capsule| capsule.body != k) {
+                let ends = [Vec3::zeros(), part.bone];
+                let radius = part.radius.min(0.5 * part.bone.norm());
+                capsules.push(CapsuleOnBody { body: k, ends: ends.map(|end| end - part.center), radius });
+                usual_ends.push(ends.map(|end| body.pose().joint(part.joint).point(&end)));
+            }
         }
         let linked = |a: usize, b: usize| a == b || ragdoll.parts[a].parent == Some(b);
-        let pair = |&[a, b]: &[usize; 2]| {
-            let pair = [on_body[a]?, on_body[b]?];
-            let [a, b] = pair.map(|k| capsules[k].body);
-            (!linked(a, b) && !linked(b, a)).then_some(CapsulePair { capsules: pair, allowed: f64::INFINITY })
-        };
-        let pairs = contact.pairs().iter().filter_map(pair).collect();
+        let mut pairs = Vec::new();
+        for a in 0..capsules.len() {
+            for b in 0..a {
+                let [i, j] = [a, b].map(|k| capsules[k].body);
+                if !linked(i, j) && !linked(j, i) {
+                    let usual = depth(&capsules, &usual_ends, [a, b]);
+                    pairs.push(CapsulePair { capsules: [a, b], usual, allowed: f64::INFINITY });
+                }
+            }
+        }
         Self { capsules, pairs, first_id }
     }
 
@@ -91,8 +103,8 @@ impl SelfContactRows {
         let ends = self.ends(states);
         let mut deepest: f64 = 0.0;
         for pair in &mut self.pairs {
-            let depth = gap(&self.capsules, &ends, pair.capsules).map_or(0.0, |gap| (-gap.width).max(0.0));
-            pair.allowed = pair.allowed.min(depth);
+            let depth = depth(&self.capsules, &ends, pair.capsules);
+            pair.allowed = pair.allowed.min(depth).max(pair.usual);
             deepest = deepest.max(depth - pair.allowed);
         }
         deepest
@@ -145,4 +157,9 @@ fn gap(capsules: &[CapsuleOnBody], ends: &[[Vec3; 2]], [a, b]: [usize; 2]) -> Op
         out: away / distance,
         middle: (p + q) * 0.5,
     })
+}
+
+/// How deep two capsules are in each other.
+fn depth(capsules: &[CapsuleOnBody], ends: &[[Vec3; 2]], pair: [usize; 2]) -> f64 {
+    gap(capsules, ends, pair).map_or(0.0, |gap| (-gap.width).max(0.0))
 }

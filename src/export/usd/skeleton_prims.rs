@@ -9,6 +9,7 @@ use super::usd_layer::{ROOT, UsdLayer, UsdValue};
 use crate::export::nominal_rate::nominal;
 use crate::math::Mat4;
 use crate::model::{Clip, Motion, Skeleton};
+use crate::report::one_line;
 
 /// The clips of a skeleton.
 pub(super) struct ClipsInSkeleton<'a> {
@@ -78,7 +79,7 @@ fn animation(
     layer.open("SkelAnimation", name, &[]);
     // Names of prims have letters, digits and `_` only.
     if !clip.name.is_empty() && clip.name != name {
-        layer.attribute("uniform token[] posemill:name", UsdValue::Tokens(vec![clip.name.clone()]));
+        layer.attribute("uniform token[] posemill:name", UsdValue::Tokens(vec![one_line(&clip.name)]));
     }
     layer.attribute("uniform token[] joints", joints.clone());
     match clip.translated() {

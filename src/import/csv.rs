@@ -1,8 +1,8 @@
 //! Reads the tables of joint positions and rotations that posemill writes (`export/csv.rs`), wide or long.
 //!
 //! A table states no parents: the parent of a joint is the earlier joint in whose frame it stays, the nearest if there are
-//! several, never one on a side on which the joint is not. Rest rotations are the identity, rest offsets medians; the reference pose follows from the motion. Space: model space, Y
-//! up. Units: metres, seconds; quaternions x, y, z, w. Source: RFC 4180.
+//! several, never one on a side on which the joint is not. Rest rotations are the identity, rest offsets medians; the reference
+//! pose follows from the motion. Space: model space, Y up. Units: metres, seconds; quaternions x, y, z, w. Source: RFC 4180.
 
 use super::format::{ReadFormat, SourceFile};
 use super::import_error::ImportError;

@@ -2,7 +2,8 @@
 //!
 //! A face of 52 ARKit shapes plays on every character that has shapes of these names, whatever its nodes are called and in
 //! whatever order it lists them. Letter case, separators and what stands before a dot do not count: `eyeBlinkLeft`,
-//! `EyeBlinkLeft`, `Face.eyeBlink_Left`. Targets of MikuMikuDance also play by their meaning. Without names the weights go to the node of the same name, as animated nodes do.
+//! `EyeBlinkLeft`, `Face.eyeBlink_Left`. Targets of MikuMikuDance also play by their meaning. Without names the weights go to the
+//! node of the same name, as animated nodes do.
 
 use super::morph_meanings::by_meaning;
 use crate::model::{AnimatedProperty, Character, Mesh, MorphTarget, PropertyTrack};

@@ -1,9 +1,9 @@
 //! Solver rows that keep the parts of a ragdoll out of each other.
 //!
-//! The parts are the capsules of the body, each on the rigid body that moves it, and limbs that have none. A row lets the gap between two parts shrink no
-//! faster than it is there, along the line between their nearest points, without friction. Parts that are inside each other at
-//! the release may stay as deep until they have been farther apart, and always as deep as in the reference pose, in which capsules are
-//! too thick. Space: model space. Units: metres.
+//! The parts are the capsules of the body, each on the rigid body that moves it, and limbs that have none. A row lets the gap
+//! between two parts shrink no faster than it is there, along the line between their nearest points, without friction. Parts
+//! that are inside each other at the release may stay as deep until they have been farther apart, and always as deep as in the
+//! reference pose, in which capsules are too thick. Space: model space. Units: metres.
 
 use super::ragdoll::{Ragdoll, limb_above};
 use crate::body::CharacterBody;

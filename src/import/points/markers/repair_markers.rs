@@ -28,11 +28,9 @@ pub(super) fn repair(markers: &mut PointTracks, labels: &[&str], dt: f64, warnin
         let said = format!("exchanged labels are put right: {}", swapped.join("; "));
         warnings.add("points-marker-swap", said, PLACE);
     }
+    let uneven = uneven(&points, &tracks);
     markers.tracks = points.iter().copied().zip(tracks).collect();
-    put_right_throughout(markers, labels, warnings);
-    let mut tracks: Vec<Vec<Vec3>> =
-        std::mem::take(&mut markers.tracks).into_iter().map(|(_, track)| track).collect();
-    if let Some((a, b)) = uneven(&points, &tracks) {
+    if let Some((a, b)) = uneven {
         let ([left_a, right_a], [left_b, right_b]) =
             (pair(&points, labels, points[a].part), pair(&points, labels, points[b].part));
         let said = format!(
@@ -40,7 +38,12 @@ pub(super) fn repair(markers: &mut PointTracks, labels: &[&str], dt: f64, warnin
              {right_b} (exchange them in the file)"
         );
         warnings.add("points-marker-uneven", said, PLACE);
+    } else {
+        // An exchange of both sides keeps their distances alike; one of a single side looks like it across the pelvis.
+        put_right_throughout(markers, labels, warnings);
     }
+    let mut tracks: Vec<Vec<Vec3>> =
+        std::mem::take(&mut markers.tracks).into_iter().map(|(_, track)| track).collect();
     let gap = |(point, track): (&BodyPoint, &Vec<Vec3>)| {
         let missing: Vec<bool> = track.iter().map(|p| !p.x.is_finite()).collect();
         let count = missing.iter().filter(|m| **m).count();

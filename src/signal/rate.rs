@@ -14,6 +14,9 @@ const LARGEST: u64 = 1 << 32;
 /// The share of a frame by which a clip may be short of it through rounding: frame times of six digits are off by this in ten
 /// minutes at 60 Hz.
 const ROUNDED: f64 = 0.01;
+/// Largest error of a frame time with five decimals, seconds, and of a rate, relative: half of what separates 29.97 from 30 Hz. With
+/// half of the first `.03333` would not be 30 Hz, with twice of it 119.88 Hz would be 120.
+const WRITTEN: (f64, f64) = (5e-6, 5e-4);
 
 impl Rate {
     /// The ratio nearest to `hz`; the television rates 23.976, 29.97, 59.94 and 119.88 are `n * 1000 / 1001`.
@@ -45,6 +48,14 @@ impl Rate {
             rest = 1.0 / (rest - digit);
         }
         Some(Self { frames: now.0.max(1), seconds: now.1.max(1) })
+    }
+
+    /// The rate of a clip with frames at `hz`: as [`Rate::from_hz`], but a whole number of hertz if its frame time agrees with that
+    /// one's in five decimals, as `.03333` does with 30 Hz.
+    pub fn of_clip(hz: f64) -> Option<Self> {
+        let whole = hz.round();
+        let rounded = (1.0 / hz - 1.0 / whole).abs() < WRITTEN.0 && (hz / whole - 1.0).abs() < WRITTEN.1;
+        Self::from_hz(if rounded { whole } else { hz })
     }
 
     /// The rate in hertz.
@@ -80,6 +91,21 @@ mod tests {
         let [read, film] = [120.000048, 20.0].map(|hz| Rate::from_hz(hz).unwrap());
         assert_eq!(film.count(121, read), 21);
         assert_eq!(film.count(120, read), 20);
+    }
+
+    #[test]
+    fn a_frame_time_of_five_decimals_means_a_whole_rate_and_no_television_rate() {
+        for whole in [15u64, 24, 25, 30, 48, 50, 60, 90, 100, 120, 240] {
+            let written = (1e5 / whole as f64).round() / 1e5;
+            let near = Rate { frames: whole, seconds: 1 };
+            // Five decimals of 240 Hz are a thousandth off, as television rates are.
+            assert_eq!(Rate::of_clip(1.0 / written) == Some(near), whole != 240, "{written}");
+            let television = whole as f64 * 1000.0 / 1001.0;
+            assert_eq!(Rate::of_clip(television), Rate::from_hz(television), "{whole}");
+        }
+        for hz in [29.99, 12.5, 0.3, 0.0, f64::NAN] {
+            assert_eq!(Rate::of_clip(hz), Rate::from_hz(hz), "{hz}");
+        }
     }
 
     #[test]

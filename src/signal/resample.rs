@@ -42,9 +42,15 @@ const BAND: f64 = 0.45;
 /// beyond it by rounding alone ([`Rate::count`]).
 /// `cuts` are the frames that follow a cut, ascending.
 ///
-/// A clip that already has the rate, or whose own rate is outside the range of [`Rate`], is returned unchanged.
+/// A clip that already has the rate, as [`Rate::of_clip`] reads it, keeps its frames; one whose own rate is outside the range of
+/// [`Rate`] is returned unchanged.
 pub fn resample(clip: &Clip, to: Rate, how: Resampling, cuts: &[usize]) -> Clip {
-    let Some(from) = Rate::from_hz(clip.sample_rate).filter(|&from| from != to) else { return clip.clone() };
+    let Some(from) = Rate::of_clip(clip.sample_rate) else { return clip.clone() };
+    if from == to {
+        let mut same = clip.clone();
+        same.sample_rate = to.hz();
+        return same;
+    }
     let frames = to.count(clip.frames(), from);
     let (joints, tracks) = (clip.joints(), clip.translated().len());
     let mut rotations = Vec::with_capacity(frames * joints);
@@ -164,6 +170,17 @@ mod tests {
         assert_eq!(resample(&clip, rate(30.0), Resampling::default(), &[]), clip);
         let once = resample(&clip, rate(48.0), Resampling::default(), &[]);
         assert_eq!(resample(&once, rate(48.0), Resampling::default(), &[]), once);
+    }
+
+    #[test]
+    fn a_rate_that_was_rounded_loses_no_frame() {
+        let rounded = clip(1.0 / 0.03333, 3000);
+        let new = resample(&rounded, rate(30.0), Resampling::default(), &[]);
+        let mut expected = rounded.clone();
+        expected.sample_rate = 30.0;
+        assert_eq!(new, expected);
+        let twice = resample(&rounded, rate(60.0), Resampling::default(), &[]);
+        assert_eq!((twice.frames(), twice.rotations(5998)), (5999, rounded.rotations(2999)));
     }
 
     #[test]

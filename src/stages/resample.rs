@@ -85,7 +85,7 @@ impl Stage for Resample {
 
     fn apply(&self, motion: Motion, _report: &mut Report) -> Result<Motion, StageError> {
         let hz = motion.clip.sample_rate;
-        let from = Rate::from_hz(hz)
+        let from = Rate::of_clip(hz)
             .ok_or_else(|| StageError::new(format!("a clip of {hz} Hz cannot be resampled")))?;
         let frames = self.rate.count(motion.clip.frames(), from);
         if frames > MOST_FRAMES {
@@ -96,7 +96,7 @@ impl Stage for Resample {
         }
         let clip = resample(&motion.clip, self.rate, self.how, &cuts(&motion));
         // A contact covers the new frames within the time of its old ones, which extends halfway to the next frame.
-        let scale = self.rate.hz() / hz;
+        let scale = self.rate.hz() / from.hz();
         let frame = |f: usize| ((f as f64 - 0.5) * scale).ceil().clamp(0.0, frames as f64) as usize;
         let contacts = motion.contacts.map(|c| c.changed(frame, |height| height));
         Ok(Motion { clip, contacts, ..motion })

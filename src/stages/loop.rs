@@ -23,7 +23,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct LoopConfig {
-    /// Shortest loop, in seconds. Larger values keep more strides, but the seam fits less well.
+    /// Shortest loop, in seconds. Larger values keep more strides, but the seam fits less well. Of loops whose seams nobody sees (1 mm)
+    /// the shortest is kept.
     pub shortest_s: f64,
     /// Longest loop, in seconds. Omitted: the whole clip.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -44,6 +45,9 @@ const COARSE: usize = 300;
 const VELOCITY_S: f64 = 0.1;
 /// Cost of a part that is in contact on one side of the cut only, metres.
 const CONTACT: f64 = 0.05;
+/// Distance of two poses that nobody sees, metres: of loops that fit so well the shortest is kept, the first of equal ones. With
+/// half and double the same; without it noise decides how many strides of a regular walk are kept.
+const UNSEEN: f64 = 1e-3;
 
 impl StageConfig for LoopConfig {
     const NAME: &'static str = "loop";
@@ -185,13 +189,13 @@ fn cut(
     let last = frames.positions.len() - 1;
     let cost = |a: usize, b: usize| {
         let differ = contacts.map_or(0, |c| c.parts().filter(|p| c.rests(*p, a) != c.rests(*p, b)).count());
-        frames.distance(a, b) + differ as f64 * CONTACT * CONTACT
+        (frames.distance(a, b) + differ as f64 * CONTACT * CONTACT).max(UNSEEN * UNSEEN)
     };
     let mut best = (f64::INFINITY, 0, last);
     let look = |best: &mut (f64, usize, usize), a: usize, b: usize| {
         if (shortest..=longest).contains(&(b - a)) {
             let found = cost(a, b);
-            if found < best.0 {
+            if found < best.0 || (found == best.0 && b - a < best.2 - best.1) {
                 *best = (found, a, b);
             }
         }
@@ -296,6 +300,26 @@ mod tests {
             let steps = before.velocities.windows(2).map(|v| apart(&v[0], &v[1]));
             let usual = steps.fold(0.0, f64::max);
             assert!(jolt < 1.5 * usual, "{jolt} m/s, usually {usual}");
+        }
+    }
+
+    #[test]
+    fn of_equal_cycles_one_is_kept_whatever_the_noise() {
+        const PERIOD: usize = 40;
+        let (motion, there) = (walker(4 * PERIOD + 7), walker(PERIOD));
+        let skeleton = motion.character.skeleton();
+        for noise in 0..5 {
+            let pose = |f: usize| {
+                let mut pose = there.clip.pose(skeleton, (f % PERIOD).min(PERIOD - f % PERIOD));
+                let shake = libm::sin((f * f + 7 * noise) as f64) * 1e-5;
+                for local in pose.local_mut() {
+                    local.rotation *= exp(&(Vec3::x() * shake));
+                }
+                pose
+            };
+            let poses: Vec<Pose> = (0..motion.clip.frames()).map(pose).collect();
+            let looped = run(&LoopConfig::default(), with_poses(&motion, &poses)).unwrap();
+            assert_eq!(looped.clip.frames(), PERIOD + 1, "noise {noise}");
         }
     }
 

@@ -182,6 +182,8 @@ fn a_take_is_judged_as_it_was_repaired_now_and_later() {
     let (result, report) = pipeline.apply(damaged.clone()).unwrap();
     assert!(report.findings.iter().any(|f| f.fault == "flip" && f.left.is_none()), "{:?}", report.findings);
     assert_eq!(over(&report.metrics), wanted);
+    // The take is repaired in the same way, so that nothing has to be excused.
+    assert!(report.not_judged.is_empty(), "{:?}", report.not_judged);
     let context = MetricContext::new(&result.character);
     let later = |changes: &[TakeChange]| {
         let reference = ReferenceMotion::changed(damaged.clone(), &result, changes).unwrap();

@@ -34,18 +34,6 @@ impl Default for RepairConfig {
 impl StageConfig for RepairConfig {
     const NAME: &'static str = "repair";
 
-    /// A fault that is fixed is a difference from the take: in single frames, and in the path of the body.
-    fn meaningless(&self) -> &'static [&'static str] {
-        &[
-            "limit_violation_added",
-            "knee_error_max",
-            "rest_slip_p95",
-            "rest_drift",
-            "clearance_error_p95",
-            "loop_seam",
-        ]
-    }
-
     fn resolve(&self, _: &Setting) -> Result<Box<dyn Stage>, StageError> {
         let &Self { signal, floor, legs } = self;
         Ok(Box::new(Repair { faults: Faults { signal, floor, legs } }))

@@ -36,14 +36,13 @@ impl Performance<'_> {
         }
     }
 
-    /// Finishes the joined parts: continuous quaternion signs, head and hands out of the floor, joints above the hips that
-    /// have skin, tracks of properties other than joints, contact labels: feet may slide as they do now, after the solve that
-    /// lets them slide as the take's.
+    /// Finishes the joined parts: continuous quaternion signs, the head out of the floor, joints above the hips that have skin,
+    /// tracks of properties other than joints, contact labels: feet may slide as they do now, after the solve that lets them
+    /// slide as the take's.
     pub fn finished(&self, mut whole: Motion) -> Motion {
         fix_hemispheres(&mut whole.clip);
         if self.trajectories.is_some() {
             whole = raise_head(whole, self.skin, &self.time, self.legs, &Settings::default());
-            whole = raise_hands(whole, self.skin, &self.time, self.legs, &Settings::default());
         }
         if let Some(roots) = self.roots {
             whole = roots.applied_to(whole);
@@ -52,5 +51,13 @@ impl Performance<'_> {
         let contacts = self.contacts.clone();
         whole.contacts = contacts.map(|contacts| with_slides(&whole, contacts, &self.time));
         whole
+    }
+
+    /// The finished motion with its hands out of the floor: after all else that moves arms, which could put them back into it.
+    pub fn raised_hands(&self, whole: Motion) -> Motion {
+        match self.trajectories.is_some() {
+            true => raise_hands(whole, self.skin, &self.time, self.legs, &Settings::default()),
+            false => whole,
+        }
     }
 }

@@ -120,7 +120,7 @@ impl Retarget {
     /// If the motion's skeleton is not the one that this transfer was made for.
     pub fn apply(&self, motion: &Motion) -> Motion {
         let performance = self.prepare(motion, &Timeline::of(motion));
-        performance.finished(performance.part(motion, 0))
+        performance.raised_hands(performance.finished(performance.part(motion, 0)))
     }
 
     /// As [`Retarget::apply`], with a known timeline and prepared for computing the frames of `motion` in parts.

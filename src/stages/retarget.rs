@@ -209,11 +209,13 @@ impl Stage for RetargetStage {
             None => none,
         };
         let performed = performance.finished(Motion::new(Arc::clone(self.retarget.target()), whole));
-        let (Some(placement), Some(arms)) = (&self.placement, arms) else { return Ok(performed) };
+        let (Some(placement), Some(arms)) = (&self.placement, arms) else {
+            return Ok(performance.raised_hands(performed));
+        };
         let (performed, placed) = placement.place(&arms, performed);
         report.measure("hands_placed_frames", placed.frames as f64, "frames");
         report.measure("hands_placed_largest", placed.largest, "m");
         report.measure("hands_placed_missed", placed.missed, "m");
-        Ok(performed)
+        Ok(performance.raised_hands(performed))
     }
 }

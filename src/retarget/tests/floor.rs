@@ -1,11 +1,14 @@
 //! Bodies that sit, kneel and lie: skin rests on the floor, and cloth that hangs from hips or trunk is no body.
 
+use crate::development_data::data;
 use posemill::import::{ImportOptions, load};
 use posemill::math::{Mat4, Vec3, exp, smoothstep};
 use posemill::measure::MetricContext;
 use posemill::model::{Binding, Character, Mesh, Motion, Role, Side};
 use posemill::pipeline::assess_alone;
+use posemill::report::Report;
 use posemill::retarget::{Retarget, RootScale, map};
+use posemill::stages::{RetargetConfig, Setting, StageConfig};
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 use std::sync::Arc;
 
@@ -180,6 +183,20 @@ fn lies_down() -> Motion {
     let translated = standing.clip.translated().to_vec();
     let clip = posemill::model::Clip::new("lies", rate, joints, rotations, translated, positions);
     Motion::new(standing.character, clip)
+}
+
+/// One that kneels and props itself on its hands: the arms are placed on a body with short legs and big hands.
+#[test]
+fn hands_that_are_placed_on_the_body_stay_out_of_the_floor() {
+    let Some(data) = data() else { return };
+    let read = |file: &str| load(data.join(file), &ImportOptions::default()).unwrap();
+    let take = read("bvh/mocapbank/test_mocapbank.bvh").motion(0).unwrap();
+    let target = read("gltf/kaykit/manny_med_mod.gltf").character;
+    let setting = Setting { target: Some(target), ..Setting::new(Arc::clone(&take.character), "") };
+    let stage = RetargetConfig::default().resolve(&setting).unwrap();
+    let result = stage.apply(take, &mut Report::default()).unwrap();
+    let low = (0..result.clip.frames()).step_by(3).map(|f| lowest(&result, f)).fold(f64::INFINITY, f64::min);
+    assert!(low > -0.012, "the skin is {} m in the floor", -low);
 }
 
 #[test]

@@ -4,6 +4,7 @@
 mod development_data;
 
 use development_data::data;
+use posemill::export::{self, ExportOptions, Format};
 use posemill::import::{self, ImportOptions};
 use posemill::model::{Asset, Finger, Role, Side};
 use serde_json::Value;
@@ -34,7 +35,7 @@ fn files() -> Vec<PathBuf> {
             let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
             if path.is_dir() && !path.ends_with("corpus") {
                 walk(&path, found);
-            } else if ["bvh", "glb", "gltf", "vrm", "vrma"].contains(&extension) {
+            } else if ["bvh", "glb", "gltf", "vrm", "vrma", "fbx", "amc", "npz"].contains(&extension) {
                 found.push(path);
             }
         }
@@ -48,6 +49,33 @@ fn files() -> Vec<PathBuf> {
 
 fn load(bytes: &[u8], path: &Path) -> Option<Asset> {
     import::from_file(bytes, path, &ImportOptions::default()).ok()
+}
+
+/// Confidence of a role below which names only guess, as the program warns: the shape cannot be held against that.
+const GUESS: f64 = 0.5;
+
+/// Every file that can be read, in a format whose joints can be renamed: FBX as glTF, takes of other formats as BVH.
+fn characters() -> Vec<(PathBuf, Vec<u8>, Asset)> {
+    let rewritable = |path: PathBuf| {
+        let bytes = std::fs::read(&path).unwrap();
+        let asset = load(&bytes, &path)?;
+        match &asset.character.document {
+            Some(document) if document.fbx.is_some() => {
+                let bytes = document.bytes.to_vec();
+                Some((path.with_extension("gltf"), bytes, asset))
+            }
+            Some(_) => Some((path, bytes, asset)),
+            None if path.extension()? == "bvh" => Some((path, bytes, asset)),
+            None => {
+                let (written, _) =
+                    export::save(&[asset.motion(0)?], Format::BVH, &ExportOptions::default()).unwrap();
+                let path = path.with_extension("bvh");
+                let asset = load(&written[0].bytes, &path)?;
+                Some((path, written[0].bytes.clone(), asset))
+            }
+        }
+    };
+    files().into_iter().filter_map(rewritable).collect()
 }
 
 /// The joints of an asset by role, as the file has their names.
@@ -190,9 +218,7 @@ fn judge(truth: &BTreeMap<Role, (String, f64)>, names: &Names, seen: &Asset) -> 
 fn bodies_without_names_are_read_by_their_shape() {
     let mut dice = Dice(15);
     let (mut files_with_roles, mut whole, mut fingers, mut unsaid) = (0, 0, [0, 0], Vec::new());
-    for path in files() {
-        let bytes = std::fs::read(&path).unwrap();
-        let Some(asset) = load(&bytes, &path) else { continue };
+    for (path, bytes, asset) in characters() {
         let truth = roles(&asset);
         let names = numbers(&asset, &mut dice);
         let file = path.file_name().unwrap().to_string_lossy().into_owned();
@@ -202,6 +228,11 @@ fn bodies_without_names_are_read_by_their_shape() {
         if !truth.contains_key(&Role::Hips) {
             let false_body = roles(&seen);
             assert!(false_body.is_empty(), "{file} is no body: {false_body:?}");
+            continue;
+        }
+        if truth.values().any(|(_, confidence)| *confidence < GUESS) {
+            assert!(asset.warnings.has("roles-doubtful"), "{file} is guessed without a word");
+            println!("{file:36} is no truth");
             continue;
         }
         let row = judge(&truth, &names, &seen);
@@ -227,8 +258,8 @@ fn bodies_without_names_are_read_by_their_shape() {
         "core whole on {whole} of {files_with_roles} files, fingers right {} of {}",
         fingers[0], fingers[1]
     );
-    assert!(whole * 10 >= files_with_roles * 9);
-    assert!(fingers[0] * 10 >= fingers[1] * 8);
+    assert!(whole * 100 >= files_with_roles * 95);
+    assert!(fingers[0] * 10 >= fingers[1] * 9);
     assert!(unsaid.is_empty(), "wrong without a word: {unsaid:?}");
 }
 
@@ -240,9 +271,7 @@ const CURVE: [(f64, f64); 4] = [(0.9, 0.9), (0.7, 0.7), (0.5, 0.5), (0.0, 0.0)];
 fn of_the_joints_told_with_a_confidence_so_many_are_right() {
     let mut dice = Dice(34);
     let mut curve = [[0_usize; 2]; CURVE.len()];
-    for path in files() {
-        let bytes = std::fs::read(&path).unwrap();
-        let Some(asset) = load(&bytes, &path) else { continue };
+    for (path, bytes, asset) in characters() {
         let truth = roles(&asset);
         for known in [0, 1, 5] {
             let mut names = numbers(&asset, &mut dice);
@@ -286,9 +315,7 @@ fn other_side(name: &str) -> String {
 #[test]
 fn names_on_the_wrong_side_are_told_and_lose() {
     let (mut told, mut right, mut all) = (0, 0, 0);
-    for path in files() {
-        let bytes = std::fs::read(&path).unwrap();
-        let Some(asset) = load(&bytes, &path) else { continue };
+    for (path, bytes, asset) in characters() {
         let truth = roles(&asset);
         if !truth.contains_key(&Role::LowerLeg(Side::Left))
             || !truth.contains_key(&Role::LowerArm(Side::Left))

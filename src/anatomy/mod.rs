@@ -49,7 +49,7 @@ pub use roles::detect_roles;
 pub(crate) use roles::detect_roles_from;
 pub(crate) use second_bodies::{bodies_apart, second_bodies, second_body};
 pub(crate) use shape::ShapeEvidence;
-pub(crate) use shape::skin_mass;
+pub(crate) use shape::{is_rigid, skin_mass};
 pub(crate) use t_pose::TPose;
 pub(crate) use vocabulary::{NamedPart, Vocabulary};
 pub use vocabulary::{Word, WordError};

@@ -136,6 +136,7 @@ fn guess(
         if names.side(joint).is_some() && !names.readings(joint).is_empty() { "its name" } else { GAP }
     });
     add_trunk(found, &trunk, "the hips and the arms");
+    warn_of_guesses(skeleton, found, warnings);
     for (n, (side, arm)) in shape::SIDES.into_iter().zip(&arms).enumerate() {
         let Some((hand, _)) = arm[3] else { continue };
         let seen = shape.as_ref().map_or(&[][..], |shape| &shape.fingers[if exchanged { 1 - n } else { n }]);
@@ -150,6 +151,19 @@ fn guess(
         if let Some(joint) = joint.filter(|&joint| !names.is_helper(joint)) {
             found.add(role, joint, sure, GAP.into());
         }
+    }
+}
+
+/// Confidence below which a role by a name is a guess: another joint is as likely.
+const GUESS: f64 = 0.5;
+
+/// Warns of roles that names only guess: a helper may have the name of the limb.
+fn warn_of_guesses(skeleton: &Skeleton, found: &FoundRoles, warnings: &mut Warnings) {
+    for (role, guess) in found.0.iter().filter(|(_, assigned)| assigned.confidence < GUESS) {
+        let joint = &skeleton.joint(guess.joint).name;
+        let said =
+            format!("its name hardly fits {role} (confidence {:.2}): check the roles", guess.confidence);
+        warnings.add("roles-doubtful", said, format!("joint {joint}"));
     }
 }
 

@@ -67,31 +67,40 @@ pub struct BodiesApart {
 /// legs of quadrupeds up to two thirds.
 const WHOLE: f64 = 0.75;
 
-/// The bodies of a file that holds several beside each other; `rest` is its pose in model space.
+/// The bodies of a file that holds several beside each other; `rest` is its pose in model space, `trees` the tree of nodes in which
+/// each joint below the root is, as far as known: the limbs of some skeletons are branches of their own, in one tree.
 ///
 /// A leg with toes looks like a body. A body of another size than the rest of the file is told from it where nothing but bodies is
 /// large, where these are most of the file, and where each begins below the middle of every other, as no trunk does over legs.
-pub fn bodies_apart(skeleton: &Skeleton, rest: &ModelPose) -> BodiesApart {
+pub fn bodies_apart(skeleton: &Skeleton, rest: &ModelPose, trees: &[Option<usize>]) -> BodiesApart {
     // Everything above the first fork belongs to all of them.
     let only =
         |id: JointId| <[JointId; 1]>::try_from(skeleton.children(id).to_vec()).ok().map(|[child]| child);
     let shared: Vec<JointId> = std::iter::successors(Some(JointId::new(0)), |id| only(*id)).collect();
-    let branches: Vec<Vec<JointId>> = branches(skeleton, &shared, None).into_values().collect();
-    let own = whole_bodies(skeleton, rest, branches.clone());
-    // The limbs of some skeletons are branches of their own.
-    let grouped = |axis: usize| whole_bodies(skeleton, rest, groups_along(axis, rest, &branches));
-    let own =
-        if own.len() < 2 { [0, 2].map(grouped).into_iter().find(|own| own.len() > 1) } else { Some(own) };
+    let branches = branches(skeleton, &shared, None);
+    let mut joined: BTreeMap<usize, Vec<JointId>> = BTreeMap::new();
+    for (first, own) in &branches {
+        let tree = trees.get(first.index()).copied().flatten();
+        joined.entry(tree.map_or(first.index(), |node| skeleton.len() + node)).or_default().extend(own);
+    }
+    joined.values_mut().for_each(|own| own.sort());
+    let mut joined: Vec<Vec<JointId>> = joined.into_values().collect();
+    joined.sort();
+    let found = [joined, branches.into_values().collect()].map(|parts| whole_bodies(skeleton, rest, parts));
+    let own = found.into_iter().find(|own| own.len() > 1);
     own.map_or_else(BodiesApart::default, |own| BodiesApart { shared, own })
 }
 
-/// Those of several branches or groups of branches that are whole bodies, by the rule of [`bodies_apart`].
+/// Those of several branches, or of branches in one tree, that are whole bodies, by the rule of [`bodies_apart`].
 fn whole_bodies(skeleton: &Skeleton, rest: &ModelPose, parts: Vec<Vec<JointId>>) -> Vec<Vec<JointId>> {
     let large: Vec<Vec<JointId>> = parts.into_iter().filter(|own| own.len() >= LEAST).collect();
     if large.len() < 2 {
         return Vec::new();
     }
-    let heights = |own: &[JointId]| range(1, rest, own);
+    let heights = |own: &[JointId]| {
+        let of = || own.iter().map(|id| rest.position(*id).y);
+        [of().fold(f64::INFINITY, f64::min), of().fold(f64::NEG_INFINITY, f64::max)]
+    };
     let [floor, top] = heights(&skeleton.ids().collect::<Vec<_>>());
     let last_begins = large.iter().map(|own| heights(own)[0]).fold(f64::NEG_INFINITY, f64::max);
     let like_bodies = large.iter().filter(|own| body_of(skeleton, rest, own).is_some());
@@ -103,36 +112,6 @@ fn whole_bodies(skeleton: &Skeleton, rest: &ModelPose, parts: Vec<Vec<JointId>>)
         high - low > WHOLE * (top - floor) || (nothing_else && last_begins < 0.5 * (low + high))
     };
     like_bodies.into_iter().filter(stands).cloned().collect()
-}
-
-/// The least and the greatest coordinate of these joints along an axis.
-fn range(axis: usize, rest: &ModelPose, own: &[JointId]) -> [f64; 2] {
-    let of = || own.iter().map(|id| rest.position(*id)[axis]);
-    [of().fold(f64::INFINITY, f64::min), of().fold(f64::NEG_INFINITY, f64::max)]
-}
-
-/// Gap between branches, as a share of the file's height, from which they are parts of different bodies: limbs that are branches of their
-/// own begin within the width of the shoulders, a quarter of a person's height.
-const GAP: f64 = 0.25;
-
-/// The branches in groups with gaps between them along an axis of the ground, the joints of each ascending.
-fn groups_along(axis: usize, rest: &ModelPose, branches: &[Vec<JointId>]) -> Vec<Vec<JointId>> {
-    let [floor, top] = range(1, rest, &branches.concat());
-    let mut sorted: Vec<([f64; 2], &Vec<JointId>)> =
-        branches.iter().map(|own| (range(axis, rest, own), own)).collect();
-    sorted.sort_by(|a, b| a.0[0].total_cmp(&b.0[0]));
-    let mut groups: Vec<Vec<JointId>> = Vec::new();
-    let mut end = f64::NEG_INFINITY;
-    for ([from, to], own) in sorted {
-        match groups.last_mut().filter(|_| from - end < GAP * (top - floor)) {
-            Some(group) => group.extend(own),
-            None => groups.push(own.clone()),
-        }
-        end = end.max(to);
-    }
-    groups.iter_mut().for_each(|group| group.sort());
-    groups.sort_by_key(|group| group.first().copied());
-    groups
 }
 
 /// The hips of the body that these joints are, if they are one with legs and arms.

@@ -43,6 +43,8 @@ impl KnownAxesFile {
             bound: false,
             humanoid: &[],
             mass: None,
+            rigid: false,
+            trees: &[],
             clips,
             up,
             vocabulary: &vocabulary,

@@ -23,7 +23,14 @@ pub(super) fn detect_in(
     let mass: Option<Vec<f64>> = file.mass.map(|mass| joints.iter().map(|id| mass[id.index()]).collect());
     let clips: Vec<Clip> = file.clips.iter().map(|clip| part_of(clip, joints)).collect();
     let clips: Vec<&Clip> = clips.iter().collect();
-    let clues = RigClues { skeleton: &skeleton, rest: &rest, mass: mass.as_deref(), clips: &clips, ..*file };
+    let clues = RigClues {
+        skeleton: &skeleton,
+        rest: &rest,
+        mass: mass.as_deref(),
+        trees: &[],
+        clips: &clips,
+        ..*file
+    };
     let DetectedRig { rig, warnings } = detect(&clues);
     let roles =
         rig.assignments().map(|(role, a)| (role, Assignment { joint: joints[a.joint.index()], ..a.clone() }));

@@ -24,6 +24,10 @@ pub(super) struct RigClues<'a> {
     pub(super) bound: bool,
     pub(super) humanoid: &'a HumanoidMap,
     pub(super) mass: Option<&'a [f64]>,
+    /// Whether every mesh is moved by one joint alone.
+    pub(super) rigid: bool,
+    /// The tree of nodes of each joint without a parent; empty where the file has no nodes but joints.
+    pub(super) trees: &'a [Option<usize>],
     pub(super) clips: &'a [&'a Clip],
     /// The up axis of the clips' world, if the format or the user specifies it.
     pub(super) up: Option<Vec3>,
@@ -37,8 +41,10 @@ pub(super) struct RigClues<'a> {
 /// The rig of a file, with warnings for what was guessed and for bodies that are not used.
 pub(super) fn detect_rig(file: &RigClues<'_>) -> DetectedRig {
     // A humanoid map names the joints of one body.
-    let bodies =
-        if file.humanoid.is_empty() { bodies_apart(file.skeleton, file.rest) } else { Default::default() };
+    let bodies = match file.humanoid {
+        [] => bodies_apart(file.skeleton, file.rest, file.trees),
+        _ => Default::default(),
+    };
     let named = file.body.and_then(|name| file.skeleton.find(name));
     let asked = bodies.own.iter().find(|own| named.is_some_and(|id| own.contains(&id)));
     // A copy of a skeleton that moves no skin is for control.
@@ -55,7 +61,7 @@ pub(super) fn detect_rig(file: &RigClues<'_>) -> DetectedRig {
         found.warnings.add("body-not-found", message, "the joints");
     }
     let mut others = second_bodies(&found.rig, file.rest);
-    // Bodies that are groups of branches are not below one joint.
+    // Bodies whose limbs are branches of their own are not below one joint.
     let rest =
         bodies.own.iter().filter(|own| Some(*own) != chosen && !others.iter().any(|b| own.contains(&b.hips)));
     let grouped: Vec<_> = rest.filter_map(|own| second_body(file.skeleton, file.rest, own)).collect();
@@ -81,8 +87,12 @@ fn detect_one(file: &RigClues<'_>) -> DetectedRig {
     let by = |pose: &ModelPose, evidence: Option<&ShapeEvidence>| {
         detect_roles_from(&names, file.skeleton.clone(), pose, file.humanoid, evidence)
     };
-    let evidence =
-        ShapeEvidence { mass: file.mass, clip: file.clips.first().copied(), mirrored: file.mirrored };
+    let evidence = ShapeEvidence {
+        mass: file.mass,
+        rigid: file.rigid,
+        clip: file.clips.first().copied(),
+        mirrored: file.mirrored,
+    };
     if file.clips.is_empty() || !file.humanoid.is_empty() {
         return by(file.rest, Some(&evidence));
     }

@@ -72,7 +72,7 @@ pub const SIDES: [Side; 2] = Side::BOTH;
 /// Detects a body; `None` without two legs and a trunk.
 pub fn find(skeleton: &Skeleton, rest: &ModelPose, evidence: &ShapeEvidence) -> Option<BodyShape> {
     let frames = evidence.clip.map_or_else(Vec::new, |clip| frames(skeleton, clip));
-    let tree = Tree::new(skeleton, rest, evidence.mass, frames);
+    let tree = Tree::new(skeleton, rest, evidence, frames);
     let twins = twins::twins(&tree);
     let mut body = LimbPairs::of(&tree, &twins)?;
     let line = trunk_line::trunk_line(&tree, &body)?;

@@ -2,6 +2,7 @@
 //!
 //! All are computed in single passes. Space: that of the rest pose. Units: any, the same for all.
 
+use super::shape_evidence::ShapeEvidence;
 use crate::math::Vec3;
 use crate::model::{JointId, ModelPose, Skeleton};
 use std::cell::OnceCell;
@@ -32,6 +33,8 @@ pub(super) struct Tree {
     pub bare_tip: Vec<bool>,
     /// Share of the skin that each joint moves; `None` without a skin.
     pub skin: Option<Vec<f64>>,
+    /// Whether the skin is rigid parts.
+    rigid: bool,
     /// Share of the skin that a joint and its descendants move; 0 without skin.
     pub below: Vec<f64>,
     /// Positions of all joints in sampled frames of a clip; empty without one.
@@ -47,9 +50,14 @@ pub(super) struct Tree {
 }
 
 impl Tree {
-    /// The tree of `skeleton` at rest. `mass` is the sum of the skin weights of each joint.
-    pub fn new(skeleton: &Skeleton, rest: &ModelPose, mass: Option<&[f64]>, frames: Vec<Vec<Vec3>>) -> Tree {
-        let n = skeleton.len();
+    /// The tree of `skeleton` at rest.
+    pub fn new(
+        skeleton: &Skeleton,
+        rest: &ModelPose,
+        evidence: &ShapeEvidence,
+        frames: Vec<Vec<Vec3>>,
+    ) -> Tree {
+        let (n, mass) = (skeleton.len(), evidence.mass);
         let at: Vec<Vec3> = skeleton.ids().map(|id| rest.position(id)).collect();
         let parent: Vec<Option<usize>> = skeleton.parents().iter().map(|p| p.map(JointId::index)).collect();
         let bone = (0..n).map(|k| parent[k].map_or(0.0, |p| (at[k] - at[p]).norm())).collect();
@@ -65,6 +73,7 @@ impl Tree {
             tip,
             bare_tip: vec![false; n],
             skin,
+            rigid: evidence.rigid,
             below: vec![0.0; n],
             frames,
             bare: vec![false; n],
@@ -91,7 +100,7 @@ impl Tree {
             }
             let coincides = self.skin.is_some() && self.bone[k] < SAME_PLACE * size;
             let bare = match &self.skin {
-                Some(skin) => skin[k] <= 0.0 && skin[p] > 0.0,
+                Some(skin) => !self.rigid && skin[k] <= 0.0 && skin[p] > 0.0,
                 None => tips,
             };
             self.bare[k] = coincides || bare;
@@ -156,9 +165,9 @@ impl Tree {
         self.compared.get(&k).unwrap_or(&self.children[k])
     }
 
-    /// Whether a joint or one below it moves skin; true for all without a skin.
+    /// Whether a joint or one below it moves skin; true for all without a skin or of rigid parts, which not every joint has.
     pub fn has_skin(&self, k: usize) -> bool {
-        self.skin.is_none() || self.below[k] > 0.0
+        self.skin.is_none() || self.rigid || self.below[k] > 0.0
     }
 
     /// The joints from `k` to the root, `k` first.

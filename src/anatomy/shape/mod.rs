@@ -17,4 +17,4 @@ mod joint_tree;
 mod twins;
 
 pub use find::{BodyShape, SIDES, bend_backwards, bend_forwards, find, knees};
-pub use shape_evidence::{ShapeEvidence, is_still, rotates, skin_mass};
+pub use shape_evidence::{ShapeEvidence, is_rigid, is_still, rotates, skin_mass};

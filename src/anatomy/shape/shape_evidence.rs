@@ -13,10 +13,17 @@ const FRAMES: usize = 16;
 pub struct ShapeEvidence<'a> {
     /// Sum of the skin weights of each joint, in joint order; `None` without a skin.
     pub mass: Option<&'a [f64]>,
+    /// Whether every mesh is moved by one joint alone: joints without a part may still be toes.
+    pub rigid: bool,
     /// A clip that plays on the skeleton.
     pub clip: Option<&'a Clip>,
     /// Whether the file mirrors the body by a scale below zero: names of sides may be those of the mirror image.
     pub mirrored: bool,
+}
+
+/// Whether every mesh is moved by one joint alone: a figure of rigid parts.
+pub fn is_rigid(meshes: &[Mesh]) -> bool {
+    meshes.iter().all(|mesh| mesh.bindings.len() == 1)
 }
 
 /// Sum of the skin weights of each joint; `None` where no mesh is bound to any.

@@ -116,6 +116,44 @@ fn joints_without_skin_below_the_foot_are_no_toes() {
 }
 
 #[test]
+fn toes_of_a_figure_of_rigid_parts_need_no_part() {
+    let m = person();
+    let mass: Vec<f64> = m.0.iter().map(|j| if j.0.ends_with("leg3") { 0.0 } else { 1.0 }).collect();
+    for rigid in [true, false] {
+        let evidence = ShapeEvidence { mass: Some(&mass), rigid, ..Default::default() };
+        let found = detected(m.skeleton(|n, _| format!("b{n:04}")), &evidence);
+        let toes = found.rig.joint(Role::Toes(Side::Left)).map(|id| m.0[id.index()].0.as_str());
+        assert_eq!(toes, rigid.then_some("l_leg3"));
+    }
+}
+
+#[test]
+fn a_role_that_a_name_only_guesses_is_told() {
+    for (thigh, told) in [("thigh", false), ("jambe.001", true)] {
+        let words = |n: usize, what: &str| {
+            let side = if what.starts_with("l_") { "gauche" } else { "droite" };
+            match what.split_once('_').map_or(what, |w| w.1) {
+                "leg0" => format!("{thigh}.{side}"),
+                "leg1" => format!("jambe.{side}"),
+                "leg2" => format!("pied.{side}"),
+                _ => format!("b{n:04}"),
+            }
+        };
+        let m = person();
+        let rest = m.skeleton(words);
+        let names = JointNames::of(&rest, Vocabulary::built_in());
+        let pose = rest.rest_model_pose();
+        let found = detect_roles_from(&names, rest, &pose, &[], None);
+        assert_eq!(
+            found.warnings.has("roles-doubtful"),
+            told,
+            "{:?}",
+            found.rig.assignments().collect::<Vec<_>>()
+        );
+    }
+}
+
+#[test]
 fn tips_are_recognised_before_joints_are_counted() {
     // No names, no skin, no end markers: one more joint at the end of every chain.
     let mut m = person();

@@ -45,7 +45,7 @@ fn bodies_beside_each_other_are_told_apart_without_roles() {
     for count in 1..4 {
         let rig = bodies(count);
         let skeleton = rig.skeleton();
-        let found = bodies_apart(skeleton, &skeleton.rest_model_pose());
+        let found = bodies_apart(skeleton, &skeleton.rest_model_pose(), &[]);
         // All of a body, none of the others; a file of one body is no case for it.
         let each = (skeleton.len() - 1) / count;
         let sizes: Vec<usize> = found.own.iter().map(Vec::len).collect();
@@ -76,9 +76,15 @@ fn bodies_whose_limbs_are_branches_of_their_own_are_told_apart() {
         });
         let pieces = Skeleton::new(joints.collect()).unwrap();
         assert!(pieces.children(JointId::new(0)).len() == 5 * count);
-        let found = bodies_apart(&pieces, &rest);
+        // The arms of neighbours reach into each other: only the file shows whose they are.
         let each = (skeleton.len() - 1) / count;
+        let tree = |id: JointId| (pieces.parent(id)?.index() == 0).then(|| (id.index() - 1) / each);
+        let trees: Vec<Option<usize>> = pieces.ids().map(tree).collect();
+        let found = bodies_apart(&pieces, &rest, &trees);
         let sizes: Vec<usize> = found.own.iter().map(Vec::len).collect();
         assert_eq!(sizes, if count > 1 { vec![each; count] } else { Vec::new() });
+        for (n, joints) in found.own.iter().enumerate() {
+            assert!(joints.iter().all(|id| (id.index() - 1) / each == n), "{joints:?}");
+        }
     }
 }

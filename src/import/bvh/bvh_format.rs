@@ -128,6 +128,8 @@ fn detect_rig_and_facing(
             bound: false,
             humanoid: &[],
             mass: None,
+            rigid: false,
+            trees: &[],
             clips,
             up: user_up,
             vocabulary: &vocabulary,

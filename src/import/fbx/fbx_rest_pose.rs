@@ -151,6 +151,8 @@ fn is_upright(
         bound: false,
         humanoid: &[],
         mass: None,
+        rigid: false,
+        trees: &file.trees,
         clips: &[],
         up: Some(Vec3::y()),
         vocabulary,

@@ -39,6 +39,8 @@ pub struct GltfFile {
     pub meshes: Vec<Mesh>,
     /// The humanoid map, where the file is a VRM or a VRM animation.
     pub humanoid: Option<VrmHumanoid>,
+    /// The tree of nodes, by its first node, of each joint without a parent in the file: those of one character are in one tree.
+    pub trees: Vec<Option<usize>>,
     /// Whether a scale below zero mirrors more than half of the joints: the body, and not one of its sides.
     pub mirrored: bool,
     /// The file as it was read.
@@ -112,6 +114,7 @@ impl GltfFile {
             meant,
             meshes,
             humanoid: joints.humanoid,
+            trees: joints.trees,
             mirrored: joints.mirrored,
             document,
             warnings,

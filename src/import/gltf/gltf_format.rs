@@ -3,7 +3,7 @@
 //! The format defines its units and axes (metres, +Y up, +Z front): a figure is only rotated to face +Z if it does not.
 
 use super::gltf_file::GltfFile;
-use crate::anatomy::{Figure, guess_unit, skin_mass};
+use crate::anatomy::{Figure, guess_unit, is_rigid, skin_mass};
 use crate::import::format::ReadFormat;
 use crate::import::import_error::ImportError;
 use crate::import::import_options::ImportOptions;
@@ -43,6 +43,8 @@ pub(crate) fn asset(mut file: GltfFile, name: &str, options: &ImportOptions) -> 
         bound: file.bind.is_some(),
         humanoid,
         mass: mass.as_deref(),
+        rigid: is_rigid(&file.meshes),
+        trees: &file.trees,
         clips: &clips,
         up: Some(Vec3::y()),
         vocabulary: &options.vocabulary(),

@@ -13,7 +13,7 @@ use crate::model::{FARTHEST, Joint, JointId, Skeleton};
 use crate::report::{Warnings, one_line};
 use serde_json::Value;
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashSet};
 
 /// The version of a VRM document, which defines the facing direction of its character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +43,9 @@ pub(super) struct Joints {
     /// The nearest node that is a joint, for each node: itself or an ancestor.
     pub(super) holder: Vec<Option<usize>>,
     pub(super) humanoid: Option<VrmHumanoid>,
+    /// The tree of nodes of each joint without a parent in the file, by its first node: the trees hang on the lowest node above all
+    /// of these joints.
+    pub(super) trees: Vec<Option<usize>>,
     /// Whether more than half of the joints are mirrored.
     pub(super) mirrored: bool,
 }
@@ -66,7 +69,8 @@ impl Joints {
         let holder = holders(tree, &members);
         let joint_parent = |node: usize| tree.node(node).parent.and_then(|p| holder[p]);
         let order = parents_first(tree, &members, joint_parent);
-        let tops = order.iter().filter(|&&n| joint_parent(n).is_none()).count();
+        let top_nodes: Vec<usize> = order.iter().copied().filter(|&n| joint_parent(n).is_none()).collect();
+        let (tops, tree_of) = (top_nodes.len(), trees(tree, &top_nodes));
 
         let mut of_node = vec![None; tree.nodes().len()];
         let mut nodes = Vec::with_capacity(order.len() + 1);
@@ -123,8 +127,17 @@ impl Joints {
         // Parents, names and numbers were checked above.
         let skeleton = Skeleton::new(joints).map_err(|e| GltfError::value("nodes", e.to_string()))?;
         let mirrored = 2 * mirror_images > skeleton.len();
-        Ok(Self { skeleton, nodes, of_node, holder, humanoid, mirrored })
+        let trees = nodes.iter().map(|node| tree_of.get(&(*node)?).copied()).collect();
+        Ok(Self { skeleton, nodes, of_node, holder, humanoid, trees, mirrored })
     }
+}
+
+/// The node above each of `tops`, or itself, that is the first one not above all of them.
+fn trees(tree: &NodeTree, tops: &[usize]) -> BTreeMap<usize, usize> {
+    let mut above = vec![0; tree.nodes().len()];
+    tops.iter().flat_map(|&top| tree.path_to_top(top)).for_each(|node| above[node] += 1);
+    let first = |top: usize| tree.path_to_top(top).take_while(|&node| above[node] < tops.len()).last();
+    tops.iter().map(|&top| (top, first(top).unwrap_or(top))).collect()
 }
 
 /// The nearest joint for each node: itself or an ancestor.
@@ -267,6 +280,17 @@ mod tests {
         assert_eq!(names(&found), ["root_2", "a", "root", "a_2", "joint_3"]);
         let file = |k: usize| found.skeleton.joints()[k].file_name.as_deref();
         assert_eq!([file(0), file(3), file(4)], [None, Some("a"), Some("")]);
+    }
+
+    #[test]
+    fn joints_without_a_parent_are_in_the_tree_of_their_character() {
+        let text = r#"{"nodes":[{"name":"scene","children":[1,4]},{"name":"rig","children":[2,3]},{},{},
+            {"name":"holder","children":[5]},{"name":"rig","children":[6]},{}]}"#;
+        let found = joints(text, &[vec![2, 3], vec![6]]);
+        assert_eq!(found.nodes, [None, Some(2), Some(3), Some(6)]);
+        assert_eq!(found.trees, [None, Some(1), Some(1), Some(4)]);
+        // The limbs of one character.
+        assert_eq!(joints(text, &[vec![2, 3]]).trees, [None, Some(2), Some(3)]);
     }
 
     #[test]

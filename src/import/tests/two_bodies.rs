@@ -73,6 +73,8 @@ fn a_skeleton_that_moves_no_skin_is_not_the_body() {
             bound: false,
             humanoid: &[],
             mass: Some(&mass),
+            rigid: false,
+            trees: &[],
             clips: &[],
             up: None,
             vocabulary: Vocabulary::built_in(),

@@ -64,9 +64,9 @@ const LEG: [Link; 6] = [
     ),
 ];
 
-/// The left arm, which hangs down.
+/// The left arm, which hangs down: its shoulder is so far out that the hand is 15 mm beside the thigh.
 const ARM: [Link; 7] = [
-    Link(4, "shoulder_pitch", [0.0, 0.12, 0.24], Some(("shoulder_pitch", Y, [-175, 150])), &[]),
+    Link(4, "shoulder_pitch", [0.0, 0.16, 0.24], Some(("shoulder_pitch", Y, [-175, 150])), &[]),
     Link(5, "shoulder_roll", [0.0, 0.05, 0.0], Some(("shoulder_roll", X, [-90, 130])), &[]),
     Link(
         6,

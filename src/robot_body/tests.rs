@@ -2,6 +2,7 @@
 
 use super::{Limb, RobotBody};
 use crate::import::{ImportOptions, from_bytes, load};
+use crate::math::nearest_of_segments;
 use crate::model::{Asset, Robot, Role, Side};
 use std::path::Path;
 use std::sync::Arc;
@@ -84,6 +85,25 @@ fn an_arm_without_a_hand_link_ends_where_its_shape_does() {
     let cut = RobotBody::of(&Arc::new(robot.clone())).unwrap().limbs.arms[0].clone().unwrap();
     assert_eq!(robot.links[cut.lower].name, "left_forearm");
     assert!((cut.lower_direction - whole.lower_direction).norm() < 1e-9 && !cut.bends);
+}
+
+/// Arms that touch the trunk or the thighs while they hang would be held off it in every walk.
+#[test]
+fn no_parts_of_the_shipped_robot_touch_while_its_arms_hang() {
+    let body = RobotBody::of(&robot(&crate::made_walk::shipped("humanoid.xml"))).unwrap();
+    let name = |k: usize| &body.robot.links[body.capsules[k].link].name;
+    assert!(!body.pairs.is_empty());
+    for &[a, b] in &body.pairs {
+        let ends = [a, b].map(|k| {
+            let capsule = &body.capsules[k];
+            capsule.ends.map(|end| body.zero.links[capsule.link].point(&end))
+        });
+        let [s, t] = nearest_of_segments(&ends[0], &ends[1]);
+        let at = |k: usize, t: f64| ends[k][0] + (ends[k][1] - ends[k][0]) * t;
+        let gap = (at(0, s) - at(1, t)).norm() - body.capsules[a].radius - body.capsules[b].radius;
+        // A centimetre is left to swing.
+        assert!(gap > 0.01, "{} and {}: {gap} m", name(a), name(b));
+    }
 }
 
 /// The shipped robot with some of its text replaced.

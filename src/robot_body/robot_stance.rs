@@ -95,7 +95,8 @@ fn up(robot: &Robot, names: &LinkNames) -> Option<Vec3> {
         if !limbs.legs.iter().any(|leg| names.contradict(&rotated, leg, true)) {
             return Some(up);
         }
-        doubtful = doubtful.or(Some(up));
+        // Turned, a robot whose legs have no knees would go on its arms: names are believed against that.
+        doubtful = doubtful.or((up == Vec3::z()).then_some(up));
     }
     doubtful
 }

@@ -346,6 +346,21 @@ fn four_legs_are_refused_with_the_reason() {
     assert!(error.contains("four legs"), "{error}");
 }
 
+/// Upside down its arms reach down and have an elbow each.
+#[test]
+fn a_robot_without_a_knee_is_refused_and_not_stood_on_its_arms() {
+    let Some(data) = crate::development_data::data() else { return };
+    let text = std::fs::read_to_string(data.join("later/mjcf/unitree_g1_mocap_29dof.xml")).unwrap();
+    for knees in [&["left_knee_joint"][..], &["right_knee_joint"], &["left_knee_joint", "right_knee_joint"]] {
+        let fixed = |line: &&str| !knees.iter().any(|knee| line.contains(knee));
+        let bytes = text.lines().filter(fixed).collect::<Vec<_>>().join("\n").into_bytes();
+        let asset = from_bytes(&bytes, "g1", Some("xml"), None, &ImportOptions::default()).unwrap();
+        let robot = asset.character.robot.clone().unwrap();
+        let error = crate::robot_retarget::RobotRetarget::new(&robot).unwrap_err().to_string();
+        assert!(error.contains("a leg has no knee"), "{knees:?}: {error}");
+    }
+}
+
 /// Y up in the file, arms that end in a fork of fingers, clavicles of two hinges, names that witness it.
 #[test]
 fn the_humanoid_of_dm_control_has_the_limbs_that_its_names_say() {

@@ -8,8 +8,14 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// The member of an animation's `extras` that marks it as added by this program.
+/// The member of `extras` that marks an animation as added by this program, and a mesh as its picture of a skeleton.
 pub const ADDED: &str = "posemill";
+
+/// Whether the `extras` of an animation or a mesh have the member [`ADDED`].
+pub fn is_added(extras: &gltf::json::Extras) -> bool {
+    let members = extras.as_ref().map(|extras| serde_json::from_str(extras.get()));
+    matches!(members, Some(Ok(Value::Object(members))) if members.contains_key(ADDED))
+}
 
 /// Properties that contain indices, or lists or maps of indices. They are checked as `u64` before the typed parsing, which would
 /// silently keep the lower 32 bits.

@@ -90,7 +90,8 @@ impl<'a> CalibratedBody<'a> {
     /// Skeletons of captures are often defined with legs spread wide and the feet square to the shins (ASF); a
     /// skinned character stands on flat feet however its legs are spread.
     fn foot_roll(&self, side: Side) -> f64 {
-        if self.body.character().document.is_some() {
+        let character = self.body.character();
+        if !character.meshes.is_empty() || character.bind.is_some() {
             return 0.0;
         }
         let (Some(shin), Some(figure)) = (self.segment(Role::LowerLeg(side), Role::Foot(side)), self.figure)

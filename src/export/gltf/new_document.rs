@@ -1,14 +1,16 @@
 //! Builds a GLB for a character without a document: its meshes, or an octahedral solid for each bone.
 //!
+//! glTF has no lengths of bones: the end of a leaf is a node `NAME_end` below its joint, as other exporters write it.
+//!
 //! A skin needs vertices, and viewers show meshes, not joints. The solid of a bone extends from a joint to a child or to the
 //! tip, is widest at a fifth of its length, has flat normals and is bound to its joint alone.
 //!
 //! Space: model space. Units: metres.
 
-use crate::gltf_document::{FLOAT, GlbBuilder, GltfError, UNSIGNED_INT, UNSIGNED_SHORT, floats};
+use crate::gltf_document::{ADDED, FLOAT, GlbBuilder, GltfError, UNSIGNED_INT, UNSIGNED_SHORT, floats};
 use crate::kinematics::figure_size;
 use crate::math::{Quat, Vec3};
-use crate::model::{Binding, Character, Container, Document, Material, Mesh, Skeleton};
+use crate::model::{Binding, Character, Container, Document, JointId, Material, Mesh, Skeleton};
 use serde_json::{Value, json};
 
 /// Half width of a solid, relative to its length.
@@ -34,7 +36,7 @@ pub(super) fn document(character: &Character) -> Result<Document, GltfError> {
     };
     let n = skeleton.len();
     let mut buffer = GlbBuilder::default();
-    let mut nodes: Vec<Value> = skeleton.ids().map(|id| node(skeleton, id.index())).collect();
+    let mut nodes: Vec<Value> = skeleton.ids().map(|id| node(skeleton, id)).collect();
     let mut materials: Vec<&Material> = Vec::new();
     let mut bound: Vec<&[Binding]> = Vec::new();
     let (mut shapes, mut skins) = (Vec::new(), Vec::new());
@@ -44,7 +46,11 @@ pub(super) fn document(character: &Character) -> Result<Document, GltfError> {
             materials.len() - 1
         });
         let primitive = primitive(&mut buffer, mesh, material);
-        shapes.push(json!({"name": mesh.name, "primitives": [primitive]}));
+        let mut shape = json!({"name": mesh.name, "primitives": [primitive]});
+        if character.meshes.is_empty() {
+            shape["extras"] = json!({ADDED: true});
+        }
+        shapes.push(shape);
         // Meshes with equal bindings share their skin.
         let skin = bound.iter().position(|b| **b == mesh.bindings).unwrap_or_else(|| {
             bound.push(&mesh.bindings);
@@ -54,6 +60,12 @@ pub(super) fn document(character: &Character) -> Result<Document, GltfError> {
         nodes.push(json!({"name": mesh.name, "mesh": index, "skin": skin}));
     }
     let scene: Vec<usize> = std::iter::once(0).chain(n..nodes.len()).collect();
+    for (joint, tip) in ends(skeleton) {
+        let end = nodes.len();
+        nodes[joint.index()]["children"] = json!([end]);
+        let name = format!("{}_end", written_name(skeleton, joint));
+        nodes.push(json!({"name": name, "translation": single(tip.as_slice())}));
+    }
     let json = json!({
         "scene": 0,
         "scenes": [{"nodes": scene}],
@@ -122,17 +134,32 @@ fn short(x: f32) -> Value {
     x.to_string().parse::<f64>().map_or(Value::Null, Value::from)
 }
 
-fn node(skeleton: &Skeleton, index: usize) -> Value {
-    let joint = &skeleton.joints()[index];
-    let name = joint.file_name.as_ref().filter(|n| !n.is_empty()).unwrap_or(&joint.name);
-    let single = |v: &[f64]| v.iter().map(|x| f64::from(*x as f32)).collect::<Vec<f64>>();
+/// Leaf joints with the end of their bone, in the frame of the joint.
+fn ends(skeleton: &Skeleton) -> impl Iterator<Item = (JointId, Vec3)> {
+    skeleton
+        .ids()
+        .filter(|&id| skeleton.children(id).is_empty())
+        .filter_map(|id| Some((id, skeleton.joint(id).tip.filter(|tip| *tip != Vec3::zeros())?)))
+}
+
+/// Numbers as single precision holds them.
+fn single(numbers: &[f64]) -> Vec<f64> {
+    numbers.iter().map(|x| f64::from(*x as f32)).collect()
+}
+
+fn written_name(skeleton: &Skeleton, id: JointId) -> &str {
+    let joint = skeleton.joint(id);
+    joint.file_name.as_ref().filter(|n| !n.is_empty()).unwrap_or(&joint.name)
+}
+
+fn node(skeleton: &Skeleton, id: JointId) -> Value {
+    let joint = skeleton.joint(id);
     let mut node = json!({
-        "name": name,
+        "name": written_name(skeleton, id),
         "translation": single(joint.rest.translation.as_slice()),
         "rotation": single(joint.rest.rotation.coords.as_slice()),
     });
-    let children: Vec<usize> =
-        skeleton.children(crate::model::JointId::new(index)).iter().map(|c| c.index()).collect();
+    let children: Vec<usize> = skeleton.children(id).iter().map(|c| c.index()).collect();
     if !children.is_empty() {
         node["children"] = children.into();
     }

@@ -9,13 +9,12 @@ use super::node_joints::Joints;
 use super::property_tracks::{Frames, property_tracks, weight_times};
 use super::sampling::{FrameTimes, sample};
 use super::sampling_plan::{AnimatedNode, steps};
-use crate::gltf_document::{ADDED, GltfError, NodeTree, WorldTransform};
+use crate::gltf_document::{GltfError, NodeTree, WorldTransform, is_added};
 use crate::math::{Quat, Vec3};
 use crate::model::Clip;
 use crate::report::{Warnings, one_line};
 use ::gltf::animation::{self, Property};
 use ::gltf::json::accessor::Type;
-use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -44,10 +43,7 @@ pub(super) fn clips(
         let i = animation.index();
         match clip(&animation, tree, accessors, joints, &at_rest, warnings) {
             Ok(Some(clip)) => {
-                let extras = animation.extras().as_ref().map(|extras| serde_json::from_str(extras.get()));
-                if let Some(Ok(Value::Object(extras))) = extras
-                    && extras.contains_key(ADDED)
-                {
+                if is_added(animation.extras()) {
                     added = added.or(Some(clips.len()));
                 }
                 clips.push(clip);

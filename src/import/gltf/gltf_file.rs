@@ -13,7 +13,7 @@ use super::node_joints::{Joints, VrmHumanoid};
 use super::required_extensions::warn_of_required;
 use super::resources::Resources;
 use super::{animations, checked_document, draco, materials, not_finite, primitives, skin_bind};
-use crate::gltf_document::{Chunks, GltfError, GltfNode, Json, NodeTree};
+use crate::gltf_document::{Chunks, GltfError, GltfNode, Json, NodeTree, is_added};
 use crate::math::{Quat, Transform};
 use crate::memory_budget::MemoryBudget;
 use crate::model::{
@@ -96,6 +96,9 @@ impl GltfFile {
             images: &images,
         };
         let meshes = primitives::meshes(&source, &mut warnings)?;
+        // The skin of a picture of a skeleton binds at the rest pose of a take, which is no pose that somebody chose.
+        let pictured = meshes.is_empty() && view.meshes().any(|mesh| is_added(mesh.extras()));
+        let bind = bind.filter(|_| !pictured);
         let (clips, meant) = animations::clips(&view, &tree, &accessors, &joints, &mut warnings)?;
         let container = if chunks.glb { Container::Glb } else { Container::Gltf };
         let resources = resources.into_read();

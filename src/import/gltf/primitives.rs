@@ -11,13 +11,14 @@ use super::influences::{VertexInfluences, influences};
 use super::materials::materials;
 use super::mesh_context::{MeshContext, attribute};
 use super::morph_targets::MorphSource;
-use crate::gltf_document::{Affine, GltfError, WorldTransform};
+use crate::gltf_document::{Affine, GltfError, WorldTransform, is_added};
 use crate::model::{Binding, JointId, Mesh};
 use crate::report::Warnings;
 use ::gltf::json::accessor::Type;
 use ::gltf::mesh::{Mode, Primitive, Semantic};
 
-/// The meshes that joints move, in node order.
+/// The meshes that joints move, in node order, without the picture of a skeleton that this program adds where there is no mesh:
+/// it is no skin that could rest on a floor.
 ///
 /// # Errors
 /// The memory limit of the file is exceeded; after any other fault a mesh is left out.
@@ -34,6 +35,9 @@ pub(super) fn meshes(source: &MeshContext, warnings: &mut Warnings) -> Result<Ve
             warnings.add("gltf-mesh-unreadable", "a node names a mesh that is not there", here);
             continue;
         };
+        if is_added(mesh.extras()) {
+            continue;
+        }
         let Some(bindings) = bindings(source, n, &rigid_from_node)? else { continue };
         let mut morph_source = None;
         for primitive in mesh.primitives() {

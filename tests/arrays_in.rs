@@ -90,6 +90,31 @@ fn a_table_of_posemill_comes_back_as_it_went_out() {
     }
 }
 
+#[test]
+fn rows_that_are_missing_in_a_table_move_no_other_frame_in_time() {
+    let motion = own("walk.bvh");
+    let text = String::from_utf8(exported(&motion, "csv", ExportOptions::default())).unwrap();
+    let rows: Vec<&str> = text.lines().collect();
+    // Four rows are missing after frame 20; what comes after stays where it was.
+    let gap: Vec<&str> = [&rows[..21], &rows[25..]].concat();
+    let asset = read(gap.join("\n").as_bytes(), "csv");
+    assert!(asset.warnings.has("csv-uneven-times"));
+    let back = asset.motion(0).unwrap();
+    assert!((back.clip.sample_rate - motion.clip.sample_rate).abs() < 1e-3);
+    let (distance, _) = apart(&motion, &back);
+    assert!(distance < 0.02, "{distance} m");
+    let read_error = |rows: &[&str]| {
+        let text = rows.join("\n");
+        from_bytes(text.as_bytes(), "t", Some("csv"), None, &ImportOptions::default())
+            .unwrap_err()
+            .to_string()
+    };
+    let doubled = [&rows[..10], &rows[9..]].concat();
+    assert!(read_error(&doubled).contains("line 11: the time"), "{}", read_error(&doubled));
+    let torn = [&rows[..10], &rows[rows.len() - 3..]].concat();
+    assert!(read_error(&torn).contains("more rows are missing"), "{}", read_error(&torn));
+}
+
 /// One array of `f8`, or of texts.
 enum Content<'a> {
     Numbers(Vec<f64>),

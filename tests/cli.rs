@@ -729,3 +729,57 @@ fn of_several_clips_one_is_taken_by_name_or_number() {
     let expected = "error: moves.glb: there is no clip `walc`\n  hint: did you mean `walk`?\n";
     assert!(stderr(&output).contains(expected), "{}", stderr(&output));
 }
+
+#[test]
+fn a_file_in_the_current_folder_is_read_with_what_lies_beside_it() {
+    let studio = studio(&["a.bvh"]);
+    assert_eq!(code(&posemill(&studio, &["convert", "a.bvh", "-o", "a.glb"])), 0);
+    let glb = fs::read(studio.path().join("a.glb")).unwrap();
+    let size = u32::from_le_bytes(glb[12..16].try_into().unwrap()) as usize;
+    let mut json: Value = serde_json::from_slice(&glb[20..20 + size]).unwrap();
+    json["buffers"][0]["uri"] = "my%20buffer.bin".into();
+    write(&studio, "a.gltf", &json.to_string());
+    fs::write(studio.path().join("my buffer.bin"), &glb[28 + size..]).unwrap();
+    let output = posemill(&studio, &["joints", "a.gltf", "--csv"]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    assert_eq!(stdout(&output), stdout(&posemill(&studio, &["joints", "a.glb", "--csv"])));
+}
+
+#[test]
+fn what_is_missing_in_a_take_is_said_by_every_command_that_reads_it() {
+    let studio = studio(&[]);
+    write(&studio, "few.bvh", &TAKE.replace("Frames: 3", "Frames: 6"));
+    let output = posemill(&studio, &["joints", "few.bvh"]);
+    assert!(stderr(&output).contains("3 rows follow"), "{}", stderr(&output));
+    let (head, _) = TAKE.split_once("Frames: 3").unwrap();
+    write(&studio, "none.bvh", &format!("{head}Frames: 0\nFrame Time: 0.025\n"));
+    let output = posemill(&studio, &["convert", "none.bvh", "-o", "none.glb"]);
+    assert_eq!(code(&output), 0);
+    assert!(stderr(&output).contains("rest pose alone"), "{}", stderr(&output));
+}
+
+/// The walk with its legs spread at rest, and the feet square to the shins as captures define them: a take that was converted to
+/// GLB moves a character as the take itself does.
+#[test]
+fn a_take_that_was_converted_to_glb_is_the_take() {
+    let studio = tempfile::tempdir().unwrap();
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("data");
+    let onto = data.join("mannequin.glb").display().to_string();
+    for take in ["walk.bvh", "turn.bvh", "squat.bvh"] {
+        let text = fs::read_to_string(data.join(take)).unwrap();
+        write(&studio, "take.bvh", &text);
+        let glb = ["convert", "take.bvh", "-o", "take.glb", "--force"];
+        assert_eq!(code(&posemill(&studio, &glb)), 0);
+        let places = ["take.bvh", "take.glb"].map(|source| {
+            let made = ["retarget", source, "--onto", &onto, "-o", "made.glb", "--force", "--trim", "0..1"];
+            let output = posemill(&studio, &made);
+            assert_eq!(code(&output), 0, "{}", stderr(&output));
+            let listed = stdout(&posemill(&studio, &["joints", "made.glb", "--csv"]));
+            let numbers = listed.lines().skip(1).flat_map(|row| row.split(',').skip(3));
+            numbers.map(|x| x.parse().unwrap()).collect::<Vec<f64>>()
+        });
+        assert_eq!(places[0].len(), places[1].len());
+        let off = places[0].iter().zip(&places[1]).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        assert!(off < 1e-4, "{take}: {off} m");
+    }
+}

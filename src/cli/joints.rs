@@ -75,7 +75,7 @@ struct FramePositions {
 pub fn run(arguments: &JointsArguments, console: &Console) -> Result<Exit, Failure> {
     let asset = load(&arguments.file, &arguments.sets)?;
     let document = document(&asset, arguments)?;
-    for warning in asset.warnings.iter().filter(|_| console.verbose) {
+    for warning in asset.warnings.iter().filter(|w| !w.sure || console.verbose) {
         console.warning(&warning.message);
     }
     if arguments.json {

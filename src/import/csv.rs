@@ -9,7 +9,7 @@ use super::import_error::ImportError;
 use super::import_options::ImportOptions;
 use super::known_axes::KnownAxesFile;
 use crate::anatomy::JointLabel;
-use crate::math::{Quat, RawQuat, Transform, Vec3, median_of, same_hemisphere};
+use crate::math::{Quat, RawQuat, Transform, Vec3, median, median_of, same_hemisphere, slerp};
 use crate::memory_budget::OverBudget;
 use crate::model::{Asset, Clip, Joint, JointId, Side, Skeleton, SkeletonError};
 use crate::report::{Warnings, shortened};
@@ -42,6 +42,8 @@ const SAMPLES: usize = 64;
 const STAYS: f64 = 2e-5;
 /// Largest distance from the origin, metres: half the circumference of the earth.
 const FARTHEST: f64 = 2e7;
+/// Deviation of a step from the usual one, relative to it, beyond which rows are missing or doubled: times have all their digits.
+const UNEVEN: f64 = 0.1;
 /// Valid frame rates, Hz.
 const RATES: std::ops::RangeInclusive<f64> = 0.1..=10_000.0;
 /// The location that warnings name.
@@ -73,6 +75,8 @@ pub enum CsvError {
 struct Table {
     names: Vec<String>,
     times: Vec<f64>,
+    /// The line of each time.
+    lines: Vec<usize>,
     joints: Vec<Transform>,
 }
 
@@ -80,8 +84,15 @@ fn import(source: &SourceFile, options: &ImportOptions) -> Result<Asset, ImportE
     let budget = options.budget(source.bytes);
     // A number has two characters at least; joints are 56 bytes for seven numbers, twice while they are converted.
     budget.reserve(8 * source.bytes.len() as u64, || "the table".to_owned())?;
-    let table = Table::read(source.bytes)?;
+    let mut table = Table::read(source.bytes)?;
     let mut warnings = Warnings::new();
+    if let Some((gap, step)) = table.space_evenly()? {
+        let at = table.times[0];
+        let message = format!(
+            "the rows are not evenly spaced: the largest step is {gap:.4} s, usual are {step:.4} s; the frames between were interpolated"
+        );
+        warnings.add("csv-uneven-times", message, format!("{PLACE}, which begins at {at} s"));
+    }
     let (first, last) = (table.times[0], table.times[table.times.len() - 1]);
     let rate = (table.times.len() - 1) as f64 / (last - first);
     let rate = match RATES.contains(&rate) {
@@ -154,6 +165,11 @@ fn joint(row: &[std::borrow::Cow<'_, str>]) -> Option<Transform> {
     Some(Transform::new(rotation, Vec3::new(v[0], v[1], v[2])))
 }
 
+/// The transform at `share` of the path from one to the other.
+fn between(a: &Transform, b: &Transform, share: f64) -> Transform {
+    Transform::new(slerp(&a.rotation, &b.rotation, share), a.translation.lerp(&b.translation, share))
+}
+
 impl Table {
     fn read(bytes: &[u8]) -> Result<Self, CsvError> {
         let fault = |line: usize, reason: String| CsvError::Table { line, reason };
@@ -162,7 +178,7 @@ impl Table {
         let mut row = Vec::new();
         let mut rest = fields(text, &mut row);
         let long = text.starts_with(LONG);
-        let mut table = Self { names: Vec::new(), times: Vec::new(), joints: Vec::new() };
+        let mut table = Self { names: Vec::new(), times: Vec::new(), lines: Vec::new(), joints: Vec::new() };
         if !long {
             for group in row.get(1..).unwrap_or_default().chunks(WIDTH) {
                 let named = group[0].strip_suffix(COLUMNS[0]).unwrap_or_default();
@@ -206,6 +222,7 @@ impl Table {
         if row.len() != 1 + WIDTH * self.names.len() {
             return Err(fault(format!("{} fields, expected {}", row.len(), 1 + WIDTH * self.names.len())));
         }
+        self.lines.push(line);
         self.times.push(row[0].parse().map_err(|_| fault(format!("the time `{}`", shortened(&row[0]))))?);
         for group in row[1..].chunks(WIDTH) {
             self.joints.push(
@@ -225,6 +242,7 @@ impl Table {
         };
         let (frame, time, named) = (number(0)?, number(1)?, name(&row[2]));
         if frame == self.times.len() as f64 {
+            self.lines.push(line);
             self.times.push(time);
         } else if frame + 1.0 != self.times.len() as f64 {
             return Err(fault(format!("frame {frame} does not follow the previous one")));
@@ -266,6 +284,48 @@ impl Table {
             candidates.min_by(order).map(|found| found.2).or(joint.checked_sub(1))
         };
         (0..joints).map(find).collect()
+    }
+
+    /// Interpolates the frames at the usual step where rows are missing, and returns the largest step and the usual one, seconds;
+    /// `None` for a table that is even, or states no times.
+    ///
+    /// # Errors
+    /// A row that does not come after the one before.
+    fn space_evenly(&mut self) -> Result<Option<(f64, f64)>, CsvError> {
+        let steps: Vec<f64> = self.times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        let usual = median(steps.clone());
+        if steps.is_empty() || steps.iter().all(|step| (step - usual).abs() <= UNEVEN * usual.abs()) {
+            return Ok(None);
+        }
+        if let Some(k) = steps.iter().position(|step| *step <= 0.0 || !step.is_finite()) {
+            let reason = format!(
+                "the time {} s is not after {} s, that of the row before",
+                self.times[k + 1],
+                self.times[k]
+            );
+            return Err(CsvError::Table { line: self.lines[k + 1], reason });
+        }
+        let whole = self.times[self.times.len() - 1] - self.times[0];
+        let count = (whole / usual).round() as usize + 1;
+        if count > 2 * self.times.len() {
+            let reason = format!("more rows are missing than there are: {} of {count}", self.times.len());
+            return Err(CsvError::Table { line: 1, reason });
+        }
+        let n = self.names.len();
+        let (mut times, mut joints) = (Vec::with_capacity(count), Vec::with_capacity(count * n));
+        let mut before = 0;
+        for k in 0..count {
+            let time = self.times[0] + usual * k as f64;
+            while before + 2 < self.times.len() && self.times[before + 1] <= time {
+                before += 1;
+            }
+            let share = ((time - self.times[before]) / steps[before]).clamp(0.0, 1.0);
+            let (a, b) = (&self.joints[before * n..][..n], &self.joints[(before + 1) * n..][..n]);
+            joints.extend(a.iter().zip(b).map(|(a, b)| between(a, b, share)));
+            times.push(time);
+        }
+        (self.times, self.joints) = (times, joints);
+        Ok(Some((steps.into_iter().fold(0.0, f64::max), usual)))
     }
 
     fn clip(self, rate: f64, name: &str) -> Result<(Skeleton, Clip), CsvError> {

@@ -25,7 +25,7 @@ pub(super) fn choose_clips(
         }
         Some(character) if is_skinned(asset) => {
             let message = format!("`{character}` has no skin and the take has one: are the two swapped?");
-            report.warnings.add("swapped", message, take);
+            report.warnings.add("swapped", message, &take);
         }
         _ => {}
     }
@@ -35,6 +35,10 @@ pub(super) fn choose_clips(
         let joints = asset.character.skeleton().len();
         if !only_converts || (asset.character.meshes.is_empty() && joints < 2) {
             return Err(RunError::NoClip);
+        }
+        if asset.character.meshes.is_empty() {
+            let message = "the file has no frames: its rest pose alone is written";
+            report.warnings.add("no-clip", message, &take);
         }
         asset.clips = vec![Clip::new("", 30.0, joints, Vec::new(), Vec::new(), Vec::new())];
     }

@@ -25,7 +25,8 @@ pub struct ContactsConfig {
     /// model fitted to the clip).
     pub detector: DetectorWord,
     /// CSV file of labels to use instead of detection, relative to the pipeline file: a column `frame` and a column of 0
-    /// and 1 for each part, such as `left_heel`. Omitted: contacts are detected.
+    /// and 1 for each part, such as `left_heel`. Frames count from 0 in the clip as it reaches this stage, after `trim` and
+    /// `resample`. Omitted: contacts are detected.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<PathBuf>,
     /// The parts to label: `left_heel`, `left_ball`, `left_hand`, `left_elbow`, `left_knee`, the same of the right,

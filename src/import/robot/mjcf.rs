@@ -14,6 +14,33 @@ use crate::model::{Coupling, Hinge, Robot};
 use crate::report::Warnings;
 use roxmltree::Node;
 
+/// What the frames around a body of the world state.
+#[derive(Clone, Copy)]
+struct TopFrame<'d> {
+    class: Option<&'d str>,
+    transform: Transform,
+}
+
+/// The bodies of the world, also those in frames.
+fn top_bodies<'d, 't>(
+    tree: &'d XmlTree<'t>,
+    defaults: &MjcfDefaults<'d>,
+    node: Node<'d, 't>,
+    around: TopFrame<'d>,
+    found: &mut Vec<(Node<'d, 't>, TopFrame<'d>)>,
+) -> Result<(), RobotError> {
+    for child in tree.children(node) {
+        if child.has_tag_name("body") {
+            found.push((child, around));
+        } else if child.has_tag_name("frame") {
+            let class = child.attribute("childclass").or(around.class);
+            let transform = around.transform * place(defaults, &Element::new(tree, child))?;
+            top_bodies(tree, defaults, child, TopFrame { class, transform }, found)?;
+        }
+    }
+    Ok(())
+}
+
 /// The robot of a file: of several bodies in the world the one with the most hinges.
 ///
 /// # Errors
@@ -22,15 +49,18 @@ pub(super) fn read(tree: &XmlTree<'_>, name: &str) -> Result<(Robot, Warnings), 
     let defaults = MjcfDefaults::read(tree)?;
     let sections = tree.children(tree.root());
     let worlds = sections.iter().filter(|node| node.has_tag_name("worldbody"));
-    let bodies: Vec<Node> =
-        worlds.flat_map(|world| tree.children(*world)).filter(|node| node.has_tag_name("body")).collect();
+    let mut bodies = Vec::new();
+    for world in worlds {
+        let frame = TopFrame { class: world.attribute("childclass"), transform: Transform::identity() };
+        top_bodies(tree, &defaults, *world, frame, &mut bodies)?;
+    }
     let joints = |body: &Node| body.descendants().filter(|node| node.has_tag_name("joint")).count();
-    let Some(body) = bodies.iter().rev().max_by_key(|body| joints(body)) else {
+    let Some((body, frame)) = bodies.iter().rev().max_by_key(|(body, _)| joints(body)) else {
         let (file, reason) = (tree.file().to_owned(), "its world has no body".to_owned());
         return Err(RobotError::NoRobot { file, reason });
     };
     let mut reader = MjcfReader { tree, defaults: &defaults, parts: RobotParts::default() };
-    reader.body(*body, None, None, Transform::identity())?;
+    reader.body(*body, None, frame.class, frame.transform)?;
     let MjcfReader { mut parts, .. } = reader;
     if bodies.len() > 1 {
         let message = format!("{} bodies beside the robot are left out", bodies.len() - 1);

@@ -102,7 +102,11 @@ impl<'d> MjcfDefaults<'d> {
         match hinge.text("limited") {
             Some("true") => true,
             Some("false") => false,
-            _ => self.autolimits,
+            // MuJoCo takes 0 to 0, its default, for no range.
+            _ => {
+                self.autolimits
+                    && !matches!(hinge.array::<2>("range"), Ok(Some([low, high])) if low == 0.0 && high == 0.0)
+            }
         }
     }
 

@@ -101,14 +101,16 @@ fn table(source: &SourceFile, options: &ImportOptions) -> Result<MotionArrays, I
     let text = String::from_utf8_lossy(source.bytes);
     let mut found = MotionArrays::default();
     let mut numbers = FrameNumbers::default();
+    let text = text.trim_start_matches('\u{feff}');
     for (k, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let cells: Vec<&str> = line.split(',').map(str::trim).collect();
+        let cells: Vec<&str> = line.trim_start_matches('#').split(',').map(str::trim).collect();
         let row: Result<Vec<f64>, &str> = cells
             .iter()
             .map(|cell| cell.parse::<f64>().ok().filter(|x| x.is_finite()).ok_or(*cell))
             .collect();
         match row {
-            Err(_) if k == 0 && cells.iter().all(|cell| cell.parse::<f64>().is_err()) => {
+            // Names of columns, or a comment above them.
+            Err(_) if numbers.values.is_empty() && cells.iter().all(|cell| cell.parse::<f64>().is_err()) => {
                 found.header = cells.iter().map(|cell| cell.trim_matches('"').to_owned()).collect()
             }
             Err(cell) => return Err(fault(k + 1, format!("`{}` is not a number", shortened(cell)))),

@@ -55,6 +55,13 @@ pub(in crate::import) fn import(
         let message = format!("{rate} frames per second were assumed ({reason}; `input.rate` sets it)");
         warnings.add("robot-motion-assumed-rate", message, source.name);
     }
+    if !layout.header && !arrays.header.is_empty() {
+        let message = format!(
+            "the first line names the columns as no layout does: they are read in the order of `{}`",
+            layout.name
+        );
+        warnings.add("robot-motion-columns", message, source.name);
+    }
     report_doubts(&found, &arrays, &own, source.name, &mut warnings);
     let clip = found.motion.clip(source.name, &own);
     Ok(Asset { character, clips: vec![clip], meant: 0, warnings, beside: Vec::new() })
@@ -219,7 +226,13 @@ fn rotation(values: &[f64], form: RotationForm) -> RawQuat {
 
 /// The frames of a table.
 fn table_state(layout: &RobotLayout, arrays: &MotionArrays, hinges: &[usize]) -> Option<Vec<State>> {
-    let numbers = arrays.arrays.get("").filter(|_| layout.header != arrays.header.is_empty())?;
+    // What names its columns as a layout does is of that layout; a table with other names is one without.
+    let named = |layout: &RobotLayout| {
+        let column = |name: &str| arrays.header.iter().any(|cell| cell.contains(name));
+        layout.header && layout.fields.iter().all(|(name, _)| column(name))
+    };
+    let fits = layout.header == ROBOT_LAYOUTS.iter().any(named) && layout.header == named(layout);
+    let numbers = arrays.arrays.get("").filter(|_| fits)?;
     let width = |field: RobotField| match field {
         RobotField::BasePlace(_) | RobotField::BaseRotation(RotationForm::FixedXyzDegrees) => 3,
         RobotField::BaseRotation(_) => 4,

@@ -2,6 +2,7 @@
 
 use super::{fixture, refused};
 use crate::import::{ImportOptions, from_bytes, load};
+use crate::math::Vec3;
 
 fn model(inside: &str) -> String {
     format!("<mujoco><worldbody><body><joint/>{inside}</body></worldbody></mujoco>")
@@ -51,4 +52,18 @@ fn the_number_of_everything_is_limited() {
     ] {
         assert!(refused("r.xml", &text).contains(limit), "{limit}");
     }
+}
+
+/// As in MuJoCo, whose default range is 0 to 0; frames of the world hold bodies as frames of bodies do.
+#[test]
+fn a_range_of_nothing_is_none_and_a_robot_may_stand_in_a_frame() {
+    let text = "<mujoco><worldbody><body><joint/></body><frame pos=\"1 0 0\"><frame quat=\"0 1 0 0\"><body name=\"base\" pos=\"0 3 0\">\
+        <joint range=\"0 0\"/><joint range=\"0 0\"/></body></frame></frame></worldbody></mujoco>";
+    let asset = from_bytes(text.as_bytes(), "r", Some("xml"), None, &ImportOptions::default()).unwrap();
+    let robot = asset.character.robot.as_ref().unwrap();
+    assert_eq!(robot.hinges.iter().map(|hinge| hinge.range).collect::<Vec<_>>(), [None, None]);
+    // The inner frame has half a turn about x.
+    let at = robot.links.iter().find(|link| link.name == "base").unwrap().parent_from_link;
+    assert!((at.translation - Vec3::new(1.0, -3.0, 0.0)).norm() < 1e-12, "{}", at.translation);
+    assert!((at.rotation * Vec3::z() + Vec3::z()).norm() < 1e-12);
 }

@@ -160,3 +160,18 @@ fn a_file_that_contradicts_the_robot_says_how() {
     let error = from_bytes(torn.as_bytes(), "sway", Some("csv"), None, &options).unwrap_err().to_string();
     assert!(error.contains("line"), "{error}");
 }
+
+/// Unitree's table and that of SEED have the same width for some robots: names of columns tell them apart, not that there are some.
+#[test]
+fn a_line_of_names_above_a_table_is_no_other_layout() {
+    let motion = swaying();
+    let plain = String::from_utf8(written(&motion, "csv", "unitree_csv")).unwrap();
+    let names = (0..36).map(|k| format!("c{k}")).collect::<Vec<_>>().join(",");
+    for above in [names.as_str(), "# made by hand", "\u{feff}a,b", "# made by hand\nx,y,z"] {
+        let asset = read(format!("{above}\n{plain}").as_bytes(), "csv");
+        let said = asset.warnings.iter().find(|w| w.code == "robot-layout").unwrap();
+        assert!(said.message.contains("`unitree_csv`"), "{above}: {}", said.message);
+        assert_eq!(codes(&asset), ["robot-motion-columns"], "{above}");
+        assert_eq!(asset.clips[0], read(plain.as_bytes(), "csv").clips[0]);
+    }
+}

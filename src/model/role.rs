@@ -161,6 +161,13 @@ impl Role {
     pub const WORDS: &str = "`hips`, `spine_0`, `neck_0`, `head`, `tail_0`, and with `left_` or `right_` before them \
                              `clavicle`, `upper_arm`, `lower_arm`, `hand`, `upper_leg`, `lower_leg`, `foot`, `toes`, \
                              `thumb_0`, `index_0`, `middle_0`, `ring_0`, `little_0`";
+
+    /// The names in [`Role::WORDS`], those of limbs with both sides.
+    pub fn words() -> Vec<String> {
+        let with_sides = |word: &str| ["", "left_", "right_"].map(|side| format!("{side}{word}"));
+        let words = Role::WORDS.split('`').flat_map(with_sides);
+        words.filter(|word| word.parse::<Role>().is_ok()).collect()
+    }
 }
 
 impl FromStr for Role {

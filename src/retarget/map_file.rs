@@ -97,7 +97,9 @@ impl MapReader<'_> {
     }
 
     fn role(&mut self, name: &Spanned<String>) -> Option<Role> {
-        self.value(name.span(), name.get_ref().parse())
+        let near = || nearest(name.get_ref(), Role::words().iter().map(String::as_str));
+        let parsed = name.get_ref().parse();
+        self.value(name.span(), parsed.map_err(|said: String| format!("{said}{}", near())))
     }
 
     /// The character's rig with the assigned roles, and the assignments.
@@ -175,7 +177,16 @@ impl MapReader<'_> {
                 continue;
             }
             if pairs.iter().any(|p| p.target == pair.target) {
-                let message = format!("target joint `{}` is driven twice", one_line(entry.target.get_ref()));
+                let name = one_line(entry.target.get_ref());
+                let own = pair.role.and_then(|role| Some((role, target.character.rig.joint(role)?)));
+                let meant = own.filter(|(_, id)| *id != pair.target).map(|(role, id)| {
+                    let joint = one_line(&target.character.skeleton().joint(id).name);
+                    format!(", or write `{joint}`, the `{role}` of `{}`", one_line(&target.character.name))
+                });
+                let message = format!(
+                    "target joint `{name}` is driven twice: remove one of the two pairs{}",
+                    meant.unwrap_or_default()
+                );
                 self.fault(entry.target.span(), message);
             }
             for (assigned, joint, name) in
@@ -357,10 +368,15 @@ impl JointMap {
 
 /// "there is no joint `x` in `hero`; did you mean `y`?"
 fn unknown(name: &str, character: &Character) -> String {
-    let near = (character.skeleton().joints().iter().map(|j| j.name.as_str()))
+    let near = nearest(name, character.skeleton().joints().iter().map(|j| j.name.as_str()));
+    format!("there is no joint `{}` in `{}`{near}", one_line(name), one_line(&character.name))
+}
+
+/// "; did you mean `y`?", if one of `known` is similar.
+fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
+    let near = known
         .map(|known| (strsim::jaro_winkler(name, known), known))
         .filter(|(score, _)| *score > 0.7)
         .max_by(|a, b| a.0.total_cmp(&b.0));
-    let near = near.map_or(String::new(), |(_, near)| format!("; did you mean `{}`?", one_line(near)));
-    format!("there is no joint `{}` in `{}`{near}", one_line(name), one_line(&character.name))
+    near.map_or(String::new(), |(_, near)| format!("; did you mean `{}`?", one_line(near)))
 }

@@ -87,6 +87,7 @@ pub fn gaps(map: &JointMap, source: (&Character, &Rig), target: (&Character, &Ri
     for role in reported_roles() {
         let has = pairing.bodies.each_ref().map(|b| b.rig.joint(role).is_some());
         match has {
+            [true, true] if pairing.leaves_out(role) => found.extend(pairing.left_out(role)),
             [true, true] => found.extend(pairing.doubts(role)),
             [false, true] if pairing.driven(MapEnd::Target, role) => {}
             [true, false] if pairing.driven(MapEnd::Source, role) => {}
@@ -172,6 +173,29 @@ impl Pairing<'_> {
         let known: Vec<_> = body.rig.assignments().map(|(r, a)| (r, a.clone())).collect();
         let supposed = (role, Assignment::new(joint, 0.0, "supposed"));
         body.rig = body.rig.with_roles(known.into_iter().chain([supposed]));
+    }
+
+    /// Whether a map from a file has no pair for a bone of a limb that both bodies have.
+    fn leaves_out(&self, role: Role) -> bool {
+        let bone =
+            matches!(role, Role::UpperArm(_) | Role::LowerArm(_) | Role::UpperLeg(_) | Role::LowerLeg(_));
+        bone && !self.driven(MapEnd::Source, role) && !self.driven(MapEnd::Target, role)
+    }
+
+    /// The gap of such a role.
+    fn left_out(&self, role: Role) -> Option<Gap> {
+        let joint = |end: MapEnd| self.of(end).0.rig.joint(role);
+        let candidates = vec![joint(MapEnd::Target)?];
+        let [source, target] = [(MapEnd::Source, joint(MapEnd::Source)?), (MapEnd::Target, candidates[0])]
+            .map(|(end, id)| self.of(end).0.name(id));
+        let message = format!(
+            "the map has no pair for `{role}` of `{}`: `{}` keeps its rest pose",
+            one_line(&self.of(MapEnd::Target).0.character.name),
+            one_line(target)
+        );
+        let [source, target] = [source, target].map(quoted);
+        let fix = Some(format!("[[pair]]\nrole = \"{role}\"\nsource = {source}\ntarget = {target}"));
+        Some(Gap { role, end: MapEnd::Target, guess: None, candidates, message, fix })
     }
 
     /// One body has a joint for `role` and `end` has none.

@@ -468,7 +468,7 @@ fn a_map_file_tells_how_far_joints_turn_and_its_faults_name_the_line() {
         "map.toml:3: `head` has no `abduction`, allowed are `flexion`, `extension`, `lateral_flexion`, `rotation`"
     );
     assert_eq!(fault("[limits.hips]\nflexion = 10\n"), "map.toml:2: `hips` has no range of motion");
-    assert_eq!(fault("[limits.hip]\nflexion = 10\n"), "map.toml:1: `hip` is no role");
+    assert_eq!(fault("[limits.hip]\nflexion = 10\n"), "map.toml:1: `hip` is no role; did you mean `hips`?");
 }
 
 #[test]

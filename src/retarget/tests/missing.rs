@@ -236,6 +236,21 @@ fn a_guess_is_reported_with_the_second_best() {
 }
 
 #[test]
+fn a_bone_that_a_map_leaves_out_is_reported_with_its_pair() {
+    let (walk, robot) = (renamed("walk", "jnt_"), renamed("robot", "b:"));
+    let mut left_out = map(&walk, &robot).unwrap();
+    left_out.pairs.retain(|pair| pair.role != Some(Role::LowerLeg(Side::Left)));
+    let found = gaps(&left_out, (&walk, &walk.rig), (&robot, &robot.rig));
+    let fix =
+        "[[pair]]\nrole = \"left_lower_leg\"\nsource = \"jnt_left_lower_leg\"\ntarget = \"b:left_lower_leg\"";
+    assert_eq!(found.iter().map(|gap| gap.fix.as_deref()).collect::<Vec<_>>(), [Some(fix)]);
+    assert_eq!(
+        found[0].message,
+        "the map has no pair for `left_lower_leg` of `robot`: `b:left_lower_leg` keeps its rest pose"
+    );
+}
+
+#[test]
 fn names_add_no_line_to_a_map_file() {
     let (walk, robot) = (renamed("walk\n[[pair]]", "a\n\u{1b}[2J"), renamed("robot", "\"\\\u{202e}"));
     let armless = unknown(&walk, &[Role::LowerArm(Side::Left)]);
@@ -278,10 +293,17 @@ fn every_refusal_says_why_and_what_to_do() {
                   target = \"b:head\"\nblend_share = 2\n[[pair]]\nsource = \"jnt_head\"\ntarget = \"b:head\"\n";
     assert_eq!(
         JointMap::read(faulty, "map.toml", &walk, &robot).unwrap_err().to_string(),
-        "map.toml:1: `hip` is no role\n  hint: the file has more faults\n  \
+        "map.toml:1: `hip` is no role; did you mean `hips`?\n  hint: the file has more faults\n  \
          map.toml:2: there is no joint `b:haed` in `robot`; did you mean `b:head`?\n  \
          map.toml:6: `blend_share` is 2, allowed is 0 to 1\n  \
-         map.toml:9: target joint `b:head` is driven twice"
+         map.toml:9: target joint `b:head` is driven twice: remove one of the two pairs"
+    );
+    let other = "[[pair]]\nsource = \"jnt_head\"\ntarget = \"b:head\"\n[[pair]]\nrole = \"hips\"\n\
+                 source = \"jnt_hips\"\ntarget = \"b:head\"\n";
+    assert_eq!(
+        JointMap::read(other, "map.toml", &walk, &robot).unwrap_err().to_string(),
+        "map.toml:7: target joint `b:head` is driven twice: remove one of the two pairs, or write `b:hips`, the `hips` of \
+         `robot`"
     );
     let twice = "source_roles.head = \"jnt_neck_0\"\n[[pair]]\nrole = \"head\"\nsource = \"jnt_head\"\n\
                  target = \"b:head\"\n";

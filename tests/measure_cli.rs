@@ -67,6 +67,17 @@ fn a_result_is_measured_beside_the_plain_copy_of_its_source() {
 }
 
 #[test]
+fn a_result_without_its_take_names_the_take() {
+    let studio = studio();
+    let said = |arguments: &[&str]| text(&posemill(&studio, arguments).stderr);
+    let alone = said(&["measure", "hero_walk.glb"]);
+    assert!(alone.contains("add `--source` with walk.bvh"), "{alone}");
+    for arguments in [&["measure", "hero_walk.glb", "--source", "walk.bvh"][..], &["measure", "walk.bvh"]] {
+        assert!(!said(arguments).contains("without its take"), "{arguments:?}");
+    }
+}
+
+#[test]
 fn retargeted_feet_rest_where_the_copy_slides_and_nothing_else_is_done_to_legs() {
     let studio = studio();
     fs::copy(data("mannequin.glb"), studio.path().join("person.glb")).unwrap();

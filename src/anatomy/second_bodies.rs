@@ -1,6 +1,6 @@
-//! Finds further bodies in a file of which only one is used.
+//! Finds the other bodies of a file that holds several, of which one is used.
 //!
-//! Space: any, Y up. Units: those of the skeleton.
+//! Space: any with Y up. Units: those of the skeleton.
 
 use super::detect_roles;
 use crate::math::Transform;
@@ -13,7 +13,7 @@ const LEAST: usize = 15;
 /// A body beside the one that has the roles of a rig.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SecondBody {
-    /// The joint that all of it hangs below.
+    /// Its first joint; all of it hangs below unless its limbs are branches of their own.
     pub top: JointId,
     /// Its hips.
     pub hips: JointId,
@@ -21,7 +21,7 @@ pub struct SecondBody {
     pub joints: usize,
 }
 
-/// The body that these joints are, ascending, if they are one with legs and arms; `rest` is the pose in model space.
+/// The body that the joints `own`, ascending, form, if it has legs and arms; `rest` is the pose in model space.
 pub fn second_body(skeleton: &Skeleton, rest: &ModelPose, own: &[JointId]) -> Option<SecondBody> {
     let hips = body_of(skeleton, rest, own)?;
     Some(SecondBody { top: *own.first()?, hips, joints: own.len() })

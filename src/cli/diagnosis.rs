@@ -67,7 +67,7 @@ impl FileKind {
             Self::Pipeline => "pipeline",
             Self::Map => "joint map",
             Self::Scene => "scene",
-            Self::Report => "report or table of a run",
+            Self::Report => "report, labels or table",
             Self::Unknown => "not known",
             Self::Unreadable => "not readable",
         }

@@ -15,8 +15,9 @@ use std::path::PathBuf;
 /// Print which joint of a take drives which joint of a character, and why
 ///
 /// Roles without a joint, doubtful roles and roles that a joint name contradicts come first, with the best candidates as lines
-/// to be uncommented. Sides that are exchanged are swapped with `swap_target_sides = true` or `swap_source_sides = true`. If
-/// the map is not sufficient for retargeting, the file is written nevertheless, and the exit code is 1.
+/// whose `#` is to be removed; pairs for bones that nothing moves follow the other pairs. Sides that are exchanged are swapped with
+/// `swap_target_sides = true` or `swap_source_sides = true`. If the map lacks hips or legs, the file is written nevertheless, and
+/// the exit code is 1.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     posemill map take.bvh hero.glb\n  \

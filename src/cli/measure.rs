@@ -4,6 +4,7 @@ use super::console::Console;
 use super::exit::{Exit, Failure};
 use super::load_file::{clip, load};
 use super::measure_table::{MeasuredClip, batch, single};
+use crate::export::made_by;
 use crate::measure::{self, MEASURES, MetricContext, Reading, Summary, Threshold, Verdict, shown};
 use crate::model::{Asset, Motion};
 use crate::pipeline::{ReferenceMotion, assess_alone, hints};
@@ -133,6 +134,13 @@ pub fn run(arguments: &MeasureArguments, console: &Console) -> Result<Exit, Fail
     Ok(if bad { Exit::SomeFailed } else { Exit::Good })
 }
 
+/// The name of the take that a character's file was made from, if it says.
+fn take_of(asset: &Asset) -> Option<String> {
+    let record = asset.character.document.as_ref().and_then(made_by)?;
+    let name = record.get("inputs")?.get(0)?.get("name")?.as_str().map(one_line);
+    name.filter(|_| !asset.character.meshes.is_empty())
+}
+
 /// The clips of one file.
 fn of_file(
     file: &Path,
@@ -149,6 +157,11 @@ fn of_file(
         return Err(Failure::Argument(format!(
             "`{shown}` holds no motion\nlist its content with `posemill inspect`"
         )));
+    }
+    if let (None, [_], Some(take)) = (source, arguments.results.as_slice(), take_of(&asset)) {
+        console.warning(format!(
+            "{shown} is measured without its take, by limits alone\nadd `--source` with {take} for the verdict of the run"
+        ));
     }
     let context = MetricContext::new(&asset.character);
     let takes: Vec<String> = source.map_or_else(Vec::new, |s| take_names(s, arguments.source.as_deref()));

@@ -28,7 +28,7 @@ pub struct RetargetArguments {
     /// Motion files or globs; `-` is standard input
     #[arg(required = true, value_name = "MOTION")]
     motions: Vec<String>,
-    /// The rigged character (FBX, glTF, GLB, VRM)
+    /// The rigged character (FBX, glTF, GLB, VRM, USD, PMX), or a robot (MJCF, URDF)
     #[arg(long, value_name = "CHARACTER")]
     onto: PathBuf,
     /// A file, which is replaced, or a folder; `-` is standard output

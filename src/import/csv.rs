@@ -1,7 +1,7 @@
 //! Reads the tables of joint positions and rotations that posemill writes (`export/csv.rs`), wide or long.
 //!
-//! A table states no parents: the parent of a joint is the earlier joint in whose frame it stays, the nearest if there are
-//! several, never one on a side on which the joint is not. Rest rotations are the identity, rest offsets medians; the reference
+//! A table states no parents: the parent of a joint is the earlier joint relative to which it moves least, the nearest if there
+//! are several; left joints never hang on right ones. Rest rotations are the identity, rest offsets medians; the reference
 //! pose follows from the motion. Space: model space, Y up. Units: metres, seconds; quaternions x, y, z, w. Source: RFC 4180.
 
 use super::format::{ReadFormat, SourceFile};
@@ -38,11 +38,11 @@ const COLUMNS: [&str; WIDTH] = [".px", ".py", ".pz", ".qx", ".qy", ".qz", ".qw"]
 const MAX_JOINTS: usize = 2000;
 /// Frames in which parents are searched.
 const SAMPLES: usize = 64;
-/// A joint stays in the frame of another within this distance, metres: the precision of 32-bit numbers at 100 m.
+/// A joint that moves less than this in the frame of another is fixed to it, metres: the precision of 32-bit numbers at 100 m.
 const STAYS: f64 = 2e-5;
 /// Largest distance from the origin, metres: half the circumference of the earth.
 const FARTHEST: f64 = 2e7;
-/// Deviation of a step from the usual one, relative to it, beyond which rows are missing or doubled: times have all their digits.
+/// Deviation of a step from the usual one, relative to it, beyond which rows are missing or doubled: times are written with all digits.
 const UNEVEN: f64 = 0.1;
 /// Valid frame rates, Hz.
 const RATES: std::ops::RangeInclusive<f64> = 0.1..=10_000.0;
@@ -54,9 +54,7 @@ const PLACE: &str = "the table";
 #[non_exhaustive]
 pub enum CsvError {
     /// The table is not one that posemill writes.
-    #[error(
-        "line {line}: {reason}\n  hint: use the columns `time` and `NAME.px` to `NAME.qw`, or `frame,time,joint,px` to `qw`"
-    )]
+    #[error("line {line}: {reason}{}", columns_hint(*line))]
     Table {
         /// The line, from 1.
         line: usize,
@@ -69,6 +67,14 @@ pub enum CsvError {
     /// The joints do not form a skeleton.
     #[error(transparent)]
     Skeleton(#[from] SkeletonError),
+}
+
+/// What a header needs; other lines are not mended by it.
+fn columns_hint(line: usize) -> &'static str {
+    match line {
+        1 => "\n  hint: use the columns `time` and `NAME.px` to `NAME.qw`, or `frame,time,joint,px` to `qw`",
+        _ => "",
+    }
 }
 
 /// Joints in model space, frame by frame.
@@ -89,7 +95,7 @@ fn import(source: &SourceFile, options: &ImportOptions) -> Result<Asset, ImportE
     if let Some((gap, step)) = table.space_evenly()? {
         let at = table.times[0];
         let message = format!(
-            "the rows are not evenly spaced: the largest step is {gap:.4} s, usual are {step:.4} s; the frames between were interpolated"
+            "the rows are not evenly spaced: the largest step is {gap:.4} s, the usual step is {step:.4} s; the frames between were interpolated"
         );
         warnings.add("csv-uneven-times", message, format!("{PLACE}, which begins at {at} s"));
     }
@@ -102,7 +108,7 @@ fn import(source: &SourceFile, options: &ImportOptions) -> Result<Asset, ImportE
             let rate = options.rate.unwrap_or(30.0);
             warnings.add(
                 "csv-rate",
-                format!("{rate} frames per second were assumed (`input.rate` sets it)"),
+                format!("the table states no usable times: {rate} frames per second were assumed (`input.rate` sets it)"),
                 PLACE,
             );
             rate
@@ -187,7 +193,7 @@ impl Table {
                 if !fits {
                     return Err(fault(
                         1,
-                        format!("the columns of a joint end at `{}`", shortened(&group[0])),
+                        format!("`{}` where the columns of a joint begin", shortened(&group[0])),
                     ));
                 }
                 table.names.push(name(named).to_owned());
@@ -212,7 +218,7 @@ impl Table {
             () if table.names.len() > MAX_JOINTS => {
                 Err(fault(1, format!("{} joints, at most {MAX_JOINTS} are read", table.names.len())))
             }
-            () if table.joints.len() != whole => Err(fault(line, "the last frame is not whole".into())),
+            () if table.joints.len() != whole => Err(fault(line, "the last frame is incomplete".into())),
             () => Ok(table),
         }
     }
@@ -309,7 +315,7 @@ impl Table {
         let count = (whole / usual).round() as usize + 1;
         if count > 2 * self.times.len() {
             let reason = format!("more rows are missing than there are: {} of {count}", self.times.len());
-            return Err(CsvError::Table { line: 1, reason });
+            return Err(CsvError::Table { line: self.lines[self.lines.len() - 1], reason });
         }
         let n = self.names.len();
         let (mut times, mut joints) = (Vec::with_capacity(count), Vec::with_capacity(count * n));

@@ -25,6 +25,8 @@ mod mmd;
 mod npz;
 #[cfg(feature = "formats")]
 mod points;
+#[cfg(feature = "formats")]
+mod half_number;
 mod known_axes;
 mod rig_detection;
 mod one_body;

@@ -2,7 +2,7 @@
 //! scaled. Where such a foot is clear of the floor, it has its tilt back.
 //!
 //! The tilt `phi` of a foot from flat is changed to `phi - (1 - f) phi s(phi)`; `f` is the ratio of forefoot lengths over that of
-//! leg lengths, 1 for feet up to 40 % longer; `s` falls from 1 at 45 degrees to 0 at 100, so that feet of bodies that lie or
+//! leg lengths, 1 for feet up to 49 % longer; `s` falls from 1 at 45 degrees to 0 at 100, so that feet of bodies that lie or
 //! kneel keep their tilt. Toes tilt less in the same proportion, by their own tilt: toes that lie on the ground while the heel rises
 //! stay there. Space: model space, Y up. Units: radians.
 

@@ -1,8 +1,8 @@
-//! Retargets legs so that feet are planted where the source's are and knees bend as the source's do.
+//! Retargets legs so that feet are planted whenever the source's are and knees bend as the source's do.
 //!
-//! `solve_legs` retargets legs without contact labels; [`remove_foot_sliding`] removes foot sliding during labelled contacts. Both solve one
-//! linear system over the whole clip ([`Settings`] lists the tuned parameters) and then every leg by two-bone IK. A
-//! character's own clip does not change, planted feet stay planted, cycles stay cycles, and a cut separates all terms.
+//! `solve_legs` retargets legs without contact labels; [`remove_foot_sliding`] removes foot sliding during labelled contacts. Both solve a
+//! linear system over the whole clip, in a few rounds ([`Settings`] lists the tuned parameters), and then every leg by two-bone IK. A
+//! character's own clip does not change, planted feet stay planted, cycles stay cycles, and no term spans a cut.
 //! [`place_on_ground`] places a motion on the floor. After Hodgins and Pollard (1997, scaling of motions), Gleicher (1998, the whole
 //! clip at once), Kovar, Schreiner and Gleicher (2002, foot planting without popping knees), Perona and Malik (1990,
 //! edge-weighted diffusion).

@@ -6,12 +6,12 @@
 //! * Hips, trunk and head: rotated about Y only, so that the lines through the hip joints agree (a figure that lies in its rest
 //!   pose, or is tilted with its legs and trunk in line, is first stood up). Their joint centres differ between rigs (marker sets
 //!   have them in front of or behind the spine), so directions between them are undefined; upright is upright on both.
-//!   The trunk of a quadruped slopes as the lengths of its legs have it: [`trunk_slope`].
+//!   The slope of the trunk of a quadruped follows from the lengths of its legs: [`trunk_slope`].
 //! * Collar bones: as the trunk, unless they are raised in one of the rest poses; then as the limbs. Shoulder blades of
 //!   quadrupeds as the trunk: their joints are anywhere along the chest.
 //! * Upper arm, forearm, thigh, shin, fingers: by the smallest rotation that aligns the segment's direction with the source's,
 //!   after the alignment of the joint above. This handles T, A and other rest poses.
-//! * Hands: by direction of the hand and palm if both have knuckles, else as the forearm. Front paws of quadrupeds: flat on flat.
+//! * Hands: by direction of the hand and palm if both have knuckles, else as the forearm. Front paws of quadrupeds: as the whole body.
 //! * Feet: flat on flat, with the toes in the same direction over the ground. The slope from ankle to toes depends on the
 //!   height of the ankle and is not changed.
 
@@ -161,7 +161,7 @@ pub fn align(map: &JointMap, source: &CalibratedBody, target: &CalibratedBody) -
     aligned
 }
 
-/// The number of roles between a role and the hips, in a body that has them all.
+/// A number that sorts roles outwards from the hips.
 fn depth(role: Role) -> u32 {
     match role {
         Role::Hips => 0,

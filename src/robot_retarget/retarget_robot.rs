@@ -23,7 +23,9 @@ const OVERLAP: usize = 16;
 #[non_exhaustive]
 pub enum RobotRetargetError {
     /// The robot has no two legs to stand on.
-    #[error("`{robot}` is no humanoid: {reason}\n  hint: name the model of a robot with two legs")]
+    #[error(
+        "`{robot}` is no humanoid: {reason}\n  hint: name the model of a robot with two legs that bend at hip, knee and ankle"
+    )]
     NoHumanoid {
         /// Its name.
         robot: String,

@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 /// Removes foot sliding during labelled contacts that the take itself does not have.
 ///
 /// Feet that slide no more than they do where the stage `contacts` detected the contact, and frames without contact labels, are
-/// not changed; feet keep their heights and orientations. Feet that are labelled in a file do not slide at all.
+/// not changed; feet keep their heights and orientations. Feet that are labelled in a file do not slide at all, unless the contact
+/// moves faster than 0.1 leg lengths per second on average.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct FootLockConfig {

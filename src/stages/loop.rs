@@ -1,8 +1,8 @@
 //! Stage `loop`: cuts out the part of a motion that loops best and closes its seam.
 //!
-//! The cut is the pair of frames that are nearest to each other in pose and velocity, in the ground frame below the figure
-//! (Kovar, Gleicher and Pighin 2002), and that have the same contacts. At the seam half of the difference is added to each
-//! side and fades out by a cubic that matches pose and velocity; rotations are blended in the logarithm. Path and heading
+//! The cut is the pair of frames that are nearest to each other in pose and velocity, in a frame on the floor below the hips
+//! (Kovar, Gleicher and Pighin 2002); the same contacts are preferred. At the seam half of the difference is added to each
+//! side and fades out by a cubic that matches pose and velocity; rotations are blended as rotation vectors. Path and heading
 //! over the ground are kept: a looped walk keeps travelling. Units: seconds, metres, radians.
 
 use super::{Setting, Stage, StageConfig, StageError};
@@ -23,8 +23,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct LoopConfig {
-    /// Shortest loop, in seconds. Larger values keep more strides, but the seam fits less well. Of loops whose seams nobody sees (1 mm)
-    /// the shortest is kept.
+    /// Shortest loop, in seconds. Larger values keep more strides, but the seam fits less well. Of loops with a seam
+    /// below 1 mm the shortest is kept.
     pub shortest_s: f64,
     /// Longest loop, in seconds. Omitted: the whole clip.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -115,7 +115,7 @@ impl Stage for LoopStage {
         let (start, end, miss) = cut(&frames, motion.contacts.as_ref(), shortest, longest);
         report.measure("loop_start", clip.time(start), "s");
         report.measure("loop_duration", (end - start) as f64 / rate, "s");
-        report.measure("loop_seam", miss, "m");
+        report.measure("loop_ends_apart", miss, "m");
 
         let mut poses: Vec<Pose> = (start..=end).map(|f| clip.pose(skeleton, f)).collect();
         let blend = ((self.config.blend_s * rate).round() as usize).clamp(2, poses.len() / 2);

@@ -5,6 +5,7 @@
 //! Enhancement Proposal 1 (the `.npy` format).
 
 use super::npz_error::NpzError;
+use crate::import::half_number::half_number;
 use crate::memory_budget::MemoryBudget;
 use crate::report::shortened;
 use std::io::Read;
@@ -119,6 +120,7 @@ impl NpyHeader {
         let (width, number): (usize, fn([u8; 8]) -> f64) = match letters {
             "f8" => (8, f64::from_le_bytes),
             "f4" => (4, |b| f64::from(f32::from_le_bytes([b[0], b[1], b[2], b[3]]))),
+            "f2" => (2, |b| half_number(u16::from_le_bytes([b[0], b[1]]))),
             "i8" => (8, |b| i64::from_le_bytes(b) as f64),
             "u8" => (8, |b| u64::from_le_bytes(b) as f64),
             "i4" => (4, |b| f64::from(i32::from_le_bytes([b[0], b[1], b[2], b[3]]))),
@@ -270,6 +272,9 @@ mod tests {
         let one =
             read("{'descr': '<f4', 'fortran_order': False, 'shape': (), }", &1.5f32.to_le_bytes()).unwrap();
         assert_eq!((one.shape.len(), one.values[0]), (0, 1.5));
+        let half =
+            read("{'descr': '<f2', 'fortran_order': False, 'shape': (2,), }", &[0, 0x3C, 0, 0xC0]).unwrap();
+        assert_eq!(half.values, [1.0, -2.0]);
         let none = read("{'descr': '<f8', 'fortran_order': True, 'shape': (0, 5), }", &[]).unwrap();
         assert!(none.values.is_empty());
     }

@@ -3,7 +3,7 @@
 //! The iterator of the crate `glob` cannot take its place: `**` does not follow links there, names that are not UTF-8 are
 //! skipped without a word, and no folder can be left out.
 
-use crate::regular_file::tar_archive;
+use crate::regular_file::{named_folder, tar_archive};
 use crate::report::{Shown, one_line};
 use glob::{MatchOptions, Pattern, PatternError};
 use std::io::{Error, ErrorKind};
@@ -68,7 +68,7 @@ impl<'a> FolderWalk<'a> {
         let mut stack = vec![(PathBuf::new(), Vec::new())];
         while let Some((relative, mut above)) = stack.pop() {
             let folder = self.fixed.join(&relative);
-            let shown = if folder.as_os_str().is_empty() { Path::new(".") } else { &folder };
+            let shown = named_folder(&folder);
             let entries = match std::fs::read_dir(shown) {
                 Ok(entries) => entries,
                 Err(_) if relative.as_os_str().is_empty() && (!shown.exists() || shown.is_file()) => continue,

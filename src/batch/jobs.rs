@@ -4,6 +4,7 @@ use super::file_times::key;
 use super::take_list::TakeList;
 use crate::import;
 use crate::pipeline::{Collision, Job, OutputFormat, PlanError, output_format};
+use crate::regular_file::named_folder;
 use crate::regular_file::tar_archive::unarchived;
 use crate::report::Shown;
 use std::collections::hash_map::Entry;
@@ -123,8 +124,7 @@ impl Jobs {
             }
             let (folder, name) = (path.parent().unwrap_or(path), path.file_name().unwrap_or_default());
             let folder = folders.entry(folder.to_owned()).or_insert_with_key(|folder| {
-                let shown = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-                shown.canonicalize().unwrap_or_else(|_| folder.clone())
+                named_folder(folder).canonicalize().unwrap_or_else(|_| folder.clone())
             });
             folder.join(name)
         };

@@ -6,6 +6,7 @@ use super::exit::{Exit, Failure};
 use super::next_command::advise;
 use crate::batch::find_takes;
 use crate::import::FORMATS;
+use crate::regular_file::named_folder;
 use crate::report::{Shown, one_line, printable};
 use clap::Args;
 use serde_json::json;
@@ -182,9 +183,8 @@ impl Examination {
             let _ = writeln!(text, "{files}{of}");
         }
         for ((folder, suffix), files) in more {
-            let place = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
             let files = counted(files, &format!("more {}file", written(suffix)));
-            let _ = writeln!(text, "{files} in `{}`, not read", place.shown());
+            let _ = writeln!(text, "{files} in `{}`, not read", named_folder(folder).shown());
         }
         match next {
             Some(next) if self.all.len() > 1 => text + "\nnext: " + &one_line(&next) + "\n",

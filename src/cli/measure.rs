@@ -99,6 +99,9 @@ pub fn run(arguments: &MeasureArguments, console: &Console) -> Result<Exit, Fail
             }
             loaded => loaded?,
         };
+        if source.is_none() && arguments.results.len() == 1 {
+            name_take(&asset, &file.shown(), console);
+        }
         results.extend(of_file(file, asset, source.as_ref(), arguments, console)?);
     }
     let exceeded = exceeded(&results, &fail_on);
@@ -134,11 +137,16 @@ pub fn run(arguments: &MeasureArguments, console: &Console) -> Result<Exit, Fail
     Ok(if bad { Exit::SomeFailed } else { Exit::Good })
 }
 
-/// The name of the take that a character's file was made from, if it says.
-fn take_of(asset: &Asset) -> Option<String> {
-    let record = asset.character.document.as_ref().and_then(made_by)?;
-    let name = record.get("inputs")?.get(0)?.get("name")?.as_str().map(one_line);
-    name.filter(|_| !asset.character.meshes.is_empty())
+/// Names the take that a character's file was made from, if the file does: without it the verdict is another one.
+fn name_take(asset: &Asset, shown: &str, console: &Console) {
+    let made = asset.character.document.as_ref().and_then(made_by);
+    let take = made.as_ref().and_then(|record| record.pointer("/inputs/0/name")?.as_str());
+    if let Some(take) = take.filter(|_| !asset.character.meshes.is_empty()) {
+        console.warning(format!(
+            "{shown} is measured without its take, by limits alone\nadd `--source` with {} for the verdict of the run",
+            one_line(take)
+        ));
+    }
 }
 
 /// The clips of one file.
@@ -157,11 +165,6 @@ fn of_file(
         return Err(Failure::Argument(format!(
             "`{shown}` holds no motion\nlist its content with `posemill inspect`"
         )));
-    }
-    if let (None, [_], Some(take)) = (source, arguments.results.as_slice(), take_of(&asset)) {
-        console.warning(format!(
-            "{shown} is measured without its take, by limits alone\nadd `--source` with {take} for the verdict of the run"
-        ));
     }
     let context = MetricContext::new(&asset.character);
     let takes: Vec<String> = source.map_or_else(Vec::new, |s| take_names(s, arguments.source.as_deref()));

@@ -10,7 +10,7 @@ use super::import_options::ImportOptions;
 use super::known_axes::KnownAxesFile;
 use crate::anatomy::JointLabel;
 use crate::math::{Quat, RawQuat, Transform, Vec3, median, median_of, same_hemisphere, slerp};
-use crate::memory_budget::OverBudget;
+use crate::memory_budget::{MemoryBudget, OverBudget};
 use crate::model::{Asset, Clip, Joint, JointId, Side, Skeleton, SkeletonError};
 use crate::report::{Warnings, shortened};
 
@@ -92,12 +92,11 @@ fn import(source: &SourceFile, options: &ImportOptions) -> Result<Asset, ImportE
     budget.reserve(8 * source.bytes.len() as u64, || "the table".to_owned())?;
     let mut table = Table::read(source.bytes)?;
     let mut warnings = Warnings::new();
-    if let Some((gap, step)) = table.space_evenly()? {
-        let at = table.times[0];
+    if let Some((gap, step)) = table.space_evenly(&budget)? {
         let message = format!(
             "the rows are not evenly spaced: the largest step is {gap:.4} s, the usual step is {step:.4} s; the frames between were interpolated"
         );
-        warnings.add("csv-uneven-times", message, format!("{PLACE}, which begins at {at} s"));
+        warnings.add("csv-uneven-times", message, PLACE);
     }
     let (first, last) = (table.times[0], table.times[table.times.len() - 1]);
     let rate = (table.times.len() - 1) as f64 / (last - first);
@@ -296,8 +295,8 @@ impl Table {
     /// `None` for a table that is even, or states no times.
     ///
     /// # Errors
-    /// A row that does not come after the one before.
-    fn space_evenly(&mut self) -> Result<Option<(f64, f64)>, CsvError> {
+    /// A row that does not come after the one before, more missing rows than there are, and the memory limit of the file.
+    fn space_evenly(&mut self, budget: &MemoryBudget) -> Result<Option<(f64, f64)>, CsvError> {
         let steps: Vec<f64> = self.times.windows(2).map(|pair| pair[1] - pair[0]).collect();
         let usual = median(steps.clone());
         if steps.is_empty() || steps.iter().all(|step| (step - usual).abs() <= UNEVEN * usual.abs()) {
@@ -318,6 +317,7 @@ impl Table {
             return Err(CsvError::Table { line: self.lines[self.lines.len() - 1], reason });
         }
         let n = self.names.len();
+        budget.reserve_list::<Transform>((count * n) as u64, || "the missing rows".to_owned())?;
         let (mut times, mut joints) = (Vec::with_capacity(count), Vec::with_capacity(count * n));
         let mut before = 0;
         for k in 0..count {

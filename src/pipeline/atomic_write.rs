@@ -1,5 +1,6 @@
 //! Writes files atomically: a file appears as a whole or not at all.
 
+use crate::regular_file::named_folder;
 use crate::report::{Shown, io_reason};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -35,10 +36,7 @@ pub(crate) struct AtomicFile {
 impl AtomicFile {
     /// An empty file for `path`. Makes folders as needed.
     pub(crate) fn new(path: &Path) -> Result<Self, WriteError> {
-        let folder = match path.parent() {
-            Some(folder) if folder != Path::new("") => folder,
-            _ => Path::new("."),
-        };
+        let folder = named_folder(path.parent().unwrap_or(Path::new("")));
         let open = || -> io::Result<NamedTempFile> {
             std::fs::create_dir_all(folder)?;
             let mut builder = tempfile::Builder::new();

@@ -82,11 +82,15 @@ fn refuse_others(kind: FileType) -> io::Result<()> {
     Err(io::Error::other(what))
 }
 
+/// A folder by a name that the system knows: the folder of a bare file name is an empty path.
+pub fn named_folder(folder: &Path) -> &Path {
+    if folder.as_os_str().is_empty() { Path::new(".") } else { folder }
+}
+
 /// The path of a regular file in `folder` or below, after symbolic links are resolved; `None` for any other.
 #[cfg_attr(not(feature = "fbx"), allow(dead_code))]
 pub fn regular_inside(folder: &Path, relative: &Path) -> Option<PathBuf> {
-    let here = if folder == Path::new("") { Path::new(".") } else { folder };
-    let whole = std::fs::canonicalize(here).ok()?;
+    let whole = std::fs::canonicalize(named_folder(folder)).ok()?;
     let path = std::fs::canonicalize(whole.join(relative)).ok()?;
     (path.starts_with(&whole) && path.is_file()).then_some(path)
 }

@@ -5,7 +5,7 @@
 
 use crate::gltf_document::GltfError;
 use crate::memory_budget::MemoryBudget;
-use crate::regular_file::{open_regular, read_regular};
+use crate::regular_file::{named_folder, open_regular, read_regular};
 use crate::report::{io_reason, shortened};
 use base64::Engine;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
@@ -121,9 +121,8 @@ fn inside(folder: &Path, uri: &str) -> Result<PathBuf, String> {
     if decoded.contains(['\0', '\\']) {
         return Err("has a character that no relative URI has".into());
     }
-    // The folder of a bare file name is an empty path, which no system knows.
-    let folder = if folder == Path::new("") { Path::new(".") } else { folder };
-    let folder = fs::canonicalize(folder).map_err(|e| format!("cannot be looked up: {}", io_reason(&e)))?;
+    let folder = fs::canonicalize(named_folder(folder))
+        .map_err(|e| format!("cannot be looked up: {}", io_reason(&e)))?;
     let file =
         fs::canonicalize(folder.join(&decoded)).map_err(|e| format!("cannot be read: {}", io_reason(&e)))?;
     if !file.starts_with(&folder) {

@@ -3,9 +3,10 @@
 //!
 //! [`points_format`] reads the files (numbers: [`point_array`], text: [`json_points`]) and knows which number is which
 //! point of the body (`anatomy::PointsLayout`, [`layout_table`]). [`repair_points`], [`side_swaps`] and [`whole_take_sides`] correct
-//! the points, [`path_from_feet`] finds the path of arrays whose origin is the pelvis, [`noise_filter`] removes noise. Then rotations: [`trunk`] by rigid sets of points, [`limbs`]
-//! by bone directions and the solver of the rotation about a bone ([`bone_twist`]) over all frames, [`extremities`] for hands and feet.
-//! [`fitted_skeleton`] joins them to a skeleton in T-pose with a clip. Markers on the skin ([`markers`]) become points first.
+//! the points, [`path_from_feet`] finds the path of arrays whose origin is the pelvis, [`noise_filter`] removes noise. Then
+//! rotations: [`trunk`] by rigid sets of points, [`limbs`] by bone directions and the solver of the rotation about a bone
+//! ([`bone_twist`]) over all frames, [`extremities`] for hands and feet. [`fitted_skeleton`] joins them to a skeleton in T-pose
+//! with a clip. Markers on the skin ([`markers`]) become points first.
 //!
 //! Space: Y up; a rotation is that of a body part relative to the T-pose facing +Z, left = +X. Units: metres, seconds.
 

@@ -2,7 +2,8 @@
 //!
 //! [`c3d_file`] (with [`c3d_parameters`] and [`c3d_words`]) and [`trc_file`] read the labelled points; [`marker_sites`] knows where on
 //! the body a label is, [`marker_table`] a user's own. [`repair_markers`] corrects them: [`exchanged_markers`] finds exchanged
-//! labels, [`rigid_groups`] fills gaps of markers of one bone. [`joint_centres`] turns markers into the points of the body, and those are fitted as arrays of positions are.
+//! labels, [`rigid_groups`] fills gaps of markers of one bone. [`joint_centres`] turns markers into the points of the body, and
+//! those are fitted as arrays of positions are.
 //!
 //! Space: Y up. Units: metres.
 

@@ -19,6 +19,7 @@ mod root_path;
 mod robust_statistics;
 mod root_step;
 mod foot_slide;
+mod foot_direction;
 mod spike;
 mod stances;
 mod side_swap;

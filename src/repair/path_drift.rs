@@ -10,6 +10,7 @@ use super::stances::{FootTrajectories, PointKind, SLOW, Stance};
 use super::working_take::WorkingTake;
 use crate::math::Vec3;
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Least and largest duration of the inner part of a stance, seconds: shorter ones give no velocity, longer ones are
 /// split.
@@ -28,6 +29,12 @@ const AGREE_SCALE: f64 = 0.7;
 const PREFER_DRIFT: f64 = 0.1;
 /// Cauchy width of the refinement of the scale, metres per second.
 const NEAR: f64 = 0.03;
+/// Least seconds of stances inside and outside of a part of the take that drifts.
+const PARTIAL: f64 = 1.0;
+/// Least share of the stance time of such a part that agrees about the drift ...
+const AGREE_PARTIAL: f64 = 0.75;
+/// ... and largest share of that outside.
+const ELSEWHERE: f64 = 0.2;
 /// Rounds of that refinement, which converges within a few.
 const ROUNDS: usize = 10;
 /// Slowest and fastest drift, metres per second: clean takes drift by up to 3 cm/s, in no common direction.
@@ -58,20 +65,90 @@ pub(super) fn path_drift(take: &mut WorkingTake, feet: &FootTrajectories, log: &
         (foot - body * scale).norm() < AGREES * scale.abs() * body.norm()
     };
     let scaled = stances.share(&follows, &fast);
-    let start = geometric_median(&stances.feet);
-    let drift = mode(&stances.feet, &stances.weights, start, (AGREES * start.norm()).max(LEAST_WIDTH));
-    let points = stances.pointing.iter().sum::<Vec3>() / every.len().max(1) as f64;
-    let drifts = |k: usize| (stances.feet[k] - drift).norm() < AGREES * drift.norm();
-    let drifting = stances.share(&drifts, &every);
+    let seconds = take.time(take.edges());
+    let drift = stances.drift(&every, (positions[take.edges()] - positions[0]) / seconds);
 
     let agreed = all(&[scaled / AGREE_SCALE, fast.len() as f64 / MOVING as f64]);
-    let first = if scaled > drifting - PREFER_DRIFT { f64::INFINITY } else { 0.0 };
+    let first = if scaled > drift.agreed - PREFER_DRIFT { f64::INFINITY } else { 0.0 };
     if log.test("path_scale", all(&[scale.abs() / SCALE, agreed, first])) {
         fix_scale(take, &positions, stances.refined_scale(scale, &fast), log);
         return true;
     }
-    let agreed = [drifting / AGREE_DRIFT, every.len() as f64 / FEWEST as f64];
-    test_drift(take, &positions, (drift, points), agreed, log)
+    let fires = log.test("drift", drift.share(every.len()));
+    if fires {
+        let frames = 0..take.frames();
+        frames.clone().for_each(|f| take.shift(f, &(drift.velocity * -take.time(f))));
+        log.record_fixed("drift", None, frames, "m/s", [own(take, drift.velocity.norm()), 0.0]);
+    }
+    fires
+}
+
+/// Reports a drift that begins or ends within the take: planted feet agree about a velocity on one side of a moment, and hardly any
+/// has it on the other. It is left: where it begins is not known. True if there is one.
+pub(super) fn partial_drift(take: &WorkingTake, feet: &FootTrajectories, log: &mut FaultLog) -> bool {
+    let positions = take.root_positions();
+    let stances = Velocities::of(take, feet, &positions);
+    let edges = take.edges();
+    let mut found: Option<(f64, Range<usize>, Vec3)> = None;
+    for part in [
+        0..edges / 4,
+        0..edges / 2,
+        0..edges * 3 / 4,
+        edges / 4..edges,
+        edges / 2..edges,
+        edges * 3 / 4..edges,
+    ] {
+        let inside = |k: &usize| part.contains(&stances.middles[*k]);
+        let (these, others): (Vec<usize>, Vec<usize>) = (0..stances.weights.len()).partition(inside);
+        let seconds = |of: &[usize]| of.iter().map(|k| stances.weights[*k]).sum::<f64>();
+        if seconds(&these) < PARTIAL || seconds(&others) < PARTIAL {
+            continue;
+        }
+        let lasts = take.time(part.len());
+        let drift = stances.drift(&these, (positions[part.end] - positions[part.start]) / lasts);
+        let elsewhere = stances.share(&|k| drift.has(&stances.feet[k]), &others);
+        let sure = drift.agreed >= AGREE_PARTIAL && elsewhere <= ELSEWHERE;
+        let share = drift.share(these.len());
+        if sure && share > 1.0 && found.as_ref().is_none_or(|f| f.0 < share) {
+            found = Some((share, part.start..part.end + 1, drift.velocity));
+        }
+    }
+    if let Some((_, frames, velocity)) = &found {
+        let why = "planted feet drift in a part of the take: where that begins is not known";
+        log.record_unfixed("drift", frames.clone(), "m/s", own(take, velocity.norm()), why);
+    }
+    found.is_some()
+}
+
+/// A drift that stances agree about.
+struct CommonDrift {
+    velocity: Vec3,
+    /// The share of the stance time that agrees.
+    agreed: f64,
+    /// How fast feet roll along the path and along themselves, m^2/s^2 with the drift.
+    rolls: f64,
+    /// The speed of the body.
+    speed: f64,
+}
+
+impl CommonDrift {
+    /// Whether a velocity of a foot agrees.
+    fn has(&self, foot: &Vec3) -> bool {
+        (foot - self.velocity).norm() < AGREES * self.velocity.norm()
+    }
+
+    /// The share of its limit that the test reaches, with so many stances.
+    fn share(&self, stances: usize) -> f64 {
+        let size = self.velocity.norm();
+        all(&[
+            size / DRIFT.0,
+            DRIFT.1 / size.max(1e-9),
+            self.agreed / AGREE_DRIFT,
+            stances as f64 / FEWEST as f64,
+            self.speed / (IN_PLACE * size).max(1e-9),
+            size * size / (SCALE * self.rolls).max(1e-9),
+        ])
+    }
 }
 
 /// Horizontal velocities during the pieces of all ball stances.
@@ -84,6 +161,8 @@ struct Velocities {
     pointing: Vec<Vec3>,
     /// Seconds of each piece.
     weights: Vec<f64>,
+    /// The middle frame of each piece.
+    middles: Vec<usize>,
 }
 
 impl Velocities {
@@ -106,17 +185,23 @@ impl Velocities {
                 let foot = ankle.map_or(Vec3::zeros(), |ankle| ball.at[middle] - ankle.at[middle]);
                 let pointing = Vec3::new(foot.x, 0.0, foot.z).try_normalize(1e-6).unwrap_or(Vec3::zeros());
                 let body = velocity(&positions[frames], take.dt);
-                (velocity(at, take.dt), body, pointing, seconds.min(LONG.1))
+                (velocity(at, take.dt), body, pointing, seconds.min(LONG.1), middle)
             })
         };
         let stances = feet.stances(2.0 * SLOW).into_par_iter().flat_map_iter(pieces);
-        let mut found =
-            Self { feet: Vec::new(), body: Vec::new(), pointing: Vec::new(), weights: Vec::new() };
-        for (foot, body, pointing, weight) in stances.filter_map(measured).collect::<Vec<_>>() {
+        let mut found = Self {
+            feet: Vec::new(),
+            body: Vec::new(),
+            pointing: Vec::new(),
+            weights: Vec::new(),
+            middles: Vec::new(),
+        };
+        for (foot, body, pointing, weight, middle) in stances.filter_map(measured).collect::<Vec<_>>() {
             found.feet.push(foot);
             found.body.push(body);
             found.pointing.push(pointing);
             found.weights.push(weight);
+            found.middles.push(middle);
         }
         found
     }
@@ -126,6 +211,20 @@ impl Velocities {
         let sum = |k: &[usize]| k.iter().map(|k| self.weights[*k]).sum::<f64>();
         let agreeing: Vec<usize> = among.iter().copied().filter(|k| agrees(*k)).collect();
         sum(&agreeing) / sum(among).max(1e-9)
+    }
+
+    /// The most frequent velocity of the feet among these, of a body that moves like this in the mean.
+    fn drift(&self, among: &[usize], mean: Vec3) -> CommonDrift {
+        let feet: Vec<Vec3> = among.iter().map(|k| self.feet[*k]).collect();
+        let weights: Vec<f64> = among.iter().map(|k| self.weights[*k]).collect();
+        let start = geometric_median(&feet);
+        let velocity = mode(&feet, &weights, start, (AGREES * start.norm()).max(LEAST_WIDTH));
+        let points = among.iter().map(|k| self.pointing[*k]).sum::<Vec3>() / among.len().max(1) as f64;
+        let speed = libm::hypot(mean.x, mean.z);
+        let rolls = mean.dot(&velocity).abs().max(speed * points.dot(&velocity).abs());
+        let mut drift = CommonDrift { velocity, agreed: 0.0, rolls, speed };
+        drift.agreed = self.share(&|k| drift.has(&self.feet[k]), among);
+        drift
     }
 
     /// The weighted median of the foot velocity along the body velocity, as a share of it.
@@ -160,38 +259,6 @@ fn fix_scale(take: &mut WorkingTake, positions: &[Vec3], scale: f64, log: &mut F
         take.shift(f, &Vec3::new(offset.x, 0.0, offset.z));
     }
     log.record_fixed("path_scale", None, frames, "1", [1.0 / (1.0 - scale), 1.0]);
-}
-
-/// Tests for a drift, given the mean direction of the feet, the agreement of the stances and their number, and removes it; true if
-/// there was one.
-fn test_drift(
-    take: &mut WorkingTake,
-    positions: &[Vec3],
-    (drift, points): (Vec3, Vec3),
-    [agreed, enough]: [f64; 2],
-    log: &mut FaultLog,
-) -> bool {
-    let seconds = take.time(take.edges());
-    let mean = (positions[take.edges()] - positions[0]) / seconds;
-    let travels = libm::hypot(mean.x, mean.z) / (IN_PLACE * drift.norm()).max(1e-9);
-    // Feet roll along the path, and along themselves: by a share of the speed either way.
-    let speed = libm::hypot(mean.x, mean.z);
-    let rolls = mean.dot(&drift).abs().max(speed * points.dot(&drift).abs());
-    let share = all(&[
-        drift.norm() / DRIFT.0,
-        DRIFT.1 / drift.norm().max(1e-9),
-        agreed,
-        enough,
-        travels,
-        drift.norm_squared() / (SCALE * rolls).max(1e-9),
-    ]);
-    let fires = log.test("drift", share);
-    if fires {
-        let frames = 0..take.frames();
-        frames.clone().for_each(|f| take.shift(f, &(drift * -take.time(f))));
-        log.record_fixed("drift", None, frames, "m/s", [own(take, drift.norm()), 0.0]);
-    }
-    fires
 }
 
 /// The horizontal velocity between the geometric medians of the first and the last third of some positions.

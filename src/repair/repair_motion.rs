@@ -6,13 +6,14 @@
 use super::fault_log::FaultLog;
 use super::floor_level::level;
 use super::floor_tilt::tilt;
+use super::foot_direction::drifting_feet;
 use super::foot_slide::slides;
 use super::frozen_joint::frozen;
 use super::held_frames::held;
 use super::joint_flip::flips;
 use super::noise::noise;
 use super::noise_burst::bursts;
-use super::path_drift::path_drift;
+use super::path_drift::{partial_drift, path_drift};
 use super::pose_gap::gaps;
 use super::root_step::{root_spikes, root_steps};
 use super::side_swap::swaps;
@@ -139,6 +140,7 @@ fn floor_and_path(take: &mut WorkingTake, cut: &[bool], faults: &Faults, log: &m
     // Every change of the path changes the foot trajectories.
     let feet_again =
         |take: &WorkingTake, feet: FootTrajectories| FootTrajectories::of(take, cut).unwrap_or(feet);
+    let mut drifts = false;
     let stances = long_stances(take, &feet);
     let rise = if faults.floor { vertical_drift(take, &feet, &stances, log) } else { None };
     if let Some(rise) = rise {
@@ -154,9 +156,13 @@ fn floor_and_path(take: &mut WorkingTake, cut: &[bool], faults: &Faults, log: &m
         }
         if path_drift(take, &feet, log) {
             feet = feet_again(take, feet);
+        } else {
+            drifts = partial_drift(take, &feet, log);
         }
+        drifting_feet(take, log);
     }
-    if faults.legs {
+    // Stances that drift are not pinned: the body drifts, not the foot.
+    if faults.legs && !drifts {
         slides(take, &feet, log);
     }
 }

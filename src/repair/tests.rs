@@ -59,6 +59,7 @@ fn a_clean_take_is_returned_bit_for_bit() {
             assert!(found.motion == motion, "{name}");
             assert!(found.findings.iter().all(|f| f.left.is_some()), "{name}");
             assert!(found.nearest.iter().all(|m| m.value <= 1.0), "{name}");
+            assert!(found.findings.iter().all(|f| f.fault != "drift"), "{name}");
         }
     }
 }

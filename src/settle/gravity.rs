@@ -24,6 +24,11 @@ const STRAY: f64 = 0.1;
 /// The cutoff frequency of the smoothing of the centre of mass, hertz.
 const CUTOFF: f64 = 6.0;
 
+/// Flights agree within this share of the median, ...
+const AGREE: f64 = 0.12;
+/// ... and so many of them, three quarters of all, are sure.
+const MANY: usize = 3;
+
 /// The gravity of a take.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gravity {
@@ -35,14 +40,27 @@ pub struct Gravity {
 
 /// The gravity of a take.
 pub fn gravity(body: &WholeBodyDynamics) -> Gravity {
-    let sigma = body.frames_of(1.0 / (std::f64::consts::TAU * CUTOFF));
-    let center = body.by_shot(|shot| gaussian(&body.center[shot], sigma));
-    let flights = body.flights(SHORTEST);
-    let votes: Vec<f64> = flights.into_iter().filter_map(|air| fall(&center[air], body.rate)).collect();
+    let votes = votes(body);
     match votes.is_empty() {
         true => Gravity { value: GRAVITY, known: false },
         false => Gravity { value: median(votes), known: true },
     }
+}
+
+/// The gravity of a take that several flights agree about.
+pub fn agreed_gravity(body: &WholeBodyDynamics) -> Option<f64> {
+    let votes = votes(body);
+    let value = median(votes.clone());
+    let agree = votes.iter().filter(|vote| (*vote / value - 1.0).abs() < AGREE).count();
+    (agree >= MANY && 4 * agree >= 3 * votes.len()).then_some(value)
+}
+
+/// The accelerations of all flights that count.
+fn votes(body: &WholeBodyDynamics) -> Vec<f64> {
+    let sigma = body.frames_of(1.0 / (std::f64::consts::TAU * CUTOFF));
+    let center = body.by_shot(|shot| gaussian(&body.center[shot], sigma));
+    let flights = body.flights(SHORTEST);
+    flights.into_iter().filter_map(|air| fall(&center[air], body.rate)).collect()
 }
 
 /// The acceleration with which a centre of mass falls along its path, where it does.

@@ -1,7 +1,7 @@
 //! Faults of single joints and of single moments: fixed where the truth is known, else reported with joint and time.
 
 use super::{decimated, repaired, truths};
-use crate::damages::{Dice, continuous, distance};
+use crate::damages::{Dice, continuous, distance, moved};
 use posemill::math::{Vec3, exp, slerp};
 use posemill::model::{JointId, Motion, Role, Side};
 
@@ -74,6 +74,25 @@ fn burst(motion: &mut Motion) {
     }
 }
 
+/// The left foot turns by 25 degrees about the vertical over the take.
+fn foot_turns(motion: &mut Motion) {
+    let skeleton = motion.character.skeleton().clone();
+    let Some(id) = motion.character.rig.joint(Role::Foot(Side::Left)) else { return };
+    for f in 0..motion.clip.frames() {
+        let share = f as f64 / motion.clip.frames() as f64;
+        let by = exp(&(Vec3::y() * (25f64.to_radians() * share)));
+        let above = skeleton.parent(id).map(|p| motion.model_pose(f).joint(p).rotation).unwrap_or_default();
+        let own = &mut motion.clip.rotations_mut(f)[id.index()];
+        *own = above.inverse() * by * above * *own;
+    }
+}
+
+/// The body drifts by 3 cm/s in the second half.
+fn drifts_in_a_half(motion: &mut Motion) {
+    let (half, rate) = (motion.clip.frames() / 2, motion.clip.sample_rate);
+    *motion = moved(motion, |f| Vec3::x() * (0.03 * f.saturating_sub(half) as f64 / rate));
+}
+
 fn pop(motion: &mut Motion, role: Role, degrees: f64) {
     let f = motion.clip.frames() / 2;
     for j in joints(motion, &[role]) {
@@ -85,7 +104,9 @@ fn pop(motion: &mut Motion, role: Role, degrees: f64) {
 fn faults_of_single_joints_are_fixed_where_the_truth_is_known_and_never_made_worse() {
     type Damage = fn(&mut Motion);
     // A damage, its fault, the least number of takes of those damaged that are fixed, and fixed or reported.
-    let damages: [(&str, &str, Damage, f64, f64); 7] = [
+    let damages: [(&str, &str, Damage, f64, f64); 9] = [
+        ("foot turns by 25 degrees", "drift", foot_turns, 0.0, 0.5),
+        ("drift in the second half", "drift", drifts_in_a_half, 0.0, 0.5),
         ("frozen arm 0.5 s", "frozen", frozen_arm, 0.7, 0.8),
         ("gap 0.3 s", "gap", gap, 0.9, 0.9),
         ("wrap over 3 frames", "wrap", wrap, 0.5, 0.8),

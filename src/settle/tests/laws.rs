@@ -6,7 +6,7 @@ use posemill::import;
 use posemill::legs::shifted;
 use posemill::math::{Quat, Transform, Vec3, exp, smoothstep};
 use posemill::measure::MetricContext;
-use posemill::model::{Character, ContactPart, Contacts, Hold, ModelPose, Motion, Role, Side};
+use posemill::model::{Character, Clip, ContactPart, Contacts, Hold, ModelPose, Motion, Role, Side};
 use posemill::retarget::{Retarget, RootScale, map};
 use posemill::settle::scaled_motion::scaled;
 use posemill::settle::{Ragdoll, RagdollRelease, Settled, Swing, release_ragdoll, settle_flights, swing};
@@ -255,6 +255,22 @@ fn what_no_contact_explains_is_told_and_left() {
     assert!(
         told.iter().any(|f| f.frames[0] < frames / 2 + 5 && frames / 2 < f.frames[1] && f.left.is_some())
     );
+}
+
+#[test]
+fn flights_that_agree_about_another_gravity_are_reported() {
+    let jump = performed("jump.bvh", "mannequin.glb");
+    let skeleton = jump.character.skeleton();
+    let poses: Vec<_> =
+        (0..3 * jump.clip.frames()).map(|f| jump.clip.pose(skeleton, f % jump.clip.frames())).collect();
+    for (factor, reported) in [(1.0, false), (1.25, true), (0.8, true)] {
+        let clip = Clip::from_poses("thrice", jump.clip.sample_rate * factor, skeleton, &poses);
+        let motion = Motion { clip, contacts: None, ..jump.clone() };
+        let settled = settled(&motion);
+        assert!(settled.motion.is_none());
+        let found = settled.findings.iter().find(|f| f.fault == "gravity");
+        assert_eq!(found.is_some(), reported, "{factor}: {found:?}");
+    }
 }
 
 #[test]

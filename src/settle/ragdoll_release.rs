@@ -14,6 +14,7 @@ use super::self_contact_rows::SelfContactRows;
 use crate::body::{COMMON_HEIGHT, CharacterBody};
 use crate::dynamics::{ArticulationSolver, BallDrive, World, WorldSettings, project_velocities};
 use crate::ik::Mechanism;
+use crate::legs::shifted;
 use crate::math::{Quat, Vec3, slerp, smoothstep};
 use crate::measure::GRAVITY;
 use crate::model::{Clip, ModelPose, Motion, Pose, Role};
@@ -62,8 +63,9 @@ pub struct RagdollFall {
     pub from: usize,
     /// Kinetic and potential energy by step, joules.
     pub energy: Vec<f64>,
-    /// How deep the skin is in the ground at the release, metres of the motion, where that is deeper than a body that stands on it.
-    pub sunk: Option<f64>,
+    /// How deep the skin of the clip is in the ground at the release, metres of the motion, where that is deeper than a body that
+    /// stands on it, and whether the body is raised out of it before.
+    pub sunk: Option<(f64, bool)>,
     /// The largest depth of a vertex in the ground, metres.
     pub penetration: f64,
     /// The largest depth of a part of the body in another, beyond that at the release, metres.
@@ -90,14 +92,23 @@ const SWEEPS: usize = 400;
 /// How often a step is repeated at most because a vertex hit the ground that was not supported.
 const REPEATS: usize = 3;
 
-/// Time before the release over which a pose outside its limits is brought inside, seconds.
+/// Time before the release over which a pose outside its limits is brought inside, and a body in the ground out of it, seconds.
 const BRING_IN: f64 = 0.3;
 
-/// A body deeper in the ground than this at the release does not stand on it: skin below the floor is over its limit from 0.03.
-const SUNK: f64 = 0.05;
+/// A body deeper in the ground than this at the release does not stand on it, metres: skin below the floor is over its limit.
+const SUNK: f64 = 0.03;
+
+/// A body that is deeper is not raised, metres: it is behind the ground of another place.
+const MOST_RAISED: f64 = 0.3;
 
 /// The fall of the performer of a motion; `None` for a body that no ragdoll can be made of, or a time after the clip.
 pub fn release_ragdoll(motion: &Motion, how: &RagdollRelease) -> Option<RagdollFall> {
+    fall_of(motion, how, None)
+}
+
+/// The same, of a motion that was raised by so many metres at the release.
+fn fall_of(motion: &Motion, how: &RagdollRelease, by: Option<f64>) -> Option<RagdollFall> {
+    let unscaled = how;
     let factor = COMMON_HEIGHT / CharacterBody::new(&motion.character).height();
     let how = &RagdollRelease { ground: how.ground * factor, ..*how };
     let figure = scaled(motion, factor);
@@ -112,13 +123,16 @@ pub fn release_ragdoll(motion: &Motion, how: &RagdollRelease) -> Option<RagdollF
     let mut poses = poses_before(&figure, &mechanism, from);
     let like = poses[from].clone();
     let mut simulation = RagdollSimulation::new(&figure, &ragdoll, &mechanism, how, (from, &like));
+    let depth = simulation.hull.look(&simulation.world.states, 0.0);
+    if by.is_none() && (SUNK..MOST_RAISED).contains(&depth) {
+        let by = depth / factor;
+        return fall_of(&raised(motion, from, by), unscaled, Some(by));
+    }
     let mut fall = RagdollFall {
         motion: motion.clone(),
         from,
         energy: vec![simulation.world.energy()],
-        sunk: Some(simulation.hull.look(&simulation.world.states, 0.0))
-            .filter(|x| *x > SUNK)
-            .map(|x| x / factor),
+        sunk: by.map(|by| (by, true)).or((depth > SUNK).then_some((depth / factor, false))),
         penetration: 0.0,
         overlap: 0.0,
         excess: simulation.limits.excess(&simulation.world.states),
@@ -163,6 +177,13 @@ pub fn release_ragdoll(motion: &Motion, how: &RagdollRelease) -> Option<RagdollF
     fall.motion.contacts = fall.motion.contacts.map(|c| c.changed(|f| f.min(from), |y| y));
     fall.motion.clip = made;
     Some(fall)
+}
+
+/// The motion, which rises by so many metres until frame `from` and stays as high.
+fn raised(motion: &Motion, from: usize, by: f64) -> Motion {
+    let before = |f: usize| from.saturating_sub(f) as f64 / (BRING_IN * motion.clip.sample_rate);
+    let offset = |f: usize| Vec3::y() * (by * smoothstep(1.0 - before(f)));
+    shifted(motion.clone(), &(0..motion.clip.frames()).map(offset).collect::<Vec<_>>())
 }
 
 /// The poses up to frame `from`, brought inside the joint limits towards the end.

@@ -6,6 +6,7 @@ use super::flights::labels;
 use super::perform::{MOST_IMPULSE, hit_role};
 use super::written_keys::listed;
 use super::{Setting, Stage, StageConfig, StageError};
+use crate::contacts::ground;
 use crate::math::Vec3;
 use crate::measure::AGAINST_THE_TAKE;
 use crate::model::{Motion, Rig, Role};
@@ -18,7 +19,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RagdollConfig {
-    /// Height of the floor in metres. Omitted: the ground of the contact labels, else of detected contacts.
+    /// Height of the floor in metres. Omitted: where the soles of this character rest, by contact labels, else by detected contacts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub floor_m: Option<f64>,
     /// Time at which the ragdoll starts, in seconds from the first frame.
@@ -153,16 +154,17 @@ impl Stage for RagdollStage {
             hit: self.hit.map(|role| (role, Vec3::from(config.hit_impulse_n_s))),
             resistance: config.resistance,
             friction: config.friction,
-            ground: config.floor_m.unwrap_or_else(|| labels(&motion).ground),
+            ground: config.floor_m.unwrap_or_else(|| ground(&motion, &labels(&motion))),
             step: (1.0 / config.step_hz).min(RagdollRelease::default().step),
         };
         let fallen = release_ragdoll(&motion, &how).ok_or_else(|| {
             let text = format!("`let_go_s` is {}, the motion ends before it", config.let_go_s);
             StageError::key("let_go_s", text)
         })?;
-        if let Some(sunk) = fallen.sunk {
+        if let Some((sunk, raised)) = fallen.sunk {
+            let then = if raised { "it is raised out of it" } else { "what is in the floor may stay there" };
             let text = format!(
-                "the body is {sunk:.2} m in the floor when it is released, and what is in the floor may stay there\n\
+                "the body is {sunk:.2} m in the floor when it is released, and {then}\n\
                  set `floor_m` to the height that it stands on"
             );
             report.warnings.add("ragdoll-in-floor", text, "ragdoll");

@@ -314,6 +314,29 @@ fn a_performer_who_is_let_go_falls_and_rests() {
     assert!(grown < 1e-9 * fallen.energy[0], "{grown}");
 }
 
+#[test]
+fn a_performer_in_the_floor_is_raised_out_of_it_before_the_fall() {
+    let deep = 0.12;
+    let motion = performed("walk.bvh", "mannequin.glb");
+    let sunk = shifted(motion.clone(), &vec![Vec3::y() * -deep; motion.clip.frames()]);
+    let how = RagdollRelease { lasts: 3.0, ..RagdollRelease::default() };
+    let fallen = release_ragdoll(&sunk, &how).unwrap();
+    let (depth, raised) = fallen.sunk.expect("it is in the floor");
+    assert!(raised && (depth - deep).abs() < 0.01, "{depth}");
+    assert!(fallen.penetration < 5e-3, "{}", fallen.penetration);
+    // What is far before the release stays, and nothing jumps.
+    let early = fallen.from - (0.3 * motion.clip.sample_rate) as usize - 1;
+    assert!(apart(&fallen.motion, &sunk, 0..early) < 1e-12);
+    let step = |f: usize| (hips(&fallen.motion, f + 1) - hips(&fallen.motion, f)).norm();
+    let quickest = (0..fallen.from).map(step).fold(0.0, f64::max) * motion.clip.sample_rate;
+    assert!(quickest < 3.0, "{quickest} m/s");
+    // Ground of another place is reported, and nobody flies onto it.
+    let how = RagdollRelease { ground: 1.0, lasts: 0.1, ..RagdollRelease::default() };
+    assert!(
+        release_ragdoll(&motion, &how).unwrap().sunk.is_some_and(|(depth, raised)| !raised && depth > 0.9)
+    );
+}
+
 /// Powers of two, so that a figure of any size is the same to the bit once it is scaled to the common height.
 #[test]
 fn a_figure_of_any_size_falls_alike_in_the_same_time() {

@@ -1,6 +1,7 @@
 //! The stages `ragdoll` and `perform`: what is asked, and what is said where nothing or too much is.
 
 use crate::made_figure::figure;
+use posemill::contacts::{ContactOptions, detect};
 use posemill::math::Vec3;
 use posemill::model::{Character, Clip, Motion};
 use posemill::report::Report;
@@ -40,6 +41,27 @@ fn a_floor_above_the_feet_of_a_ragdoll_is_reported() {
             .unwrap();
         assert_eq!(report.warnings.iter().any(|warning| warning.code == "ragdoll-in-floor"), told, "{floor}");
     }
+}
+
+#[test]
+fn a_ragdoll_falls_onto_the_floor_that_its_own_soles_stand_on() {
+    let character = Arc::new(Character::new("made", figure()));
+    let skeleton = character.skeleton();
+    let poses = vec![skeleton.rest_pose(); 60];
+    let clip = Clip::from_poses("stands", 30.0, skeleton, &poses);
+    let mut motion = Motion::new(Arc::clone(&character), clip);
+    let config = RagdollConfig { let_go_s: 0.5, fall_s: 0.5, ..RagdollConfig::default() };
+    let fall = |motion: &Motion| {
+        let stage = config.resolve(&Setting::new(Arc::clone(&character), "")).unwrap();
+        stage.apply(motion.clone(), &mut Report::default()).unwrap()
+    };
+    // The labels of a take have the floor of another body.
+    let mut labels = detect(&motion, &ContactOptions::default());
+    motion.contacts = Some(labels.clone());
+    let own = fall(&motion);
+    labels.ground += 0.02;
+    motion.contacts = Some(labels);
+    assert!(fall(&motion).clip == own.clip);
 }
 
 #[test]

@@ -12,3 +12,4 @@ mod real;
 mod repaired;
 mod roll_joints;
 mod skinned_roots;
+mod upside_down;

@@ -188,7 +188,7 @@ fn sole_height(
 /// where the lowest of them are; 0 for a body without feet or a clip without frames.
 pub fn ground(motion: &Motion, contacts: &Contacts) -> f64 {
     let body = CharacterBody::new(&motion.character);
-    let points: Vec<_> = body.contact_points().to_vec();
+    let points: Vec<_> = body.sole_points().copied().collect();
     let shots = shots(motion);
     let tracks = tracks(motion, &points, &shots);
     let Some(height) = floor::height(&tracks, &shots, scale(&body)) else { return 0.0 };

@@ -33,10 +33,6 @@ const AROUND_S: f64 = 0.1;
 /// The least height of the hips above a foot that bears weight, metres.
 const HIPS_ABOVE: f64 = 0.3;
 
-/// The height of the lowest sole above the seat, metres, from which a body is upside down and its feet tell nothing about the floor.
-/// Feet of people who sit or lie on the floor with drawn knees are lower.
-const UPSIDE_DOWN: f64 = 0.3;
-
 /// The floor under a clip.
 #[derive(Clone, Debug)]
 pub(super) struct Floor {
@@ -102,32 +98,23 @@ impl Floor {
 }
 
 /// The height of the floor under these paths of sole points, without what is far below the rest between two cuts; `None` without a
-/// frame. Feet above the seat do not count; of a body that is upside down throughout it is below the lowest of all points.
+/// frame.
 pub(super) fn height(tracks: &[PointTrack], shots: &[Range<usize>], scale: f64) -> Option<f64> {
-    let sole = SoleSamples::of(tracks, ContactPart::of_foot);
+    let mut sole = SoleSamples::of(tracks, ContactPart::of_foot);
     let lowest = |shot: &Range<usize>| {
         let heights = sole.at.get(shot.clone()).unwrap_or_default().iter().map(|p| p.y);
         nearest_rank(&mut heights.collect::<Vec<f64>>(), LOW_OF_ALL).unwrap_or(0.0)
     };
-    let seat = tracks.iter().find(|track| track.part == ContactPart::Pelvis);
-    let stands = |f: usize| seat.is_none_or(|seat| sole.at[f].y - seat.at[f].y < UPSIDE_DOWN * scale);
-    let mut counts: Vec<bool> = (0..sole.at.len()).map(stands).collect();
-    if !counts.is_empty() && !counts.contains(&true) {
-        let lowest = SoleSamples::of(tracks, |_| true).at;
-        return nearest_rank(&mut lowest.iter().map(|p| p.y).collect::<Vec<_>>(), LOW_OF_ALL);
+    for (shot, _) in sunk_shots(shots, lowest, LEG * scale).into_iter().rev() {
+        sole.at.drain(shot.clone());
+        sole.speed.drain(shot);
     }
-    for (shot, _) in sunk_shots(shots, lowest, LEG * scale) {
-        counts[shot].fill(false);
-    }
-    let heights = |wanted: &dyn Fn(usize) -> bool| -> Vec<f64> {
-        (0..counts.len()).filter(|&f| counts[f] && wanted(f)).map(|f| sole.at[f].y).collect()
-    };
-    let mut all = heights(&|_| true);
-    let mut slow = heights(&|f| sole.speed[f] < SLOW * scale);
-    if slow.len() >= SLOW_FRAMES.max(all.len() / 50) {
+    let slow = sole.at.iter().zip(&sole.speed).filter(|(_, s)| **s < SLOW * scale);
+    let mut slow: Vec<f64> = slow.map(|(p, _)| p.y).collect();
+    if slow.len() >= SLOW_FRAMES.max(sole.at.len() / 50) {
         return nearest_rank(&mut slow, LOW_OF_SLOW);
     }
-    nearest_rank(&mut all, LOW_OF_ALL)
+    nearest_rank(&mut sole.at.iter().map(|p| p.y).collect::<Vec<_>>(), LOW_OF_ALL)
 }
 
 /// The lowest sole point of every frame, with its speed.

@@ -23,17 +23,6 @@ const RESTING: f64 = 0.15;
 /// their sliding is removed their jerk is up to 2.1 times the source's instead of 1.9 (raylib's walk, 8Walk on KayKit's manny).
 const TOUCHING: [f64; 2] = [0.4, 0.06];
 
-/// Height of an ankle above its own hip joint, leg lengths, from which the body is upside down and the foot tells nothing about the
-/// ground: 6 degrees beyond a lying body. With half of it feet of bodies that lie with bent knees may count, with double handstands
-/// with a hollow back do.
-const ABOVE_HIP: f64 = 0.1;
-
-/// Whether a foot is not above its own hip joint; `leg` is the length of the legs.
-fn is_below_hip(pose: &impl HasPositions, leg: f64) -> bool {
-    let at = pose.positions();
-    at.ankle.y - at.hip.y < ABOVE_HIP * leg
-}
-
 /// When a foot is in contact with the ground, by frame.
 #[derive(Debug)]
 pub struct FootContact {
@@ -67,11 +56,8 @@ impl SourceFeet {
         leg: f64,
         settings: &Settings,
     ) -> Self {
-        let below_hip = |s: &S| is_below_hip(s, leg);
-        let some_stand = poses.iter().flatten().any(below_hip);
         let lowest = |of: &(dyn Fn(&S) -> f64 + Sync)| {
-            let stands = |s: &&S| !some_stand || is_below_hip(*s, leg);
-            let all: Vec<f64> = poses.iter().flatten().filter(stands).map(of).collect();
+            let all: Vec<f64> = poses.iter().flatten().map(of).collect();
             percentile(&all, LOWEST)
         };
         let (ankles, toes) =
@@ -86,13 +72,12 @@ impl SourceFeet {
             |leg: &LimbChain, s: &S| heights(leg, s).into_iter().flatten().fold(f64::INFINITY, f64::min);
         let unknowns = time.unknowns();
         let flat = poses.iter().zip(legs).map(|(poses, l)| {
-            let flat =
-                |(f, s): (usize, &S)| f < unknowns && most(l, s) < settings.flat_band * leg && below_hip(s);
+            let flat = |(f, s): (usize, &S)| f < unknowns && most(l, s) < settings.flat_band * leg;
             poses.par_iter().with_min_len(TOGETHER).enumerate().map(flat).collect()
         });
         let mut low = Vec::new();
         for (poses, l) in poses.iter().zip(legs) {
-            let down = |f: usize| least(l, &poses[f]) < LOW * leg && below_hip(&poses[f]);
+            let down = |f: usize| least(l, &poses[f]) < LOW * leg;
             let velocity =
                 |f: usize| (poses[f + 1].positions().toes - poses[f].positions().toes) / (time.dt * leg);
             low.par_extend(time.edges().filter(|f| down(*f) && down(f + 1)).map(velocity));
@@ -150,9 +135,7 @@ impl SourceFeet {
         // Frees memory that is large for a long take.
         sole.iter_mut().for_each(|track| track.at = Vec::new());
         let touch = |f: usize| slower(&speeds, f, TOUCHING[0]) && lowest(&heights, f) < TOUCHING[1] * leg;
-        let stands = |f: usize| is_below_hip(&source.0[f], leg);
-        let plant =
-            |f: usize| stands(f) && slower(&speeds, f, RESTING) && lowest(&heights, f).abs() < LOW * leg;
+        let plant = |f: usize| slower(&speeds, f, RESTING) && lowest(&heights, f).abs() < LOW * leg;
         let frames = (0..time.frames).into_par_iter().with_min_len(TOGETHER);
         let (planted, touching) = frames.map(|f| (plant(f), touch(f))).unzip();
         let contact = FootContact { planted, touching };
@@ -164,7 +147,7 @@ impl SourceFeet {
             let nearness = |f: usize| {
                 let above = ((own[f] - ground[f]).max(0.0) / (settings.ground_band * leg)).powi(2);
                 let higher = ((own[f] - lowest(&heights, f)) / (settings.sole_band * leg)).powi(2);
-                if stands(f) { libm::exp(-0.5 * (above + higher)) } else { 0.0 }
+                libm::exp(-0.5 * (above + higher))
             };
             let frames = (0..time.frames).into_par_iter().with_min_len(64);
             SolePoint { misfit, speed, nearness: frames.map(nearness).collect() }

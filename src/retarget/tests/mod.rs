@@ -12,4 +12,3 @@ mod real;
 mod repaired;
 mod roll_joints;
 mod skinned_roots;
-mod upside_down;

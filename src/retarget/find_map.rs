@@ -4,7 +4,6 @@ use super::joint_map::{JointMap, JointPair};
 use super::map_error::{MapError, WantedRole};
 use super::map_gaps::{Gap, MapEnd, gaps, required};
 use super::morph_weights::listed_targets;
-use super::roll_joints;
 use crate::anatomy::{JointLabel, Posture, on_four_legs, posture};
 use crate::model::{Character, JointId, ModelPose, Rig, Role, Skeleton};
 use crate::report::one_line;
@@ -93,8 +92,6 @@ fn find(source: &Character, target: &Character) -> (JointMap, Option<MapError>) 
     }
     let named = by_name(s, t, &pairs);
     pairs.extend(named);
-    let rolls = roll_joints::pairs(s, t, &pairs);
-    pairs.extend(rolls);
     (JointMap::of(pairs, s, t), refused)
 }
 

@@ -46,12 +46,10 @@ impl JointTransfer {
         [across, scale]: [f64; 2],
     ) -> JointTransfer {
         let aligned = align(map, s, t);
-        let twists = twist_joints(t.rig, map, t.calibration);
         let drive = |id: JointId| {
             let aligned = aligned[id.index()].unwrap_or_else(Quat::identity);
             let rest = aligned * t.calibration.joint(id).rotation;
-            let shared = twists.iter().flatten().any(|twist| twist.segment() == id);
-            Some(JointDrive::of(map.driving(id)?, rest, map, s, (t.rig, shared)))
+            Some(JointDrive::of(map.driving(id)?, rest, map, s, t.rig))
         };
         let drives = t.rig.skeleton().ids().map(drive).collect();
         let hips = map.pairs.iter().find(|p| p.role == Some(Role::Hips)).or_else(|| map.pairs.first());
@@ -62,6 +60,7 @@ impl JointTransfer {
             PelvisPath::of(pair, s, t, [across, scale])
         });
         let stretches = joint_stretches(s, t.rig, map, &positions);
+        let twists = twist_joints(t.rig, map, t.calibration);
         let order = evaluation_order(t.rig, &positions);
         let trunk = TrunkLean::of(map, s, t, &aligned).map(|trunk| {
             let needed = dependencies(t.rig, &positions, &order, trunk.joints());

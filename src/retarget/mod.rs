@@ -17,7 +17,6 @@ mod toml_string;
 mod trunk_slope;
 mod rest_alignment;
 mod same_bones;
-mod roll_joints;
 mod joint_drive;
 mod position_source;
 mod stretch;

@@ -24,11 +24,6 @@ const PARALLEL_DISTANCE: f64 = 0.15;
 const ALONG: std::ops::Range<f64> = 0.05..0.999;
 
 impl TwistJoint {
-    /// The joint at the start of the segment whose roll it shares.
-    pub fn segment(&self) -> JointId {
-        self.lower
-    }
-
     /// The rotation about the twist joint's own axis; `drives` are those of the target's joints.
     pub fn roll(&self, from: &ModelPose, model: &[Transform], drives: &[Option<JointDrive>]) -> Quat {
         let lower = model[self.lower.index()].rotation;

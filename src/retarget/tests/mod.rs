@@ -10,5 +10,4 @@ mod missing;
 mod morph_weights;
 mod real;
 mod repaired;
-mod roll_joints;
 mod skinned_roots;

@@ -26,6 +26,9 @@ pub(super) struct ImpulseRow {
 /// Key of a contact's normal row; its two friction rows have the next two numbers.
 const CONTACT_NORMAL: u8 = 2;
 
+/// Keys of all rows of a contact.
+pub(super) const CONTACT_KEYS: std::ops::Range<u8> = CONTACT_NORMAL..CONTACT_NORMAL + 3;
+
 /// Key of a pull's row.
 const PULL: u8 = 5;
 

@@ -81,7 +81,7 @@ impl World {
         for limit in &self.limits {
             rows.extend(limit_rows(self, limit, h));
         }
-        for contact in self.contacts() {
+        for contact in self.contacts().iter().filter(|contact| !self.sleeps(contact)) {
             contact_rows(self, contact, h, &mut rows);
         }
         for support in &self.supports {

@@ -28,6 +28,7 @@ mod constraint_projection;
 mod recording;
 mod conservation;
 mod impulse_rows;
+mod resting_trees;
 mod scene;
 mod sensor;
 mod shape;

@@ -17,7 +17,7 @@ use super::free_tree::FreeTree;
 use super::rigid_body::BodyState;
 use super::shape::{Collider, Shape};
 use super::shape_contact::contacts_of_pair;
-use crate::math::Transform;
+use crate::math::{Transform, Vec3};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -94,9 +94,15 @@ pub struct World {
     /// For each link the index of its tree.
     pub(super) tree_of: Vec<usize>,
     apart: Vec<(usize, usize)>,
-    memory: BTreeMap<RowKey, f64>,
+    pub(super) memory: BTreeMap<RowKey, f64>,
     /// For each tree its own integrator, from the first step that needs it.
     free: Vec<Option<FreeTree>>,
+    /// For each tree how long it has hardly moved, seconds, and whether its next step is skipped.
+    pub(super) calm: Vec<f64>,
+    /// See above.
+    pub(super) asleep: Vec<bool>,
+    /// For each tree the pairs of colliders that touched in the last step.
+    pub(super) touching: Vec<Vec<[usize; 2]>>,
 }
 
 /// The most iterations of the projection onto the constraints after a step; one or two suffice unless a body rotates very
@@ -143,6 +149,9 @@ impl World {
             contacts: Vec::new(),
             solver,
             free: vec![None; trees.len()],
+            calm: vec![0.0; trees.len()],
+            asleep: vec![false; trees.len()],
+            touching: vec![Vec::new(); trees.len()],
             trees,
             tree_of,
             apart,
@@ -228,6 +237,7 @@ impl World {
 
     /// Advances by `h` seconds with the contacts of the last search.
     pub fn advance(&mut self, h: f64) {
+        self.find_resting(h);
         let resistances = self.resistances(h);
         self.solver.factor(&self.articulation, &self.states, &resistances);
         let mut impulses = self.momenta(h);
@@ -237,7 +247,8 @@ impl World {
         let problem = self.problem(&rows, &free);
         let mut x: Vec<f64> = rows.iter().map(|r| self.memory.get(&r.key).copied().unwrap_or(0.0)).collect();
         problem.solve_islands(&mut x, self.settings.sweeps, self.settings.polish);
-        self.memory = rows.iter().zip(&x).filter(|(_, x)| **x != 0.0).map(|(r, x)| (r.key, *x)).collect();
+        self.forget_awake();
+        self.memory.extend(rows.iter().zip(&x).filter(|(_, x)| **x != 0.0).map(|(r, x)| (r.key, *x)));
         for (row, x) in rows.iter().zip(&x) {
             for (link, wrench) in &row.ends {
                 impulses[*link].add_scaled(wrench, *x);
@@ -246,6 +257,7 @@ impl World {
         self.solver.respond(&impulses, &[]);
         let before = self.articulation.kinetic_energy(&self.states);
         let mut free = self.free_trees(&rows, &x, h);
+        free.iter_mut().zip(&self.asleep).for_each(|(free, asleep)| *free &= !asleep);
         let mut stepped = Vec::new();
         for (tree, free) in free.iter_mut().enumerate() {
             if !*free {
@@ -259,16 +271,15 @@ impl World {
                 None => *free = false,
             }
         }
-        for (k, link) in self.articulation.links().iter().enumerate().filter(|(k, _)| !free[self.tree_of[*k]])
-        {
+        let stays = |k: usize| free[self.tree_of[k]] || self.asleep[self.tree_of[k]];
+        for (k, link) in self.articulation.links().iter().enumerate().filter(|(k, _)| !stays(*k)) {
             let motion = self.solver.center_motion(k);
             let state = &mut self.states[link.body];
             state.velocity = motion.linear;
             state.angular_velocity = state.orientation.inverse_transform_vector(&motion.angular);
         }
         let share = if self.settings.passive { self.passive_share(before, h) } else { 1.0 };
-        for (_, link) in self.articulation.links().iter().enumerate().filter(|(k, _)| !free[self.tree_of[*k]])
-        {
+        for (_, link) in self.articulation.links().iter().enumerate().filter(|(k, _)| !stays(*k)) {
             let state = &mut self.states[link.body];
             if share < 1.0 {
                 state.velocity *= share;
@@ -278,6 +289,12 @@ impl World {
         }
         for (body, state) in stepped {
             self.states[body] = state;
+        }
+        for (link, _) in
+            self.articulation.links().iter().zip(&self.tree_of).filter(|(_, tree)| self.asleep[**tree])
+        {
+            let state = &mut self.states[link.body];
+            (state.velocity, state.angular_velocity) = (Vec3::zeros(), Vec3::zeros());
         }
         close_constraints(&mut self.solver, &self.articulation, &mut self.states, CLOSING_ROUNDS, 1e-10);
         self.time += h;
@@ -306,7 +323,6 @@ impl World {
 mod tests {
     use super::*;
     use crate::dynamics::{Body, ConstraintKind, solid};
-    use crate::math::Vec3;
 
     #[test]
     fn force_mixing_slows_and_never_reverses() {

@@ -128,7 +128,33 @@ fn stacks_stand_still() {
             started.elapsed().as_secs_f64()
         );
         assert!(moved < 1e-3, "{count} boxes moved {moved} m");
+        assert!(world.asleep.iter().all(|asleep| *asleep), "{count} boxes do not sleep");
     }
+}
+
+#[test]
+fn a_stack_that_sleeps_wakes_when_it_is_hit() {
+    let heights: Vec<f64> = (0..6).map(|k| 0.1 + 0.2 * f64::from(k)).collect();
+    let mut world = boxes(0.1, &heights, 0.6);
+    for _ in 0..480 {
+        world.step(STEP);
+    }
+    assert!(world.asleep.iter().all(|asleep| *asleep));
+    // One in the middle is pushed: it moves, and those on it.
+    let before = world.states.clone();
+    world.states[3].velocity = Vec3::x();
+    for _ in 0..240 {
+        world.step(STEP);
+    }
+    let moved = |k: usize| (world.states[k].position - before[k].position).norm();
+    // The friction of both faces stops it within 2 cm, and takes those on it along by 5 mm.
+    assert!((3..6).all(|k| moved(k) > 0.003), "{:?}", [3, 4, 5].map(moved));
+    // What it stood on is taken away: it falls.
+    let mut world = boxes(0.1, &heights, 0.6);
+    (0..480).for_each(|_| world.step(STEP));
+    world.states[0].position.x = 5.0;
+    (0..240).for_each(|_| world.step(STEP));
+    assert!((1..6).all(|k| world.states[k].position.z < heights[k] - 0.15));
 }
 
 /// A crank of 0.3 m, a coupler of 0.9 m and a rocker of 0.7 m on a base of 1 m, hinged about z; gravity acts along -y.

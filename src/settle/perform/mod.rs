@@ -16,6 +16,7 @@ mod contact_forces;
 mod feed_forward;
 mod blow;
 mod performer;
+mod touching_parts;
 mod step_contacts;
 mod hit_record;
 mod performed_clip;

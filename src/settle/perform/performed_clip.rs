@@ -10,6 +10,7 @@ use super::load_points::{LoadPoint, LoadTracks, load_points};
 use super::performer::{Controls, Performer, StepForces};
 use super::performing_body::PerformingBody;
 use super::reference::Reference;
+use super::touching_parts::CapsulesApart;
 use crate::dynamics::{JointState, JointVector, Placement};
 use crate::kinematics::shots;
 use crate::math::{Vec3, smoothstep};
@@ -100,7 +101,8 @@ pub fn perform(motion: &Motion, options: &PerformOptions) -> Option<PerformedCli
         return None;
     }
     let points = load_points(&motion.character, &body, &frames, motion.clip.sample_rate);
-    let mut stage = Staging::new(&body, &points, &frames, motion.clip.sample_rate, options);
+    let pairs = CapsulesApart::of(&motion.character, &body);
+    let mut stage = Staging::new(&body, (&points, &pairs), &frames, motion.clip.sample_rate, options);
     let mut hits = options.hits.clone();
     hits.sort_by(|a, b| a.time.total_cmp(&b.time));
     for shot in shots(motion) {
@@ -180,6 +182,7 @@ fn write(motion: &mut Motion, body: &PerformingBody, deviations: &[(usize, Joint
 struct Staging<'a> {
     body: &'a PerformingBody,
     points: &'a [LoadPoint],
+    pairs: &'a [CapsulesApart],
     frames: &'a [JointState],
     rate: f64,
     options: &'a PerformOptions,
@@ -211,7 +214,7 @@ struct Span<'a> {
 impl<'a> Staging<'a> {
     fn new(
         body: &'a PerformingBody,
-        points: &'a [LoadPoint],
+        (points, pairs): (&'a [LoadPoint], &'a [CapsulesApart]),
         frames: &'a [JointState],
         rate: f64,
         options: &'a PerformOptions,
@@ -219,6 +222,7 @@ impl<'a> Staging<'a> {
         Self {
             body,
             points,
+            pairs,
             frames,
             rate,
             options,
@@ -270,7 +274,8 @@ impl<'a> Staging<'a> {
         let tracks = LoadTracks::of(self.points, self.body, &reference);
         let begin = ((span.begin / h).floor() as usize).min(reference.steps() - 1);
         let (points, controls) = (self.points, self.options.controls);
-        let mut performer = Performer::new(self.body, points, &reference, &tracks, controls, begin);
+        let mut performer =
+            Performer::new(self.body, (points, self.pairs), &reference, &tracks, controls, begin);
         let first = span.frames.start as f64 / self.rate;
         let (mut impulses, mut calm, mut fade): (Vec<Vec3>, f64, Option<f64>) = (Vec::new(), 0.0, None);
         let soles = points.iter().filter(|p| p.part.of_foot()).count();

@@ -11,6 +11,7 @@ use super::load_points::{LoadPoint, LoadTracks};
 use super::performing_body::PerformingBody;
 use super::reference::Reference;
 use super::step_contacts::FloorRows;
+use super::touching_parts::{CapsulesApart, PartContact, touching};
 use crate::dynamics::{BallTree, JointState, JointVector, Placement};
 use crate::math::{Mat6, Vec3, exp};
 
@@ -44,6 +45,8 @@ pub struct Terms {
     pub floor: bool,
     /// The floor is compliant.
     pub compliance: bool,
+    /// Parts stay out of each other.
+    pub touch: bool,
 }
 
 /// How a clip is performed.
@@ -63,7 +66,8 @@ pub struct Controls {
 
 impl Default for Controls {
     fn default() -> Self {
-        let terms = Terms { explain: true, tissue: true, stops: true, floor: true, compliance: true };
+        let terms =
+            Terms { explain: true, tissue: true, stops: true, floor: true, compliance: true, touch: true };
         // Help: none moves the pelvis, which looks pinned; with 0.2 body weights 100 N s fell everybody.
         Self { assist: 0.5, residual: 1.0, strength: f64::INFINITY, recover: RECOVER, terms }
     }
@@ -79,6 +83,9 @@ pub struct StepForces {
     pub force: JointVector,
     /// The impulse at each point that may bear, N s, world.
     pub contacts: Vec<Vec3>,
+    /// The impulses between touching parts: body, position, N s, world.
+    #[cfg_attr(not(test), expect(dead_code, reason = "the laws account for every force"))]
+    pub touches: Vec<(usize, Vec3, Vec3)>,
     /// The strength that the muscles wanted, 1 as a person of that mass.
     pub wanted: f64,
     /// Whether a joint reached the bound of its strength.
@@ -92,6 +99,7 @@ pub struct StepForces {
 pub struct Performer<'a> {
     body: &'a PerformingBody,
     pub(super) points: &'a [LoadPoint],
+    pairs: &'a [CapsulesApart],
     pub(super) reference: &'a Reference,
     tracks: &'a LoadTracks,
     pub(super) controls: Controls,
@@ -109,7 +117,7 @@ impl<'a> Performer<'a> {
     /// A body on the clip at a step of the reference.
     pub fn new(
         body: &'a PerformingBody,
-        points: &'a [LoadPoint],
+        (points, pairs): (&'a [LoadPoint], &'a [CapsulesApart]),
         reference: &'a Reference,
         tracks: &'a LoadTracks,
         controls: Controls,
@@ -120,6 +128,7 @@ impl<'a> Performer<'a> {
         Self {
             body,
             points,
+            pairs,
             reference,
             tracks,
             controls,
@@ -180,7 +189,11 @@ impl<'a> Performer<'a> {
         impulse.add_scaled(&self.tree.of_forces(&placed, &rows.expected(h)), 1.0);
         let mut rates = self.tree.step(&placed, &gains, &impulse);
         rates.add_scaled(&self.rates, 1.0);
-        let contacts = rows.solve(&mut self.tree, &placed, &mut rates, self.controls.terms, h);
+        let parts = if terms.touch { self.touching(&placed, &rates) } else { Vec::new() };
+        let (contacts, pushes) = rows.solve(&mut self.tree, &placed, &mut rates, (terms, &parts), h);
+        let on_both =
+            |(t, push): (&PartContact, &Vec3)| [(t.bodies[0], t.at[0], *push), (t.bodies[1], t.at[1], -push)];
+        let touches = parts.iter().zip(&pushes).flat_map(on_both).collect();
 
         let mut force = active;
         for (b, own) in force.angular.iter_mut().enumerate() {
@@ -195,7 +208,15 @@ impl<'a> Performer<'a> {
         self.rates = rates;
         self.step += 1;
         let bounded = wanted > self.controls.strength;
-        StepForces { given, force, contacts, wanted, bounded, slip }
+        StepForces { given, force, contacts, touches, wanted, bounded, slip }
+    }
+
+    /// The parts that would touch each other in this step with these rates.
+    fn touching(&self, placed: &Placement, rates: &JointVector) -> Vec<PartContact> {
+        let mut clip = Placement::default();
+        self.tree.place(&self.reference.states[self.step], &mut clip);
+        let of_clip = (&clip, &self.reference.rates[self.step + 1]);
+        touching(self.pairs, &self.tree, (placed, rates), of_clip, self.reference.h)
     }
 
     /// The accelerations of the clip with a critically damped return of the deviation `e`.

@@ -5,7 +5,7 @@ use crate::body::COMMON_MASS as MASS;
 use crate::dynamics::Placement;
 use crate::math::{Quat, Transform, Vec3, exp};
 use crate::measure::GRAVITY;
-use crate::model::{Character, Clip, Joint, Motion, Rig, Skeleton};
+use crate::model::{Character, Clip, Joint, Motion, Rig, Role, Side, Skeleton};
 use crate::settle::perform::blow::part_of_blow;
 use crate::settle::perform::contact_forces::FRICTION;
 use crate::settle::perform::feed_forward::gravity;
@@ -99,6 +99,7 @@ fn the_recorded_forces_give_the_step() {
         let soles = scene.points.iter().zip(&forces.contacts);
         let mut acting: Vec<_> = soles.map(|(p, x)| (p.body, p.place(&placed), x / h)).collect();
         acting.push((body, placed.point(body, &at), hit / h));
+        acting.extend(forces.touches.iter().map(|(body, at, push)| (*body, *at, push / h)));
         let mut sum = forces.force.clone();
         sum.add_scaled(&tree.of_forces(&placed, &acting), 1.0);
         let change = performer.rates.zip(&before, |b, a| (b - a) / h);
@@ -106,6 +107,51 @@ fn the_recorded_forces_give_the_step() {
         let wrong = sum.zip(&needed, |a, b| a - b);
         let wrong = wrong.angular.iter().map(|w| w.norm()).fold(wrong.linear.norm(), f64::max);
         assert!(wrong < 1e-6, "step {k}: {wrong} N or N m of nobody");
+    }
+}
+
+/// How deep parts come into each other at most beyond the clip and the reference pose, metres, in a second after hits of this size on
+/// a limb, with contacts between parts on and off.
+fn into_each_other(scene: &Scene, role: Role, hit: Vec3) -> [f64; 2] {
+    let (body, at) = scene.body.part(role).map(|part| scene.body.in_body(part, &(part.bone * 0.6))).unwrap();
+    [true, false].map(|touch| {
+        let mut controls = Controls::default();
+        controls.terms.touch = touch;
+        let mut deepest = 0.0_f64;
+        for start in (0..4).map(|k| scene.reference.steps() * (1 + k) / 8) {
+            let (mut performer, h) = (scene.performer(controls, start), scene.reference.h);
+            for k in 0..240 {
+                let given = part_of_blow(&hit, 0.03, k as f64 * h, (k + 1) as f64 * h);
+                performer.advance(&[(body, at, given)]);
+                let [now, clip] = [&performer.state, &scene.reference.states[performer.step]].map(|state| {
+                    let mut placed = Placement::default();
+                    scene.body.tree.place(state, &mut placed);
+                    placed
+                });
+                let excess = scene.pairs.iter().map(|pair| pair.excess(&now, &clip));
+                deepest = excess.fold(deepest, f64::max);
+            }
+        }
+        deepest
+    })
+}
+
+#[test]
+fn limbs_that_are_hit_do_not_pass_through_the_body() {
+    for (take, hero) in
+        [("walk.bvh", None), ("walk.bvh", Some("mannequin.glb")), ("jump.bvh", Some("robot.glb"))]
+    {
+        let scene = Scene::of(&shipped(take, hero));
+        for (role, hit) in [
+            (Role::LowerArm(Side::Left), Vec3::new(-12.0, 0.0, -6.0)),
+            (Role::LowerLeg(Side::Right), Vec3::new(15.0, 0.0, 0.0)),
+            (Role::UpperLeg(Side::Left), Vec3::new(-25.0, 0.0, 0.0)),
+        ] {
+            let [with, without] = into_each_other(&scene, role, hit);
+            println!("{take} {hero:?} {role}: {:.1} mm, {:.1} mm without", 1e3 * with, 1e3 * without);
+            assert!(with < 0.022, "{take} {hero:?} {role}: {with} m");
+            assert!(without > 0.05, "the hit does nothing: {without} m");
+        }
     }
 }
 

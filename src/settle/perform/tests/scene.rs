@@ -8,6 +8,7 @@ use crate::retarget::{Retarget, RootScale, map};
 use crate::settle::perform::load_points::{LoadPoint, LoadTracks, load_points};
 use crate::settle::perform::performer::{Controls, Performer};
 use crate::settle::perform::reference::Reference;
+use crate::settle::perform::touching_parts::CapsulesApart;
 use crate::settle::perform::{Blow, Hit, OnFall, PerformOptions, PerformedClip, PerformingBody, perform};
 use std::path::Path;
 use std::sync::Arc;
@@ -34,6 +35,7 @@ pub fn loaded(take: &Path, hero: Option<&Path>) -> Motion {
 pub struct Scene {
     pub body: PerformingBody,
     pub points: Vec<LoadPoint>,
+    pub pairs: Vec<CapsulesApart>,
     pub reference: Reference,
     pub tracks: LoadTracks,
 }
@@ -43,13 +45,15 @@ impl Scene {
         let (body, frames) = PerformingBody::of(&motion.character, &motion.clip).unwrap();
         let rate = motion.clip.sample_rate;
         let points = load_points(&motion.character, &body, &frames, rate);
+        let pairs = CapsulesApart::of(&motion.character, &body);
         let reference = Reference::of(&frames, rate).unwrap();
         let tracks = LoadTracks::of(&points, &body, &reference);
-        Scene { body, points, reference, tracks }
+        Scene { body, points, pairs, reference, tracks }
     }
 
     pub fn performer(&self, controls: Controls, step: usize) -> Performer<'_> {
-        Performer::new(&self.body, &self.points, &self.reference, &self.tracks, controls, step)
+        let load = (&self.points[..], &self.pairs[..]);
+        Performer::new(&self.body, load, &self.reference, &self.tracks, controls, step)
     }
 
     /// The middle of the highest joint of the spine, in its body.

@@ -86,6 +86,45 @@ fn pages_of_the_demo_weigh_at_most_300_kilobytes() {
 }
 
 #[test]
+fn the_clip_before_its_performance_is_drawn_with_the_result() {
+    if !chromium::found() {
+        return;
+    }
+    let folder = TempDir::new().unwrap();
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("data");
+    let text = format!(
+        "[input]\nmotion = [{:?}]\ncharacter = {:?}\n[[stage]]\nuse = \"retarget\"\n[[stage]]\nuse = \"perform\"\n\
+         hits = [{{ time_s = 1.0, part = \"chest\", impulse_n_s = [0.0, 0.0, -80.0] }}]\n",
+        data.join("walk.bvh").display().to_string(),
+        data.join("mannequin.glb").display().to_string()
+    );
+    fs::write(folder.path().join("p.toml"), text).unwrap();
+    posemill(&["run", &folder.path().join("p.toml").display().to_string()]);
+    let mut browser = Chromium::start(&SOFTWARE);
+    browser.look(1280, 900, false, "screen");
+    browser.open(&folder.path().join("out/walk.report.html"));
+    browser.value("document.getElementById('player').scrollIntoView()");
+    browser.textured();
+    let mut changes = |frame: usize| {
+        scrub_to(&mut browser, frame);
+        let with = browser.picture();
+        browser.value("document.getElementById('show-ghost').click()");
+        browser.settle();
+        let without = browser.picture();
+        browser.value("document.getElementById('show-ghost').click()");
+        keep(&format!("player_ghost_{frame}.png"), &with);
+        different(&with, &without)
+    };
+    // A tenth of a second after the hit, and before it, where both are the same and the skin hides one of them.
+    let (after, before) = (changes(132), changes(60));
+    println!("{after} pixels after the hit, {before} before it");
+    assert!(after > 500 && after > 3 * before, "{after} {before}");
+    // Without a performance there is nothing to choose.
+    browser.open(&batch().path().join("out/walk.report.html"));
+    assert_eq!(browser.value("document.getElementById('ghost-choice').hidden"), json!(true));
+}
+
+#[test]
 fn the_player_scrubs_plays_and_draws_without_a_fault() {
     if !chromium::found() {
         return;

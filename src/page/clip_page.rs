@@ -341,7 +341,7 @@ mod tests {
         clip_page(&ClipPage {
             title: EVIL.into(),
             inputs: vec![EVIL.into()],
-            clips: vec![Shown { source, result }],
+            clips: vec![Shown { source, unperformed: None, result }],
             report,
             picture: None,
             batch: None,

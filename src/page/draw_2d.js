@@ -36,13 +36,13 @@
       pen.lineWidth = 1;
       pen.strokeStyle = css(theme.line);
       const cx = Math.round(camera.target[0]), cz = Math.round(camera.target[2]), n = 5;
-      for (let k = -n; k <= n; k++) {
+      for (let k = -n; k <= n && !options.ghost; k++) {
         stroke([cx + k, actor.ground, cz - n], [cx + k, actor.ground, cz + n]);
         stroke([cx - n, actor.ground, cz + k], [cx + n, actor.ground, cz + k]);
       }
       pen.strokeStyle = css(theme.way);
       pen.lineWidth = 2;
-      for (let k = 1; k < actor.way.length; k++) {
+      for (let k = 1; k < actor.way.length && !options.ghost; k++) {
         const flat = (p) => [p[0], actor.ground, p[2]];
         stroke(flat(actor.way[k - 1]), flat(actor.way[k]));
       }
@@ -52,7 +52,7 @@
         if (parents[j] < 0) continue;
         const a = actor.position(parents[j]), b = actor.position(j);
         if (Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]) > 0.75 * actor.size) continue;
-        pen.strokeStyle = css(theme.bones[sides[j]]);
+        pen.strokeStyle = css(options.ghost ? theme.line : theme.bones[sides[j]]);
         stroke(a, b);
       }
       pen.restore();

@@ -199,14 +199,17 @@
 
       const [mx, , mz] = camera.target;
       const reach = 9 * actor.size, ground = actor.ground;
-      let u = use(this.floor);
-      gl.uniform2f(u.middle, mx, mz);
-      gl.uniform1f(u.reach, reach);
-      gl.uniform3fv(u.floorColor, theme.floor);
-      gl.uniform3fv(u.lineColor, theme.line);
-      gl.uniform3fv(u.backColor, theme.back);
-      const corners = [[-1, -1], [1, -1], [1, 1], [-1, -1], [1, 1], [-1, 1]];
-      this.loose([new Float32Array(corners.flatMap(([a, b]) => [mx + a * reach, ground, mz + b * reach]))], 6);
+      let u;
+      if (!options.ghost) {
+        u = use(this.floor);
+        gl.uniform2f(u.middle, mx, mz);
+        gl.uniform1f(u.reach, reach);
+        gl.uniform3fv(u.floorColor, theme.floor);
+        gl.uniform3fv(u.lineColor, theme.line);
+        gl.uniform3fv(u.backColor, theme.back);
+        const corners = [[-1, -1], [1, -1], [1, 1], [-1, -1], [1, 1], [-1, 1]];
+        this.loose([new Float32Array(corners.flatMap(([a, b]) => [mx + a * reach, ground, mz + b * reach]))], 6);
+      }
 
       if (options.way) this.way(actor, use, theme);
 

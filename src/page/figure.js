@@ -80,7 +80,7 @@
   posemill.Actor = class {
     constructor(packed, characters) {
       this.character = characters[packed.character];
-      Object.assign(this, { label: packed.label, rate: packed.rate, frames: packed.frames, stride: packed.stride });
+      Object.assign(this, { label: packed.label, rate: packed.rate, frames: packed.frames, stride: packed.stride, ghost: Boolean(packed.ghost) });
       this.turning = packed.turning;
       this.moving = packed.moving;
       this.kept = Math.ceil(this.frames / this.stride);
@@ -215,8 +215,9 @@
     // Triangles of the skeleton: a long octahedron from each joint to its child, positions and normals.
     bones(positions, normals, colors) {
       const { parents, sides } = this.character;
-      // Linear colours: the trunk yellow, the left blue, the right orange.
-      const palette = [[0.95, 0.72, 0.12], [0.04, 0.28, 0.95], [1, 0.22, 0.01]];
+      // Linear colours: the trunk yellow, the left blue, the right orange; a ghost is grey.
+      const grey = [0.3, 0.34, 0.4];
+      const palette = this.ghost ? [grey, grey, grey] : [[0.95, 0.72, 0.12], [0.04, 0.28, 0.95], [1, 0.22, 0.01]];
       let n = 0;
       const corner = (p, q, c) => {
         positions.set(p, n); normals.set(q, n); colors.set(c, n);

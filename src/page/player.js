@@ -39,7 +39,10 @@
   const duration = () => Math.max(...actors.map((a) => a.duration), 0);
   const lead = () => actors[actors.length - 1];
   const frame = () => Math.min(Math.round(state.time * lead().rate), lead().frames - 1);
-  const shown = () => (by("show-source").checked || actors.length < 2 ? actors : [lead()]);
+  const views = () => actors.filter((a) => !a.ghost);
+  const shown = () => (by("show-source").checked || views().length < 2 ? views() : [lead()]);
+  // The clip before its performance, in the view of the result.
+  const ghost = () => (by("show-ghost").checked ? actors.find((a) => a.ghost) : undefined);
 
   const camera = (actor) => {
     const follow = by("follow").checked;
@@ -93,6 +96,11 @@
         : [at(width, k), 0, at(width, k + 1) - at(width, k), height];
       const options = { skin, skeleton: by("show-skeleton").checked, way: true, redraw };
       drawing.draw(actor, part, camera(actor), options, colors);
+      const other = actor === lead() ? ghost() : undefined;
+      if (other) {
+        other.move(state.time);
+        drawing.draw(other, part, camera(actor), { ...options, skin: false, way: false, ghost: true }, colors);
+      }
     });
     by("names").className = stacked ? "stacked" : "";
     by("names").replaceChildren(...all.map((a) => {
@@ -146,7 +154,8 @@
   const choose = (take) => {
     state.take = take;
     actors = actorsOf(take);
-    by("source-choice").hidden = actors.length < 2;
+    by("source-choice").hidden = views().length < 2;
+    by("ghost-choice").hidden = views().length === actors.length;
     state.time = 0;
     findHeads();
     redraw();
@@ -257,7 +266,7 @@
     Object.assign(state, { turn, tilt, zoom, pan: [0, 0] });
     redraw();
   });
-  for (const id of ["show-skin", "show-skeleton", "show-source", "follow"]) by(id).addEventListener("change", redraw);
+  for (const id of ["show-skin", "show-skeleton", "show-source", "show-ghost", "follow"]) by(id).addEventListener("change", redraw);
   dark.addEventListener("change", redraw);
   addEventListener("resize", redraw);
   if (scene.takes.length > 1) {

@@ -35,7 +35,7 @@ pub(super) struct Scene {
 
 /// The scene of these motions.
 pub(super) fn scene(shown: &[Shown]) -> Scene {
-    let clips = shown.iter().flat_map(|s| s.source.into_iter().chain([s.result]));
+    let clips = shown.iter().flat_map(|s| s.source.into_iter().chain(s.unperformed).chain([s.result]));
     let motions: Vec<&Motion> = clips.collect();
     let mut characters: Vec<&Arc<Character>> = Vec::new();
     for motion in &motions {
@@ -74,8 +74,14 @@ pub(super) fn scene(shown: &[Shown]) -> Scene {
         .iter()
         .map(|s| {
             let source = s.source.map(|m| actor(m, "source"));
+            let ghost = s.unperformed.map(|m| {
+                let mut ghost = actor(m, "clip before its performance");
+                ghost["ghost"] = json!(true);
+                ghost
+            });
             let result = actor(s.result, if source.is_some() { "result" } else { "clip" });
-            json!({ "name": s.result.clip.name, "actors": source.into_iter().chain([result]).collect::<Vec<_>>() })
+            let actors: Vec<Value> = source.into_iter().chain(ghost).chain([result]).collect();
+            json!({ "name": s.result.clip.name, "actors": actors })
         })
         .collect();
     cuts.dedup();

@@ -7,6 +7,8 @@ use crate::model::Motion;
 pub struct Shown<'a> {
     /// The take, if it was recorded on another body.
     pub source: Option<&'a Motion>,
+    /// The clip before a body performed it, if that changed it.
+    pub unperformed: Option<&'a Motion>,
     /// The result.
     pub result: &'a Motion,
 }

@@ -42,7 +42,7 @@ pub(super) fn picture(
 pub(super) fn page(
     _: &Job,
     path: &Path,
-    _: &[Motion],
+    _: (&[Motion], &[Option<Motion>]),
     _: &[Motion],
     report: &mut Report,
     _: bool,

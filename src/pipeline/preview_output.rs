@@ -62,24 +62,24 @@ fn marked(mut subject: Subject<'_>, more: Vec<Mark>) -> Subject<'_> {
 pub(super) fn page(
     job: &Job,
     path: &Path,
-    originals: &[Motion],
+    (originals, unperformed): (&[Motion], &[Option<Motion>]),
     motions: &[Motion],
     report: &mut Report,
     listed: bool,
 ) -> Option<(PathBuf, Vec<u8>)> {
     // If the take keeps its character, the source is not shown next to it.
-    fn shown<'a>((source, result): (&'a Motion, &'a Motion)) -> Shown<'a> {
+    fn shown<'a>(((source, before), result): ((&'a Motion, &'a Option<Motion>), &'a Motion)) -> Shown<'a> {
         let other = !Arc::ptr_eq(&source.character, &result.character);
-        Shown { source: other.then_some(source), result }
+        Shown { source: other.then_some(source), unperformed: before.as_ref(), result }
     }
-    let clips: Vec<Shown> = originals.iter().zip(motions).map(shown).collect();
+    let clips: Vec<Shown> = originals.iter().zip(unperformed).zip(motions).map(shown).collect();
     let (frames, size) = PAGE_POSES;
     let options = PreviewOptions { frames: Some(frames), size: Some(size), ..PreviewOptions::default() };
     fn labelled<'a>(motion: &'a Motion, label: &str) -> Subject<'a> {
         Subject { label: label.to_owned(), ..Subject::from(motion) }
     }
     let subjects: Vec<Subject> = match clips.as_slice() {
-        [Shown { source: Some(source), result }] => {
+        [Shown { source: Some(source), result, .. }] => {
             vec![labelled(source, "source"), labelled(result, "result")]
         }
         several => several.iter().take(PREVIEW_CLIPS).map(|s| Subject::from(s.result)).collect(),

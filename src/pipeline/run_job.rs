@@ -84,6 +84,8 @@ struct JobRun<'a> {
     marks: Vec<Vec<Mark>>,
     /// The motions as they were read, for report pages.
     originals: Vec<Motion>,
+    /// Those that a stage `perform` changed, as they were before it, likewise.
+    unperformed: Vec<Option<Motion>>,
     monitor: StageMonitor,
 }
 
@@ -96,6 +98,7 @@ impl<'a> JobRun<'a> {
             motions: Vec::new(),
             marks: Vec::new(),
             originals: Vec::new(),
+            unperformed: Vec::new(),
             monitor: StageMonitor::default(),
         }
     }
@@ -121,6 +124,10 @@ impl<'a> JobRun<'a> {
             let motion = apply_stages(&stages, motion, &mut marks, monitor, report, &pipeline.steps)?;
             if measured {
                 pipeline.steps.begins(JobStep::Measure);
+            }
+            if pipeline.report {
+                let before = self.monitor.take_unperformed();
+                self.unperformed.push(before.filter(|before| same_frames(before, &motion)));
             }
             self.monitor.finish(pipeline, &stages, &motion, several, &mut self.report);
             self.motions.push(motion);
@@ -236,7 +243,14 @@ impl<'a> JobRun<'a> {
         files.extend(force_files(&self.motions, path, pipeline.forces, &mut report.warnings)?);
         let readings: Vec<Reading> = report.metrics.iter().map(Reading::from).collect();
         if pipeline.report && (pipeline.every_page || Verdict::of(&readings).over > 0) {
-            files.extend(preview_output::page(job, path, &self.originals, &self.motions, report, record));
+            files.extend(preview_output::page(
+                job,
+                path,
+                (&self.originals, &self.unperformed),
+                &self.motions,
+                report,
+                record,
+            ));
         }
         Ok(())
     }

@@ -15,6 +15,9 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
+/// The stage whose input is shown with its result.
+const PERFORM: &str = "perform";
+
 /// The take of a result, until both are compared.
 #[derive(Debug)]
 enum KeptTake {
@@ -52,6 +55,9 @@ pub(super) struct StageMonitor {
     retarget: Option<usize>,
     before: Option<Arc<Motion>>,
     changes: Vec<Change>,
+    /// Whether there will be a page, and the motion before the first stage `perform` that changed it.
+    page: bool,
+    unperformed: Option<Motion>,
 }
 
 impl StageMonitor {
@@ -59,6 +65,7 @@ impl StageMonitor {
     pub(super) fn enable(&mut self, pipeline: &Pipeline, frames: usize) {
         self.enabled = pipeline.measured();
         self.detailed = self.enabled && (pipeline.report || frames <= DETAILED_FRAMES);
+        self.page = pipeline.report;
     }
 
     /// Observes a motion before the stage with this index; `not_judged` is what earlier stages made meaningless.
@@ -69,6 +76,9 @@ impl StageMonitor {
         motion: &Motion,
         not_judged: &NotJudged,
     ) {
+        if self.page && stage.name == PERFORM && self.unperformed.is_none() {
+            self.unperformed = Some(motion.clone());
+        }
         if !self.enabled {
             return;
         }
@@ -108,8 +118,16 @@ impl StageMonitor {
 
     /// Observes the motion after the stage of this name.
     pub(super) fn after(&mut self, stage: &str, motion: &Motion) {
+        if stage == PERFORM && self.unperformed.as_ref().is_some_and(|before| before.clip == motion.clip) {
+            self.unperformed = None;
+        }
         let Some(before) = self.before.take() else { return };
         self.changes.extend(change(stage, &before, motion));
+    }
+
+    /// The motion before a stage `perform` changed it.
+    pub(super) fn take_unperformed(&mut self) -> Option<Motion> {
+        self.unperformed.take()
     }
 
     /// Measures the result of all stages. If the run has `several` clips, each measure keeps the worst of them, and time

@@ -1,8 +1,8 @@
 //! Writes positions of points of the body as a NumPy array (`.npy`), in the order of a motion model or tracker.
 //!
 //! Joints are those of the roles; spine joints that the character lacks are shared out between hips and neck, and landmarks (face, knuckles,
-//! heels) are fixed to their bone at an adult's places. Space: the layout's axes. Units: metres. Rate: the layout's usual one. The
-//! features of HumanML3D are `humanml3d_features`.
+//! heels) are fixed to their bone at an adult's places. Space: the layout's axes. Units: metres. Rate: the layout's usual one, unless
+//! another is asked for. The features of HumanML3D are `humanml3d_features`.
 
 use super::file_rate::at_file_rate;
 use super::format::Format;
@@ -35,18 +35,60 @@ pub const FORMAT: Format = Format {
 };
 
 /// Options of arrays of positions (`[output.points]`).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PointArrayOptions {
     /// The points of `.npy` files: "humanml3d" (22 points at 20 Hz), "humanml3d_features" (its rows of 263 numbers), "smpl24", "smplh52",
     /// "soma77", "coco17", "h36m17", "body25", "mediapipe33", "kinect25" or "azure32".
     pub layout: String,
+    /// Frames per second of `.npy` files, which do not state it: "layout" is the usual rate of the layout (that of the take, if it has
+    /// none), "take" that of the take; or a number.
+    pub rate: ArrayRate,
 }
 
 impl Default for PointArrayOptions {
     fn default() -> Self {
-        Self { layout: "humanml3d".to_owned() }
+        Self { layout: "humanml3d".to_owned(), rate: ArrayRate::default() }
     }
+}
+
+/// The frame rate of an array.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(
+    untagged,
+    expecting = "a rate is `layout`, `take` or a number of frames per second from 0.1 to 10000"
+)]
+pub enum ArrayRate {
+    /// By a word.
+    Word(ArrayRateWord),
+    /// Frames per second.
+    #[serde(deserialize_with = "frames_per_second")]
+    Hz(f64),
+}
+
+/// Whose frame rate an array has.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ArrayRateWord {
+    /// The layout's.
+    Layout,
+    /// The take's.
+    Take,
+}
+
+impl Default for ArrayRate {
+    fn default() -> Self {
+        ArrayRate::Word(ArrayRateWord::Layout)
+    }
+}
+
+/// Lowest and highest rate of an array, Hz: well beyond those of any capture.
+const RATES: std::ops::RangeInclusive<f64> = 0.1..=1e4;
+
+fn frames_per_second<'de, D: serde::Deserializer<'de>>(value: D) -> Result<f64, D::Error> {
+    let rate = f64::deserialize(value)?;
+    let fault = || serde::de::Error::custom(format!("{rate} frames per second"));
+    RATES.contains(&rate).then_some(rate).ok_or_else(fault)
 }
 
 /// The leg of an adult whose landmarks these are, metres.
@@ -103,10 +145,17 @@ pub fn write(
         layout: shortened(&options.layout),
         known: format!("{}, {FEATURES}", PointsLayout::names().join(", ")),
     })?;
-    let at_rate = order.rate.and_then(|rate| Some((rate, at_file_rate(motion, rate)?)));
-    if let Some((rate, _)) = at_rate {
+    let wanted = match options.rate {
+        ArrayRate::Word(ArrayRateWord::Layout) => order.rate,
+        ArrayRate::Word(ArrayRateWord::Take) => None,
+        ArrayRate::Hz(rate) => Some(rate),
+    };
+    let at_rate = wanted.and_then(|rate| Some((rate, at_file_rate(motion, rate)?)));
+    if let (Some((rate, _)), ArrayRate::Word(_)) = (&at_rate, options.rate) {
         let own = motion.clip.sample_rate;
-        let said = format!("the array is at the layout's {rate} frames per second, the clip at {own}");
+        let said = format!(
+            "the array is at the layout's {rate} frames per second, the clip at {own} (`output.points.rate=take` keeps that)"
+        );
         warnings.guess("points-rate-written", said, "the array");
     }
     let motion = at_rate.as_ref().map_or(motion, |(_, made)| made);
@@ -194,16 +243,16 @@ impl<'a> BodyPlaces<'a> {
 
     /// A joint of the spine, of three: the character's first, middle and last one.
     fn spine(&self, pose: &ModelPose, k: usize) -> Vec3 {
+        let (low, high) = (pose.position(self.hips), self.neck(pose));
         match self.spine[..] {
-            [] | [_] | [_, _] => {
-                let (low, high) = (pose.position(self.hips), self.neck(pose));
-                match (self.spine.first(), self.spine.last(), k) {
-                    (Some(first), _, 0) => pose.position(*first),
-                    (Some(first), Some(last), 1) => (pose.position(*first) + pose.position(*last)) * 0.5,
-                    (Some(_), Some(last), 2) if self.spine.len() == 2 => pose.position(*last),
-                    _ => low + (high - low) * SPINE[k],
-                }
-            }
+            [] => low + (high - low) * SPINE[k],
+            // Joints at one place would have no direction.
+            [one] => pose.position(one).lerp(&high, k as f64 / 3.0),
+            [first, last] => match k {
+                0 => pose.position(first),
+                1 => (pose.position(first) + pose.position(last)) * 0.5,
+                _ => pose.position(last),
+            },
             _ => pose.position(self.spine[k * (self.spine.len() - 1) / 2]),
         }
     }
@@ -219,6 +268,8 @@ impl<'a> BodyPlaces<'a> {
         let side = point.side.unwrap_or(Side::Left);
         let joint = |role| self.joint(pose, role);
         let finger = |finger, n| joint(Role::Finger(side, finger, n));
+        // A knuckle of the character and a landmark of an adult together would rotate the hand.
+        let knuckles = finger(Finger::Index, 0).is_some() && finger(Finger::Little, 0).is_some();
         let found = match point.part {
             "pelvis" => joint(Role::Hips),
             "spine1" => Some(self.spine(pose, 0)),
@@ -237,8 +288,8 @@ impl<'a> BodyPlaces<'a> {
             "shoulder" => joint(Role::UpperArm(side)),
             "elbow" => joint(Role::LowerArm(side)),
             "wrist" => joint(Role::Hand(side)),
-            "index" => finger(Finger::Index, 0),
-            "pinky" => finger(Finger::Little, 0),
+            "index" if knuckles => finger(Finger::Index, 0),
+            "pinky" if knuckles => finger(Finger::Little, 0),
             "thumb" => finger(Finger::Thumb, 1),
             _ => None,
         };

@@ -11,7 +11,7 @@ use super::output_section::OutputSection;
 use crate::export::FbxBind;
 use crate::export::RobotOptions;
 #[cfg(feature = "formats")]
-use crate::export::npy::PointArrayOptions;
+use crate::export::npy::{ArrayRate, PointArrayOptions};
 #[cfg(feature = "physics")]
 use crate::model::MassShares;
 
@@ -81,7 +81,8 @@ fn input_text(input: &InputSection) -> String {
         none if *none == PointsSection::default() => String::new(),
         points => {
             let layout = points.table().map_or(points.layout.as_deref(), |_| Some("File"));
-            format!(", points: {layout:?} {}", points.swap_sides)
+            let person = points.person.map_or_else(String::new, |person| format!(" {person}"));
+            format!(", points: {layout:?} {}{person}", points.swap_sides)
         }
     };
     let robot = input.robot.as_ref().map_or("", |_| ", robot");
@@ -114,7 +115,10 @@ fn output_text(output: &OutputSection) -> String {
     {
         text += &format!("npz: NpzOptions {{ up: {:?} }}, ", output.npz.up);
         if output.points != PointArrayOptions::default() {
-            text += &format!("points: {:?}, ", output.points);
+            let PointArrayOptions { layout, rate } = &output.points;
+            let rate =
+                if *rate == ArrayRate::default() { String::new() } else { format!(", rate: {rate:?}") };
+            text += &format!("points: PointArrayOptions {{ layout: {layout:?}{rate} }}, ");
         }
     }
     text += &format!("csv: CsvOptions {{ layout: {:?} }}, ", output.csv.layout);

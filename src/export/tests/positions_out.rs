@@ -1,6 +1,6 @@
 //! Positions of points, written in every layout and read again.
 
-use crate::export::npy::{PointArrayOptions, write};
+use crate::export::npy::{ArrayRate, ArrayRateWord, PointArrayOptions, write};
 use crate::import::{ImportOptions, PointLayout, PointOptions, from_bytes};
 use crate::math::{Vec3, median};
 use crate::model::{Motion, Role, Side};
@@ -35,8 +35,11 @@ fn limbs_come_back_through_every_layout() {
     let take = take();
     for layout in LAYOUTS {
         let mut warnings = Warnings::new();
-        let bytes = write(&take, &PointArrayOptions { layout: layout.into() }, &mut warnings).unwrap();
-        let points = PointOptions { layout: Some(PointLayout::Named(layout.into())), swap_sides: false };
+        let bytes =
+            write(&take, &PointArrayOptions { layout: layout.into(), ..Default::default() }, &mut warnings)
+                .unwrap();
+        let points =
+            PointOptions { layout: Some(PointLayout::Named(layout.into())), ..PointOptions::default() };
         let written_rate =
             if warnings.has("points-rate-written") { None } else { Some(take.clip.sample_rate) };
         let options = ImportOptions { rate: written_rate, points, ..ImportOptions::default() };
@@ -59,10 +62,36 @@ fn limbs_come_back_through_every_layout() {
     }
 }
 
+/// The number of frames that the head of an array states.
+fn rows(bytes: &[u8]) -> usize {
+    let head = String::from_utf8_lossy(&bytes[..200]).into_owned();
+    let (_, shape) = head.split_once("'shape': (").unwrap();
+    shape.split(',').next().unwrap().parse().unwrap()
+}
+
+#[test]
+fn an_array_is_at_the_rate_that_is_asked_for() {
+    let take = take();
+    let (frames, own) = (take.clip.frames(), take.clip.sample_rate);
+    assert!((own - 20.0).abs() > 1.0, "{own}");
+    for (rate, expected, said) in [
+        (ArrayRate::default(), 20.0, true),
+        (ArrayRate::Word(ArrayRateWord::Take), own, false),
+        (ArrayRate::Hz(own), own, false),
+        (ArrayRate::Hz(2.0 * own), 2.0 * own, false),
+    ] {
+        let mut warnings = Warnings::new();
+        let bytes = write(&take, &PointArrayOptions { rate, ..Default::default() }, &mut warnings).unwrap();
+        let seconds = (frames - 1) as f64 / own;
+        assert!((rows(&bytes) as f64 - 1.0 - seconds * expected).abs() < 1.0, "{rate:?}: {}", rows(&bytes));
+        assert_eq!(warnings.has("points-rate-written"), said, "{rate:?}");
+    }
+}
+
 #[test]
 fn features_are_read_as_the_same_walk() {
     let (take, mut warnings) = (take(), Warnings::new());
-    let options = PointArrayOptions { layout: "humanml3d_features".into() };
+    let options = PointArrayOptions { layout: "humanml3d_features".into(), ..Default::default() };
     let bytes = write(&take, &options, &mut warnings).unwrap();
     let asset = from_bytes(&bytes, "walk", Some("npy"), None, &ImportOptions::default()).unwrap();
     let found = asset.motion(0).unwrap();
@@ -83,7 +112,7 @@ fn features_are_read_as_the_same_walk() {
 fn layouts_and_bodies_that_are_none_are_refused() {
     let mut take = take();
     let refused = |take: &Motion, layout: &str| {
-        write(take, &PointArrayOptions { layout: layout.into() }, &mut Warnings::new())
+        write(take, &PointArrayOptions { layout: layout.into(), ..Default::default() }, &mut Warnings::new())
             .unwrap_err()
             .to_string()
     };

@@ -33,6 +33,49 @@ fn the_ending_decides_what_is_drawn() {
     }
 }
 
+/// A figure of 22 points that stands, as text: one dot for each point unless the picture is plain.
+#[test]
+fn the_points_of_an_array_are_dots() {
+    let folder = folder();
+    let place = |k: usize| {
+        let side = 0.1_f64;
+        let middle = [0, 3, 6, 9, 12, 15].iter().position(|m| *m == k);
+        let limbs = [(1, 0.9), (4, 0.5), (7, 0.1), (10, 0.03), (13, 1.4), (16, 1.4), (18, 1.1), (20, 0.85)];
+        match middle {
+            Some(n) => [0.0, 0.92 + 0.13 * n as f64, 0.0],
+            None => {
+                let (first, height) = limbs.iter().rev().find(|(first, _)| k >= *first).unwrap();
+                let side = if k == *first { side } else { -side };
+                [
+                    side * if *first > 13 { 2.0 } else { 1.0 },
+                    *height,
+                    if *first == 10 { 0.15 } else { 0.02 * (k % 2) as f64 },
+                ]
+            }
+        }
+    };
+    let frame: Vec<String> = (0..22).map(|k| format!("{:?}", place(k))).collect();
+    fs::write(folder.path().join("take.json"), format!("[[{0}],[{0}]]", frame.join(","))).unwrap();
+    for (out, more) in [("dots.png", None), ("plain.png", Some("--plain"))] {
+        let all =
+            ["preview", "take.json", "-o", out, "--set", "input.points.layout=humanml3d", "--frames", "1"];
+        let output = posemill(folder.path(), &all.into_iter().chain(more).collect::<Vec<_>>());
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    let red = |name: &str| {
+        let file = fs::File::open(folder.path().join(name)).unwrap();
+        let mut reader = png::Decoder::new(std::io::BufReader::new(file)).read_info().unwrap();
+        let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+        let info = reader.next_frame(&mut pixels).unwrap();
+        let width = info.color_type.samples();
+        // Dots that the figure hides are mixed with its colours.
+        let is_red = |p: &&[u8]| p[0] > p[1].saturating_add(60) && p[2] > p[1].saturating_add(10);
+        pixels[..info.buffer_size()].chunks_exact(width).filter(is_red).count()
+    };
+    assert!(red("dots.png") > 40, "{}", red("dots.png"));
+    assert_eq!(red("plain.png"), 0);
+}
+
 #[test]
 fn what_cannot_start_says_why_with_exit_code_2() {
     let folder = folder();

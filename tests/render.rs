@@ -2,8 +2,8 @@
 
 use posemill::math::{Quat, Transform, Vec3, exp};
 use posemill::model::{
-    Assignment, Binding, Character, Clip, Joint, JointId, Mark, MarkKind, Material, Mesh, Motion, Pose, Rig,
-    Role, Side, Skeleton, Texture,
+    Assignment, Binding, Character, Clip, Joint, JointId, Mark, MarkKind, Material, Mesh, Motion,
+    ObservedPoints, Pose, Rig, Role, Side, Skeleton, Texture,
 };
 use posemill::render::{Format, PreviewOptions, RenderError, Size, Subject, View, preview};
 use std::sync::Arc;
@@ -280,6 +280,24 @@ fn marks_appear_in_their_time() {
         assert_eq!(changed(0), 0, "{kind:?}");
         assert!(changed(1) > 5, "{kind:?}");
     }
+}
+
+#[test]
+fn observed_points_are_dots_on_the_figure_while_they_are_seen() {
+    let motion = walker(40);
+    // On the hips, which the figure hides, in the second half of the clip.
+    let seen = |f: usize| (f >= 20).then_some([0.0, 0.9, f as f32 / 30.0]);
+    let observed = ObservedPoints { rate: 30.0, tracks: vec![(0..40).map(seen).collect(), vec![None; 40]] };
+    let options = PreviewOptions { frames: Some(2), labels: false, path: false, ..small() };
+    let bare = pixels(&preview(&[Subject::from(&motion)], &options, Format::Png, &silent).unwrap());
+    let dotted = Subject { observed: Some(&observed), ..Subject::from(&motion) };
+    let shown = pixels(&preview(&[dotted], &options, Format::Png, &silent).unwrap());
+    let changed = |half: usize| {
+        let pairs = bare.1.iter().zip(&shown.1).enumerate();
+        pairs.filter(|(k, (a, b))| k % bare.0 * 2 / bare.0 == half && a != b).count()
+    };
+    assert_eq!(changed(0), 0);
+    assert!((1..200).contains(&changed(1)), "{}", changed(1));
 }
 
 #[test]

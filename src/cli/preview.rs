@@ -16,7 +16,8 @@ use std::sync::Arc;
 /// Draw a contact sheet or an animation; several files side by side, synchronised
 ///
 /// Skinned characters are drawn with their textures, bare skeletons as a figure: its left is blue, its right orange. A
-/// file without a clip shows its rest pose.
+/// file without a clip shows its rest pose. The points of an array and the markers of a laboratory are dots on the figure that was
+/// fitted to them.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     posemill preview take.bvh -o take.png\n  \
@@ -48,7 +49,7 @@ pub struct PreviewArguments {
     /// Draw lines between the joints as well
     #[arg(long)]
     skeleton: bool,
-    /// Leave out names, times and the path on the ground
+    /// Leave out names, times, the path on the ground and the dots of points
     #[arg(long)]
     plain: bool,
     /// Override how files are read, e.g. `input.units=cm`
@@ -72,11 +73,17 @@ pub fn run(arguments: &PreviewArguments, console: &Console) -> Result<Exit, Fail
         for warning in asset.warnings.iter().filter(|_| console.verbose) {
             console.warning(format!("{}: {}", file.shown(), warning.message));
         }
-        motions.push((label(file), motion(&asset, arguments.clip.as_deref())?));
+        let observed = asset.observed.clone().filter(|_| !arguments.plain);
+        motions.push((label(file), motion(&asset, arguments.clip.as_deref())?, observed));
     }
     let subjects: Vec<Subject> = motions
         .iter()
-        .map(|(label, motion)| Subject { motion, label: label.clone(), marks: Vec::new() })
+        .map(|(label, motion, observed)| Subject {
+            motion,
+            label: label.clone(),
+            marks: Vec::new(),
+            observed: observed.as_ref(),
+        })
         .collect();
     let options = PreviewOptions {
         size: arguments.size,

@@ -1,6 +1,6 @@
 //! Result of an import: one character and any number of clips, in normal form.
 
-use super::{Character, Clip, Motion};
+use super::{Character, Clip, Motion, ObservedPoints};
 use crate::report::Warnings;
 use std::sync::Arc;
 
@@ -19,6 +19,8 @@ pub struct Asset {
     ///
     /// [`Document::resources`]: super::Document::resources
     pub beside: Vec<(String, Arc<[u8]>)>,
+    /// The points or markers that the file states instead of rotations, for previews.
+    pub observed: Option<ObservedPoints>,
 }
 
 impl Asset {

@@ -18,6 +18,7 @@ mod mark;
 mod mesh;
 mod mobility;
 mod motion;
+mod observed_points;
 mod pose;
 mod property_track;
 mod rig;
@@ -41,6 +42,7 @@ pub use mesh::{Binding, FurtherInfluence, Material, Mesh, MorphTarget, Texture, 
 pub(crate) use mesh::{UNNAMED_TARGET, heaviest};
 pub(crate) use mobility::Mobility;
 pub use motion::{Fault, Motion};
+pub use observed_points::ObservedPoints;
 pub use pose::{ModelPose, Pose};
 pub use property_track::AnimatedProperty;
 pub(crate) use property_track::PropertyTrack;

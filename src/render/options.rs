@@ -2,7 +2,7 @@
 
 use super::camera::View;
 use super::marks;
-use crate::model::{Mark, Motion};
+use crate::model::{Mark, Motion, ObservedPoints};
 use std::str::FromStr;
 
 /// The smallest side of a picture, pixels: below it nothing can be recognised.
@@ -27,6 +27,8 @@ pub struct Subject<'a> {
     pub label: String,
     /// Contacts and targets to be shown with it.
     pub marks: Vec<Mark>,
+    /// Points to which the motion was fitted, drawn as dots.
+    pub observed: Option<&'a ObservedPoints>,
 }
 
 impl<'a> From<&'a Motion> for Subject<'a> {
@@ -34,7 +36,7 @@ impl<'a> From<&'a Motion> for Subject<'a> {
     /// of the motion.
     fn from(motion: &'a Motion) -> Self {
         let name = if motion.clip.name.is_empty() { &motion.character.name } else { &motion.clip.name };
-        Self { motion, label: name.clone(), marks: marks::contact_marks(motion) }
+        Self { motion, label: name.clone(), marks: marks::contact_marks(motion), observed: None }
     }
 }
 

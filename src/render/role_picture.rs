@@ -47,7 +47,7 @@ impl RolePicture {
         let pose = character.calibration_pose().to_local(skeleton);
         let motion = Motion::new(Arc::clone(character), Clip::from_poses("", 1.0, skeleton, &[pose]));
         motion.check().map_err(|e| RenderError::Motion { label: label.to_owned(), reason: e.to_string() })?;
-        let subject = Subject { motion: &motion, label: label.to_owned(), marks: Vec::new() };
+        let subject = Subject { motion: &motion, label: label.to_owned(), marks: Vec::new(), observed: None };
         let actors = [Actor::new(&subject, 256)];
         let views = [View::Front, View::Side].map(|view| body_view(&actors, view));
         Ok(Self(joined(character, label, &views)))

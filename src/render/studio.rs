@@ -1,4 +1,4 @@
-//! Draws one figure at one time: ground, shadow, figure, marks, and the skeleton as lines on top.
+//! Draws one figure at one time: ground, shadow, figure, marks, and the skeleton as lines and observed points on top.
 //!
 //! Every picture is drawn by one thread and depends only on its figure and time.
 
@@ -19,8 +19,12 @@ use crate::model::ModelPose;
 
 /// sRGB colour of skeleton lines.
 const BONE: [u8; 3] = [36, 74, 160];
-/// Opacity of skeleton lines where the figure hides them.
-const BONE_HIDDEN: f32 = 0.5;
+/// Opacity of skeleton lines and of points where the figure hides them.
+const HIDDEN: f32 = 0.5;
+/// sRGB colour of observed points.
+const POINT: [u8; 3] = [196, 32, 84];
+/// Radius of an observed point, as a share of the shorter side of a picture: 2 pixels of 240.
+const POINT_RADIUS: f32 = 0.008;
 
 /// Everything that is constant over the pictures of one figure.
 #[derive(Debug)]
@@ -146,11 +150,24 @@ impl<'a> Studio<'a> {
         if self.skeleton {
             self.bones(&posed.model, &camera, raster, &mut picture);
         }
+        self.points(time, &camera, raster, &mut picture);
         if short {
             let low = picture.height.saturating_sub(3 * text::line_height(1));
             text::draw(&mut picture, 4, low, "a part of the triangles is not drawn", 1, BONE);
         }
         picture
+    }
+
+    /// Observed points as dots, paler where the figure hides them.
+    fn points(&self, time: f64, camera: &Camera, raster: &Raster, picture: &mut Picture) {
+        let radius = POINT_RADIUS * self.width.min(self.height) as f32;
+        for point in self.actor.subject.observed.iter().flat_map(|points| points.at(time)) {
+            let at = camera.project(single(&point));
+            line([at, at], radius, picture, |x, y, _| {
+                let hidden = raster.nearness(x, y) > at[2] * 1.001;
+                (POINT, if hidden { HIDDEN } else { 1.0 })
+            });
+        }
     }
 
     /// Lines between joints, paler where the figure hides them.
@@ -163,7 +180,7 @@ impl<'a> Studio<'a> {
             line(ends, half, picture, |x, y, along| {
                 let near = ends[0][2] + (ends[1][2] - ends[0][2]) * along;
                 let hidden = raster.nearness(x, y) > near * 1.001;
-                (BONE, if hidden { BONE_HIDDEN } else { 1.0 })
+                (BONE, if hidden { HIDDEN } else { 1.0 })
             });
         }
     }

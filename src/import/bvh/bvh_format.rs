@@ -53,7 +53,14 @@ fn import(bytes: &[u8], name: &str, options: &ImportOptions) -> Result<Asset, Im
     character.calibration = calibrated.map(|c| c.scaled(normalization.metres_per_unit));
     // A file without frames has a rest pose and no clip.
     let clips = if raw.clip.frames() > 0 { vec![raw.clip] } else { Vec::new() };
-    Ok(Asset { character: Arc::new(character), clips, meant: 0, warnings: raw.warnings, beside: Vec::new() })
+    Ok(Asset {
+        character: Arc::new(character),
+        clips,
+        meant: 0,
+        warnings: raw.warnings,
+        beside: Vec::new(),
+        observed: None,
+    })
 }
 
 /// Roles, units and axes of a BVH file.

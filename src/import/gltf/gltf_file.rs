@@ -168,6 +168,7 @@ impl GltfFile {
             meant: self.meant,
             warnings: self.warnings,
             beside: Vec::new(),
+            observed: None,
         }
     }
 }

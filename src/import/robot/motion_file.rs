@@ -64,7 +64,7 @@ pub(in crate::import) fn import(
     }
     report_doubts(&found, &arrays, &own, source.name, &mut warnings);
     let clip = found.motion.clip(source.name, &own);
-    Ok(Asset { character, clips: vec![clip], meant: 0, warnings, beside: Vec::new() })
+    Ok(Asset { character, clips: vec![clip], meant: 0, warnings, beside: Vec::new(), observed: None })
 }
 
 /// The robot in a file.

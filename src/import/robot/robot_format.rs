@@ -51,5 +51,12 @@ fn import(source: &SourceFile) -> Result<Asset, ImportError> {
     let rig = Rig::new(skeleton, robot_roles(&robot));
     let character = Character { robot: Some(Arc::new(robot)), ..Character::new(source.name, rig) };
     let beside = files.included();
-    Ok(Asset { character: Arc::new(character), clips: Vec::new(), meant: 0, warnings, beside })
+    Ok(Asset {
+        character: Arc::new(character),
+        clips: Vec::new(),
+        meant: 0,
+        warnings,
+        beside,
+        observed: None,
+    })
 }

@@ -296,14 +296,17 @@ fn vmd() -> Vec<u8> {
     out
 }
 
-/// Two frames of a figure of 22 points.
-fn positions() -> Vec<u8> {
-    let head = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 22, 3), }\n";
+/// Two frames of a figure of 22 points, of one person or of several who stand in each other.
+fn positions(people: usize) -> Vec<u8> {
+    let head = match people {
+        1 => "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 22, 3), }\n".to_owned(),
+        n => format!("{{'descr': '<f4', 'fortran_order': False, 'shape': (2, {n}, 22, 3), }}\n"),
+    };
     let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
     bytes.extend((head.len() as u16).to_le_bytes());
     bytes.extend(head.as_bytes());
     for frame in 0..2 {
-        for point in 0..22u8 {
+        for point in (0..people).flat_map(|_| 0..22u8) {
             let [x, y] = [f32::from(point % 2) * 0.3, 1.6 - f32::from(point) * 0.07];
             let p = [x, y, 0.01 * frame as f32];
             p.iter().for_each(|x| bytes.extend(x.to_le_bytes()));
@@ -524,7 +527,7 @@ fn families(folder: &Path) -> Vec<Family> {
         files("npz", "npz", None, vec![npz(), arrays(&[("joints", "3, 22, 3", 198), ("fps", "", 1)])]),
         files("npz-own", "npz", None, vec![exported("npz")]),
         files("csv-own", "csv", None, vec![exported("csv")]),
-        files("points", "npy", None, vec![positions()]),
+        files("points", "npy", None, vec![positions(1), positions(2)]),
         files("points-json", "json", None, vec![POINTS_JSON.into()]),
         files("c3d", "c3d", None, vec![c3d(84, true), c3d(85, false), c3d(86, true)]),
         files("trc", "trc", None, vec![trc().into()]),

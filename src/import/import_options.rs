@@ -83,6 +83,8 @@ pub struct PointOptions {
     pub layout: Option<PointLayout>,
     /// Whether left and right are exchanged.
     pub swap_sides: bool,
+    /// The person, from 0, of files of several people or samples; `None`: the only one with points.
+    pub person: Option<usize>,
 }
 
 /// A layout of an array of positions.

@@ -32,6 +32,12 @@ const RESTING: f64 = 0.1;
 /// A foot rests below this height (metres), vertical speed (m/s) and change of direction (1/s).
 const REST: (f64, f64, f64) = (0.1, 0.13, 1.0);
 
+/// Whether points of fingers show the rotation of a hand about the forearm.
+pub(super) fn has_fingers(points: &PointTracks, side: Side) -> bool {
+    let has = |part| points.of(side, part).is_some();
+    has("index") && has("pinky") || has("hand") && has("thumb")
+}
+
 /// The rotations of a hand. Rotates the forearm of `arm` by its share of them, where they are measured.
 pub(super) fn hand(side: Side, points: &PointTracks, arm: &mut Limb, by: Sampling) -> Vec<Quat> {
     let k = side.sign();
@@ -74,6 +80,7 @@ pub(super) fn hand(side: Side, points: &PointTracks, arm: &mut Limb, by: Samplin
         neutral_weight: NEUTRAL * scale,
         reach: REACH,
         dt: by.dt,
+        noise: 0.0,
     };
     for ((q, bone), angle) in arm.lower.iter_mut().zip(&arm.lower_bone).zip(problem.solve()) {
         *q = about(&(bone * k), angle * SHARE) * *q;

@@ -3,10 +3,10 @@
 //! Offsets are medians over the frames, made symmetric; the bones of limbs lie along the axes of the T-pose. All rotations of
 //! the rest pose are the identity. Roles are known. Space: Y up, facing +Z. Units: metres.
 
-use super::extremities::{Feet, feet, hand};
+use super::extremities::{Feet, feet, hand, has_fingers};
 use super::limbs::{ARM, LEG, Limb, LimbKind, Sampling, fit};
 use super::point_tracks::PointTracks;
-use super::rigid_fit::{swung, unit};
+use super::rigid_fit::{differences, swung_along, unit};
 use super::trunk::{self, Trunk};
 use crate::math::{Quat, Transform, Vec3, median_of, percentile};
 use crate::model::{Assignment, Clip, Joint, JointId, Rig, Role, Side, Skeleton, SkeletonError};
@@ -24,6 +24,39 @@ struct Part {
     offset: Option<Vec3>,
     /// The end of a leaf's bone.
     tip: Option<Vec3>,
+    measured: Measured,
+}
+
+/// How far the rotation of a part is in the positions.
+#[derive(Clone, Copy)]
+enum Measured {
+    Whole,
+    /// The rotation about the bone, in this share of the frames.
+    Twist(f64),
+    /// A guess, in words.
+    Guess(&'static str),
+}
+
+/// Confidence of a rotation that is a guess: below it a role would count as doubtful, and the role is certain.
+const GUESSED: f64 = 0.7;
+
+impl Measured {
+    /// Confidence and reason of a role whose layout is known.
+    fn assignment(self, joint: JointId) -> Assignment {
+        let layout = "the layout of the array";
+        let (share, reason) = match self {
+            Measured::Whole => (1.0, layout.to_owned()),
+            Measured::Twist(share) => (
+                share,
+                format!(
+                    "{layout}; the rotation about the bone is measured in {:.0} % of the frames",
+                    100.0 * share
+                ),
+            ),
+            Measured::Guess(what) => (0.0, format!("{layout}; {what} is a guess")),
+        };
+        Assignment::new(joint, GUESSED + (1.0 - GUESSED) * share, reason)
+    }
 }
 
 /// A fitted motion.
@@ -91,7 +124,16 @@ pub(super) fn fitted(points: &PointTracks, by: Sampling, name: &str) -> Result<F
 
 fn part(name: impl Into<String>, role: Role, parent: usize, positions: &[Vec3], rotations: &[Quat]) -> Part {
     let (positions, rotations) = (positions.to_vec(), rotations.to_vec());
-    Part { name: name.into(), role, parent, positions, rotations, offset: None, tip: None }
+    Part {
+        name: name.into(),
+        role,
+        parent,
+        positions,
+        rotations,
+        offset: None,
+        tip: None,
+        measured: Measured::Whole,
+    }
 }
 
 /// Positions fixed to a rotating frame.
@@ -111,7 +153,8 @@ fn trunk_parts(points: &PointTracks, trunk: &Trunk) -> Vec<Part> {
     parts.push(part("Neck", Role::Neck(0), chest, &trunk.neck_at, &trunk.neck));
     if let Some((positions, rotations)) = &trunk.head {
         let head = part("Head", Role::Head, chest + 1, positions, rotations);
-        parts.push(Part { tip: Some(HEAD_TIP.into()), ..head });
+        let measured = if trunk.face { Measured::Whole } else { Measured::Guess("where it looks") };
+        parts.push(Part { tip: Some(HEAD_TIP.into()), measured, ..head });
     }
     parts
 }
@@ -141,20 +184,22 @@ fn arm_parts(
     };
     let rest = unit(unit(shoulder - collar) + Vec3::y() * libm::sin(CLAVICLE));
     let shoulders = points.joint(side, "shoulder");
-    let clavicle: Vec<Quat> = (trunk.chest.iter().zip(shoulders).zip(&at))
-        .map(|((q, shoulder), at)| swung(q, &rest, &unit(shoulder - at)))
-        .collect();
+    let bones: Vec<Vec3> = differences(shoulders, &at).collect();
+    let clavicle = swung_along(&trunk.chest, &rest, &bones);
     let s = prefix(side);
     let first = parts.len();
     let (bone, [upper, lower]) = (ARM.bone(side), ARM.lengths(points));
     parts.push(part(format!("{s}Shoulder"), Role::Clavicle(side), chest, &at, &clavicle));
-    parts.push(part(format!("{s}Arm"), Role::UpperArm(side), first, shoulders, &arm.upper));
+    let upper_arm = part(format!("{s}Arm"), Role::UpperArm(side), first, shoulders, &arm.upper);
+    parts.push(Part { measured: Measured::Twist(arm.seen), ..upper_arm });
     let elbow = points.joint(side, "elbow");
     let forearm = part(format!("{s}ForeArm"), Role::LowerArm(side), first + 1, elbow, &arm.lower);
-    parts.push(Part { offset: Some(bone * upper), ..forearm });
+    let fingers = has_fingers(points, side);
+    let measured = if fingers { Measured::Whole } else { Measured::Guess("the rotation about the forearm") };
+    parts.push(Part { offset: Some(bone * upper), measured, ..forearm });
     let wrist = points.joint(side, "wrist");
     let hand = part(format!("{s}Hand"), Role::Hand(side), first + 2, wrist, hand);
-    parts.push(Part { offset: Some(bone * lower), tip: Some(bone * HAND_TIP), ..hand });
+    parts.push(Part { offset: Some(bone * lower), tip: Some(bone * HAND_TIP), measured, ..hand });
 }
 
 fn leg_parts(
@@ -169,7 +214,8 @@ fn leg_parts(
     let (s, first) = (prefix(side), parts.len());
     let (bone, [upper, lower]) = (LEG.bone(side), LEG.lengths(points));
     let hip = attached(&trunk.hips_at, &trunk.hips, trunk.hip_joints[k]);
-    parts.push(part(format!("{s}UpLeg"), Role::UpperLeg(side), 0, &hip, &leg.upper));
+    let thigh = part(format!("{s}UpLeg"), Role::UpperLeg(side), 0, &hip, &leg.upper);
+    parts.push(Part { measured: Measured::Twist(leg.seen), ..thigh });
     let knee = points.joint(side, "knee");
     let shin = part(format!("{s}Leg"), Role::LowerLeg(side), first, knee, &leg.lower);
     parts.push(Part { offset: Some(bone * upper), ..shin });
@@ -233,9 +279,7 @@ fn assembled(parts: Vec<Part>, dt: f64, name: &str) -> Result<Assembled, Skeleto
             distances.push((at[k] - part.positions[f]).norm());
         }
     }
-    let assign = |(k, part): (usize, &Part)| {
-        (part.role, Assignment::new(JointId::new(k), 1.0, "the layout of the array"))
-    };
+    let assign = |(k, part): (usize, &Part)| (part.role, part.measured.assignment(JointId::new(k)));
     let roles: Vec<_> = parts.iter().enumerate().map(assign).collect();
     let hips = parts.into_iter().next().map_or_else(Vec::new, |part| part.positions);
     let mut clip = Clip::new(name, 1.0 / dt, skeleton.len(), rotations, vec![JointId::new(0)], hips);

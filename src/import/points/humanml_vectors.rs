@@ -7,6 +7,7 @@
 
 use super::point_array::PointArray;
 use super::points_error::PointsError;
+use super::several_people::chosen_person;
 use crate::import::npz::NpyArray;
 use crate::math::{Quat, Vec3, exp};
 
@@ -19,19 +20,27 @@ const FIRST: usize = 4;
 
 /// Whether an array is one of these features.
 pub(super) fn is_one(array: &NpyArray) -> bool {
-    let rows = array.shape.iter().filter(|n| **n != 1).count();
-    array.shape.last() == Some(&WIDTH) && rows <= 2 && !array.values.is_empty()
+    array.shape.last() == Some(&WIDTH) && sizes(array).len() <= 3 && !array.values.is_empty()
 }
 
-/// The positions of every frame.
+/// The sizes without those of one.
+fn sizes(array: &NpyArray) -> Vec<usize> {
+    array.shape.iter().copied().filter(|n| *n != 1).collect()
+}
+
+/// The positions of every frame, of the sample `person` if there are several.
 ///
 /// # Errors
-/// Numbers that are not finite.
-pub(super) fn positions(array: &NpyArray) -> Result<PointArray, PointsError> {
-    let mut positions = Vec::with_capacity(array.values.len() / WIDTH * JOINTS);
+/// Numbers that are not finite; several samples without a choice.
+pub(super) fn positions(array: &NpyArray, person: Option<usize>) -> Result<PointArray, PointsError> {
+    let samples = if let [samples, _, _] = sizes(array)[..] { samples } else { 1 };
+    let size = array.values.len() / samples;
+    let chosen = chosen_person(&vec![size / WIDTH; samples], size / WIDTH, person)?;
+    let values = &array.values[chosen * size..][..size];
+    let mut positions = Vec::with_capacity(size / WIDTH * JOINTS);
     let (mut heading, mut at) = (0.0, Vec3::zeros());
     let mut before = (0.0, Vec3::zeros());
-    for (frame, row) in array.values.chunks_exact(WIDTH).enumerate() {
+    for (frame, row) in values.chunks_exact(WIDTH).enumerate() {
         if row.iter().any(|x| !x.is_finite()) {
             return Err(PointsError::NotFinite { frame, point: 0 });
         }
@@ -74,7 +83,11 @@ mod tests {
         }
         let array = NpyArray { shape: vec![frames, WIDTH], values };
         assert!(is_one(&array));
-        let found = positions(&array).unwrap();
+        let found = positions(&array, None).unwrap();
+        let zeros = vec![0.0; array.values.len()];
+        let two = NpyArray { shape: vec![2, frames, WIDTH], values: [zeros, array.values].concat() };
+        assert!(is_one(&two) && positions(&two, None).is_err());
+        assert_eq!(positions(&two, Some(1)).unwrap(), found);
         for f in 0..frames {
             let (rotation, at) = truth(f);
             let expected = at + rotation * Vec3::new(0.5, 1.0, 0.2);

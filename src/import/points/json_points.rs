@@ -1,12 +1,13 @@
 //! Reads positions of points from the JSON of trackers.
 //!
 //! A list of frames, or an object with `frames`. A frame is a list of points, or an object with `worldLandmarks`,
-//! `pose_world_landmarks`, `landmarks` or `keypoints3D`, of one person or a list of persons (the first is read). A point is
+//! `pose_world_landmarks`, `landmarks` or `keypoints3D`, of one person or a list of people. A point is
 //! `[x, y, z]`, `[x, y, z, confidence]` or an object with `x`, `y`, `z` and `visibility` or `score`. An empty frame is a gap. Units:
 //! those of the file.
 
 use super::point_array::{CONFIDENT, PointArray};
 use super::points_error::PointsError;
+use super::several_people::chosen_person;
 use crate::import::import_error::ImportError;
 use crate::math::Vec3;
 use crate::memory_budget::MemoryBudget;
@@ -18,14 +19,29 @@ const LISTS: [&str; 6] =
 /// Names of a point's confidence.
 const CONFIDENCE: [&str; 4] = ["visibility", "score", "confidence", "presence"];
 
-/// The positions in a text.
+/// The points of each person of a frame; of a person that is not seen, none.
+type FramePeople = Vec<Vec<Vec3>>;
+
+/// The positions in a text: of the `person`, if there are several. People are told apart by their place in the list of each frame.
 ///
 /// # Errors
-/// Text that is no JSON, JSON that is no list of frames, and positions that exceed the memory limit.
-pub(super) fn read(bytes: &[u8], budget: &MemoryBudget) -> Result<PointArray, ImportError> {
+/// Text that is no JSON, JSON that is no list of frames, positions that exceed the memory limit, and several people without a choice.
+pub(super) fn read(
+    bytes: &[u8],
+    person: Option<usize>,
+    budget: &MemoryBudget,
+) -> Result<PointArray, ImportError> {
     let fault = |reason: String| PointsError::Json { reason };
     budget.reserve_json(bytes)?;
-    let whole: Value = serde_json::from_slice(bytes).map_err(|error| fault(error.to_string()))?;
+    let whole: Value = serde_json::from_slice(bytes).map_err(|error| {
+        // Python writes what JSON has no word for.
+        let hint = if bytes.windows(3).any(|word| word == b"NaN") {
+            "\n  hint: write null instead of NaN"
+        } else {
+            ""
+        };
+        fault(format!("{error}{hint}"))
+    })?;
     let frames = match &whole {
         Value::Object(object) => object.get("frames").and_then(Value::as_array),
         other => other.as_array(),
@@ -36,11 +52,18 @@ pub(super) fn read(bytes: &[u8], budget: &MemoryBudget) -> Result<PointArray, Im
                 .into(),
         )
     })?;
-    let rows: Vec<Vec<Vec3>> = (frames.iter().enumerate())
+    let mut people: Vec<FramePeople> = (frames.iter().enumerate())
         .map(|(k, frame)| {
             row(frame).ok_or_else(|| fault(format!("frame {k} has no list of points with x, y and z")))
         })
         .collect::<Result<_, _>>()?;
+    let count = people.iter().map(Vec::len).max().unwrap_or(0).max(1);
+    let has_points = |frame: &&FramePeople, k: usize| frame.get(k).is_some_and(|points| !points.is_empty());
+    let seen: Vec<usize> =
+        (0..count).map(|k| people.iter().filter(|frame| has_points(frame, k)).count()).collect();
+    let chosen = chosen_person(&seen, people.len(), person)?;
+    let of_person = |frame: &mut FramePeople| frame.get_mut(chosen).map(std::mem::take).unwrap_or_default();
+    let rows: Vec<Vec<Vec3>> = people.iter_mut().map(of_person).collect();
     let points = rows.iter().map(Vec::len).max().unwrap_or(0);
     if points == 0 {
         return Err(fault("no frame has points".into()).into());
@@ -60,8 +83,8 @@ pub(super) fn read(bytes: &[u8], budget: &MemoryBudget) -> Result<PointArray, Im
     Ok(PointArray { points, positions }.checked()?)
 }
 
-/// The points of a frame; none if it is empty.
-fn row(frame: &Value) -> Option<Vec<Vec3>> {
+/// The people of a frame; none if it is empty.
+fn row(frame: &Value) -> Option<FramePeople> {
     let list = match frame {
         Value::Null => return Some(Vec::new()),
         Value::Object(object) => match LISTS.iter().find_map(|name| object.get(*name)) {
@@ -70,14 +93,15 @@ fn row(frame: &Value) -> Option<Vec<Vec3>> {
         },
         other => other.as_array()?,
     };
-    // A list of persons has points one level deeper.
-    list.first().and_then(person).unwrap_or(list).iter().map(point).collect()
-}
-
-/// The points of a person: a list of lists or objects.
-fn person(value: &Value) -> Option<&Vec<Value>> {
-    let points = value.as_array()?;
-    points.iter().all(|p| p.is_array() || p.is_object()).then_some(points)
+    // A list of people has points one level deeper.
+    let is_person = |value: &Value| {
+        value.as_array().is_some_and(|points| points.iter().all(|p| p.is_array() || p.is_object()))
+    };
+    let points = |list: &Vec<Value>| list.iter().map(point).collect::<Option<Vec<Vec3>>>();
+    match list.iter().all(is_person) {
+        true => list.iter().map(|person| points(person.as_array()?)).collect(),
+        false => Some(vec![points(list)?]),
+    }
 }
 
 /// A position; NaN where the tracker is not confident, or has none.
@@ -109,7 +133,20 @@ mod tests {
     use super::*;
 
     fn read(bytes: &[u8]) -> Result<PointArray, ImportError> {
-        super::read(bytes, &MemoryBudget::new(bytes.len() as u64, None))
+        super::read(bytes, None, &MemoryBudget::new(bytes.len() as u64, None))
+    }
+
+    #[test]
+    fn people_are_told_apart_by_their_place() {
+        let text = b"[[[[1,2,3],[4,5,6]],[[7,8,9],[1,1,1]]],[],[[[1,2,4],[4,5,7]]]]";
+        let of = |person| super::read(text, person, &MemoryBudget::new(text.len() as u64, None));
+        let said = of(None).unwrap_err().to_string();
+        assert!(said.contains("0 in 2 of 3 frames, 1 in 1 of 3 frames"), "{said}");
+        assert_eq!(of(Some(0)).unwrap().positions[4], Vec3::new(1.0, 2.0, 4.0));
+        let second = of(Some(1)).unwrap();
+        assert_eq!(second.positions[0], Vec3::new(7.0, 8.0, 9.0));
+        assert!(second.positions[2..].iter().all(|p| p.x.is_nan()));
+        assert!(of(Some(2)).is_err());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! rotations to them.
 //!
 //! [`points_format`] reads the files (numbers: [`point_array`], text: [`json_points`]) and knows which number is which
-//! point of the body (`anatomy::PointsLayout`, [`layout_table`]). [`repair_points`], [`side_swaps`] and [`whole_take_sides`] correct
+//! point of the body (`anatomy::PointsLayout`, [`layout_table`]); [`several_people`] chooses one of several. [`repair_points`], [`side_swaps`] and [`whole_take_sides`] correct
 //! the points, [`path_from_feet`] finds the path of arrays whose origin is the pelvis, [`noise_filter`] removes noise. Then
 //! rotations: [`trunk`] by rigid sets of points, [`limbs`] by bone directions and the solver of the rotation about a bone
 //! ([`bone_twist`]) over all frames, [`extremities`] for hands and feet. [`fitted_skeleton`] joins them to a skeleton in T-pose
@@ -26,6 +26,7 @@ mod points_format;
 mod repair_points;
 mod rigid_fit;
 mod path_from_feet;
+mod several_people;
 mod side_swaps;
 mod trunk;
 mod whole_take_sides;

@@ -62,6 +62,12 @@ impl PointTracks {
         big("toe").or_else(|| big("foot_tip")).or_else(outer).or_else(|| big("big_toe"))
     }
 
+    /// The positions for previews: `None` where a point is not seen.
+    pub(super) fn observed(&self) -> Vec<Vec<Option<[f32; 3]>>> {
+        let seen = |p: &Vec3| p.iter().all(|x| x.is_finite()).then(|| [p.x as f32, p.y as f32, p.z as f32]);
+        self.tracks.iter().map(|(_, track)| track.iter().map(seen).collect()).collect()
+    }
+
     /// Every point moved by the displacement of its frame.
     pub(super) fn moved(mut self, by: &[Vec3]) -> Self {
         for (_, track) in &mut self.tracks {

@@ -26,6 +26,24 @@ pub enum PointsError {
         /// The shape.
         found: String,
     },
+    /// Several people, or samples, of which none is chosen.
+    #[error(
+        "it holds several people: {listed}\n  hint: choose one with `--set input.points.person=0`; the others are read in runs of their own"
+    )]
+    SeveralPeople {
+        /// Their numbers, each with its frames.
+        listed: String,
+    },
+    /// A person that is not there.
+    #[error(
+        "there is no person {wanted}: it holds {listed}\n  hint: choose one with `--set input.points.person=0`"
+    )]
+    NoPerson {
+        /// The number that was asked for.
+        wanted: usize,
+        /// The numbers that there are, each with its frames.
+        listed: String,
+    },
     /// The layout is not known, or several fit.
     #[error(
         "{found} points: {candidates}\n  hint: name the layout with `--set input.points.layout=NAME`, or write a table of the points \

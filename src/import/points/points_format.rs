@@ -19,7 +19,7 @@ use crate::import::import_options::{ImportOptions, PointLayout, UpAxis};
 use crate::import::npz::{NpyArray, is_motion_x, motion_x, read_npy};
 use crate::math::{Vec3, median};
 use crate::memory_budget::MemoryBudget;
-use crate::model::{Asset, Character, Side};
+use crate::model::{Asset, Character, ObservedPoints, Side};
 use crate::report::Warnings;
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ pub const FORMAT: ReadFormat = ReadFormat {
     suffixes: &["npy"],
     about: "positions of points of the body from motion models, trackers and cameras (also in .npz and .json): takes, with \
             rotations fitted",
-    loses: "several people (the first is read), fingers",
+    loses: "people beside the chosen one, fingers",
     recognise: |head| head.starts_with(b"\x93NUMPY") || is_tracker_json(head),
     read: |source, options| {
         let budget = options.budget(source.bytes);
@@ -40,9 +40,13 @@ pub const FORMAT: ReadFormat = ReadFormat {
                 if layout.is_none() && is_motion_x(&array) {
                     return motion_x(array, source, options, &budget);
                 }
-                positions(&array, layout.as_ref())?
+                positions(&array, layout.as_ref(), options)?
             }
-            false => json_points::read(source.bytes, &budget)?,
+            // A file that is named as an array and is none is a damaged array, not a damaged text.
+            false if source.bytes.is_empty() => {
+                return Err(PointsError::Array { reason: "the file is empty".into() }.into());
+            }
+            false => json_points::read(source.bytes, options.points.person, &budget)?,
         };
         asset(&array, layout, None, source, options, &budget)
     },
@@ -50,9 +54,9 @@ pub const FORMAT: ReadFormat = ReadFormat {
 
 /// Frames per second of arrays whose layout has no usual rate, Hz.
 pub(super) const USUAL_RATE: f64 = 30.0;
-/// Bytes that fitting needs for each point of a frame: tracks, their copies while they are filtered, and the grid of
+/// Bytes that fitting needs for each point of a frame: tracks, their copies while they are filtered and for previews, and the grid of
 /// the solver.
-pub(super) const BYTES_PER_POINT: u64 = 400;
+pub(super) const BYTES_PER_POINT: u64 = 420;
 /// Names of arrays of positions in archives, in the order in which they are looked for.
 pub(in crate::import) const ARCHIVED: [&str; 8] =
     ["joints", "positions", "posed_joints", "joints3d", "joints_3d", "poses3d", "keypoints", "keypoints3d"];
@@ -93,15 +97,20 @@ pub(in crate::import) fn archived(
     budget: &MemoryBudget,
 ) -> Result<Asset, ImportError> {
     let layout = chosen(options)?;
-    let array = positions(array, layout.as_ref())?;
+    let array = positions(array, layout.as_ref(), options)?;
     asset(&array, layout, rate, source, options, budget)
 }
 
-fn positions(array: &NpyArray, layout: Option<&PointsLayout>) -> Result<PointArray, PointsError> {
+fn positions(
+    array: &NpyArray,
+    layout: Option<&PointsLayout>,
+    options: &ImportOptions,
+) -> Result<PointArray, PointsError> {
+    let person = options.points.person;
     if humanml_vectors::is_one(array) {
-        return humanml_vectors::positions(array);
+        return humanml_vectors::positions(array, person);
     }
-    PointArray::new(array, layout)
+    PointArray::new(array, layout, person)
 }
 
 /// The layout that the user names.
@@ -162,12 +171,15 @@ fn asset(
     let mut points = tracks(array, &layout, options);
     let unit = unit(&points, &layout, options, &mut warnings)?;
     points.tracks.iter_mut().flat_map(|(_, track)| track).for_each(|p| *p *= unit);
-    FittedPoints { points, dt, layout: &layout.name, name: source.name }.asset(options, warnings)
+    let recorded = points.observed();
+    FittedPoints { points, recorded, dt, layout: &layout.name, name: source.name }.asset(options, warnings)
 }
 
 /// Points in metres, Y up, to which a motion is fitted.
 pub(super) struct FittedPoints<'a> {
     pub(super) points: PointTracks,
+    /// What the file states: these points, or markers.
+    pub(super) recorded: Vec<Vec<Option<[f32; 3]>>>,
     /// Seconds per frame.
     pub(super) dt: f64,
     pub(super) layout: &'a str,
@@ -181,7 +193,7 @@ impl FittedPoints<'_> {
     /// # Errors
     /// Points beyond any body, and those without which nothing is fitted.
     pub(super) fn asset(self, options: &ImportOptions, mut warnings: Warnings) -> Result<Asset, ImportError> {
-        let Self { mut points, dt, layout, name } = self;
+        let Self { mut points, mut recorded, dt, layout, name } = self;
         let far = |p: &Vec3| p.amax() > FARTHEST;
         if let Some(frame) = points.tracks.iter().find_map(|(_, track)| track.iter().position(far)) {
             return Err(PointsError::NotFinite { frame, point: 0 }.into());
@@ -192,15 +204,20 @@ impl FittedPoints<'_> {
         if path_from_feet::is_missing(&points, dt) {
             let by = path_from_feet::displacements(&points, dt);
             points = points.moved(&by);
+            for (p, by) in recorded.iter_mut().flat_map(|track| track.iter_mut().zip(&by)) {
+                *p = p.map(|p| std::array::from_fn(|k| p[k] + by[k] as f32));
+            }
             let said = "the pelvis is the origin of each frame: the path was estimated from the feet (jumps are lost)";
             warnings.add("points-path", said, PLACE);
         }
         let (points, noise) = filtered(points, dt, true);
         tell_up(&points, &mut warnings);
-        let fitted = fitted(&points, Sampling { noise, dt }, name).map_err(PointsError::from)?;
+        let fitted =
+            fitted(&points, Sampling { noise, dt, filled: &gaps.frames }, name).map_err(PointsError::from)?;
         tell_fit(&fitted, layout, noise, &mut warnings);
         let character = Arc::new(Character::new(name, fitted.rig));
-        Ok(Asset { character, clips: vec![fitted.clip], meant: 0, warnings, beside: Vec::new() })
+        let observed = Some(ObservedPoints { rate: 1.0 / dt, tracks: recorded });
+        Ok(Asset { character, clips: vec![fitted.clip], meant: 0, warnings, beside: Vec::new(), observed })
     }
 }
 

@@ -17,6 +17,8 @@ const MISSING: f64 = 0.5;
 pub(super) struct Gaps {
     /// Points with the number of filled frames and the longest gap, frames.
     pub(super) filled: Vec<(BodyPoint, usize, usize)>,
+    /// The same points, with whether each frame was filled.
+    pub(super) frames: Vec<(BodyPoint, Vec<bool>)>,
     /// Points that are left out, with the share of frames in which they are missing.
     pub(super) left_out: Vec<(BodyPoint, f64)>,
 }
@@ -97,6 +99,7 @@ pub(super) fn fill(points: &mut PointTracks) -> Result<Gaps, PointsError> {
             .collect();
         let fill = |f: usize| base[f] + Vec3::from(monotone(&keys, f as f64).unwrap_or_default());
         let whole = (0..track.len()).map(|f| if missing[f] { fill(f) } else { track[f] }).collect();
+        gaps.frames.push((*point, missing));
         points.tracks[k].1 = whole;
     }
     Ok(gaps)

@@ -27,6 +27,18 @@ pub(super) fn swung(rotation: &Quat, rest: &Vec3, direction: &Vec3) -> Quat {
     arc(&bone, direction, &(rotation * Vec3::z())) * rotation
 }
 
+/// Length below which a bone has no direction, metres: in some skeletons joints of the trunk coincide, and 5 mm of noise on 20 mm are 14
+/// degrees.
+const NO_BONE: f64 = 0.02;
+
+/// Each frame's rotation swung from the bone `rest` to the direction of `bones`; unchanged where its ends coincide.
+pub(super) fn swung_along(rotations: &[Quat], rest: &Vec3, bones: &[Vec3]) -> Vec<Quat> {
+    if median_length(bones.iter().copied()) < NO_BONE {
+        return rotations.to_vec();
+    }
+    rotations.iter().zip(bones).map(|(q, bone)| swung(q, rest, &unit(*bone))).collect()
+}
+
 /// The rotation by `angle` radians about a unit vector.
 pub(super) fn about(axis: &Vec3, angle: f64) -> Quat {
     Quat::from_axis_angle(&UnitVec3::new_unchecked(*axis), angle)

@@ -8,7 +8,7 @@
 
 use super::point_tracks::PointTracks;
 use super::rigid_fit::{
-    DEGREE, RigidSet, about, axes, differences, interpolated, median_length, swung, unit,
+    DEGREE, RigidSet, about, axes, differences, interpolated, median_length, swung_along, unit,
 };
 use crate::anatomy::BodyPoint;
 use crate::math::{Quat, Vec3, mean_direction, percentile};
@@ -250,8 +250,7 @@ fn spine(
     let observed: Vec<&[Vec3]> =
         ["spine1", "spine2", "spine3"].iter().filter_map(|part| points.middle(part)).collect();
     let along = |rest: Vec3, rotations: Vec<Quat>, from: &[Vec3], to: &[Vec3]| -> Vec<Quat> {
-        let bones = differences(to, from);
-        rotations.iter().zip(bones).map(|(q, bone)| swung(q, &rest, &unit(bone))).collect()
+        swung_along(&rotations, &rest, &differences(to, from).collect::<Vec<_>>())
     };
     if observed.is_empty() {
         let long = median_length(differences(neck, hips_mid));
@@ -289,18 +288,18 @@ fn neck_and_head(points: &PointTracks, neck: &[Vec3], chest: &[Quat]) -> NeckAnd
         (_, towards) => towards,
     };
     let Some(towards) = towards else { return (None, None, false) };
-    let bones: Vec<Vec3> = differences(&towards, neck).map(unit).collect();
+    let bones: Vec<Vec3> = differences(&towards, neck).collect();
     let rest = match points.middle("head") {
         Some(_) => sloped(NECK),
         None => {
             let local: Vec<Vec3> =
-                bones.iter().zip(chest).map(|(b, q)| q.inverse_transform_vector(b)).collect();
+                bones.iter().zip(chest).map(|(b, q)| q.inverse_transform_vector(&unit(*b))).collect();
             let mean = mean_direction(&local, &vec![1.0; local.len()]).unwrap_or_else(Vec3::y);
             unit(Vec3::new(0.0, mean.y, mean.z))
         }
     };
     let base = measured.as_ref().map_or_else(|| chest.to_vec(), |head| interpolated(chest, head, 0.5));
-    let rotations: Vec<Quat> = base.iter().zip(&bones).map(|(q, b)| swung(q, &rest, b)).collect();
+    let rotations = swung_along(&base, &rest, &bones);
     let at = middle("head").or_else(|| middle("head_centre")).or(ears).or_else(|| middle("head_top"));
     let face = measured.is_some();
     let head = at.map(|at| (at, measured.unwrap_or_else(|| rotations.clone())));

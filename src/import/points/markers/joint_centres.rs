@@ -179,7 +179,7 @@ pub(super) fn centres(
         if round < ROUNDS {
             let mut whole = points.clone();
             repair_points::fill(&mut whole)?;
-            let (trunk, by) = (trunk::fit(&whole, SKIN), Sampling { noise: SKIN, dt });
+            let (trunk, by) = (trunk::fit(&whole, SKIN), Sampling { noise: SKIN, dt, filled: &[] });
             let limbs = Side::BOTH.map(|side| [&ARM, &LEG].map(|kind| fit(kind, side, &whole, &trunk, by)));
             pose = Some((trunk, limbs));
         }

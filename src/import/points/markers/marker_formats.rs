@@ -96,6 +96,7 @@ fn asset(
     markers.tracks.iter_mut().flat_map(|(_, track)| track).for_each(|p| *p *= metres);
     let axes = axes(&recording, &markers, options, &mut warnings).to_y_up();
     markers.tracks.iter_mut().flat_map(|(_, track)| track).for_each(|p| *p = axes * *p);
+    let recorded = markers.observed();
     let labels: Vec<&str> = columns.iter().map(|(_, column)| recording.labels[*column].as_str()).collect();
     repair(&mut markers, &labels, 1.0 / rate, &mut warnings);
     let gone = unseen(&markers, &labels);
@@ -105,7 +106,8 @@ fn asset(
     tell_head(&markers, &labels, &mut warnings);
     let sizes = sizes.measured(&recording.measures, metres);
     let points = centres(&markers, &sizes, 1.0 / rate)?;
-    FittedPoints { points, dt: 1.0 / rate, layout: &table.name, name: source.name }.asset(options, warnings)
+    let fitted = FittedPoints { points, recorded, dt: 1.0 / rate, layout: &table.name, name: source.name };
+    fitted.asset(options, warnings)
 }
 
 /// The labels that the user names, else the built-in ones of the nearest set; and sizes.

@@ -1,5 +1,6 @@
 //! A walking figure of 22 points with known rotations, and arrays of it.
 
+use super::chance::Chance;
 use crate::import::{ImportOptions, PointLayout, PointOptions, from_bytes};
 use crate::math::{Quat, Vec3, exp};
 use crate::model::{Asset, ModelPose, Motion, Role, Side};
@@ -84,18 +85,9 @@ impl Points {
 
     /// White noise of this deviation in metres, the same in every run.
     pub(super) fn with_noise(self, deviation: f64) -> Self {
-        let mut state = 7u64;
-        let mut uniform = || {
-            // A linear congruential generator (Knuth, MMIX).
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 11) as f64 / (1u64 << 53) as f64
-        };
-        // The sum of twelve uniform numbers has the variance 1.
-        let mut normal = || (0..12).map(|_| uniform()).sum::<f64>() - 6.0;
+        let mut chance = Chance(7);
         let Points { rate, mut frames, upper_arm } = self;
-        for p in frames.iter_mut().flatten() {
-            *p += Vec3::new(normal(), normal(), normal()) * deviation;
-        }
+        frames.iter_mut().flatten().for_each(|p| *p += chance.vector() * deviation);
         Points { rate, frames, upper_arm }
     }
 
@@ -123,7 +115,7 @@ pub(super) fn npy(shape: &str, values: impl Iterator<Item = f64>) -> Vec<u8> {
 
 /// The motion of a file with a layout.
 pub(super) fn read(bytes: &[u8], layout: &str, rate: f64) -> Asset {
-    let points = PointOptions { layout: Some(PointLayout::Named(layout.into())), swap_sides: false };
+    let points = PointOptions { layout: Some(PointLayout::Named(layout.into())), ..PointOptions::default() };
     let options = ImportOptions { rate: Some(rate), points, ..ImportOptions::default() };
     let asset = from_bytes(bytes, "take", Some("npy"), None, &options).unwrap();
     asset.motion(0).unwrap().check().unwrap();

@@ -47,7 +47,7 @@ fn axes_of_a_table_are_those_of_the_figure() {
         let table = folder.path().join("own.toml");
         fs::write(&table, format!("points = [{}]\naxes = \"{axes}\"\nrate = 30\n", names.join(", ")))
             .unwrap();
-        let points = PointOptions { layout: Some(PointLayout::File(table)), swap_sides: false };
+        let points = PointOptions { layout: Some(PointLayout::File(table)), ..PointOptions::default() };
         let options = ImportOptions { points, ..ImportOptions::default() };
         let bytes = walk().mapped(|_, _, p| file_from_figure(p)).npy();
         same(&usual, &from_bytes(&bytes, "take", Some("npy"), None, &options).unwrap(), 1e-6);

@@ -229,6 +229,19 @@ fn gaps_are_filled_and_reported() {
     assert!(headless.character.rig.joint(Role::Head).is_none());
 }
 
+/// In some skeletons two joints of the spine, or neck and head, are at one place: noise gives their bone any direction.
+#[test]
+fn joints_of_the_trunk_that_coincide_do_not_spin() {
+    let plain = Figure { frames: 120, ..walk() }.points();
+    for (joint, other, role) in [(6, 3, Role::Spine(0)), (15, 12, Role::Neck(0))] {
+        let before = plain.frames.clone();
+        let same = Figure { frames: 120, ..walk() }.points();
+        let same = same.mapped(|f, k, p| if k == joint { before[f][other] } else { p });
+        let step = largest_step(&rotations(&same.with_noise(0.005).fitted(), role));
+        assert!(step < 10.0, "{role}: {step}");
+    }
+}
+
 #[test]
 fn few_frames_are_enough() {
     for frames in [1, 2, 3, 5, 9] {

@@ -4,6 +4,7 @@ use super::super::exchanged_markers::put_right;
 use super::c3d_writer::INTEL;
 use super::virtual_markers::{MarkedTake, Truth};
 use crate::development_data::data;
+use crate::import::points::tests::chance::Chance;
 use crate::import::points::tests::figure::walking;
 use crate::import::{ImportOptions, from_bytes};
 use crate::math::{Quat, Vec3, angle_between, mean_rotation, median, percentile};
@@ -21,24 +22,6 @@ const TAKES: [&str; 6] = [
 /// Frames of a take that are used.
 const FRAMES: usize = 400;
 
-/// A linear congruential generator (Knuth, MMIX).
-struct Chance(u64);
-
-impl Chance {
-    fn uniform(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    fn below(&mut self, n: usize) -> usize {
-        (self.uniform() * n as f64) as usize
-    }
-
-    fn normal(&mut self) -> f64 {
-        (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0
-    }
-}
-
 /// The takes that are there, with their joints.
 fn takes() -> Vec<(&'static str, Truth)> {
     let Some(folder) = data() else { return Vec::new() };
@@ -55,7 +38,7 @@ fn takes() -> Vec<(&'static str, Truth)> {
 impl MarkedTake {
     fn noisy(mut self, deviation: f64, chance: &mut Chance) -> Self {
         for p in self.tracks.iter_mut().flatten() {
-            *p += Vec3::new(chance.normal(), chance.normal(), chance.normal()) * deviation;
+            *p += chance.vector() * deviation;
         }
         self
     }

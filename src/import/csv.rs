@@ -8,8 +8,9 @@ use super::format::{ReadFormat, SourceFile};
 use super::import_error::ImportError;
 use super::import_options::ImportOptions;
 use super::known_axes::KnownAxesFile;
+use super::missing_rows::{MissingRows, RowFault};
 use crate::anatomy::JointLabel;
-use crate::math::{Quat, RawQuat, Transform, Vec3, median, median_of, same_hemisphere, slerp};
+use crate::math::{Quat, RawQuat, Transform, Vec3, median_of, same_hemisphere, slerp};
 use crate::memory_budget::{MemoryBudget, OverBudget};
 use crate::model::{Asset, Clip, Joint, JointId, Side, Skeleton, SkeletonError};
 use crate::report::{Warnings, shortened};
@@ -42,8 +43,6 @@ const SAMPLES: usize = 64;
 const STAYS: f64 = 2e-5;
 /// Largest distance from the origin, metres: half the circumference of the earth.
 const FARTHEST: f64 = 2e7;
-/// Deviation of a step from the usual one, relative to it, beyond which rows are missing or doubled: times are written with all digits.
-const UNEVEN: f64 = 0.1;
 /// Valid frame rates, Hz.
 const RATES: std::ops::RangeInclusive<f64> = 0.1..=10_000.0;
 /// The location that warnings name.
@@ -297,41 +296,29 @@ impl Table {
     /// # Errors
     /// A row that does not come after the one before, more missing rows than there are, and the memory limit of the file.
     fn space_evenly(&mut self, budget: &MemoryBudget) -> Result<Option<(f64, f64)>, CsvError> {
-        let steps: Vec<f64> = self.times.windows(2).map(|pair| pair[1] - pair[0]).collect();
-        let usual = median(steps.clone());
-        if steps.is_empty() || steps.iter().all(|step| (step - usual).abs() <= UNEVEN * usual.abs()) {
-            return Ok(None);
-        }
-        if let Some(k) = steps.iter().position(|step| *step <= 0.0 || !step.is_finite()) {
-            let reason = format!(
-                "the time {} s is not after {} s, that of the row before",
-                self.times[k + 1],
-                self.times[k]
-            );
-            return Err(CsvError::Table { line: self.lines[k + 1], reason });
-        }
-        let whole = self.times[self.times.len() - 1] - self.times[0];
-        let count = (whole / usual).round() as usize + 1;
-        if count > 2 * self.times.len() {
-            let reason = format!("more rows are missing than there are: {} of {count}", self.times.len());
-            return Err(CsvError::Table { line: self.lines[self.lines.len() - 1], reason });
-        }
+        let found = MissingRows::of(&self.times).map_err(|fault| match fault {
+            RowFault::Order(row) => {
+                let (time, before) = (self.times[row], self.times[row - 1]);
+                let reason = format!("the time {time} s is not after {before} s, that of the row before");
+                CsvError::Table { line: self.lines[row], reason }
+            }
+            RowFault::Sparse(count) => {
+                let reason = format!("more rows are missing than there are: {} of {count}", self.times.len());
+                CsvError::Table { line: self.lines[self.lines.len() - 1], reason }
+            }
+        })?;
+        let Some(found) = found else { return Ok(None) };
+        let count = found.count;
         let n = self.names.len();
         budget.reserve_list::<Transform>((count * n) as u64, || "the missing rows".to_owned())?;
-        let (mut times, mut joints) = (Vec::with_capacity(count), Vec::with_capacity(count * n));
-        let mut before = 0;
-        for k in 0..count {
-            let time = self.times[0] + usual * k as f64;
-            while before + 2 < self.times.len() && self.times[before + 1] <= time {
-                before += 1;
-            }
-            let share = ((time - self.times[before]) / steps[before]).clamp(0.0, 1.0);
+        let mut joints = Vec::with_capacity(count * n);
+        for (before, share) in found.rows(&self.times) {
             let (a, b) = (&self.joints[before * n..][..n], &self.joints[(before + 1) * n..][..n]);
             joints.extend(a.iter().zip(b).map(|(a, b)| between(a, b, share)));
-            times.push(time);
         }
+        let times = (0..count).map(|k| self.times[0] + found.usual * k as f64).collect();
         (self.times, self.joints) = (times, joints);
-        Ok(Some((steps.into_iter().fold(0.0, f64::max), usual)))
+        Ok(Some((found.largest, found.usual)))
     }
 
     fn clip(self, rate: f64, name: &str) -> Result<(Skeleton, Clip), CsvError> {

@@ -33,6 +33,7 @@ mod one_body;
 mod reference_pose;
 mod length_unit;
 mod unique_names;
+mod missing_rows;
 
 pub use asf_amc::AsfError;
 pub use bvh::{BvhError, Positions, TextPosition};

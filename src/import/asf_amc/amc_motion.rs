@@ -7,7 +7,8 @@
 
 use super::asf_error::AsfError;
 use super::asf_skeleton::{AmcChannel, AsfBone, AsfSkeleton, about, lines, number};
-use crate::math::{Quat, Transform, Vec3, same_hemisphere};
+use crate::import::missing_rows::MissingRows;
+use crate::math::{Quat, Transform, Vec3, same_hemisphere, slerp};
 use crate::memory_budget::MemoryBudget;
 use crate::model::{Clip, Joint, JointId, Skeleton};
 use crate::report::{Warnings, one_line};
@@ -57,7 +58,7 @@ pub(super) fn read(
             continue;
         }
         if words.len() == 1 && words[0].bytes().all(|b| b.is_ascii_digit()) {
-            frames.start_frame(budget)?;
+            frames.start_frame(words[0].parse().unwrap_or_default(), line, budget)?;
             continue;
         }
         match frames.set_bone(&words) {
@@ -76,7 +77,7 @@ pub(super) fn read(
         }
     }
     let (n, whole) = (bones.bones.len(), !broken && !frames.is_last_short());
-    let AmcFrames { mut rotations, mut root_positions, .. } = frames;
+    let AmcFrames { mut rotations, mut root_positions, mut numbers, lines, .. } = frames;
     // A bone without a line is at rest; the sign of its quaternion follows the frame before.
     for at in n..rotations.len() {
         rotations[at] = same_hemisphere(rotations[at], &rotations[at - n]);
@@ -84,7 +85,24 @@ pub(super) fn read(
     if root_positions.len() > 1 && !whole {
         root_positions.pop();
         rotations.truncate(root_positions.len() * n);
+        numbers.truncate(root_positions.len());
         warnings.add("amc-cut", "the last frame is incomplete and was left out", "the end of the file");
+    }
+    let missing = MissingRows::of(&numbers).map_err(|fault| {
+        let line = lines[fault.row(numbers.len())];
+        AsfError::Line { file: file.to_owned(), line, reason: fault.said(&numbers) }
+    })?;
+    if let Some(missing) = missing {
+        let frame = (n * size_of::<Quat>() + size_of::<Vec3>()) as u64;
+        budget.reserve(frame.saturating_mul(missing.count as u64), || "the missing frames".to_owned())?;
+        warnings.add("amc-missing-frames", missing.said(numbers.len()), file);
+        let (mut filled, mut positions) = (Vec::new(), Vec::new());
+        for (before, share) in missing.rows(&numbers) {
+            let pose = |frame: usize| rotations[frame * n..][..n].iter();
+            filled.extend(pose(before).zip(pose(before + 1)).map(|(a, b)| slerp(a, b, share)));
+            positions.push(root_positions[before].lerp(&root_positions[before + 1], share));
+        }
+        (rotations, root_positions) = (filled, positions);
     }
     Ok(Clip::new("", rate, n, rotations, vec![JointId::new(0)], root_positions))
 }
@@ -97,6 +115,9 @@ struct AmcFrames<'a> {
     angle: f64,
     rotations: Vec<Quat>,
     root_positions: Vec<Vec3>,
+    /// The number of each frame, and its line.
+    numbers: Vec<f64>,
+    lines: Vec<usize>,
     /// Lines of bones in the current frame.
     bone_lines: usize,
     /// Lines of bones in the first frame, once it is complete.
@@ -119,13 +140,15 @@ impl<'a> AmcFrames<'a> {
             angle: skeleton.angle,
             rotations: Vec::new(),
             root_positions: Vec::new(),
+            numbers: Vec::new(),
+            lines: Vec::new(),
             bone_lines: 0,
             expected_lines: None,
         }
     }
 
     /// Adds a frame in which every bone is at rest.
-    fn start_frame(&mut self, budget: &MemoryBudget) -> Result<(), AsfError> {
+    fn start_frame(&mut self, number: f64, line: usize, budget: &MemoryBudget) -> Result<(), AsfError> {
         let n = self.skeleton.bones.len();
         let first = Some(self.bone_lines).filter(|_| !self.root_positions.is_empty());
         self.expected_lines = self.expected_lines.or(first);
@@ -135,6 +158,8 @@ impl<'a> AmcFrames<'a> {
         budget.reserve(frame, || format!("frame {} of {n} bones", self.root_positions.len()))?;
         self.rotations.resize(self.rotations.len() + n, Quat::identity());
         self.root_positions.push(self.skeleton.position);
+        self.numbers.push(number);
+        self.lines.push(line);
         Ok(())
     }
 
@@ -221,6 +246,23 @@ mod tests {
         assert!((clip.rotations(0)[1] * Vec3::z() - Vec3::x()).norm() < 1e-12);
         // A bone without a line stays at rest.
         assert!(clip.rotations(1)[1].angle() < 1e-12);
+    }
+
+    #[test]
+    fn frames_that_are_missing_are_interpolated_and_reported() {
+        let frame = |k: usize| format!("{k}\nroot {k} 0 0 0 0 0\narm {} 0\n", 2 * k);
+        let text = |frames: &[usize]| frames.iter().map(|k| frame(*k)).collect::<String>();
+        let (whole, none) = clip(&text(&[3, 4, 5, 6, 7, 8, 9]));
+        let (filled, warnings) = clip(&text(&[3, 4, 5, 8, 9]));
+        let (whole, filled) = (whole.unwrap(), filled.unwrap());
+        assert!(!none.has("amc-missing-frames") && warnings.has("amc-missing-frames"));
+        assert_eq!(filled.frames(), 7);
+        for k in 0..7 {
+            assert!((filled.translations(k)[0] - whole.translations(k)[0]).norm() < 1e-12);
+            assert!(filled.rotations(k)[1].angle_to(&whole.rotations(k)[1]) < 1e-7);
+        }
+        let refused = clip(&text(&[1, 2, 3, 1, 2])).0.unwrap_err().to_string();
+        assert!(refused.contains("line 10: the frame 1 is not after the frame 3"), "{refused}");
     }
 
     #[test]

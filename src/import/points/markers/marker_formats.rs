@@ -61,6 +61,9 @@ fn asset(
     budget: &MemoryBudget,
 ) -> Result<Asset, ImportError> {
     let mut warnings = Warnings::new();
+    if let Some(said) = &recording.missing {
+        warnings.add("markers-missing-frames", said.as_str(), PLACE);
+    }
     let (table, sizes) = chosen_table(&recording, options)?;
     let columns = columns(&recording, &table, &mut warnings);
     let found: Vec<BodyPoint> = columns.iter().map(|c| c.0).collect();
@@ -287,6 +290,7 @@ mod tests {
             unit: String::new(),
             up,
             usual_up,
+            missing: None,
             measures: Vec::new(),
         };
         let mut warnings = Warnings::new();

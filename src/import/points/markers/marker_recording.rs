@@ -18,6 +18,8 @@ pub(super) struct MarkerRecording {
     pub(super) up: Option<UpAxis>,
     /// The axis that points up in most files of the format.
     pub(super) usual_up: UpAxis,
+    /// What to report of frames that the file leaves out, in which no marker is seen.
+    pub(super) missing: Option<String>,
     /// Measures of the subject by name, in units of the file.
     pub(super) measures: Vec<(String, f64)>,
 }

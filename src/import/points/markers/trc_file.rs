@@ -3,9 +3,10 @@
 use super::marker_recording::{MarkerRecording, plausible_rate};
 use crate::import::import_error::ImportError;
 use crate::import::import_options::UpAxis;
+use crate::import::missing_rows::MissingRows;
 use crate::import::points::point_array::PointArray;
 use crate::import::points::points_error::PointsError;
-use crate::math::Vec3;
+use crate::math::{Vec3, median};
 use crate::memory_budget::MemoryBudget;
 
 /// The first word of every file.
@@ -51,8 +52,8 @@ pub(super) fn read(bytes: &[u8], budget: &MemoryBudget) -> Result<MarkerRecordin
             "no labels follow `Frame#` and `Time` (tabs or commas separate them)".into(),
         ));
     }
-    let points = labels.len();
-    let mut positions = Vec::new();
+    let (points, mut positions) = (labels.len(), Vec::new());
+    let (mut numbers, mut times, mut rows) = (Vec::new(), Vec::new(), Vec::new());
     for (number, line) in lines {
         let row = cells(line);
         // The second line of labels, X1 Y1 Z1, and empty lines.
@@ -71,25 +72,140 @@ pub(super) fn read(bytes: &[u8], budget: &MemoryBudget) -> Result<MarkerRecordin
             return Err(fault(number, reason));
         }
         budget.reserve_list::<Vec3>(points as u64, || format!("line {}", number + 1))?;
-        let coordinate = |k: usize| match row.get(k).copied().unwrap_or_default() {
-            "" => Ok(f64::NAN),
-            cell => cell
-                .parse::<f64>()
-                .map_err(|_| fault(number, format!("`{}` is no number", crate::report::shortened(cell)))),
+        let coordinate = |k: usize| {
+            coordinate(row.get(k).copied().unwrap_or_default()).map_err(|reason| fault(number, reason))
         };
         for point in 0..points {
             let [x, y, z] = [2, 3, 4].map(|k| coordinate(3 * point + k));
             positions.push(Vec3::new(x?, y?, z?));
         }
+        let stated = |k: usize| row.get(k).and_then(|cell| cell.parse::<f64>().ok());
+        numbers.push(stated(0).unwrap_or_default());
+        times.extend(stated(1));
+        rows.push(number);
     }
     let frames = positions.len() / points;
     let expected = stated("NumFrames").and_then(|n| n.parse::<f64>().ok()).unwrap_or(1.0).max(1.0);
     if (frames as f64) < expected {
         return Err(fault(2, format!("the header states {expected} frames, the table has {frames}")));
     }
+    let numbers = frame_numbers(numbers, &times);
+    let missing = MissingRows::of(&numbers)
+        .map_err(|wrong| fault(rows[wrong.row(rows.len())], wrong.said(&numbers)))?;
+    let said = missing.map(|missing| missing.said(rows.len()));
+    let positions = with_gaps(missing, &numbers, positions, points, budget)?;
     let rate = stated("DataRate").and_then(|rate| rate.parse().ok()).and_then(plausible_rate);
     let array = PointArray { points, positions }.checked()?;
     let unit = stated("Units").unwrap_or_default().to_owned();
     // OpenSim's tables have Y up.
-    Ok(MarkerRecording { labels, array, rate, unit, up: None, usual_up: UpAxis::Y, measures: Vec::new() })
+    Ok(MarkerRecording {
+        labels,
+        array,
+        rate,
+        unit,
+        up: None,
+        usual_up: UpAxis::Y,
+        missing: said,
+        measures: Vec::new(),
+    })
+}
+
+/// A coordinate; NaN for an empty cell, a gap.
+fn coordinate(cell: &str) -> Result<f64, String> {
+    let wrong = |_| format!("`{}` is no number", crate::report::shortened(cell));
+    if cell.is_empty() { Ok(f64::NAN) } else { cell.parse().map_err(wrong) }
+}
+
+/// The numbers of the frames. Where they are even and the times are not, frames are counted by the times, which are rounded.
+fn frame_numbers(numbers: Vec<f64>, times: &[f64]) -> Vec<f64> {
+    let steps: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    let middle = median(steps.clone());
+    let single = |step: &&f64| **step > 0.5 * middle && **step < 1.5 * middle;
+    let (sum, count) =
+        steps.iter().filter(single).fold((0.0, 0), |(sum, count), step| (sum + step, count + 1));
+    if times.len() != numbers.len() || count == 0 || MissingRows::of(&numbers) != Ok(None) {
+        return numbers;
+    }
+    let usual = sum / f64::from(count);
+    let mut number = 0.0;
+    let next = |step: &f64| {
+        number += (step / usual).round().max(1.0);
+        number
+    };
+    std::iter::once(0.0).chain(steps.iter().map(next)).collect()
+}
+
+/// The positions with a frame in which no marker is seen for each that is missing.
+///
+/// # Errors
+/// The memory limit of the file.
+fn with_gaps(
+    missing: Option<MissingRows>,
+    numbers: &[f64],
+    positions: Vec<Vec3>,
+    points: usize,
+    budget: &MemoryBudget,
+) -> Result<Vec<Vec3>, ImportError> {
+    /// Farther than this from either frame, in steps, a frame is neither of them: numbers are whole.
+    const SAME: f64 = 0.1;
+    let Some(missing) = missing else { return Ok(positions) };
+    budget.reserve_list::<Vec3>((missing.count * points) as u64, || "the missing frames".to_owned())?;
+    let mut filled = Vec::with_capacity(missing.count * points);
+    for (before, share) in missing.rows(numbers) {
+        // The share is that of a path over the whole gap.
+        let path = (numbers[before + 1] - numbers[before]) / missing.usual;
+        let frame = match (share * path, (1.0 - share) * path) {
+            (a, _) if a < SAME => Some(before),
+            (_, b) if b < SAME => Some(before + 1),
+            _ => None,
+        };
+        match frame {
+            Some(frame) => filled.extend(&positions[frame * points..][..points]),
+            None => filled.extend(std::iter::repeat_n(Vec3::repeat(f64::NAN), points)),
+        }
+    }
+    Ok(filled)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A marker that moves by 1 a frame, in these frames, with times of so many digits.
+    fn recording(frames: &[usize], numbered: bool, digits: usize) -> Result<MarkerRecording, ImportError> {
+        let mut text = format!(
+            "PathFileType\t4\t(X/Y/Z)\ta.trc\nDataRate\tNumFrames\tUnits\n240\t{}\tmm\nFrame#\tTime\tA\n\t\tX1\tY1\tZ1\n",
+            frames.len()
+        );
+        for (row, frame) in frames.iter().enumerate() {
+            let (number, time) = (if numbered { *frame } else { row + 1 }, *frame as f64 / 240.0);
+            text += &format!("{number}\t{time:.digits$}\t{frame}\t0\t0\n");
+        }
+        read(text.as_bytes(), &MemoryBudget::new(0, None))
+    }
+
+    #[test]
+    fn frames_that_the_numbers_or_the_times_leave_out_are_frames_without_markers() {
+        let gap: Vec<usize> = (1..400).filter(|k| !(100..130).contains(k)).collect();
+        for (numbered, digits) in [(true, 5), (false, 5), (true, 3)] {
+            let found = recording(&gap, numbered, digits).unwrap();
+            assert!(
+                found.missing.as_ref().is_some_and(|said| said.contains("30 frames")),
+                "{:?}",
+                found.missing
+            );
+            let x: Vec<f64> = found.array.positions.iter().map(|p| p.x).collect();
+            assert_eq!(x.len(), 399);
+            for (k, x) in x.iter().enumerate() {
+                assert!(if (99..129).contains(&k) { x.is_nan() } else { *x == (k + 1) as f64 }, "{k}: {x}");
+            }
+        }
+        let whole: Vec<usize> = (1..400).collect();
+        for (numbered, digits) in [(true, 5), (false, 5), (true, 3), (false, 3), (true, 0)] {
+            let found = recording(&whole, numbered, digits).unwrap();
+            assert_eq!((found.missing, found.array.frames()), (None, 399), "{numbered} {digits}");
+        }
+        let refused = recording(&[1, 2, 3, 1], true, 5).unwrap_err().to_string();
+        assert!(refused.contains("the frame 1 is not after the frame 3"), "{refused}");
+    }
 }

@@ -59,6 +59,8 @@ pub enum RobotField {
     LinkAngularVelocities,
     /// Names of the hinges.
     HingeNames,
+    /// Names of the joints: the floating base first, then the hinges.
+    JointNames,
     /// Names of the links.
     LinkNames,
     /// The number of joints, the floating base included.
@@ -83,9 +85,9 @@ pub enum RotationForm {
 }
 
 use RobotField::{
-    BasePlace, BaseRotation, Ends, Frame, HingeNames, HingeSpeeds, Hinges, JointCount, JointTypes,
-    LinkAngularVelocities, LinkNames, LinkPlaces, LinkRotations, LinkVelocities, Nothing, PlaceVectorHinges,
-    Positions, Rate, RateArray, Velocities, Whole,
+    BasePlace, BaseRotation, Ends, Frame, HingeNames, HingeSpeeds, Hinges, JointCount, JointNames,
+    JointTypes, LinkAngularVelocities, LinkNames, LinkPlaces, LinkRotations, LinkVelocities, Nothing,
+    PlaceVectorHinges, Positions, Rate, RateArray, Velocities, Whole,
 };
 use RotationForm::{FixedXyzDegrees, Wxyz, Xyzw};
 
@@ -211,7 +213,7 @@ pub const ROBOT_LAYOUTS: &[RobotLayout] = &[
         breadth_first: false,
         header: false,
         fields: &[
-            ("joint_names", HingeNames),
+            ("joint_names", JointNames),
             ("frequency", Rate),
             ("njnt", JointCount),
             ("jnt_type", JointTypes),
@@ -249,9 +251,30 @@ pub const ROBOT_LAYOUTS: &[RobotLayout] = &[
     },
 ];
 
+impl RobotField {
+    /// The numbers of a field in a row of a table, for a robot with so many hinges.
+    pub(crate) fn columns(self, hinges: usize) -> usize {
+        match self {
+            BasePlace(_) | BaseRotation(FixedXyzDegrees) => 3,
+            BaseRotation(_) => 4,
+            Hinges(_) => hinges,
+            _ => 1,
+        }
+    }
+}
+
 impl RobotLayout {
     /// The layout of this name.
     pub fn of(name: &str) -> Option<&'static RobotLayout> {
         ROBOT_LAYOUTS.iter().find(|layout| layout.name == name)
+    }
+
+    /// The name of column `k` of a field of a table; `hinge` is the name of the hinge with this number.
+    pub(crate) fn column(name: &str, field: RobotField, k: usize, hinge: impl Fn(usize) -> String) -> String {
+        match field {
+            Hinges(_) => format!("{}{name}", hinge(k)),
+            BasePlace(_) | BaseRotation(FixedXyzDegrees) => format!("{name}{}", ["X", "Y", "Z"][k]),
+            _ => name.to_owned(),
+        }
     }
 }

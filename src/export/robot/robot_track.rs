@@ -54,6 +54,18 @@ impl<'a> RobotTrack<'a> {
         self.hinges.iter().map(|&hinge| self.robot.hinges[hinge].name.as_str()).collect()
     }
 
+    /// The names of the joints: the floating base, then the hinges in the layout's order.
+    #[cfg(feature = "formats")]
+    pub(super) fn joint_names(&self) -> Vec<String> {
+        /// The name of the floating base's joint in LocoMuJoCo's own robots.
+        const FREE_JOINT: &str = "root";
+        let mut free = FREE_JOINT.to_owned();
+        while self.robot.hinges.iter().any(|hinge| hinge.name == free) {
+            free.push('_');
+        }
+        std::iter::once(free).chain(self.hinge_names().into_iter().map(str::to_owned)).collect()
+    }
+
     /// The names of the links in the layout's order.
     #[cfg(feature = "formats")]
     pub(super) fn link_names(&self) -> Vec<&'a str> {

@@ -11,7 +11,7 @@ use crate::export::npz::{floats, integers, npy, texts};
 use crate::export::save::{ExportError, OutputFile};
 #[cfg(feature = "formats")]
 use crate::export::zip_archive::{Packing, archive};
-use crate::model::{Motion, ROBOT_LAYOUTS, RobotField, RobotLayout, RobotMotion, RotationForm};
+use crate::model::{Motion, ROBOT_LAYOUTS, RobotField, RobotLayout, RobotMotion};
 use crate::report::{Warnings, csv_field};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -114,17 +114,6 @@ fn layout(extension: &'static str, name: &str) -> Result<&'static RobotLayout, E
     })
 }
 
-/// The name of a column.
-fn column(name: &str, field: RobotField, k: usize, track: &RobotTrack) -> String {
-    match field {
-        RobotField::Hinges(_) => format!("{}{name}", track.hinge_names()[k]),
-        RobotField::BasePlace(_) | RobotField::BaseRotation(RotationForm::FixedXyzDegrees) => {
-            format!("{name}{}", ["X", "Y", "Z"][k])
-        }
-        _ => name.to_owned(),
-    }
-}
-
 fn table(track: &RobotTrack, layout: &RobotLayout) -> String {
     let columns: Vec<(&str, RobotField, Numbers)> = (layout.fields.iter())
         .filter_map(|(name, field)| Some((*name, *field, track.numbers(*field)?)))
@@ -132,7 +121,9 @@ fn table(track: &RobotTrack, layout: &RobotLayout) -> String {
     let mut text = String::new();
     if layout.header {
         let names = columns.iter().flat_map(|(name, field, numbers)| {
-            (0..numbers.shape[0]).map(|k| csv_field(&column(name, *field, k, track)))
+            (0..numbers.shape[0]).map(|k| {
+                csv_field(&RobotLayout::column(name, *field, k, |k| track.hinge_names()[k].to_owned()))
+            })
         });
         text += &names.collect::<Vec<_>>().join(",");
         text.push('\n');
@@ -196,6 +187,11 @@ fn arrays(track: &RobotTrack, layout: &RobotLayout) -> Result<Vec<u8>, ExportErr
             RobotField::Rate => npy(name, "<f8", &[], &track.rate().to_le_bytes()),
             RobotField::HingeNames => {
                 let names = track.hinge_names();
+                texts(name, &[names.len()], &names)
+            }
+            RobotField::JointNames => {
+                let names = track.joint_names();
+                let names: Vec<&str> = names.iter().map(String::as_str).collect();
                 texts(name, &[names.len()], &names)
             }
             RobotField::LinkNames => {

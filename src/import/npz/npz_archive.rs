@@ -75,7 +75,7 @@ impl<'a> NpzArchive<'a> {
     ///
     /// # Errors
     /// A missing or damaged array, elements that are no texts, and more of them than the memory limit allows.
-    pub(super) fn texts(&mut self, name: &str) -> Result<Vec<String>, NpzError> {
+    pub(in crate::import) fn texts(&mut self, name: &str) -> Result<Vec<String>, NpzError> {
         let budget = self.budget;
         let (header, mut entry, size) = self.entry(name)?;
         // The bytes, and a text of each element.

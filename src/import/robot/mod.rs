@@ -13,6 +13,7 @@ mod mjcf;
 mod urdf;
 mod robot_format;
 mod motion_arrays;
+mod motion_order;
 mod motion_doubts;
 mod motion_file;
 

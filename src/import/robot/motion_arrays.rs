@@ -36,6 +36,8 @@ pub(super) struct MotionArrays {
     pub(super) arrays: BTreeMap<String, FrameNumbers>,
     /// The names of a table's columns, if it has a header.
     pub(super) header: Vec<String>,
+    /// The names in an archive, of hinges and of links; empty if it states none, without elements if they are no texts.
+    pub(super) names: BTreeMap<&'static str, Vec<String>>,
 }
 
 impl MotionArrays {
@@ -74,8 +76,12 @@ fn archive(source: &SourceFile, options: &ImportOptions) -> Result<MotionArrays,
     let mut archive = NpzArchive::open(source.bytes, &budget)?;
     let mut found = MotionArrays::default();
     for (name, field) in crate::model::ROBOT_LAYOUTS.iter().flat_map(|layout| layout.fields) {
-        let numeric = !matches!(field, RobotField::HingeNames | RobotField::LinkNames | RobotField::Nothing);
-        if !numeric || found.arrays.contains_key(*name) || archive.has(&[name]).is_none() {
+        let known = found.arrays.contains_key(*name) || found.names.contains_key(name);
+        if *field == RobotField::Nothing || known || archive.has(&[name]).is_none() {
+            continue;
+        }
+        if matches!(field, RobotField::HingeNames | RobotField::JointNames | RobotField::LinkNames) {
+            found.names.insert(name, archive.texts(name).unwrap_or_default());
             continue;
         }
         let array = archive.array(name)?;
@@ -108,7 +114,12 @@ fn table(source: &SourceFile, options: &ImportOptions) -> Result<MotionArrays, I
             .iter()
             .map(|cell| cell.parse::<f64>().ok().filter(|x| x.is_finite()).ok_or(*cell))
             .collect();
+        // pandas numbers columns that have no names.
+        let counts = |row: &[f64]| row.len() > 1 && row.iter().enumerate().all(|(k, x)| *x == k as f64);
         match row {
+            Ok(row) if numbers.values.is_empty() && counts(&row) => {
+                found.header = cells.iter().map(|cell| (*cell).to_owned()).collect()
+            }
             // Names of columns, or a comment above them.
             Err(_) if numbers.values.is_empty() && cells.iter().all(|cell| cell.parse::<f64>().is_err()) => {
                 found.header = cells.iter().map(|cell| cell.trim_matches('"').to_owned()).collect()

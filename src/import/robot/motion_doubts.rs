@@ -28,14 +28,13 @@ const SLOW: f64 = 0.1;
 
 /// The mean distance of the links from where the hinges put them, metres; `None` for a layout without links.
 pub(super) fn link_error(found: &Candidate, arrays: &MotionArrays, robot: &Robot) -> Option<f64> {
-    let order =
-        if found.layout.breadth_first { robot.breadth_first() } else { (0..robot.links.len()).collect() };
+    let order = &found.order.links;
     let places = arrays.get(found.layout, |field| field == RobotField::LinkPlaces)?;
     let frames = found.motion.frames().min(places.frames());
     let (mut sum, mut count) = (0.0, 0);
     for frame in (0..frames).step_by(frames.div_ceil(COMPARED).max(1)) {
         let links = robot.links_in_world(found.motion.base[frame], found.motion.values(frame));
-        for (place, &link) in places.frame(frame).chunks_exact(3).zip(&order) {
+        for (place, &link) in places.frame(frame).chunks_exact(3).zip(order) {
             sum += (links[link].translation - Vec3::from_column_slice(place)).norm();
             count += 1;
         }

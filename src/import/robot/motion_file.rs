@@ -5,13 +5,15 @@
 
 use super::motion_arrays::{FrameNumbers, MotionArrays};
 use super::motion_doubts::{link_error, report_doubts, slip};
+use super::motion_order::MotionOrder;
 use super::robot_error::RobotError;
 use crate::import::format::SourceFile;
 use crate::import::import_error::ImportError;
 use crate::import::import_options::ImportOptions;
-use crate::math::{Quat, RawQuat, Transform, Vec3, exp, same_hemisphere};
+use crate::import::missing_rows::MissingRows;
+use crate::math::{Quat, RawQuat, Transform, Vec3, exp, median, same_hemisphere, slerp};
 use crate::model::{
-    Asset, Character, JointId, ROBOT_LAYOUTS, Robot, RobotField, RobotLayout, RobotMotion, RotationForm,
+    Asset, Character, Clip, JointId, ROBOT_LAYOUTS, Robot, RobotField, RobotLayout, RobotMotion, RotationForm,
 };
 use crate::report::{Shown, Warnings};
 use crate::robot_body::RobotBody;
@@ -23,6 +25,8 @@ use std::sync::Arc;
 pub(super) struct Candidate {
     pub(super) layout: &'static RobotLayout,
     pub(super) motion: RobotMotion,
+    /// In what order the file has hinges and links.
+    pub(super) order: MotionOrder,
     /// Why its rate is what it is, unless the file or the user states it.
     assumed: Option<String>,
     /// Mean deviation of the quaternions' lengths from one.
@@ -43,7 +47,7 @@ pub(in crate::import) fn import(
     let (character, own) = model(robot, options)?;
     let arrays = MotionArrays::read(source, options)?;
     let mut warnings = Warnings::new();
-    let found = best(&arrays, &own, options.rate).ok_or_else(|| {
+    let mut found = best(&arrays, &own, options.rate).ok_or_else(|| {
         let reason =
             format!("it is of no layout for a robot of {} hinges: {}", own.hinges.len(), widths(&arrays));
         RobotError::NoMotion { file: source.name.to_owned(), reason }
@@ -55,16 +59,101 @@ pub(in crate::import) fn import(
         let message = format!("{rate} frames per second were assumed ({reason}; `input.rate` sets it)");
         warnings.add("robot-motion-assumed-rate", message, source.name);
     }
-    if !layout.header && !arrays.header.is_empty() {
-        let message = format!(
-            "the first line names the columns as no layout does: they are read in the order of `{}`",
-            layout.name
-        );
-        warnings.add("robot-motion-columns", message, source.name);
-    }
+    report_names(&found, &arrays, source.name, &mut warnings);
     report_doubts(&found, &arrays, &own, source.name, &mut warnings);
-    let clip = found.motion.clip(source.name, &own);
-    Ok(Asset { character, clips: vec![clip], meant: 0, warnings, beside: Vec::new(), observed: None })
+    fill_gaps(&mut found, &arrays, source, options, &mut warnings)?;
+    let clips = clips(&found, &arrays, &own, source.name, &mut warnings);
+    Ok(Asset { character, clips, meant: 0, warnings, beside: Vec::new(), observed: None })
+}
+
+/// Reports names that no layout or no hinge of the robot has.
+fn report_names(found: &Candidate, arrays: &MotionArrays, place: &str, warnings: &mut Warnings) {
+    let layout = found.layout.name;
+    if !found.layout.header && !arrays.header.is_empty() {
+        let read = match found.order.named {
+            Some(true) => "hinges are read by their names, the base",
+            _ => "they are read",
+        };
+        let message =
+            format!("the first line names the columns as no layout does: {read} in the order of `{layout}`");
+        warnings.add("robot-motion-columns", message, place);
+    } else if found.order.named == Some(false) {
+        let message = format!(
+            "its names of hinges are not those of the robot: they are read in the order of `{layout}`"
+        );
+        warnings.add("robot-motion-names", message, place);
+    }
+}
+
+/// Interpolates the frames that the numbers of a table leave out.
+///
+/// # Errors
+/// Frames out of order, more missing frames than there are, and the memory limit of the file.
+fn fill_gaps(
+    found: &mut Candidate,
+    arrays: &MotionArrays,
+    source: &SourceFile,
+    options: &ImportOptions,
+    warnings: &mut Warnings,
+) -> Result<(), ImportError> {
+    let numbers = frame_numbers(found.layout, arrays, &found.order);
+    let missing = MissingRows::of(&numbers).map_err(|fault| RobotError::NoMotion {
+        file: source.name.to_owned(),
+        reason: fault.said(&numbers),
+    })?;
+    let Some(missing) = missing else { return Ok(()) };
+    let own = &found.motion;
+    let width = own.values(0).len() + 7;
+    options
+        .budget(source.bytes)
+        .reserve_list::<f64>((missing.count * width) as u64, || "the missing frames".to_owned())?;
+    warnings.add("robot-motion-missing-frames", missing.said(numbers.len()), source.name);
+    let mut filled = RobotMotion { rate: own.rate, base: Vec::new(), values: Vec::new() };
+    for (before, share) in missing.rows(&numbers) {
+        let (a, b) = (&own.base[before], &own.base[before + 1]);
+        filled.base.push(Transform::new(
+            slerp(&a.rotation, &b.rotation, share),
+            a.translation.lerp(&b.translation, share),
+        ));
+        let pairs = own.values(before).iter().zip(own.values(before + 1));
+        filled.values.extend(pairs.map(|(a, b)| a + (b - a) * share));
+    }
+    found.motion = filled;
+    Ok(())
+}
+
+/// The clips of a file: one, or those between its split points.
+fn clips(
+    found: &Candidate,
+    arrays: &MotionArrays,
+    robot: &Robot,
+    name: &str,
+    warnings: &mut Warnings,
+) -> Vec<Clip> {
+    let motion = &found.motion;
+    let whole = || vec![motion.clip(name, robot)];
+    let Some(ends) = arrays.get(found.layout, |field| field == RobotField::Ends) else { return whole() };
+    let (ends, frames) = (&ends.values, motion.frames() as f64);
+    let valid = ends.first() == Some(&0.0)
+        && ends.last() == Some(&frames)
+        && ends.iter().all(|end| end.fract() == 0.0)
+        && ends.is_sorted_by(|a, b| a < b);
+    if !valid {
+        let message =
+            format!("its split points do not rise from 0 to its {frames} frames: it is read as one clip");
+        warnings.add("robot-motion-splits", message, name);
+        return whole();
+    }
+    if ends.len() == 2 {
+        return whole();
+    }
+    let part = |(k, ends): (usize, &[f64])| {
+        let [from, to] = [ends[0], ends[1]].map(|end| end as usize);
+        let values = (from..to).flat_map(|frame| motion.values(frame)).copied().collect();
+        let part = RobotMotion { rate: motion.rate, base: motion.base[from..to].to_vec(), values };
+        part.clip(&format!("{name}_{}", k + 1), robot)
+    };
+    ends.windows(2).enumerate().map(part).collect()
 }
 
 /// The robot in a file.
@@ -158,19 +247,17 @@ fn candidate(
     robot: &Robot,
     asked: Option<f64>,
 ) -> Option<Candidate> {
-    let order = if layout.breadth_first { robot.breadth_first() } else { (0..robot.links.len()).collect() };
-    let hinges: Vec<usize> =
-        order.iter().flat_map(|&link| robot.hinges_of(link).map(|(hinge, _)| hinge)).collect();
+    let order = MotionOrder::of(layout, arrays, robot);
     let state = match layout.extension {
-        "csv" => table_state(layout, arrays, &hinges)?,
-        "npz" => array_state(layout, arrays, &order, &hinges)?,
+        "csv" => table_state(layout, arrays, &order)?,
+        "npz" => array_state(layout, arrays, &order)?,
         _ => return None,
     };
     let stated = arrays.get(layout, |field| matches!(field, RobotField::Rate | RobotField::RateArray));
     let stated = stated.and_then(|rate| rate.values.first().copied()).or(asked);
     let (rate, assumed) = match stated {
         Some(rate) => (rate, None),
-        None => usual_rate(layout, arrays).map(|(rate, reason)| (rate, Some(reason)))?,
+        None => usual_rate(layout, arrays, &order).map(|(rate, reason)| (rate, Some(reason)))?,
     };
     let usable = rate.is_finite() && rate > 0.0 && !state.is_empty();
     let mut motion = RobotMotion { rate, base: Vec::new(), values: Vec::new() };
@@ -182,26 +269,29 @@ fn candidate(
         motion.base.push(Transform::new(same_hemisphere(rotation, &last), place));
         motion.values.extend(values);
     }
-    usable.then_some(Candidate { layout, motion, assumed, stretched, doubt: 0.0 })
+    usable.then_some(Candidate { layout, motion, order, assumed, stretched, doubt: 0.0 })
 }
 
 /// The rate of a file that states none, and why: that of its layout, over the step between the numbers of its frames.
-fn usual_rate(layout: &RobotLayout, arrays: &MotionArrays) -> Option<(f64, String)> {
+fn usual_rate(layout: &RobotLayout, arrays: &MotionArrays, order: &MotionOrder) -> Option<(f64, String)> {
     let usual = layout.rate?;
-    let numbered = matches!(layout.fields.first(), Some((_, RobotField::Frame)));
-    let table = arrays.arrays.get("").filter(|_| numbered);
-    let number = |frames: &FrameNumbers, frame: usize| frames.values[frame * frames.width];
-    let step = table.filter(|table| table.frames() > 1).and_then(|table| {
-        let step = number(table, 1) - number(table, 0);
-        let even = (1..table.frames()).all(|f| number(table, f) - number(table, f - 1) == step);
-        (even && step > 1.0).then_some(step)
-    });
+    let numbers = frame_numbers(layout, arrays, order);
+    let step = median(numbers.windows(2).map(|pair| pair[1] - pair[0]).collect());
+    let step = Some(step).filter(|step| *step > 1.0);
     Some(match step {
         Some(step) => {
             (usual / step, format!("`{}` has {usual}, its frames are numbered by {step}", layout.name))
         }
         None => (usual, format!("`{}` states none and usually has this", layout.name)),
     })
+}
+
+/// The numbers that a table has for its frames.
+fn frame_numbers(layout: &RobotLayout, arrays: &MotionArrays, order: &MotionOrder) -> Vec<f64> {
+    let numbered = matches!(layout.fields.first(), Some((_, RobotField::Frame)));
+    let table = arrays.arrays.get("").filter(|_| numbered);
+    let column = order.columns.as_ref().map_or(0, |columns| columns[0]);
+    table.map_or_else(Vec::new, |table| (0..table.frames()).map(|f| table.frame(f)[column]).collect())
 }
 
 /// Place, quaternion and hinges of a frame, in the robot's order.
@@ -225,7 +315,7 @@ fn rotation(values: &[f64], form: RotationForm) -> RawQuat {
 }
 
 /// The frames of a table.
-fn table_state(layout: &RobotLayout, arrays: &MotionArrays, hinges: &[usize]) -> Option<Vec<State>> {
+fn table_state(layout: &RobotLayout, arrays: &MotionArrays, order: &MotionOrder) -> Option<Vec<State>> {
     // What names its columns as a layout does is of that layout; a table with other names is one without.
     let named = |layout: &RobotLayout| {
         let column = |name: &str| arrays.header.iter().any(|cell| cell.contains(name));
@@ -233,24 +323,24 @@ fn table_state(layout: &RobotLayout, arrays: &MotionArrays, hinges: &[usize]) ->
     };
     let fits = layout.header == ROBOT_LAYOUTS.iter().any(named) && layout.header == named(layout);
     let numbers = arrays.arrays.get("").filter(|_| fits)?;
-    let width = |field: RobotField| match field {
-        RobotField::BasePlace(_) | RobotField::BaseRotation(RotationForm::FixedXyzDegrees) => 3,
-        RobotField::BaseRotation(_) => 4,
-        RobotField::Hinges(_) => hinges.len(),
-        _ => 1,
-    };
+    let width = |field: RobotField| field.columns(order.hinges.len());
     if layout.fields.iter().map(|(_, field)| width(*field)).sum::<usize>() != numbers.width {
         return None;
     }
     let in_frame = |frame: usize| {
-        let mut rest = numbers.frame(frame);
+        let written = numbers.frame(frame);
+        let row: Vec<f64> = match &order.columns {
+            Some(columns) => columns.iter().map(|&column| written[column]).collect(),
+            None => written.to_vec(),
+        };
+        let mut rest = row.as_slice();
         let mut state = (Vec3::zeros(), RawQuat::identity(), Vec::new());
         for (_, field) in layout.fields {
             let (own, after) = rest.split_at(width(*field));
             match field {
                 RobotField::BasePlace(scale) => state.0 = Vec3::from_column_slice(own) / *scale,
                 RobotField::BaseRotation(form) => state.1 = rotation(own, *form),
-                RobotField::Hinges(scale) => state.2 = in_order(own, hinges, *scale),
+                RobotField::Hinges(scale) => state.2 = in_order(own, &order.hinges, *scale),
                 _ => {}
             }
             rest = after;
@@ -261,12 +351,8 @@ fn table_state(layout: &RobotLayout, arrays: &MotionArrays, hinges: &[usize]) ->
 }
 
 /// The frames of an archive.
-fn array_state(
-    layout: &RobotLayout,
-    arrays: &MotionArrays,
-    links: &[usize],
-    hinges: &[usize],
-) -> Option<Vec<State>> {
+fn array_state(layout: &RobotLayout, arrays: &MotionArrays, order: &MotionOrder) -> Option<Vec<State>> {
+    let MotionOrder { links, hinges, .. } = order;
     let of = |wanted: fn(RobotField) -> bool, width: usize| {
         arrays.get(layout, wanted).filter(|numbers| numbers.width == width)
     };

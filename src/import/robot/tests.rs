@@ -3,6 +3,8 @@
 #[cfg(feature = "formats")]
 mod motion;
 #[cfg(feature = "formats")]
+mod named_motion;
+#[cfg(feature = "formats")]
 mod leads;
 mod limits;
 

@@ -25,14 +25,14 @@ pub(super) fn swaying() -> Motion {
     Motion::new(Arc::clone(&character), made.clip("sway", &robot))
 }
 
-fn written(motion: &Motion, extension: &str, layout: &str) -> Vec<u8> {
+pub(super) fn written(motion: &Motion, extension: &str, layout: &str) -> Vec<u8> {
     let robot = RobotOptions { layout: layout.into(), rate: 50.0, ..RobotOptions::default() };
     let options = ExportOptions { stem: "sway".into(), robot, ..ExportOptions::default() };
     let format = Format::of(extension).unwrap();
     save(std::slice::from_ref(motion), format, &options).unwrap().0.remove(0).bytes
 }
 
-fn read(bytes: &[u8], extension: &str) -> Asset {
+pub(super) fn read(bytes: &[u8], extension: &str) -> Asset {
     read_at(bytes, extension, Some(50.0))
 }
 
@@ -42,7 +42,7 @@ fn read_at(bytes: &[u8], extension: &str, rate: Option<f64>) -> Asset {
 }
 
 /// The first words of every warning.
-fn codes(asset: &Asset) -> Vec<&'static str> {
+pub(super) fn codes(asset: &Asset) -> Vec<&'static str> {
     asset.warnings.iter().map(|w| w.code).filter(|code| *code != "robot-layout").collect()
 }
 

@@ -1,6 +1,6 @@
 //! What `posemill inspect` prints of a robot: its hinges in the order of trackers' files.
 
-use crate::model::Robot;
+use crate::model::{Hinge, Robot};
 use crate::report::{one_line, rounded};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -17,15 +17,23 @@ pub fn robot_page(robot: &Robot) -> String {
             .range
             .map_or("no limits".to_owned(), |[low, high]| format!("{:.1} to {:.1}", unit(low), unit(high)));
         let kind = if hinge.slides { ", slides" } else { "" };
-        let follows = hinge.follows.as_ref();
-        let follows =
-            follows.map_or(String::new(), |f| format!(", follows {}", one_line(&robot.hinges[f.hinge].name)));
+        let follows = match (&hinge.follows, locked(hinge)) {
+            (_, Some(value)) => format!(", locked at {:.1}", unit(value)),
+            (Some(f), None) => format!(", follows {}", one_line(&robot.hinges[f.hinge].name)),
+            (None, None) => String::new(),
+        };
         let name = one_line(&hinge.name);
         let _ = writeln!(text, "  {k:>3} {name:widest$}  {link}, {range}{kind}{follows}");
     }
     let shapes: usize = robot.links.iter().map(|link| link.shapes.len()).sum();
     let _ = writeln!(text, "{} links, {shapes} shapes for collisions", robot.links.len());
     text
+}
+
+/// The value at which a hinge is locked: its coupling is a constant.
+fn locked(hinge: &Hinge) -> Option<f64> {
+    let coupling = hinge.follows.as_ref().filter(|f| f.coefficients[1..].iter().all(|x| *x == 0.0));
+    coupling.map(|coupling| hinge.zero + coupling.coefficients[0])
 }
 
 /// Links and hinges as JSON: metres, radians.
@@ -38,7 +46,8 @@ pub fn robot_document(robot: &Robot) -> Value {
             "axis": [hinge.axis.x, hinge.axis.y, hinge.axis.z],
             "range": hinge.range,
             "speed": hinge.speed.map(rounded),
-            "follows": hinge.follows.as_ref().map(|f| &robot.hinges[f.hinge].name),
+            "locked": locked(hinge).map(rounded),
+            "follows": hinge.follows.as_ref().filter(|_| locked(hinge).is_none()).map(|f| &robot.hinges[f.hinge].name),
         })
     });
     let links = robot.links.iter().map(|link| {

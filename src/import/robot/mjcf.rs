@@ -11,7 +11,7 @@ use super::xml_element::Element;
 use super::xml_files::XmlTree;
 use crate::math::{Transform, Vec3};
 use crate::model::{Coupling, Hinge, Robot};
-use crate::report::Warnings;
+use crate::report::{Warnings, shortened};
 use roxmltree::Node;
 
 /// What the frames around a body of the world state.
@@ -66,6 +66,7 @@ pub(super) fn read(tree: &XmlTree<'_>, name: &str) -> Result<(Robot, Warnings), 
         let message = format!("{} bodies beside the robot are left out", bodies.len() - 1);
         parts.warnings.add("robot-scene", message, tree.file());
     }
+    float_base(&mut parts, tree.file());
     couple(tree, &defaults, &sections, &mut parts)?;
     parts.robot(tree.root().attribute("model").unwrap_or(name), tree.file())
 }
@@ -176,7 +177,7 @@ impl<'d, 't> MjcfReader<'d, 't> {
     }
 }
 
-/// Reads `equality/joint`: hinges that follow others.
+/// Reads `equality/joint`: hinges that follow others, or are locked.
 fn couple<'d>(
     tree: &'d XmlTree<'_>,
     defaults: &'d MjcfDefaults<'d>,
@@ -185,21 +186,49 @@ fn couple<'d>(
 ) -> Result<(), RobotError> {
     let equalities = sections.iter().filter(|node| node.has_tag_name("equality"));
     for node in equalities.flat_map(|section| tree.children(*section)) {
-        if !node.has_tag_name("joint") {
+        let element = defaults.element_as(tree, node, None, "equality");
+        if element.text("active") == Some("false") {
             continue;
         }
-        let element = defaults.element(tree, node, None);
-        let find = |key: &str| {
-            let name = element.text(key)?;
-            parts.hinges.iter().position(|hinge| hinge.name == name)
-        };
-        let (Some(one), Some(other)) = (find("joint1"), find("joint2")) else { continue };
-        let written = element.numbers("polycoef")?.unwrap_or_else(|| vec![0.0, 1.0]);
-        let mut coefficients = [0.0; 5];
+        if !node.has_tag_name("joint") {
+            let message =
+                format!("`equality/{}` is not read: what it ties moves freely", node.tag_name().name());
+            parts.warnings.add("robot-equality", message, tree.file());
+            continue;
+        }
+        let find = |name: &str| parts.hinges.iter().position(|hinge| hinge.name == name);
+        let Some(one) = element.text("joint1").and_then(find) else { continue };
+        // Without a second joint the first is locked: it is coupled to itself until couplings are resolved.
+        let Some(hinge) = element.text("joint2").map_or(Some(one), find) else { continue };
+        let mut coefficients = [0.0, 1.0, 0.0, 0.0, 0.0];
+        let written = element.numbers("polycoef")?.unwrap_or_default();
         coefficients.iter_mut().zip(&written).for_each(|(to, from)| *to = *from);
-        if one != other && element.text("active") != Some("false") {
-            parts.hinges[one].follows = Some(Coupling { hinge: other, coefficients });
+        if one != hinge || element.text("joint2").is_none() {
+            parts.hinges[one].follows = Some(Coupling { hinge, coefficients });
         }
     }
     Ok(())
+}
+
+/// Takes three slides and three hinges of the first body for the floating base that they are.
+fn float_base(parts: &mut RobotParts, file: &str) {
+    /// Smallest volume that three axes of length one span and are independent: 0 in a plane, 1 at right angles.
+    const SPANS: f64 = 0.1;
+    let own: Vec<&Hinge> = parts.hinges.iter().take_while(|hinge| hinge.link == 0).collect();
+    let spans = |slides: bool| {
+        let axes: Vec<Vec3> =
+            own.iter().filter(|hinge| hinge.slides == slides).map(|hinge| hinge.axis).collect();
+        matches!(axes[..], [a, b, c] if a.dot(&b.cross(&c)).abs() > SPANS)
+    };
+    if own.len() != 6 || !spans(true) || !spans(false) {
+        return;
+    }
+    let message = format!(
+        "three slides and three hinges of the first body, `{}` to `{}`, are read as the floating base: files have its place and \
+         rotation in their stead",
+        shortened(&own[0].name),
+        shortened(&own[5].name)
+    );
+    parts.warnings.add("robot-floating-base", message, file);
+    parts.hinges.drain(..6);
 }

@@ -92,9 +92,20 @@ impl<'d> MjcfDefaults<'d> {
         node: Node<'d, 't>,
         class: Option<&str>,
     ) -> Element<'d, 't> {
+        self.element_as(tree, node, class, node.tag_name().name())
+    }
+
+    /// An element with the defaults that its class has for the tag `tag`.
+    pub(super) fn element_as<'t>(
+        &'d self,
+        tree: &'d XmlTree<'t>,
+        node: Node<'d, 't>,
+        class: Option<&str>,
+        tag: &str,
+    ) -> Element<'d, 't> {
         let class = node.attribute("class").or(class).unwrap_or(self.main);
         let inherited = self.classes.get(class).or_else(|| self.classes.get(self.main));
-        Element { tree, node, inherited: inherited.and_then(|c| c.get(node.tag_name().name())) }
+        Element { tree, node, inherited: inherited.and_then(|c| c.get(tag)) }
     }
 
     /// Whether a hinge with a range is limited.

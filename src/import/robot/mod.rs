@@ -6,6 +6,7 @@
 mod robot_error;
 mod xml_files;
 mod xml_element;
+mod couplings;
 mod robot_parts;
 mod mjcf_defaults;
 mod mjcf_shape;

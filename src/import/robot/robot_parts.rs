@@ -1,5 +1,6 @@
 //! The links and hinges that a reader finds, and the checks that hold for every format.
 
+use super::couplings::resolve;
 use super::robot_error::RobotError;
 use super::xml_element::Element;
 use crate::math::Transform;
@@ -96,6 +97,7 @@ impl RobotParts {
             );
             self.warnings.add("robot-meshes", message, file);
         }
+        resolve(&mut self.hinges, file, &mut self.warnings);
         let mut robot = Robot { name: name.to_owned(), links: self.links, hinges: self.hinges };
         if robot.hinges_of(0).next().is_some() {
             add_base(&mut robot, &self.names);

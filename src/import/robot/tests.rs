@@ -6,6 +6,7 @@ mod motion;
 mod named_motion;
 #[cfg(feature = "formats")]
 mod leads;
+mod couplings;
 mod limits;
 
 use crate::import::{ImportError, ImportOptions, from_bytes, load};

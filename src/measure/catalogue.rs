@@ -378,4 +378,10 @@ pub const MEASURES: &[Measure] = &[
         Some(acceptable::HINGE_SPEED),
         "greatest speed of a hinge (ProtoMotions filters by it)",
     ),
+    measure(
+        "robot_speed_ratio_max",
+        "1",
+        Some(acceptable::HINGE_SPEED_RATIO),
+        "greatest speed of a hinge over the highest that the robot's file states for it",
+    ),
 ];

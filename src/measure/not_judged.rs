@@ -40,7 +40,8 @@ pub const OF_THE_RESULT: &[&str] = &["body_skin_below_floor", "bone_stretch", "a
 
 /// Measures with a limit of robots, by their own shapes and hinges.
 #[cfg(test)]
-pub const OF_ROBOTS: &[&str] = &["robot_out_of_range_max", "robot_penetration_max", "robot_hinge_speed_max"];
+pub const OF_ROBOTS: &[&str] =
+    &["robot_out_of_range_max", "robot_penetration_max", "robot_hinge_speed_max", "robot_speed_ratio_max"];
 
 /// The measures with a limit of bodies with skins: a robot's soles are those of its shapes, and its hinges cannot follow limbs.
 pub fn of_bodies() -> Vec<&'static str> {

@@ -61,10 +61,22 @@ pub(super) fn robot(motion: &Motion, contacts: Option<&Contacts>) -> Vec<Metric>
     };
     let speeds: Vec<f64> = (1..frames).map(step).collect();
     found.push(metric("robot_hinge_speed_max", speeds.iter().copied().fold(0.0, f64::max)));
+    found.extend(speed_ratio(&body, &own).map(|ratio| metric("robot_speed_ratio_max", ratio)));
     let jumps = speeds.iter().filter(|speed| **speed > JUMPS * JUMP_RATE).count();
     found.push(metric("robot_jumps", jumps as f64));
     found.extend(contacts.map(|contacts| planted(&states, contacts, own.rate)).into_iter().flatten());
     found
+}
+
+/// The greatest speed of a hinge over the highest speed that the robot's file states for it; `None` if it states none.
+fn speed_ratio(body: &RobotBody, own: &RobotMotion) -> Option<f64> {
+    let fastest: Vec<(usize, f64)> =
+        (body.robot.hinges.iter().enumerate()).filter_map(|(k, hinge)| Some((k, hinge.speed?))).collect();
+    let ratio = |frame: usize| {
+        let (before, now) = (own.values(frame - 1), own.values(frame));
+        fastest.iter().map(|(k, most)| (now[*k] - before[*k]).abs() * own.rate / most).fold(0.0, f64::max)
+    };
+    (!fastest.is_empty()).then(|| (1..own.frames()).map(ratio).fold(0.0, f64::max))
 }
 
 fn state(body: &RobotBody, own: &RobotMotion, frame: usize) -> FrameState {

@@ -7,7 +7,7 @@ use super::chain_rows::{ChainRows, RowsLink};
 use super::normal_equations::NormalEquations;
 use super::robot_goals::Goals;
 use super::robot_settings::{
-    FLOOR_MARGIN, POSTURE, RATE, SMOOTH, SMOOTH_BASE, SPEED_SHARE, SPEED_WIDTH, Settings,
+    FLOOR_MARGIN, POSTURE, RATE, SMOOTH, SMOOTH_BASE, SPEED_SHARE, SPEED_WIDTH, SPEED_WIDTH_SHARE, Settings,
 };
 use super::robot_state::{Placed, RobotState, Unknowns};
 use crate::math::{Mat3, Quat, Vec3, hat, log};
@@ -249,7 +249,7 @@ impl<'a> Writer<'a> {
         let Equations { unknowns, goals, .. } = self.equations;
         let (scale, dt, first) = (self.equations.per_frame(), self.equations.dt(), self.first(frame));
         let linked = frame > 0 && !goals.cut[frame];
-        let (posture, speed_weight) = (scale * square(POSTURE), scale * square(SPEED_WIDTH));
+        let posture = scale * square(POSTURE);
         for (k, &hinge) in unknowns.hinges.iter().enumerate() {
             let at = self.states[frame].values[hinge];
             let unknown = first + 6 + k;
@@ -263,7 +263,8 @@ impl<'a> Writer<'a> {
             if speed.abs() > most {
                 let excess = speed - most.copysign(speed);
                 let columns = [unknown - unknowns.count, unknown];
-                self.into.add(&columns, &[-1.0 / dt, 1.0 / dt], excess, speed_weight);
+                let weight = scale * square(SPEED_WIDTH.min(SPEED_WIDTH_SHARE * unknowns.fastest[hinge]));
+                self.into.add(&columns, &[-1.0 / dt, 1.0 / dt], excess, weight);
             }
         }
     }

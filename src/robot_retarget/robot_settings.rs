@@ -105,6 +105,8 @@ pub(super) const RANGE: f64 = 0.98;
 pub(super) const SPEED_SHARE: f64 = 0.9;
 /// Width of the excess of a speed, radians per second.
 pub(super) const SPEED_WIDTH: f64 = 0.5;
+/// The same as a share of the highest speed, for hinges slower than 10 rad/s.
+pub(super) const SPEED_WIDTH_SHARE: f64 = 0.05;
 /// Highest speed of a hinge whose file states none, radians per second: that of the motors of common humanoids.
 pub(super) const USUAL_SPEED: f64 = 20.0;
 /// Width of smoothness at the cutoff, radians.

@@ -139,6 +139,20 @@ fn a_walk_points_its_limbs_as_the_take_does_inside_all_limits() {
 }
 
 /// The robot's legs decide its size, and the world has no preferred place or direction.
+/// The walk moves hips and knees by 4 rad/s: motors that are half as fast are late, and not overrun.
+#[test]
+fn hinges_stay_below_the_speed_that_a_slow_robots_file_states() {
+    let mut own = (*robot()).clone();
+    own.hinges.iter_mut().for_each(|hinge| hinge.speed = Some(2.0));
+    let found = RobotRetarget::new(&Arc::new(own)).unwrap().apply(&slow("walk.bvh", 60), &[]).unwrap();
+    let speed = |frame: usize| {
+        let pairs = found.values(frame - 1).iter().zip(found.values(frame));
+        pairs.map(|(a, b)| (b - a).abs() * found.rate).fold(0.0, f64::max)
+    };
+    let fastest = (1..found.frames()).map(speed).fold(0.0, f64::max);
+    assert!(fastest < 2.0, "{fastest}");
+}
+
 #[test]
 fn a_take_that_is_larger_and_elsewhere_gives_the_same_hinges() {
     let motion = slow("walk.bvh", 40);

@@ -80,6 +80,33 @@ fn each_limit_of_robots_has_a_fault_that_it_alone_sees() {
     assert_eq!(flipped, ["robot_hinge_speed_max"]);
 }
 
+/// A wrist turns by 0.2 radians in a frame of 30 Hz, 6 rad/s: any robot may, unless its file says less.
+#[test]
+fn a_hinge_that_is_faster_than_its_file_allows_is_over() {
+    let turned = standing(|made| made.values[20] += 0.2);
+    let found = |fastest: Option<f64>| {
+        let mut character = (*turned.character).clone();
+        let mut own = (**character.robot.as_ref().unwrap()).clone();
+        own.hinges[20].speed = fastest;
+        character.robot = Some(Arc::new(own));
+        let motion = Motion::new(Arc::new(character), turned.clip.clone());
+        let found = robot(&motion, None);
+        let ratio = found.iter().find(|m| m.name == "robot_speed_ratio_max").map(|m| m.value);
+        let over: Vec<String> = found
+            .into_iter()
+            .filter(|m| m.at_most.is_some_and(|limit| m.value > limit))
+            .map(|m| m.name)
+            .collect();
+        (ratio, over)
+    };
+    assert_eq!(found(None), (None, Vec::new()));
+    let (ratio, over) = found(Some(7.0));
+    assert!((ratio.unwrap() - 6.0 / 7.0).abs() < 1e-9 && over.is_empty(), "{over:?}");
+    let (ratio, over) = found(Some(5.0));
+    assert!((ratio.unwrap() - 1.2).abs() < 1e-9);
+    assert_eq!(over, ["robot_speed_ratio_max"]);
+}
+
 #[test]
 fn a_robot_that_stands_is_faultless_and_each_fault_is_found_by_its_measure() {
     let good = measured(|_| ());

@@ -113,8 +113,8 @@ fn rotations_are_nearer_to_the_truth_than_those_of_other_fits() {
         assert_eq!(found.jumps, [0.0; 2], "{noise} m");
         for (name, other) in others {
             other.print(name);
-            for k in 2..PARTS.len() {
-                assert!(found.highs[k] < other.highs[k], "{noise} m, {}, {name}", PARTS[k]);
+            for (k, part) in PARTS.iter().enumerate().skip(2) {
+                assert!(found.highs[k] < other.highs[k], "{noise} m, {part}, {name}");
             }
         }
     }

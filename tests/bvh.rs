@@ -601,7 +601,11 @@ fn milliseconds_written_for_seconds_are_noticed() {
     }
     // A pose a second is a list of poses; slower than ten a second nothing is captured.
     assert_eq!(rate("1"), (1.0, false));
-    assert_eq!(rate("120"), (1.0 / 120.0, false));
+    assert_eq!(rate("110"), (1.0 / 110.0, false));
+    // What nobody writes for milliseconds is the rate itself.
+    for hertz in ["24", "30", "60", "120"] {
+        assert_eq!(rate(hertz), (hertz.parse().unwrap(), false), "{hertz}");
+    }
 }
 
 /// Feet below a root bone move through the world: where they happen to be nearer to zero than to their OFFSETs says nothing about

@@ -78,6 +78,43 @@ fn a_result_without_its_take_names_the_take() {
 }
 
 #[test]
+fn a_take_that_hovers_is_not_good_without_its_source() {
+    let studio = studio();
+    let hovering = data("damaged/walk.bvh");
+    let output = posemill(&studio, &["measure", hovering.to_str().unwrap(), "walk.bvh", "--json"]);
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let word = |k: usize| &document["results"][k]["verdict"]["word"];
+    assert_eq!((word(0), word(1)), (&"over".into(), &"good".into()), "{document}");
+}
+
+#[test]
+fn a_result_without_a_clip_does_not_stop_the_others() {
+    let studio = studio();
+    let output = posemill(&studio, &["measure", "hero.glb", "walk.bvh", "--json"]);
+    assert_eq!(code(&output), 1, "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("`hero.glb` holds no motion"));
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(document["results"][0]["file"], "walk.bvh");
+}
+
+#[test]
+fn soles_without_skin_are_said_to_be_guesses_and_a_calibration_is_that_of_the_take() {
+    let studio = studio();
+    let run = |arguments: &[&str]| {
+        let output = posemill(&studio, arguments);
+        assert_eq!(code(&output), 0, "{}", text(&output.stderr));
+        text(&output.stderr)
+    };
+    run(&["convert", "hero_walk.glb", "-o", "hero_walk.bvh"]);
+    let said = run(&["measure", "hero_walk.bvh", "--source", "walk.bvh"]);
+    assert!(said.contains("has no skin: soles are estimated from joints"), "{said}");
+    run(&["calibrate", "walk.bvh", "-o", "pose.bvh"]);
+    let calibrated = ["--set", "input.calibration.file=pose.bvh"];
+    let said = run(&[&["measure", "hero_walk.glb", "--source", "walk.bvh"], &calibrated[..]].concat());
+    assert!(!said.contains("has no skin"), "{said}");
+}
+
+#[test]
 fn retargeted_feet_rest_where_the_copy_slides_and_nothing_else_is_done_to_legs() {
     let studio = studio();
     fs::copy(data("mannequin.glb"), studio.path().join("person.glb")).unwrap();

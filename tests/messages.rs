@@ -132,7 +132,7 @@ const CASES: &[Case] = &[
     Case {
         files: &[("h.glb", "@robot.glb")],
         arguments: &["measure", "h.glb"],
-        exit: 2,
+        exit: 1,
         stderr: "error: `h.glb` holds no motion\n  hint: list its content with `posemill inspect`\n",
     },
     Case {

@@ -7,6 +7,8 @@ use crate::model::{JointId, ModelPose, Rig, Role, Side};
 const COINCIDENT: f64 = 1e-3;
 /// Least cosine between shin and up axis that is assumed (60 degrees): bounds the ankle height of a leg that lies flat.
 const FLATTEST_SHIN: f64 = 0.5;
+/// Shin and foot over the thigh, (0.246 + 0.039) / 0.245 (Winter 1990, table 4.1): where a leg ends at its knee joint.
+const BELOW_KNEE: f64 = 1.16;
 /// Cosine between trunk and legs (45 degrees) above which they are in line.
 const IN_LINE: f64 = 0.7;
 /// Cosine of 40 degrees: trunks and legs nearer to vertical than this are upright.
@@ -146,7 +148,8 @@ pub fn tilt(rig: &Rig, rest: &ModelPose, figure: &Figure) -> Quat {
     }
 }
 
-/// Height along `up` of the lowest joint or tip of the legs; of the whole skeleton without legs.
+/// Height along `up` of the lowest joint or tip of the legs; of the whole skeleton without legs. A leg whose last joint is the
+/// knee has a shin and a foot all the same.
 fn lowest(rig: &Rig, rest: &ModelPose, up: &Vec3) -> f64 {
     let skeleton = rig.skeleton();
     let thighs: Vec<JointId> = Side::BOTH.iter().filter_map(|&s| rig.joint(Role::UpperLeg(s))).collect();
@@ -159,6 +162,16 @@ fn lowest(rig: &Rig, rest: &ModelPose, up: &Vec3) -> f64 {
         low = low.min(joint.translation.dot(up));
         if let Some(tip) = skeleton.joint(id).tip {
             low = low.min(joint.point(&tip).dot(up));
+        }
+    }
+    for side in Side::BOTH {
+        let [hip, knee] = [Role::UpperLeg(side), Role::LowerLeg(side)].map(|role| rig.joint(role));
+        if let (Some(hip), Some(knee)) = (hip, knee)
+            && skeleton.joint(knee).tip.is_none()
+            && !skeleton.parents().contains(&Some(knee))
+        {
+            let [hip, knee] = [hip, knee].map(|id| rest.position(id));
+            low = low.min(knee.dot(up) - BELOW_KNEE * (knee - hip).norm());
         }
     }
     low
@@ -198,5 +211,34 @@ mod tests {
         assert_eq!(of([0.5, -0.4], [0.5, 0.4], [0.05, 0.4], [0.05, -0.4]), Posture::FourLegs);
         // A dog in a file whose up axis is not known: its trunk is vertical, its legs are level.
         assert_eq!(of([0.4, 0.0], [1.2, 0.0], [1.2, 0.45], [0.4, 0.45]), Posture::FourLegs);
+    }
+
+    #[test]
+    fn legs_that_end_at_the_knee_are_as_long_as_those_with_feet() {
+        let leg = |joints: &[(fn(Side) -> Role, f64)]| {
+            let root = Joint::new("root", None, Transform::identity());
+            let (mut all, mut roles) = (vec![root], Vec::new());
+            for side in Side::BOTH {
+                let mut parent = 0;
+                for (role, y) in joints {
+                    let from = joints.iter().take_while(|j| j.1 > *y).last().map_or(0.0, |j| j.1);
+                    let x = if parent == 0 { 0.1 * side.sign() } else { 0.0 };
+                    let at = Transform::from_translation(Vec3::new(x, y - from, 0.0));
+                    roles.push((role(side), Assignment::new(JointId::new(all.len()), 1.0, "made")));
+                    all.push(Joint::new(role(side).to_string(), Some(JointId::new(parent)), at));
+                    parent = all.len() - 1;
+                }
+            }
+            let rig = Rig::new(Skeleton::new(all).unwrap(), roles);
+            let figure = Figure::of(&rig, &rig.skeleton().rest_model_pose()).unwrap();
+            [figure.leg, figure.sole]
+        };
+        let whole = leg(&[(Role::UpperLeg, 0.98), (Role::LowerLeg, 0.49), (Role::Foot, 0.0)]);
+        assert!((whole[0] - 0.98).abs() < 1e-12 && whole[1] == 0.0, "{whole:?}");
+        let cut = leg(&[(Role::UpperLeg, 0.98), (Role::LowerLeg, 0.49)]);
+        assert!(
+            (cut[0] - 0.49 * 2.16).abs() < 1e-12 && (cut[1] - 0.49 * (1.0 - 1.16)).abs() < 1e-12,
+            "{cut:?}"
+        );
     }
 }

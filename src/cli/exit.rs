@@ -47,6 +47,9 @@ pub enum Failure {
         /// The reason.
         error: ImportError,
     },
+    /// A file without a clip, where one is needed.
+    #[error("`{0}` holds no motion\nlist its content with `posemill inspect`")]
+    NoMotion(String),
     /// An output file.
     #[error(transparent)]
     Write(#[from] WriteError),
@@ -88,9 +91,11 @@ impl Failure {
     /// The exit code. A file that exists but is invalid is an input that failed.
     pub fn exit(&self) -> Exit {
         match self {
-            Failure::Map(_) | Failure::Import { .. } | Failure::Write(_) | Failure::Simulation { .. } => {
-                Exit::SomeFailed
-            }
+            Failure::Map(_)
+            | Failure::Import { .. }
+            | Failure::NoMotion(_)
+            | Failure::Write(_)
+            | Failure::Simulation { .. } => Exit::SomeFailed,
             Failure::Plan(_) | Failure::Takes(_) | Failure::Scene(_) | Failure::Argument(_) => Exit::NoStart,
         }
     }

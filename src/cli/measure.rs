@@ -88,21 +88,25 @@ struct ExceededThreshold {
 pub fn run(arguments: &MeasureArguments, console: &Console) -> Result<Exit, Failure> {
     let fail_on = Threshold::all(&arguments.fail_on).map_err(|e| Failure::Argument(e.to_string()))?;
     let source = arguments.source.as_deref().map(|path| load(path, &arguments.sets)).transpose()?;
+    // A calibration belongs to the take: the joints of the results may have other names and another rest pose.
+    let of_take = |set: &&String| source.is_some() && set.trim_start().starts_with("input.calibration");
+    let sets: Vec<String> = arguments.sets.iter().filter(|set| !of_take(set)).cloned().collect();
     let mut results: Vec<MeasuredClip> = Vec::new();
     let mut failed = false;
     for file in &arguments.results {
-        let asset = match load(file, &arguments.sets) {
+        let measured = load(file, &sets).and_then(|asset| {
+            if source.is_none() && arguments.results.len() == 1 {
+                name_take(&asset, &file.shown(), console);
+            }
+            of_file(file, asset, source.as_ref(), arguments, console)
+        });
+        match measured {
             Err(failure) if arguments.results.len() > 1 && failure.exit() == Exit::SomeFailed => {
                 console.error(failure);
                 failed = true;
-                continue;
             }
-            loaded => loaded?,
-        };
-        if source.is_none() && arguments.results.len() == 1 {
-            name_take(&asset, &file.shown(), console);
+            measured => results.extend(measured?),
         }
-        results.extend(of_file(file, asset, source.as_ref(), arguments, console)?);
     }
     let exceeded = exceeded(&results, &fail_on);
     let label = |m: &MeasuredClip| {
@@ -162,9 +166,7 @@ fn of_file(
     }
     let (name, shown) = (file.display().to_string(), file.shown());
     if asset.clips.is_empty() {
-        return Err(Failure::Argument(format!(
-            "`{shown}` holds no motion\nlist its content with `posemill inspect`"
-        )));
+        return Err(Failure::NoMotion(shown));
     }
     let context = MetricContext::new(&asset.character);
     let takes: Vec<String> = source.map_or_else(Vec::new, |s| take_names(s, arguments.source.as_deref()));
@@ -198,6 +200,13 @@ fn of_file(
         let (from, made, hints) = match take {
             Some(take) => {
                 let source = ReferenceMotion::of(take, &motion)?;
+                let guessed = source.has_another_character() && motion.character.meshes.is_empty();
+                if guessed {
+                    console.warning(format!(
+                        "{shown} has no skin: soles are estimated from joints, so heights of feet are uncertain by centimetres\n\
+                         measure the result as glTF, VRM, FBX or USD for the verdict of the run"
+                    ));
+                }
                 let (own, theirs) = (motion.clip.frames(), source.frames());
                 if own.abs_diff(theirs) > 1 {
                     console.warning(format!(
@@ -206,7 +215,7 @@ fn of_file(
                 }
                 let made = source.assess(&context, &motion);
                 // Trying stages takes as long as the stages do: for one result that somebody looks at.
-                let alone = arguments.results.len() == 1 && !arguments.json;
+                let alone = arguments.results.len() == 1 && !arguments.json && !guessed;
                 let judge = |motion: &Motion| source.assess(&context, motion);
                 let plain = alone.then(|| source.copy());
                 let tried =

@@ -111,7 +111,10 @@ pub fn detect(motion: &Motion, options: &ContactOptions) -> Contacts {
     };
     let rate = motion.clip.sample_rate;
     let pelvis = tracks.iter().find(|t| t.part == ContactPart::Pelvis);
-    let floor = Floor::plane(height).with_plateaus(&tracks, pelvis, scale, rate);
+    let floor = Floor::plane(height);
+    // A body that never comes near a floor that is given hovers over it: its soles do not make stairs of the air.
+    let hovers = options.ground.is_some() && !floor.is_reached(&tracks, scale);
+    let floor = if hovers { floor } else { floor.with_plateaus(&tracks, pelvis, scale, rate) };
     let speeds = speeds(options, &tracks, scale);
     let signals: Vec<Signal> =
         tracks.par_iter().filter(|t| wanted(t.part)).map(|t| Signal::of(t, &floor, scale, rate)).collect();

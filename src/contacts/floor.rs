@@ -60,6 +60,12 @@ impl Floor {
         raised.iter().find(|(frames, _)| frames.contains(&frame)).map_or(self.height, |r| r.1)
     }
 
+    /// Whether a sole is ever lower than the least height of a plateau.
+    pub fn is_reached(&self, tracks: &[PointTrack], scale: f64) -> bool {
+        let soles = tracks.iter().filter(|t| t.part.of_foot());
+        soles.flat_map(|t| &t.at).any(|at| at.y - self.height < RAISED * scale)
+    }
+
     /// Adds the plateaus of both feet; `rate` in hertz.
     pub fn with_plateaus(
         mut self,
@@ -190,6 +196,13 @@ mod tests {
         let feet = feet(&[(0.0, 0.0); 6], &raised);
         let floor = Floor::plane(0.0).with_plateaus(&feet, None, 1.0, RATE);
         assert!((0..150).all(|f| floor.under(ContactPart::Ball(Side::Right), f) == 0.0));
+    }
+
+    #[test]
+    fn a_body_that_hovers_does_not_reach_the_floor() {
+        let reached =
+            |height| Floor::plane(0.0).is_reached(&feet(&[(height, 0.0); 3], &[(0.3, 0.0); 3]), 1.0);
+        assert_eq!([0.12, 0.02, -0.05].map(reached), [false, true, true]);
     }
 
     #[test]

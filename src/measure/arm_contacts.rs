@@ -21,6 +21,8 @@ const TOUCH: f64 = 0.04;
 const KEPT: f64 = 0.05;
 /// A hand nearer than this may be moved to keep its distance from the body, metres. Chosen: about the width of a hand.
 const NEAR: f64 = 0.088;
+/// An arm whose hand is farther from the body than this holds nothing there any more, metres: what may be moved, and what is lost.
+const LET_GO: f64 = NEAR + KEPT;
 /// A forearm within this angle of straight down hangs: the hand is beside hip and thigh without touching them on purpose.
 const HANGING: f64 = std::f64::consts::FRAC_PI_4;
 /// Time in which an arm goes to the floor and leaves it, seconds: that of a step.
@@ -45,7 +47,7 @@ struct ArmGaps {
 pub struct ArmContacts {
     /// Frames from one sample to the next.
     stride: usize,
-    /// By side and sample, whether the arm holds a contact or would be in the body.
+    /// By side and sample, whether the arm holds a contact as the take's does, or is pushed out of the body.
     held: [Vec<bool>; 2],
     /// By side, the frames in which it leans on the floor.
     leaning: [Vec<Range<usize>>; 2],
@@ -80,7 +82,11 @@ impl ArmContacts {
                 let (Some(from), Some(plain), Some(own)) = (from[side], plain[side], own[side]) else {
                     continue;
                 };
-                made.held[side].push(from.near < NEAR || plain.inside < 0.0);
+                // A touch that is lost has a measure of its own.
+                let touches = from.touch.iter().any(|gap| *gap < TOUCH);
+                let near = from.near < NEAR && own.near < LET_GO;
+                let pushed_out = plain.inside < 0.0 && own.inside < NEAR;
+                made.held[side].push(touches || near || pushed_out);
                 for (there, here) in from.touch.iter().zip(&own.touch).filter(|(there, _)| **there < TOUCH) {
                     made.touches += usize::from(here.is_finite());
                     made.lost += usize::from(here.is_finite() && *here > KEPT + there.max(0.0));

@@ -1,6 +1,6 @@
 //! A fault that is made on purpose is seen by its own measure, and by no other one: limbs, trunk, smoothness, bones.
 
-use super::fault_scene::{DEGREE, Scene, changed, joint, resting, rotate};
+use super::fault_scene::{DEGREE, Scene, asset, changed, joint, resting, rotate};
 use posemill::math::{Vec3, exp};
 use posemill::measure::MEASURES;
 use posemill::model::{ModelPose, Role, Side};
@@ -68,6 +68,16 @@ fn an_arm_that_goes_another_way() {
         rotate(&scene.copy.character, pose, hand, exp(&(Vec3::y() * (-15.0 * DEGREE))));
     });
     assert_eq!(scene.added(&lower), ["limb_error_p95"]);
+}
+
+#[test]
+fn an_arm_that_hangs_in_the_take_and_is_raised() {
+    let scene = Scene::own(asset("wave.bvh").motion(0).unwrap());
+    let arm = joint(&scene.copy, Role::UpperArm(Side::Left));
+    let raised = changed(&scene.copy, |_, pose| {
+        rotate(&scene.copy.character, pose, arm, exp(&(Vec3::z() * (80.0 * DEGREE))))
+    });
+    assert!(scene.added(&raised).contains(&"limb_error_p95".to_owned()));
 }
 
 #[test]

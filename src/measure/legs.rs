@@ -115,25 +115,26 @@ impl LimbComparison {
     }
 
     /// The angle of the line from hips to shoulders to where the copy's would be if it leaned as the source's does;
-    /// `None` of bodies without shoulders.
+    /// `None` of bodies without both shoulders.
     fn trunk_error(&self, source: &Motion, copy: &Motion) -> Option<Metric> {
         let lean = |m: &Motion| {
             let rest = m.character.calibration_pose();
-            LimbFrame::read(&m.character.rig, &rest).map(|i| (i.trunk(), i.hips))
+            let frame = LimbFrame::read(&m.character.rig, &rest)?;
+            Some((frame.trunk()?, frame.hips))
         };
         let ((u0, s0), (v0, t0)) = (lean(source)?, lean(copy)?);
-        if !(u0.norm() > 0.0 && v0.norm() > 0.0) {
-            return None;
-        }
         // The target faces as its hips in the copy do.
         let error = |track: &[LimbFrame], f: usize| {
             let away = self.source[f].hips * s0.inverse();
             let facing = self.copy[f].hips * t0.inverse();
-            let wanted = arc(&(away * u0), &self.source[f].trunk(), &Vec3::x()) * facing * v0;
-            angle_between(&wanted, &track[f].trunk())
+            let wanted = arc(&(away * u0), &self.source[f].trunk()?, &Vec3::x()) * facing * v0;
+            Some(angle_between(&wanted, &track[f].trunk()?))
         };
-        let of = |track: &[LimbFrame]| mean(&(0..self.frames).map(|f| error(track, f)).collect::<Vec<_>>());
-        Some(with_copy("trunk_error", of(&self.own), of(&self.copy)))
+        let of = |track: &[LimbFrame]| {
+            let errors: Option<Vec<f64>> = (0..self.frames).map(|f| error(track, f)).collect();
+            errors.map(|errors| mean(&errors))
+        };
+        Some(with_copy("trunk_error", of(&self.own)?, of(&self.copy)?))
     }
 }
 

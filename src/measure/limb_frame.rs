@@ -16,13 +16,15 @@ pub const TOES: usize = 3;
 pub struct LimbFrame {
     /// Hip, knee, ankle and toe joint (the ankle without one), by side.
     pub legs: [[Vec3; 4]; 2],
-    /// Shoulder, elbow and wrist, by side; zeros of a body without arms.
+    /// Shoulder, elbow and wrist, by side; zeros of an arm that is not whole.
     pub arms: [[Vec3; 3]; 2],
+    /// The middle of the shoulders; `None` of a body without both.
+    pub shoulders: Option<Vec3>,
     /// The rotation of the hips.
     pub hips: Quat,
     /// The rotation of each foot.
     pub feet: [Quat; 2],
-    /// The rotation of each hand; the identity of a body without arms.
+    /// The rotation of each hand; the identity of an arm that is not whole.
     pub hands: [Quat; 2],
     /// Whether each foot has a toe joint.
     pub toes: [bool; 2],
@@ -34,6 +36,7 @@ struct LimbJoints {
     legs: [([JointId; 3], Option<JointId>); 2],
     /// Shoulder, elbow and wrist.
     arms: [Option<[JointId; 3]>; 2],
+    shoulders: Option<[JointId; 2]>,
     hips: JointId,
 }
 
@@ -48,16 +51,19 @@ impl LimbJoints {
             Some((all([Role::UpperLeg(s), Role::LowerLeg(s), Role::Foot(s)])?, rig.joint(Role::Toes(s))))
         };
         let [left, right] = Side::BOTH.map(leg);
+        let shoulders = Side::BOTH.map(|s| rig.joint(Role::UpperArm(s)));
         Some(Self {
             legs: [left?, right?],
             arms: Side::BOTH.map(|s| all([Role::UpperArm(s), Role::LowerArm(s), Role::Hand(s)])),
+            shoulders: shoulders[0].zip(shoulders[1]).map(|(left, right)| [left, right]),
             hips: rig.joint(Role::Hips)?,
         })
     }
 
     fn all(&self) -> impl Iterator<Item = JointId> {
         let legs = self.legs.iter().flat_map(|(leg, toes)| leg.iter().chain(toes));
-        legs.chain(self.arms.iter().flatten().flatten()).copied().chain([self.hips])
+        let arms = self.arms.iter().flatten().flatten().chain(self.shoulders.iter().flatten());
+        legs.chain(arms).copied().chain([self.hips])
     }
 
     fn read(&self, pose: &ModelPose) -> LimbFrame {
@@ -67,6 +73,7 @@ impl LimbJoints {
                 .legs
                 .map(|([hip, knee, ankle], toes)| [hip, knee, ankle, toes.unwrap_or(ankle)].map(at)),
             arms: self.arms.map(|arm| arm.map_or_else(Default::default, |joints| joints.map(at))),
+            shoulders: self.shoulders.map(|[left, right]| (at(left) + at(right)) * 0.5),
             hips: pose.joint(self.hips).rotation,
             feet: self.legs.map(|([.., ankle], _)| pose.joint(ankle).rotation),
             hands: self
@@ -85,7 +92,8 @@ impl LimbFrame {
 
     /// With all positions times `k`.
     pub fn scaled(mut self, k: f64) -> LimbFrame {
-        self.legs.iter_mut().flatten().chain(self.arms.iter_mut().flatten()).for_each(|p| *p *= k);
+        let arms = self.arms.iter_mut().flatten().chain(&mut self.shoulders);
+        self.legs.iter_mut().flatten().chain(arms).for_each(|p| *p *= k);
         self
     }
 
@@ -103,11 +111,10 @@ impl LimbFrame {
         angle_between(&(knee - hip), &(ankle - knee))
     }
 
-    /// From the middle of the hip joints to that of the shoulders.
-    pub fn trunk(&self) -> Vec3 {
-        let [a, b] = self.arms.map(|arm| arm[0]);
+    /// From the middle of the hip joints to that of the shoulders; `None` of a body without both.
+    pub fn trunk(&self) -> Option<Vec3> {
         let [l, r] = self.legs.map(|leg| leg[0]);
-        if a == b { Vec3::zeros() } else { (a + b - l - r) * 0.5 }
+        Some(self.shoulders? - (l + r) * 0.5)
     }
 
     /// The mean length of the legs.
@@ -122,4 +129,26 @@ pub fn limb_frames(motion: &Motion) -> Option<Vec<LimbFrame>> {
     let rig = &motion.character.rig;
     let joints = LimbJoints::of(rig)?;
     Some(map_frames_towards(rig.skeleton(), &motion.clip, joints.all(), |pose| joints.read(pose)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::import::{self, ImportOptions};
+
+    #[test]
+    fn the_trunk_of_a_body_that_lacks_a_hand_is_that_of_a_whole_body() {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("data/mannequin.glb");
+        let rig = import::load(&path, &ImportOptions::default()).unwrap().character.rig.clone();
+        let rest = rig.skeleton().rest_model_pose();
+        let trunk = |lost: &[Role]| {
+            let roles = rig.assignments().filter(|(role, _)| !lost.contains(role));
+            let rig = Rig::new(rig.skeleton().clone(), roles.map(|(role, a)| (role, a.clone())));
+            LimbFrame::read(&rig, &rest).unwrap().trunk()
+        };
+        let side = Side::Left;
+        let whole = trunk(&[]).unwrap();
+        assert!(whole.y > 0.3 && trunk(&[Role::Hand(side)]) == Some(whole), "{whole}");
+        assert_eq!(trunk(&[Role::UpperArm(side), Role::LowerArm(side), Role::Hand(side)]), None);
+    }
 }

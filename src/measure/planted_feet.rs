@@ -204,6 +204,7 @@ mod tests {
         LimbFrame {
             legs: [leg(0.1, foot), leg(-0.1, Vec3::new(-0.1, 0.08, 0.0))],
             arms: Default::default(),
+            shoulders: None,
             hips: Quat::identity(),
             feet: [Quat::identity(); 2],
             hands: [Quat::identity(); 2],

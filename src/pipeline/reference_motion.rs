@@ -80,6 +80,12 @@ impl ReferenceMotion {
         self.take.clip.frames()
     }
 
+    /// Whether the take plays on another character than the result.
+    #[cfg(feature = "cli")]
+    pub(crate) fn has_another_character(&self) -> bool {
+        self.transfer.is_some()
+    }
+
     /// Measures the result, which plays on the character of `context`, and the direct transfer beside it; the take says what should
     /// rest when.
     pub fn assess(&self, context: &MetricContext, result: &Motion) -> Assessment {

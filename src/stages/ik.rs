@@ -100,6 +100,7 @@ impl StageConfig for IkConfig {
             "knee_jerk_ratio",
             "foot_jerk_ratio",
             "trunk_error",
+            "loop_seam",
         ]
     }
 

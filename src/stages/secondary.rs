@@ -41,6 +41,11 @@ impl Default for SecondaryConfig {
 impl StageConfig for SecondaryConfig {
     const NAME: &'static str = "secondary";
 
+    /// Chains that swing rotate faster than the take.
+    fn meaningless(&self) -> &'static [&'static str] {
+        &["turn_ratio"]
+    }
+
     fn validate(&self) -> Result<(), Vec<StageError>> {
         let mut faults = Vec::new();
         let ranges = [

@@ -41,19 +41,40 @@ pub(super) fn embed(out: &mut JsonSplice, document: &Document) -> Result<Vec<u8>
             bin.extend_from_slice(&bytes);
             let view = format!("{{\"buffer\":0,\"byteOffset\":{offset},\"byteLength\":{length}}}");
             let view = out.append("bufferViews", view)?;
-            let mime = match &bytes[..] {
-                [0xff, 0xd8, ..] => "image/jpeg",
-                [b'R', b'I', b'F', b'F', ..] => "image/webp",
-                _ => "image/png",
-            };
-            let add = [("mimeType", format!("\"{mime}\"")), ("bufferView", view.to_string())];
+            let add = [("mimeType", image_type(raw, &bytes)), ("bufferView", view.to_string())];
             out.replace(raw, rebuild(raw, &["uri", "mimeType"], &add)?);
         }
     }
     Ok(bin)
 }
 
+/// The media type of an image, as JSON: by its first bytes, else as the document `raw` of the image states it, else PNG.
+fn image_type(raw: &str, bytes: &[u8]) -> String {
+    let known = match bytes {
+        [0x89, b'P', b'N', b'G', ..] => "image/png",
+        [0xff, 0xd8, ..] => "image/jpeg",
+        [b'R', b'I', b'F', b'F', ..] => "image/webp",
+        [0xab, b'K', b'T', b'X', ..] => "image/ktx2",
+        _ => return member(raw, "mimeType").unwrap_or("\"image/png\"").to_owned(),
+    };
+    format!("\"{known}\"")
+}
+
 /// The data URI of some bytes.
 pub(super) fn data_uri(bytes: &[u8]) -> String {
     format!("data:application/octet-stream;base64,{}", STANDARD.encode(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::image_type;
+
+    #[test]
+    fn an_image_keeps_its_type() {
+        let of = |raw: &str, bytes: &[u8]| image_type(raw, bytes);
+        assert_eq!(of("{}", b"\xabKTX 20\xbb\r\n\x1a\n"), "\"image/ktx2\"");
+        assert_eq!(of(r#"{"mimeType":"image/png"}"#, b"\xff\xd8\xff"), "\"image/jpeg\"");
+        assert_eq!(of(r#"{"mimeType":"image/avif"}"#, b"\0\0\0 ftypavif"), "\"image/avif\"");
+        assert_eq!(of("{}", b"?"), "\"image/png\"");
+    }
 }

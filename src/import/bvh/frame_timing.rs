@@ -15,6 +15,10 @@ const FRAME_TIMES: std::ops::RangeInclusive<f64> = 1e-6..=1e3;
 /// for hours.
 const MILLISECONDS: std::ops::RangeInclusive<f64> = 2.0..=100.0;
 
+/// Values that are frame rates in hertz, written in the place of the frame time: as milliseconds they would be 42, 33, 17 Hz and
+/// below, which nobody records.
+const RATES: [f64; 7] = [24.0, 30.0, 60.0, 90.0, 120.0, 144.0, 240.0];
+
 /// Reads `Frames:` and `Frame Time:`, in any order, each once or not at all.
 ///
 /// # Errors
@@ -71,6 +75,11 @@ fn usable_frame_time(lexer: &mut Lexer) -> Option<f64> {
         let message =
             format!("frame time `{}` is not usable: 30 frames per second were assumed", clip(&word));
         lexer.warn("bvh-frame-time", &message, at);
+    }
+    if let Some(rate) = value.filter(|t| RATES.contains(t)) {
+        let message = format!("frame time {rate} was read as a rate: {rate} frames per second");
+        lexer.warn("bvh-frame-time", &message, at);
+        return Some(1.0 / rate);
     }
     if let Some(ms) = value.filter(|t| MILLISECONDS.contains(t)) {
         let message = format!("frame time {ms} was read as milliseconds: {:.3} frames per second", 1e3 / ms);

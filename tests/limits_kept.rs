@@ -236,7 +236,7 @@ fn every_take_on_every_character_keeps_its_limits_without_jerks() {
             let (before, after) = (excess(&mechanism, &copy), excess_but(&mechanism, &result, &work.left));
             let (jerk_before, jerk_after) = (jerk(&copy), jerk(&result));
             let pair = format!("{file} on {name}");
-            // A hinge of the take is a hinge of the copy, and most stay so; where no single roll serves, ranges come first.
+            // A hinge of the take is a hinge of the direct transfer, and most stay so; where no single roll serves, ranges come first.
             for side in Side::BOTH {
                 if off_hinge(&source, side).is_some_and(|off| off < 0.5)
                     && let (Some(copied), Some(off)) = (off_hinge(&copy, side), off_hinge(&result, side))

@@ -232,7 +232,7 @@ const CASES: &[Case] = &[
         files: &[("a.bvh", TAKE), ("b.bvh", "nonsense")],
         arguments: &["convert", "a.bvh", "-o", "x.csv", "--set", "input.calibration.file=b.bvh"],
         exit: 1,
-        stderr: "error: a.bvh: the calibration file `b.bvh`: line 1, column 1: expected `HIERARCHY`, found `nonsense`\n  hint: check that this is a BVH file, which starts with `HIERARCHY` and `ROOT`\n1 failed\n",
+        stderr: "error: a.bvh: the file of the reference pose `b.bvh`: line 1, column 1: expected `HIERARCHY`, found `nonsense`\n  hint: check that this is a BVH file, which starts with `HIERARCHY` and `ROOT`\n1 failed\n",
     },
     Case {
         files: &[("a.bvh", TAKE)],
@@ -283,7 +283,7 @@ const CASES: &[Case] = &[
         files: &[("a.bvh", TAKE), ("p.toml", "[input]\nmotion = \"a.bvh\"\n")],
         arguments: &["run", "p.toml", "--verify"],
         exit: 1,
-        stderr: "error: a.bvh: `out/a.glb` does not exist\n  hint: write it with `posemill run`\n1 failed\n",
+        stderr: "error: a.bvh: `out/a.glb` does not exist\n  hint: run the same command without `--verify`\n1 failed\n",
     },
     Case {
         files: &[("a.bvh", TAKE), ("p.toml", "[input]\nmotion = \"a.bvh\"\n"), ("out/a.glb", "x")],

@@ -1,6 +1,6 @@
 //! Paws of quadrupeds that are joints outside of the legs, often targets of IK.
 //!
-//! Space: calibration pose in model space, Y up, any unit.
+//! Space: reference pose in model space, Y up, any unit.
 
 use super::figure_measures::on_four_legs;
 use super::joint_names::JointNames;

@@ -19,12 +19,12 @@ const TILTED: f64 = 0.175;
 /// The angle between trunk and legs of a body that is tilted and not bent is at most this share of the tilt.
 const STRAIGHT: f64 = 0.5;
 
-/// The measurements by which motion is retargeted, taken from a calibration pose, in its unit.
+/// The measurements by which motion is retargeted, taken from a reference pose, in its unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Figure {
     /// The midpoint of the hip joints: the point that root motion moves.
     pub pelvis: Vec3,
-    /// The body's up axis: +Y, unless a biped lies or leans in the calibration pose.
+    /// The body's up axis: +Y, unless a biped lies or leans in the reference pose.
     pub up: Vec3,
     /// Height of the lowest point of the feet along `up`.
     pub sole: f64,

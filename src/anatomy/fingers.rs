@@ -18,7 +18,7 @@ const NEAR_WRIST: f64 = 1.5;
 /// the second.
 const STUB: f64 = 0.1;
 
-/// The finger chains below `hand`, thumb first. `rest` is the calibration pose in model space, any unit; `seen` are the
+/// The finger chains below `hand`, thumb first. `rest` is the reference pose in model space, any unit; `seen` are the
 /// fingers by shape, empty if unknown.
 pub fn fingers(
     skeleton: &Skeleton,

@@ -204,7 +204,7 @@ pub fn shift_hind_leg_inwards(skeleton: &Skeleton, names: &JointNames, leg: &mut
 }
 
 /// A foot joint between ankle and toes is the ball, where the toes rotate, and the toes are its tip (Second Life).
-/// `rest` is the calibration pose in model space.
+/// `rest` is the reference pose in model space.
 pub fn ball_of_foot(skeleton: &Skeleton, names: &JointNames, rest: &ModelPose, leg: &mut [LimbSlot; 4]) {
     let [_, _, Some((ankle, _)), Some((tip, _))] = *leg else { return };
     let between =

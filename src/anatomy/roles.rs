@@ -30,7 +30,7 @@ pub fn detect_roles(skeleton: Skeleton, rest: &ModelPose, humanoid: &HumanoidMap
 
 /// Detects the roles of all joints, whose names have been parsed.
 ///
-/// `rest` is the calibration pose in model space, Y up, any unit: the bind pose where there is one, else the rest
+/// `rest` is the reference pose in model space, Y up, any unit: the bind pose where there is one, else the rest
 /// pose. `humanoid` is the map in the file, empty where there is none; it overrides detection. `evidence` is the
 /// file's skin and clip; `None` where `rest` is no pose of a body, so that only names are used. A skeleton that is no
 /// body yields a rig without roles.

@@ -45,7 +45,7 @@ const CLEAR_HIPS: f64 = 0.75;
 /// Joints of a chain at one place are nearer to each other than this, in lengths of the trunk: half a millimetre of a person.
 const ONE_PLACE: f64 = 1e-3;
 
-/// Detects the trunk between `thighs` and `shoulders`. `rest` is the calibration pose in model space, Y up; `clip` plays on
+/// Detects the trunk between `thighs` and `shoulders`. `rest` is the reference pose in model space, Y up; `clip` plays on
 /// the skeleton.
 pub fn find(
     skeleton: &Skeleton,

@@ -24,7 +24,7 @@
 //!
 //! The error of a result against the direct transfer: over frames and hands,
 //! `sum w |(p_result - c_result) - (y* - c_copy)| / (H sum w)` with `H` the height of the target, `c` the position of its
-//! chest, and `y*` and `w` those of the copy; the copy's own is `sum w |y* - p_copy| / (H sum w)`.
+//! chest, and `y*` and `w` those of the direct transfer; the direct transfer's own is `sum w |y* - p_direct| / (H sum w)`.
 //!
 //! Space: model space; both bodies facing the same direction. Units: metres.
 
@@ -304,7 +304,7 @@ impl HandTargets {
         libm::exp(-x * x)
     }
 
-    /// How far each hand of the target in `result` is from where it belongs, how far that of the copy is, both in metres, and
+    /// How far each hand of the target in `result` is from where it belongs, how far that of the direct transfer is, both in metres, and
     /// how near to the body it is; `copy` is the direct transfer of the source's pose `from`. Positions are relative to the chest,
     /// which later stages may move.
     pub fn errors(&self, from: &ModelPose, copy: &ModelPose, result: &ModelPose) -> [(f64, f64, f64); 2] {

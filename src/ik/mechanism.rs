@@ -73,7 +73,7 @@ impl Mechanism {
 
     /// A free root and ball joints, with the published ranges of motion for every role that has one.
     ///
-    /// `rest` is the calibration pose in model space.
+    /// `rest` is the reference pose in model space.
     pub fn humanoid(rig: &Rig, rest: &ModelPose) -> Self {
         let free = Self::floating(rig.skeleton());
         rig.skeleton().ids().fold(free, |mechanism, id| match range_of_motion(rig, rest, id) {

@@ -42,7 +42,7 @@ pub enum ImportError {
         /// What it appears to be, by its first bytes and its extension, and what to do.
         what: String,
     },
-    /// The calibration frame does not exist.
+    /// The frame of the reference pose does not exist.
     #[error(
         "there is no frame {frame} to calibrate by: the take has {frames} frames, counted from 0\n  hint: set `input.calibration.frame` to a frame in which the figure stands in a T-pose"
     )]
@@ -52,15 +52,15 @@ pub enum ImportError {
         /// Frames of the take.
         frames: usize,
     },
-    /// The calibration file cannot be read.
-    #[error("the calibration file `{}`: {error}", path.shown())]
+    /// The file of the reference pose cannot be read.
+    #[error("the file of the reference pose `{}`: {error}", path.shown())]
     Calibration {
         /// The file.
         path: PathBuf,
         /// Why.
         error: Box<ImportError>,
     },
-    /// The calibration file has another skeleton.
+    /// The file of the reference pose has another skeleton.
     #[error(
         "no joint of the take has the name of a joint in `{}`\n  hint: set `input.calibration.file` to a file of the same skeleton", path.shown()
     )]

@@ -57,7 +57,7 @@ impl UncalibratedBody<'_> {
                 let estimate = self.estimate();
                 if estimate.is_none() {
                     let said =
-                        "there is no motion of a body with hips and legs to read a calibration pose from";
+                        "there is no motion of a body with hips and legs to estimate a reference pose from";
                     warnings.add("rest-from-motion-none", said, self.place);
                 }
                 Ok(estimate.map(|estimate| self.calibrated(estimate, None, warnings)))
@@ -75,7 +75,7 @@ impl UncalibratedBody<'_> {
         match self.estimate() {
             Some(estimate) => Some(self.calibrated(estimate, Some(fault), warnings)),
             None => {
-                let said = format!("{fault}, and there is no motion to read a calibration pose from");
+                let said = format!("{fault}, and there is no motion to estimate a reference pose from");
                 warnings.add("rest-says-nothing", said, self.place);
                 None
             }
@@ -101,12 +101,12 @@ impl UncalibratedBody<'_> {
         warnings: &mut Warnings,
     ) -> Calibrated {
         let posed = matches!(fault, Some(RestFault::Posed(_)));
-        let mut said = "the calibration pose was read off the motion".to_owned();
+        let mut said = "the reference pose was estimated from the motion".to_owned();
         if let Some(fault) = fault {
             said += &format!(" ({fault})");
         }
         if estimate.conventional {
-            said += "; the joints' axes follow the body";
+            said += "; joint axes are aligned with the body, so rotations were snapped to them";
         }
         warnings.add(if posed { "rest-posed" } else { "rest-from-motion" }, said, self.place);
         if !estimate.sure_of_up {

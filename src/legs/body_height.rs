@@ -25,7 +25,7 @@ const HOVER: [f64; 2] = [0.006, 0.05];
 const FEWEST: usize = 3;
 
 /// The height by which the scaled source is raised so that the target's soles are on the floor while the source's are flat;
-/// if they never are, the height of the rotation copy. A quadruped on paws of their own, whose soles are not known in motion,
+/// if they never are, the height of the direct transfer. A quadruped on paws of their own, whose soles are not known in motion,
 /// stands as high above height 0 as the source, scaled.
 pub fn rise(
     pairs: &[LegPair],

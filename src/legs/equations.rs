@@ -11,7 +11,7 @@
 //! + sum dt sum_i   (1 / limb_direction)^2 |D D (o_i - r_i)|^2 / w^4                      feet
 //! ```
 //!
-//! `r` is the offset of the rotation copy from the goals; `K = 1 + (kappa - 1) e e'` weights a change along the leg `e`, for
+//! `r` is the offset of the direct transfer from the goals; `K = 1 + (kappa - 1) e e'` weights a change along the leg `e`, for
 //! which the knee rotates, more than one across it, for which the leg swings; `q_p` is the deviation of a point of the sole
 //! from its goal, `v_p` its speed, `n_p` its nearness to the ground; `D` is the difference of neighbouring frames over their
 //! time. The matrix is positive definite and banded, so one factorisation solves it ([`Bands`]); a cycle is folded, with its
@@ -38,7 +38,7 @@ pub struct SolePoint {
 /// The terms of a leg.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LegTerms {
-    /// The offset from the goal of the ankle to its position in the rotation copy: `r`.
+    /// The offset from the goal of the ankle to its position in the direct transfer: `r`.
     pub shape: Vec<Vec3>,
     /// The direction from hip to ankle times the root of `kappa^2 - 1`, so that `K'K = 1 + s s'`.
     pub stiff: Vec<Vec3>,
@@ -156,7 +156,7 @@ impl<'a> Equations<'a> {
     }
 
     /// The solution in every frame of the clip. `raised`, by leg and frame, raises the goals of the ankles: the deviations of
-    /// sole points do not change, and the copy is that much further below the goals.
+    /// sole points do not change, and the direct transfer is that much further below the goals.
     pub fn solve(&self, raised: Option<&[Vec<f64>]>) -> Vec<FrameSolution> {
         let time = self.time;
         let frames = (0..time.unknowns()).into_par_iter().with_min_len(64);
@@ -193,7 +193,7 @@ impl<'a> Equations<'a> {
         assembled
     }
 
-    /// The offset of the copy from the goal of a leg.
+    /// The offset of the direct transfer from the goal of a leg.
     fn missed(&self, leg: usize, f: usize, raised: Option<&[Vec<f64>]>) -> Vec3 {
         self.legs[leg].shape[f] - Vec3::y() * raised.map_or(0.0, |raised| raised[leg][f])
     }

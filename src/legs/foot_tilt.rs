@@ -32,7 +32,7 @@ const LONG: [f64; 2] = [0.5, 0.67];
 const RETURN_TIME: f64 = 0.05;
 
 /// The delta rotations of feet that are much longer than the source's, and of their toes, by leg and frame; empty for other feet,
-/// which keep the rotation of the rotation copy. `ratio` is that of leg lengths.
+/// which keep the rotation of the direct transfer. `ratio` is that of leg lengths.
 pub fn foot_deltas(
     feet: &SourceFeet,
     copied: &[Vec<LimbPose>],
@@ -72,7 +72,7 @@ const BISECTIONS: usize = 13;
 pub struct LongFoot<'a> {
     /// The leg.
     pub pair: &'a LegPair,
-    /// Its poses in the rotation copy, with the delta rotations of [`foot_deltas`].
+    /// Its poses in the direct transfer, with the delta rotations of [`foot_deltas`].
     pub poses: Vec<LimbPose>,
     /// Whether the source's foot touches the ground, by frame.
     pub touching: Vec<bool>,

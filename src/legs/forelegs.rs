@@ -57,8 +57,8 @@ impl ForelegTrajectories {
     }
 }
 
-/// Solves for the trajectories of the front paws. `source` and `copied` are the front legs of source and copy, by leg and frame,
-/// `ratio` is that of the hind legs, `moved` the displacement of the copy's body.
+/// Solves for the trajectories of the front paws. `source` and `copied` are the front legs of source and direct transfer, by leg and frame,
+/// `ratio` is that of the hind legs, `moved` the displacement of the direct transfer's body.
 pub fn solve_forelegs(
     time: &Timeline,
     mut source: Vec<Vec<LimbPositions>>,

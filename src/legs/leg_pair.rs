@@ -20,7 +20,7 @@ pub struct LegPair {
     pub paw: f64,
     /// Support points of the lower half of the target's shin, in the space of the knee joint.
     pub shin: Vec<Vec3>,
-    /// The directions up and forwards (from ankle to toes, level) in the space of the target's toes in its calibration pose, in which
+    /// The directions up and forwards (from ankle to toes, level) in the space of the target's toes in its reference pose, in which
     /// they lie on the floor; `None` without toes that have skin.
     pub lying_toes: Option<[Vec3; 2]>,
 }

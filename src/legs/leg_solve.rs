@@ -1,4 +1,4 @@
-//! Corrects the legs of a rotation copy so that its feet follow the source's feet.
+//! Corrects the legs of the direct transfer so that its feet follow the source's feet.
 //!
 //! The source is scaled by one factor, the ratio of leg lengths. The trajectories of its ankles and soles are goals for the
 //! target, the bends of its knees as well, and [`Equations`] balance the two. Contact labels are not used. Space: model
@@ -22,9 +22,9 @@ use super::toes::{SoleHeights, toe_rotations};
 use crate::math::{Quat, Vec3, median};
 use rayon::prelude::*;
 
-/// Solves for the trajectories of legs and body: the legs of the rotation copy follow the source's, the body stands on height
-/// 0, feet and seat are out of the floor. `scaled` and `copied` are the legs of source and copy, by leg and frame; `seat` is
-/// the lowest height of the copy's trunk and thighs; `across` is the scale of the path over the ground, by default
+/// Solves for the trajectories of legs and body: the legs of the direct transfer follow the source's, the body stands on height
+/// 0, feet and seat are out of the floor. `scaled` and `copied` are the legs of source and direct transfer, by leg and frame; `seat` is
+/// the lowest height of the direct transfer's trunk and thighs; `across` is the scale of the path over the ground, by default
 /// [`leg_ratio`]. `None` without legs.
 pub fn solve_legs(
     time: &Timeline,
@@ -165,7 +165,7 @@ pub(super) fn solved_ankles(
     ankles
 }
 
-/// The displacement of the copy to the scaled path, raised by `rise`, in every frame, and the horizontal part of it that
+/// The displacement of the direct transfer to the scaled path, raised by `rise`, in every frame, and the horizontal part of it that
 /// lengthens the scaled path by the share `longer`.
 fn base_offsets(
     time: &Timeline,

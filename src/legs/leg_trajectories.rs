@@ -1,4 +1,4 @@
-//! Trajectories of legs and body over a clip, and their application to the rotation copy.
+//! Leg and pelvis trajectories over a clip, and their application to the directly transferred clip.
 
 use super::forelegs::{ForelegTrajectories, solve_forelegs};
 use super::leg_pair::LegPair;
@@ -18,8 +18,9 @@ pub struct LegTrajectories {
     pub(super) settings: Settings,
     /// The direction of the knee of each leg: see [`super::soft_knee::knee_side`].
     pub(super) sides: Vec<Vec3>,
-    /// The displacement of the whole copy and the delta rotation of the pelvis before the solve.
+    /// Displacement of the body before the solve.
     pub(super) base: Vec<Vec3>,
+    /// Delta rotation of the pelvis before the solve.
     pub(super) tilts: Vec<Quat>,
     /// The rotation of the toes of each leg in their own space: see [`super::toe_rest`].
     pub(super) toe_rests: Vec<Option<Quat>>,
@@ -27,8 +28,9 @@ pub struct LegTrajectories {
     pub(super) feet: Vec<Vec<FootDelta>>,
     /// The further delta rotations of the toes of each foot; empty for toes that do not change.
     pub(super) toes: Vec<Vec<Quat>>,
-    /// The further displacement of the hips, and the position of the ankle of each leg.
+    /// Displacement of the hips that the solve adds.
     pub(super) further: Vec<Vec3>,
+    /// Positions of the ankles, by leg and frame.
     pub(super) ankles: Vec<Vec<Vec3>>,
     /// The front legs of a quadruped.
     pub(super) forelegs: Option<ForelegTrajectories>,
@@ -53,7 +55,7 @@ impl LegTrajectories {
         self
     }
 
-    /// Applies the trajectories to a part of the rotation copy that starts at frame `first`; `pairs` must be those of the
+    /// Applies the trajectories to a part of the direct transfer that starts at frame `first`; `pairs` must be those of the
     /// solve. Quaternion signs may flip between frames.
     pub fn apply(&self, part: Motion, first: usize, pairs: &[LegPair]) -> Motion {
         let frames = first..first + part.clip.frames();
@@ -100,7 +102,7 @@ pub fn translate(poses: &mut [LimbPose], offsets: &[Vec3]) {
     each(poses, offsets, |pose, offset| *pose = pose.translated(offset));
 }
 
-/// Moves the legs of the copy with the rotation of the pelvis about the middle of the hip joints.
+/// Translates each leg by the motion of its hip joint when the pelvis tilts; orientations stay.
 pub fn tilt_hips(copied: &mut [Vec<LimbPose>], tilts: &[Quat]) {
     let [left, right] = copied else { return };
     left.par_iter_mut().zip(right).zip(tilts).with_min_len(TOGETHER).for_each(|((left, right), delta)| {

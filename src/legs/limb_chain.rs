@@ -21,11 +21,11 @@ pub struct LimbChain {
     pub foot: JointId,
     /// The toe joint, if there is one.
     pub toes: Option<JointId>,
-    /// The lengths of thigh and shin in the calibration pose.
+    /// The lengths of thigh and shin in the reference pose.
     pub bones: [f64; 2],
-    /// Height of the ankle above the sole in the calibration pose.
+    /// Height of the ankle above the sole in the reference pose.
     pub ankle: f64,
-    /// Horizontal distance from ankle to ball in the calibration pose: the lever of a rising heel; 0 if there is no ball.
+    /// Horizontal distance from ankle to ball in the reference pose: the lever of a rising heel; 0 if there is no ball.
     /// Skin and bones agree about it, unlike about the heel.
     pub forefoot: f64,
     /// The contact points of the sole: the part, its joint, and the position in that joint's space.

@@ -58,7 +58,7 @@ pub fn out_of_floor(
         if round == ROUNDS || most < LEAST_RAISE * leg {
             break;
         }
-        // Relative to the copy the goals are raised, less the height by which the body is raised.
+        // Relative to the direct transfer the goals are raised, less the height by which the body is raised.
         let less = |raised: &Vec<f64>| raised.iter().zip(&body_raise).map(|(a, b)| a - b).collect();
         solution = equations.solve(Some(&raised.iter().map(less).collect::<Vec<Vec<f64>>>()));
     }

@@ -57,7 +57,7 @@ pub struct Settings {
     /// A source leg is stretched if the distance from hip to ankle exceeds this multiple of thigh plus shin.
     pub stretch_onset: f64,
     /// Scale of that excess (as a multiple of thigh plus shin) over which the target's foot changes from following the source
-    /// to following the rotation copy.
+    /// to following the direct transfer.
     pub stretch_scale: f64,
     /// Upper bound of the speed of a labelled point in its contact weight while its sliding is removed. Half gains nothing.
     pub held_speed: f64,

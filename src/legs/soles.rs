@@ -118,7 +118,7 @@ impl SourceFeet {
     }
 
     /// The points of the sole of leg `k`, and when it is in contact with the ground. `source` has the positions of the scaled
-    /// source's leg, `copy` the transforms of the rotation copy's; `ratio` is the scale between the bodies, `leg` the length of
+    /// source's leg, `copy` the transforms of the direct transfer's; `ratio` is the scale between the bodies, `leg` the length of
     /// the target's leg.
     pub fn points<S: HasPositions>(
         &self,

@@ -19,7 +19,7 @@ const SPREAD: f64 = 0.5;
 const FEWEST: usize = 5;
 
 /// Lets toes lie on the floor while the foot is flat: the rotation of the toes of each leg in their own space; `None` for toes that do so
-/// as copied.
+/// in the direct transfer.
 pub fn lie_toes(feet: &SourceFeet, copied: &mut [Vec<LimbPose>], pairs: &[LegPair]) -> Vec<Option<Quat>> {
     let of_leg = |(k, pair): (usize, &LegPair)| {
         let poses = copied[k].iter().zip(&feet.flat[k]).filter(|(_, flat)| **flat);

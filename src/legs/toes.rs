@@ -1,6 +1,6 @@
 //! Bends toes towards level when a rising heel would push them into the floor.
 //!
-//! Most takes have toes that do not bend, or none, and a copy would stand on the tips of its toes; raising the foot instead
+//! Most takes have toes that do not bend, or none, and the direct transfer would stand on the tips of its toes; raising the foot instead
 //! would lift every heel-off by centimetres. Toes rotate about their joint by the smallest angle that brings their skin out of
 //! the floor, never beyond level. Space: model space, Y up. Units: metres, radians.
 

@@ -1,7 +1,7 @@
 //! Rolls upper arms and thighs about their length so that elbows and knees bend about their hinges.
 //!
 //! A straight limb does not show about which axis its hinge rotates, so takes roll upper arms as they please, and a
-//! copied forearm then bends sideways out of its elbow. Rolling the upper limb by `psi` and the lower one back by as
+//! directly transferred forearm then bends sideways out of its elbow. Rolling the upper limb by `psi` and the lower one back by as
 //! much rotates the direction of the bend by `-psi` and keeps the position of every joint below, and the lower limb itself.
 //! Of all rolls inside both ranges the smallest and smoothest is taken; an elbow that rotates about a single axis
 //! throughout the take still does so. Units: radians.

@@ -38,9 +38,9 @@ impl Assessment {
 
 /// Measures `motion`, which plays on the character of `context`.
 ///
-/// `contacts` are the labels of the motion; without them feet and forces are not measured. `copy` is the plain rotation
-/// copy: it is measured with the same labels, and the motion is compared with it where both have the same skeleton and
-/// rate.
+/// `contacts` are the labels of the motion; without them feet and forces are not measured. `copy` is the direct
+/// transfer: it is measured with the same labels, and the motion is compared with it where both have the same skeleton
+/// and rate.
 ///
 /// # Panics
 /// Where the motion belongs to another character.
@@ -142,7 +142,7 @@ pub fn assess_beside(
     made
 }
 
-/// The measures that need no copy, of a body that falls with `gravity`, m/s^2.
+/// The measures that need no direct transfer, of a body that falls with `gravity`, m/s^2.
 fn alone(
     context: &MetricContext,
     motion: &Motion,

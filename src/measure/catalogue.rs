@@ -4,20 +4,26 @@
 //! `momentum_residual` and the flight measures are in the figure's own metres, because gravity is. `f` counts frames, `dt`
 //! is the time between two of them, `c` counts contact points, `x_c` is the lowest position of such a point, `v` its speed
 //! over the ground from the frame before, `z` its height above what it rests on while it is labelled, else above the
-//! lower of the ground and what it rests on before and after; `H` is the height of the figure. The copy is the plain
-//! rotation copy: the take on the same skeleton before anything was corrected.
+//! lower of the ground and what it rests on before and after; `H` is the height of the figure. The direct transfer is
+//! the take on the same skeleton, its rotations without any correction; `x_direct` are its positions.
 
 use super::acceptable;
 use super::measure_entry::{Measure, measure, share};
 
 /// All measures, in the order in which they are shown.
 pub const MEASURES: &[Measure] = &[
-    measure("height", "m", None, "the figure's own height in its bind pose, sole to the top of the head"),
+    measure(
+        "height",
+        "m",
+        None,
+        "height of the character in its reference pose, soles to top of head (fitted head capsule); not scaled",
+    ),
     measure(
         "rest_height",
         "m",
         None,
-        "height of the lowest sole above the origin in the reference pose: a property of the file, not of the motion",
+        "height of the lowest sole above the origin in the reference pose, negative if the root's offset is 0: a property of the \
+         file, not of the motion",
     ),
     // Contacts.
     measure(
@@ -62,7 +68,7 @@ pub const MEASURES: &[Measure] = &[
         "m",
         Some(acceptable::SKIN_DEPTH),
         "greatest depth of the skin of the whole body but the feet below the ground, ten times a second; what reaches below the \
-         soles in the calibration pose is taken off",
+         soles in the reference pose is taken off",
     ),
     measure(
         "float_max",
@@ -91,7 +97,7 @@ pub const MEASURES: &[Measure] = &[
         "limit_violation_added",
         "rad",
         Some(acceptable::OUT_OF_RANGE),
-        "max over f of the growth of the greatest of these angles over that of the copy",
+        "max over f of the growth of the greatest of these angles over that of the direct transfer",
     ),
     measure(
         "bone_stretch",
@@ -130,27 +136,27 @@ pub const MEASURES: &[Measure] = &[
         "jerk_ratio",
         "1",
         Some(acceptable::SHAKING),
-        "jerk over that of the copy, which counts for at least 1e-5 m / dt^3",
+        "jerk over that of the direct transfer, which counts for at least 1e-5 m / dt^3",
     ),
     measure("turn_max", "rad", None, "greatest change of a local rotation from one frame to the next"),
     measure(
         "turn_ratio",
         "1",
         Some(acceptable::TURNING),
-        "turn_max over that of the copy, which counts for at least 1e-3 rad",
+        "turn_max over that of the direct transfer, which counts for at least 1e-3 rad",
     ),
     measure(
         "correction_roughness",
         "m/s^2",
         None,
-        "RMS over f and end joints of the second difference of (result - copy) / dt^2",
+        "RMS over f and end joints of the second difference of (result - direct transfer) / dt^2",
     ),
-    // Against the copy.
+    // Against the direct transfer.
     measure(
         "mpjpe",
         "m",
         None,
-        "mean over f and joints with a role of |x - x_copy|, the distance from the direct transfer",
+        "mean over f and joints with a role of |x - x_direct|, the distance from the direct transfer",
     ),
     measure("mpjpe_root", "m", None, "mpjpe after subtracting the position of the hips from both"),
     measure(
@@ -166,12 +172,12 @@ pub const MEASURES: &[Measure] = &[
         "mean over f and joints with a role of the angle between local rotations",
     ),
     measure("rotation_error_global", "rad", None, "the same between rotations in model space"),
-    measure("end_effector_error", "1", None, "mean over f and end joints of |x - x_copy| / H"),
+    measure("end_effector_error", "1", None, "mean over f and end joints of |x - x_direct| / H"),
     measure(
         "san_error",
         "1",
         None,
-        "mean over f, joints with a role and axes of (x - x_copy)^2 / H^2 (Aberman et al. 2020, as in their get_error.py)",
+        "mean over f, joints with a role and axes of (x - x_direct)^2 / H^2 (Aberman et al. 2020, as in their get_error.py)",
     ),
     measure(
         "san_error_local",
@@ -183,13 +189,13 @@ pub const MEASURES: &[Measure] = &[
         "head_orientation_p95",
         "rad",
         Some(acceptable::HEAD_AND_FINGERS),
-        "95th percentile of the greatest angle between the rotations of head and neck in model space and the copy's",
+        "95th percentile of the greatest angle between the rotations of head and neck in model space and the direct transfer's",
     ),
     measure(
         "finger_error_p95",
         "rad",
         Some(acceptable::HEAD_AND_FINGERS),
-        "95th percentile of the greatest angle between the local rotations of the fingers' joints and the copy's",
+        "95th percentile of the greatest angle between the local rotations of the fingers' joints and the direct transfer's",
     ),
     measure(
         "hands_error",
@@ -210,7 +216,7 @@ pub const MEASURES: &[Measure] = &[
         "foot_orientation_p95",
         "rad",
         Some(acceptable::FOOT),
-        "95th percentile of the angle between the rotations of a foot in model space and of the copy's, where neither heel nor ball \
+        "95th percentile of the angle between the rotations of a foot in model space and of the direct transfer's, where neither heel nor ball \
          is labelled within 0.05 s; or that of the angle about the vertical in the other frames, if it is greater",
     ),
     measure(
@@ -223,28 +229,28 @@ pub const MEASURES: &[Measure] = &[
         "elbow_pop",
         "rad",
         Some(acceptable::POP),
-        "max over f and upper arms and forearms of the turn since f-1, minus the copy's greatest in f-1 to f+1",
+        "max over f and upper arms and forearms of the turn since f-1, minus the direct transfer's greatest in f-1 to f+1",
     ),
     measure("knee_pop", "rad", Some(acceptable::POP), "the same of thighs and shins"),
     measure(
         "limb_error_p95",
         "rad",
         Some(acceptable::LIMB),
-        "95th percentile over f and thighs, shins, upper arms and forearms of the angle between the limb and the copy's; arms are \
+        "95th percentile over f and thighs, shins, upper arms and forearms of the angle between the limb and the direct transfer's; arms are \
          left out while their hand or elbow is labelled, their hand is within 9 cm of the body in the take, or hand or forearm \
-         are in the body in the copy",
+         are in the body in the direct transfer",
     ),
     measure(
         "knee_error_max",
         "rad",
         Some(acceptable::KNEE),
-        "max over f and knees of |bend - bend of the copy|",
+        "max over f and knees of |bend - bend of the direct transfer|",
     ),
     measure(
         "straight_leg_bend_p90",
         "rad",
         Some(acceptable::STRAIGHT_LEG),
-        "90th percentile, over legs that the copy bends by less than 10 degrees, of bend - bend of the copy",
+        "90th percentile, over legs that the direct transfer bends by less than 10 degrees, of bend - bend of the direct transfer",
     ),
     measure(
         "rest_slip_p95",

@@ -46,7 +46,7 @@ pub fn legs(
 }
 
 impl LimbComparison {
-    /// Directions of limbs and bends of knees against those of the copy, which are the source's. An arm that holds a contact
+    /// Directions of limbs and bends of knees against those of the direct transfer, which are the source's. An arm that holds a contact
     /// goes where that is, and is left out.
     fn directions_and_knees(&self, arms: &ArmContacts) -> MetricsAndSeries {
         let frames = self.frames;
@@ -114,7 +114,7 @@ impl LimbComparison {
         (metrics, series)
     }
 
-    /// The angle of the line from hips to shoulders to where the copy's would be if it leaned as the source's does;
+    /// The angle of the line from hips to shoulders to where the direct transfer's would be if it leaned as the source's does;
     /// `None` of bodies without both shoulders.
     fn trunk_error(&self, source: &Motion, copy: &Motion) -> Option<Metric> {
         let lean = |m: &Motion| {
@@ -123,7 +123,7 @@ impl LimbComparison {
             Some((frame.trunk()?, frame.hips))
         };
         let ((u0, s0), (v0, t0)) = (lean(source)?, lean(copy)?);
-        // The target faces as its hips in the copy do.
+        // The target faces as its hips in the direct transfer do.
         let error = |track: &[LimbFrame], f: usize| {
             let away = self.source[f].hips * s0.inverse();
             let facing = self.copy[f].hips * t0.inverse();

@@ -29,9 +29,9 @@ pub(super) fn both_sides(name: &str, unit: &'static str, values: [Vec<f64>; 2]) 
 
 /// The joints of three motions that play at the same rate.
 pub(super) struct LimbComparison {
-    /// Of the source, scaled to the copy's legs.
+    /// Of the source, scaled to the direct transfer's legs.
     pub(super) source: Vec<LimbFrame>,
-    /// Of the rotation copy.
+    /// Of the direct transfer.
     pub(super) copy: Vec<LimbFrame>,
     /// Of the motion that is measured.
     pub(super) own: Vec<LimbFrame>,
@@ -39,7 +39,7 @@ pub(super) struct LimbComparison {
     pub(super) frames: usize,
     /// Frames a second.
     pub(super) rate: f64,
-    /// The length of the copy's legs, metres.
+    /// The length of the direct transfer's legs, metres.
     pub(super) leg: f64,
 }
 

@@ -13,7 +13,7 @@ const LANDING: f64 = 0.05;
 /// The fewest values that a percentile is taken of.
 const FEWEST: usize = 5;
 
-/// The greatest growth of the turn of an arm or leg bone per frame over that of the copy, in the frame or its neighbours.
+/// The greatest growth of the turn of an arm or leg bone per frame over that of the direct transfer, in the frame or its neighbours.
 pub fn pops(limbs: &LimbComparison) -> MetricsAndSeries {
     let bones = |frame: &LimbFrame| frame.limbs();
     let turn = |track: &[LimbFrame], f: usize, k: usize| {
@@ -43,7 +43,7 @@ pub fn pops(limbs: &LimbComparison) -> MetricsAndSeries {
     (metrics, series)
 }
 
-/// The angle between a foot and the copy's where no part of it is labelled as in contact, and about the vertical where one is: a
+/// The angle between a foot and the direct transfer's where no part of it is labelled as in contact, and about the vertical where one is: a
 /// foot on the floor rolls and lies as its sole needs, but faces where the take's does.
 pub fn foot_orientation(limbs: &LimbComparison, contacts: Option<&Contacts>) -> MetricsAndSeries {
     let Some(contacts) = contacts else { return Default::default() };
@@ -80,7 +80,7 @@ pub fn foot_orientation(limbs: &LimbComparison, contacts: Option<&Contacts>) -> 
     (vec![worst], both_sides("foot_orientation", "rad", sides))
 }
 
-/// The angle between a hand and the copy's, unless its arm holds a contact or would be in the body: it goes and turns with what
+/// The angle between a hand and the direct transfer's, unless its arm holds a contact or would be in the body: it goes and turns with what
 /// it touches.
 pub fn hand_orientation(limbs: &LimbComparison, arms: &ArmContacts) -> MetricsAndSeries {
     let mut free = Vec::new();

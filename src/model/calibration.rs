@@ -2,7 +2,7 @@
 //!
 //! Retargeting transfers rotations relative to a pose that both bodies share, such as a T-pose. A skin's bind pose is
 //! usable, a skeleton's rest pose often is. Where joint axes are baked into the rotations, the rest pose is
-//! degenerate, and the calibration pose is estimated from the motion or specified by the user.
+//! degenerate, and the reference pose is estimated from the motion or specified by the user.
 //!
 //! Space: model space. Units: metres.
 
@@ -21,7 +21,7 @@ pub struct Calibration {
     pub joints: Vec<CalibratedJoint>,
 }
 
-/// Confidence in the orientation of one joint of a calibration pose.
+/// Confidence in the orientation of one joint of a reference pose.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub struct CalibratedJoint {
@@ -33,7 +33,7 @@ pub struct CalibratedJoint {
     pub reason: String,
 }
 
-/// The origin of a calibration pose.
+/// The origin of a reference pose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub enum CalibrationSource {

@@ -86,7 +86,7 @@ pub enum Fault {
     /// A pose or the document has another number of joints than the skeleton.
     #[error("the {what} has {found} joints, the skeleton {expected}")]
     Character {
-        /// The bind pose, the calibration pose or the document.
+        /// The bind pose, the reference pose or the document.
         what: &'static str,
         /// Joints of the skeleton.
         expected: usize,
@@ -179,7 +179,7 @@ impl Motion {
 }
 
 impl Character {
-    /// Checks that the bind pose, the calibration pose, the document and the meshes match the skeleton.
+    /// Checks that the bind pose, the reference pose, the document and the meshes match the skeleton.
     ///
     /// # Errors
     /// The first [`Fault`].
@@ -187,7 +187,7 @@ impl Character {
         let expected = self.skeleton().len();
         let counts = [
             ("bind pose", self.bind.as_ref().map(|b| b.joints().len())),
-            ("calibration pose", self.calibration.as_ref().map(|c| c.pose.joints().len())),
+            ("reference pose", self.calibration.as_ref().map(|c| c.pose.joints().len())),
             ("document", self.document.as_ref().map(|d| d.nodes.len())),
         ];
         for (what, found) in counts {

@@ -51,8 +51,8 @@ fn table(rows: &[&Reading], series: &[Series], caption: &str) -> String {
         html += "<th scope=\"col\" class=\"n\">At most</th><th scope=\"col\">Part of the limit</th>";
     }
     if copies {
-        html += "<th scope=\"col\" class=\"n\"><abbr title=\"The same measure of the rotations copied joint by joint, with \
-                 nothing else done\">Direct transfer</abbr></th>";
+        html += "<th scope=\"col\" class=\"n\"><abbr title=\"The same measure of the take's rotations on this body, without \
+                 any correction\">Direct transfer</abbr></th>";
     }
     if takes {
         html += "<th scope=\"col\" class=\"n\"><abbr title=\"The same measure of the take itself, on its own body\">Take</abbr></th>";

@@ -131,7 +131,7 @@ pub enum CalibrationChoice {
     File(CalibrationFile),
 }
 
-/// Where a calibration pose is from.
+/// Origin of the reference pose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CalibrationWord {
@@ -145,7 +145,7 @@ pub enum CalibrationWord {
     Motion,
 }
 
-/// A calibration frame.
+/// A frame of each take as the reference pose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CalibrationFrame {
@@ -153,7 +153,7 @@ pub struct CalibrationFrame {
     pub frame: usize,
 }
 
-/// A calibration file.
+/// A file with the reference pose.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CalibrationFile {

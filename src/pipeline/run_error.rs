@@ -103,7 +103,7 @@ pub enum RunError {
     #[error("`{path}` is not what this pipeline makes of the take\nreplace it with `--force`", path = .0.shown())]
     Differs(PathBuf),
     /// An output does not exist.
-    #[error("`{path}` does not exist\nwrite it with `posemill run`", path = .0.shown())]
+    #[error("`{path}` does not exist\nrun the same command without `--verify`", path = .0.shown())]
     Absent(PathBuf),
     /// An output would replace a file that this program did not write.
     #[error("`{path}` was not written by posemill, or was changed since\nreplace it with `--force`", path = .0.shown())]

@@ -19,7 +19,7 @@ pub const PALM: usize = 4;
 /// The unknowns of one arm: the rotation vector `u` and the bend `b`, radians.
 pub type ArmState = [f64; 4];
 
-/// An arm as it was copied.
+/// An arm of the direct transfer.
 #[derive(Clone, Copy, Debug)]
 pub struct CopiedArm {
     /// The shoulder joint.

@@ -1,7 +1,7 @@
 //! The least-squares problem of both arms over one window of frames, solved by damped Gauss-Newton steps from the direct transfer.
 //!
 //! ```text
-//! sum |u|^2 / TURN^2 + b^2 / BEND^2                          the copy's shape
+//! sum |u|^2 / TURN^2 + b^2 / BEND^2                          the direct transfer's shape
 //!   + sum (arm / NEAR)^2 / (2 pi CUTOFF)^4 |D D (u, b / 2)|^2   smooth over time
 //!   + sum SHARE w |x - goal|^2 / NEAR^2                         hands keep their place on the skin (slack along it)
 //!   + sum SHARE a (gap - bound)^2 / NEAR^2                      no point goes deeper into the body than on the source
@@ -40,16 +40,16 @@ const SURE: [f64; 2] = [0.1, 0.3];
 /// The weight that keeps the elbow within its range: ten times that of a point that is pushed out at arm's length. With as much as that
 /// arms meet the clip behind the last step and jerk there (pop of 15.6 instead of 13.8 degrees in one pair).
 const RANGE: f64 = 4000.0;
-/// The least bend of an elbow, radians; the copy may be beyond.
+/// The least bend of an elbow, radians; the direct transfer may be beyond.
 const LEAST_BEND: f64 = 3.0 * std::f64::consts::PI / 180.0;
-/// The largest bend of an elbow, radians; the copy may be beyond.
+/// The largest bend of an elbow, radians; the direct transfer may be beyond.
 const LARGEST_BEND: f64 = 150.0 * std::f64::consts::PI / 180.0;
 /// Goals of at least this weight are touches.
 const TOUCHING: f64 = 0.5;
 /// Steps of the iteration: with two, arms of very wide bodies still change from frame to frame (of 14 pairs: pops of 2.2
 /// instead of 1.3 degrees in the mean, 14.5 instead of 9.5 % of the arm in the body); with five it is 1.25 and 9.4.
 const STEPS: usize = 3;
-/// Weight of a step's own size, over that of the copy's shape (Levenberg 1944): with four steps and without it the largest pop of
+/// Weight of a step's own size, over that of the direct transfer's shape (Levenberg 1944): with four steps and without it the largest pop of
 /// those pairs is 8.0 instead of 6.2 degrees, where points leave and enter the body between two steps.
 const STEP_WEIGHT: f64 = 1.0;
 
@@ -125,7 +125,7 @@ impl Window<'_> {
         goals.map(far).fold(0.0, f64::max)
     }
 
-    /// Whether anything acts on the copy in a frame.
+    /// Whether anything acts on the direct transfer in a frame.
     pub fn is_active(&self, f: usize) -> bool {
         let goals = &self.goals[f];
         if !goals.body.is_empty() || !goals.arms.is_empty() {

@@ -14,7 +14,7 @@ const NOTHING: f64 = 1e-9;
 /// Frames that share scratch poses.
 const BLOCK: usize = 64;
 
-/// What moves the arms in one frame: zero where the copy stays, and the axes of the elbows in the space of the upper arms.
+/// What moves the arms in one frame: zero where the direct transfer stays, and the axes of the elbows in the space of the upper arms.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ArmTurn {
     pub solved: SolvedFrame,

@@ -2,7 +2,7 @@
 //!
 //! Every part is bound rigidly to one joint and extends to a child or to the joint's tip. Trunk and head are light, the
 //! figure's left side is blue and its right side orange. Proportions are those of an adult whose thigh and shin measure
-//! 0.86 m together, scaled with the legs. Space: model space of the calibration pose with the first frame's joint distances:
+//! 0.86 m together, scaled with the legs. Space: model space of the reference pose with the first frame's joint distances:
 //! the rest pose of a capture may be degenerate, with feet and head in any direction.
 
 use super::robot_figure::{has_shapes, robot_parts};
@@ -21,7 +21,7 @@ const COARSE: (usize, usize) = (4, 1);
 /// Length of thigh and shin of the adult whose measures are given below, metres.
 const LEG: f64 = 0.86;
 
-/// Share of a foot's length above which its end rises too steeply, in the calibration pose in which feet are flat: sin 30°.
+/// Share of a foot's length above which its end rises too steeply, in the reference pose in which feet are flat: sin 30°.
 const RISING: f64 = 0.5;
 
 /// sRGB colour of trunk and head.
@@ -58,7 +58,7 @@ pub fn figure(motion: &Motion) -> Mesh {
     mesh
 }
 
-/// The calibration pose with the joint distances of the clip's first frame: some files animate joints away from their offsets.
+/// The reference pose with the joint distances of the clip's first frame: some files animate joints away from their offsets.
 pub(super) fn lengths_of(motion: &Motion) -> ModelPose {
     let skeleton = motion.character.skeleton();
     let mut pose = motion.character.calibration_pose().to_local(skeleton);

@@ -1,6 +1,6 @@
 //! Detects frames without data, in which every joint is at its rest rotation, and interpolates them.
 //!
-//! Recorders write zeros where they lose a performer. A calibration pose is entered and left slowly, or is at an end of the
+//! Recorders write zeros where they lose a performer. A held T-pose is entered and left slowly, or is at an end of the
 //! take. Units: degrees, seconds.
 
 use super::fault_log::{FaultLog, all};

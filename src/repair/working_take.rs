@@ -119,7 +119,7 @@ impl WorkingTake {
         &self.motion.clip.rotations(frame)[joint]
     }
 
-    /// The local rotation of a joint in the calibration pose.
+    /// The local rotation of a joint in the reference pose.
     pub fn rest(&self, joint: usize) -> Quat {
         let character = &self.motion.character;
         let pose = character.calibration_pose();

@@ -1,4 +1,4 @@
-//! End joints of limb segments, and the calibration pose as the joint tree can take it.
+//! End joints of limb segments, and the reference pose as the joint tree can take it.
 
 use crate::math::Transform;
 use crate::model::{JointId, ModelPose, Rig, Role, Side};
@@ -14,7 +14,7 @@ pub fn outward(role: Role) -> &'static [fn(Side) -> Role] {
     }
 }
 
-/// The calibration pose as the rig's own tree can take it: mapped joints have the model-space rotations of `wanted`, all
+/// The reference pose as the rig's own tree can take it: mapped joints have the model-space rotations of `wanted`, all
 /// others their local rest transform.
 pub fn reachable(rig: &Rig, wanted: &ModelPose, mapped: impl Fn(JointId) -> bool) -> ModelPose {
     let skeleton = rig.skeleton();

@@ -1,7 +1,7 @@
 //! Ranks the joints that may play a role for which no joint was found.
 //!
 //! Criteria are the tree (below the parent role, above the child roles), the position compared with the other side of the
-//! same body or with the other body, and the similarity of names. Space: model space, in the calibration pose; lengths are
+//! same body or with the other body, and the similarity of names. Space: model space, in the reference pose; lengths are
 //! shares of the body's height.
 
 use crate::anatomy::{JointLabel, parent_joint};

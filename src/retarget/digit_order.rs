@@ -1,6 +1,6 @@
 //! Proposes fingers for the joints below a hand that have no role, by their number and their order across the palm.
 //!
-//! Only proposals for people to confirm: what is certain has a role already. Space: model space, calibration pose; any unit.
+//! Only proposals for people to confirm: what is certain has a role already. Space: model space, reference pose; any unit.
 
 use crate::math::Vec3;
 use crate::model::{Finger, JointId, ModelPose, Skeleton};

@@ -6,23 +6,23 @@ use super::rest_alignment::CalibratedBody;
 use crate::math::{Quat, Vec3, arc, slerp};
 use crate::model::{JointId, ModelPose, Rig, Role};
 
-/// The source joints that drive a target joint, and the calibration of both.
+/// The source joints that drive a target joint, and the reference rotations of both.
 #[derive(Clone, Debug)]
 pub struct JointDrive {
     /// The source joint, and a second one with its share.
     source: JointId,
     blend: Option<(JointId, f64)>,
-    /// The inverse of the source's calibration rotation, and the same of the second joint.
+    /// The inverse of the source's reference rotation, and the same of the second joint.
     inverse_reference: [Quat; 2],
-    /// The target's aligned calibration rotation.
+    /// The target's aligned reference rotation.
     rest: Quat,
-    /// The source joint at the end of the limb segment and the segment's direction at calibration, for a source segment
+    /// The source joint at the end of the limb segment and the segment's direction in the reference pose, for a source segment
     /// with joints between its ends and a target segment without.
     aim: Option<(JointId, Vec3)>,
 }
 
 impl JointDrive {
-    /// The drive of `pair`, with the target's aligned calibration rotation `rest`.
+    /// The drive of `pair`, with the target's aligned reference rotation `rest`.
     pub fn of(
         pair: &JointPair,
         rest: Quat,
@@ -54,7 +54,7 @@ impl JointDrive {
     }
 }
 
-/// The end joint and the calibration direction of a source segment that joints between its ends bend (upper arms in two
+/// The end joint and the reference direction of a source segment that joints between its ends bend (upper arms in two
 /// parts), if the target's segment has no driven joint between its ends.
 fn bent_segment(
     role: Role,

@@ -1,7 +1,7 @@
 //! Transfer of one source pose to the target, joint by joint: rotations, positions, twist joints, lean of the trunk.
 //!
 //! For a driven joint `R_i(f) = D(f) A_i R_i0`, with `D(f) = S(f) S0^-1` the source joint's world rotation from its
-//! calibration pose (two of them blended for chains of different length) and `A_i R_i0` the target's aligned calibration
+//! reference pose (two of them blended for chains of different length) and `A_i R_i0` the target's aligned reference
 //! pose. The result does not depend on local axes, on the order of joints, or on other frames.
 
 use super::joint_drive::JointDrive;

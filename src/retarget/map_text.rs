@@ -57,7 +57,7 @@ impl JointMap {
         let mut out = String::new();
         for (character, rest, what) in [
             (source, &self.source_only, "unmapped source joints"),
-            (target, &self.target_only, "unmapped target joints (rest pose)"),
+            (target, &self.target_only, "unmapped target joints (rest rotation)"),
         ] {
             if rest.is_empty() {
                 continue;
@@ -75,7 +75,7 @@ impl JointMap {
 fn opening(source: &Character, target: &Character) -> String {
     format!(
         "# Joint map from {} to {}.\n\
-         # Change, remove or add pairs; read it back with --map. A target joint without a pair keeps its rest pose.\n",
+         # Change, remove or add pairs; read it back with --map. A target joint without a pair keeps its rest rotation and follows its parent.\n",
         quoted(&source.name),
         quoted(&target.name)
     )

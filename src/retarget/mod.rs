@@ -1,7 +1,7 @@
 //! Transfers motion from one rig to another: joint map, alignment of the rest poses, transfer.
 //!
-//! Rotations are transferred as world-space rotations from a calibration pose, so the result does not depend on local axes,
-//! joint orientations and parents. The frames of a take do not affect the calibration.
+//! Rotations are transferred as world-space rotations from a reference pose, so the result does not depend on local axes,
+//! joint orientations and parents. The frames of a take do not affect the reference pose.
 
 mod body_plan;
 mod candidates;
@@ -24,7 +24,7 @@ mod twist_joints;
 mod pelvis_path;
 mod trunk_lean;
 mod joint_transfer;
-mod rotation_copy;
+mod direct_transfer;
 mod skinned_roots;
 mod performance;
 mod morph_meanings;
@@ -32,6 +32,7 @@ mod morph_weights;
 mod transfer;
 
 pub(crate) use body_plan::outward;
+pub(crate) use direct_transfer::PART;
 pub(crate) use find_map::postures_differ;
 pub use find_map::{MapDraft, draft, map};
 pub use joint_map::JointMap;
@@ -43,7 +44,6 @@ pub use map_gaps::second_best;
 pub(crate) use map_gaps::{Gap, MapEnd};
 pub(crate) use map_gaps::{gaps, warnings};
 pub(crate) use morph_weights::{listed_targets, shares_targets, transferred};
-pub(crate) use rotation_copy::PART;
 pub(crate) use skinned_roots::skinned_above;
 pub use transfer::{Retarget, RootScale};
 

@@ -1,6 +1,6 @@
 //! Result of a transfer for one motion, computed in parts so that a long take need not be in memory twice.
 
-use super::rotation_copy::RotationCopy;
+use super::direct_transfer::DirectTransfer;
 use super::skinned_roots::SkinnedRoots;
 use crate::body::SupportPoints;
 use crate::legs::{LegPair, LegTrajectories, Settings, Timeline, raise_hands, raise_head, with_slides};
@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// The transfer of one motion whose leg trajectories are solved; its frames are computed part by part.
 #[derive(Clone, Debug)]
 pub struct Performance<'a> {
-    pub(super) copy: RotationCopy,
+    pub(super) copy: DirectTransfer,
     pub(super) legs: &'a [LegPair],
     pub(super) skin: &'a SupportPoints,
     pub(super) trajectories: Option<LegTrajectories>,

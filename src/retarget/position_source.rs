@@ -13,7 +13,7 @@ use crate::model::{JointId, ModelPose, Rig};
 pub enum PositionSource {
     /// The rest translation under the parent in the tree.
     Tree,
-    /// Attached to another joint than its parent in the tree: its calibration transform in that joint's space.
+    /// Attached to another joint than its parent in the tree: its transform in the reference pose in that joint's space.
     Attached(JointId, Transform),
     /// The hips: the pelvis point in the joint's space.
     Pelvis(Vec3),
@@ -87,7 +87,7 @@ fn attach_between(
     }
 }
 
-/// A joint attached to `parent` as in the calibration pose.
+/// A joint attached to `parent` as in the reference pose.
 fn attached(bound: &ModelPose, parent: JointId, id: JointId) -> PositionSource {
     PositionSource::Attached(parent, bound.joint(parent).inverse() * *bound.joint(id))
 }

@@ -1,7 +1,7 @@
 //! Aligns the target's rest pose with the source's, joint by joint.
 //!
-//! Space: model space, Y up. For every driven joint `i` the result `A_i` rotates the target's calibration rotation:
-//! `A_i R_i` is the orientation of the joint while the source is in its calibration pose.
+//! Space: model space, Y up. For every driven joint `i` the result `A_i` rotates the target's reference rotation:
+//! `A_i R_i` is the orientation of the joint while the source is in its reference pose.
 //!
 //! * Hips, trunk and head: rotated about Y only, so that the lines through the hip joints agree (a figure that lies in its rest
 //!   pose, or is tilted with its legs and trunk in line, is first stood up). Their joint centres differ between rigs (marker sets
@@ -23,16 +23,16 @@ use crate::body::CharacterBody;
 use crate::math::{Quat, Vec3, arc, from_columns};
 use crate::model::{Finger, JointId, ModelPose, Rig, Role, Side};
 
-/// A character in its calibration pose.
+/// A character in its reference pose.
 #[derive(Clone, Copy)]
 pub struct CalibratedBody<'a> {
     /// The measured character.
     pub body: &'a CharacterBody,
     /// Its roles, including those assigned in a map file.
     pub rig: &'a Rig,
-    /// The calibration pose.
+    /// The reference pose.
     pub calibration: &'a ModelPose,
-    /// The calibration pose as the joint tree can take it, in which segment directions are compared.
+    /// The reference pose as the joint tree can take it, in which segment directions are compared.
     pub pose: &'a ModelPose,
     /// Its measures; `None` without legs.
     pub figure: Option<Figure>,
@@ -41,7 +41,7 @@ pub struct CalibratedBody<'a> {
 }
 
 impl<'a> CalibratedBody<'a> {
-    /// `body` in its calibration pose and in the one in which segment directions are compared.
+    /// `body` in its reference pose and in the one in which segment directions are compared.
     pub fn of(body: &'a CharacterBody, pose: &'a ModelPose) -> Self {
         let figure = body.figure().copied();
         Self { body, rig: body.rig(), calibration: body.pose(), pose, figure, twin: false }
@@ -85,7 +85,7 @@ impl<'a> CalibratedBody<'a> {
         v.try_normalize(0.3 * length)
     }
 
-    /// The roll of the foot about the forward axis in the calibration pose, in radians.
+    /// The roll of the foot about the forward axis in the reference pose, in radians.
     ///
     /// Skeletons of captures are often defined with legs spread wide and the feet square to the shins (ASF); a
     /// skinned character stands on flat feet however its legs are spread.

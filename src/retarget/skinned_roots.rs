@@ -21,7 +21,7 @@ const AT_PELVIS: f64 = 0.5;
 enum Carried {
     /// Rigidly with the hips: the joint in the hips' space.
     WithHips(Transform),
-    /// Over the ground with the pelvis and its heading: the joint in the calibration pose.
+    /// Over the ground with the pelvis and its heading: the joint in the reference pose.
     OverGround(Transform),
 }
 
@@ -29,7 +29,7 @@ enum Carried {
 #[derive(Clone, Debug)]
 pub struct SkinnedRoots {
     hips: JointId,
-    /// The hips in the calibration pose.
+    /// The hips in the reference pose.
     calibration: Transform,
     joints: Vec<(JointId, Carried)>,
 }
@@ -128,7 +128,7 @@ pub(crate) fn skinned_above(character: &Character, hips: JointId) -> Vec<JointId
     above.filter(|id| skin_height(character, &pose, *id).is_some()).collect()
 }
 
-/// The mean height of the skin of a joint in the calibration pose, by weight; `None` without skin.
+/// The mean height of the skin of a joint in the reference pose, by weight; `None` without skin.
 fn skin_height(character: &Character, calibration: &ModelPose, joint: JointId) -> Option<f64> {
     let model_from_joint = calibration.joint(joint);
     let (mut sum, mut mass) = (0.0, 0.0);

@@ -12,7 +12,7 @@ use crate::model::{JointId, ModelPose, Rig};
 pub struct JointStretch {
     /// The joint of the source.
     pub source: JointId,
-    /// The source joint that it is attached to, and its position in that joint's space at calibration.
+    /// The source joint that it is attached to, and its position in that joint's space in the reference pose.
     parent: JointId,
     at: Vec3,
     /// Whether the source joint is not a descendant of that joint, and so moves freely relative to it.

@@ -1,12 +1,12 @@
 //! Transfer between two characters by a joint map: direct rotation transfer, then correction of the legs.
 
 use super::body_plan::reachable;
+use super::direct_transfer::DirectTransfer;
 use super::joint_map::JointMap;
 use super::joint_transfer::JointTransfer;
 use super::morph_weights::transferred;
 use super::performance::Performance;
 use super::rest_alignment::CalibratedBody;
-use super::rotation_copy::RotationCopy;
 use super::same_bones::same_bones;
 use super::skinned_roots::SkinnedRoots;
 use crate::anatomy::parent_joint;
@@ -128,7 +128,7 @@ impl Retarget {
     /// # Panics
     /// If the motion's skeleton is not the one that this transfer was made for.
     pub fn prepare(&self, motion: &Motion, time: &Timeline) -> Performance<'_> {
-        let copy = RotationCopy::of(&self.joints, motion);
+        let copy = DirectTransfer::of(&self.joints, motion);
         let trajectories = (!self.legs.is_empty()).then(|| {
             let (from, to): (Vec<&LimbChain>, Vec<&LimbChain>) =
                 self.legs.iter().chain(&self.forelegs).map(|pair| (&pair.source, &pair.target)).unzip();
@@ -172,7 +172,7 @@ impl Retarget {
     /// # Panics
     /// If the motion's skeleton is not the one that this transfer was made for.
     pub fn copy(&self, motion: &Motion) -> Motion {
-        let copy = RotationCopy::of(&self.joints, motion);
+        let copy = DirectTransfer::of(&self.joints, motion);
         let mut clip = copy.clip(motion.character.skeleton(), &motion.clip, &copy.joints.order);
         clip.property_tracks = self.property_tracks(motion);
         fix_hemispheres(&mut clip);
@@ -192,7 +192,7 @@ fn size(rest: &ModelPose) -> f64 {
 }
 
 /// The pose in which segment directions are compared: the one that the tree takes when its `rotated` joints have the
-/// calibration rotations, or the calibration pose itself for a rig in pieces.
+/// reference rotations, or the reference pose itself for a rig in pieces.
 fn compared(body: &CharacterBody, rotated: impl Fn(JointId) -> bool) -> ModelPose {
     let (rig, calibration) = (body.rig(), body.pose());
     let in_pieces = rig.assignments().any(|(role, a)| {

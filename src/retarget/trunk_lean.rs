@@ -1,10 +1,10 @@
 //! Corrects the lean of the trunk: the line from the hip joints to the shoulders rotates as the source's does.
 //!
-//! Copied rotations alone give a different lean, because rigs bend at different heights: the same rotation of a low and of a
+//! The direct transfer alone give a different lean, because rigs bend at different heights: the same rotation of a low and of a
 //! high chest moves the shoulders to different positions. The joints of the trunk are therefore rotated a little more or less,
 //! all about one axis perpendicular to the line, until the line has the direction `v = arc(H u0, u) H v0`, with `H` the
-//! rotation of the source's hips from calibration, `u` the source's line and `u0`, `v0` the lines of both bodies at
-//! calibration. The weighted sum of squared angles is minimal: each joint rotates in proportion to the length of its piece of
+//! rotation of the source's hips from the reference pose, `u` the source's line and `u0`, `v0` the lines of both bodies in the
+//! reference pose. The weighted sum of squared angles is minimal: each joint rotates in proportion to the length of its piece of
 //! the line, the chest by a third of that. Hips, head and arms keep their rotations.
 //!
 //! The line ends at the middle of the shoulders as moved by the chest alone, without collar bones: bodies differ in their
@@ -36,7 +36,7 @@ struct TrunkLine {
     /// The parent joint of the shoulders, and their middle in its space.
     chest: JointId,
     shoulders: Vec3,
-    /// From one to the other in the calibration pose.
+    /// From one to the other in the reference pose.
     at_rest: Vec3,
 }
 
@@ -64,7 +64,7 @@ impl TrunkLine {
 pub(super) struct TrunkLean {
     source: TrunkLine,
     target: TrunkLine,
-    /// The inverse of the calibration rotation of the source's hips.
+    /// The inverse of the reference rotation of the source's hips.
     unrest: Quat,
     /// The driven joints of the target's spine, from the hips up.
     links: Vec<JointId>,
@@ -73,7 +73,7 @@ pub(super) struct TrunkLean {
 }
 
 impl TrunkLean {
-    /// The trunks of two bodies that both have legs, arms and hips; `aligned` is the alignment of the target's calibration pose.
+    /// The trunks of two bodies that both have legs, arms and hips; `aligned` is the alignment of the target's reference pose.
     pub fn of(
         map: &JointMap,
         source: &CalibratedBody,

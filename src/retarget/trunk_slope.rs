@@ -11,7 +11,7 @@ use crate::model::{Role, Side};
 /// Largest change of the slope, radians (15 degrees): what is left is shared by both pairs of legs.
 const MOST: f64 = 0.26;
 
-/// The rotation of the target's trunk about its lateral axis, in the space of the source's calibration pose; `base` aligns the
+/// The rotation of the target's trunk about its lateral axis, in the space of the source's reference pose; `base` aligns the
 /// target's body with it. `None` unless both are quadrupeds with whole legs.
 pub fn trunk_slope(source: &CalibratedBody, target: &CalibratedBody, base: &Quat) -> Option<Quat> {
     if !(source.on_four_legs() && target.on_four_legs()) {

@@ -13,7 +13,7 @@ pub struct TwistJoint {
     /// The axis of the forearm in the joint's own space, and in the forearm's.
     axis: Vec3,
     lower_axis: Vec3,
-    /// The hand's rotation relative to the forearm at calibration.
+    /// The hand's rotation relative to the forearm in the reference pose.
     rest: Quat,
     share: f64,
 }

@@ -24,7 +24,7 @@ const FACING: f64 = 0.3;
 pub(super) struct Path {
     pub(super) at: Vec<Vec3>,
     turned: Vec<Quat>,
-    /// Its rotation in the calibration pose.
+    /// Its rotation in the reference pose.
     rest: Quat,
     rest_at: Vec3,
 }
@@ -164,7 +164,7 @@ impl Path {
     }
 }
 
-/// The frame of pelvis or chest: its left is the line of hips or shoulders, its up that of the calibration pose.
+/// The frame of pelvis or chest: its left is the line of hips or shoulders, its up that of the reference pose.
 fn trunk(path: &Path, left: &Path, right: &Path) -> Vec<Quat> {
     let line = median_of((0..path.at.len()).map(|f| path.inside(f, left.at[f] - right.at[f])));
     let up = path.rest.inverse() * Vec3::z();
@@ -219,7 +219,7 @@ fn flat(ankle: &[Vec3], ball: &[Vec3], leg_length: f64) -> Vec<bool> {
     ankle.iter().map(|p| p.z <= lowest).collect()
 }
 
-/// The frame of a hand in the calibration pose: palm down in a T-pose, rotated by the shortest arc to where the forearm points.
+/// The frame of a hand in the reference pose: palm down in a T-pose, rotated by the shortest arc to where the forearm points.
 fn hand_at_rest(arm: &LimbPath, sign: f64) -> Quat {
     let side = Vec3::y() * sign;
     let forearm = arm.end.rest_at - arm.middle.rest_at;

@@ -3,7 +3,7 @@
 //! The mirror is the plane between left and right, `M = diag(-1, 1, 1)` in model space. With the model rotation
 //! `R_p` of the partner and the reference rotations `R_p0`, `R_j0` of both, joint `j` gets the rotation
 //! `R'_j = M R_p R_p0^-1 M S_j R_j0`, independent of joint axes; a joint without a partner is its own partner.
-//! The reference is the calibration pose. Limbs of recorded skeletons are not quite symmetric in it: `S_j` rotates the segment of
+//! The reference is the reference pose. Limbs of recorded skeletons are not quite symmetric in it: `S_j` rotates the segment of
 //! the joint to the mirror image of its partner's, as `retarget` aligns segments ([`outward`]), so that a mirrored take onto a
 //! symmetric character is the mirror image of the take onto it. Morph weights are swapped by the names of their targets.
 //! Units: metres.

@@ -1,4 +1,4 @@
-//! Estimates the calibration pose from a motion: hips, trunk, arms, legs, hands, feet.
+//! Estimates the reference pose from a motion: hips, trunk, arms, legs, hands, feet.
 
 use super::axis_convention::follows_axes;
 use super::motion_samples::{MotionSamples, SAMPLES};
@@ -11,7 +11,7 @@ use crate::math::{Quat, Vec3, arc, median, percentile, plain_mean_rotation, rota
 use crate::model::{CalibratedJoint, Clip, JointId, ModelPose, Rig, Role, Side};
 use std::collections::BTreeMap;
 
-/// A calibration pose estimated from a motion.
+/// A reference pose estimated from a motion.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Estimate {
     /// All joints in the T-pose: Y up, facing +Z, the lowest point of the feet at height 0, in the skeleton's unit.
@@ -47,7 +47,7 @@ const MOVES: f64 = 3.0;
 /// Degrees of trunk lean up to which a frame counts fully for gravity.
 const LEAN: f64 = 10.0;
 
-/// Estimates the calibration pose from clips on the skeleton of `rig`, one after the other.
+/// Estimates the reference pose from clips on the skeleton of `rig`, one after the other.
 ///
 /// `up` is the up axis of the clips' world if known. `None` without hips, thighs and a joint above them, or without a
 /// frame.

@@ -1,4 +1,4 @@
-//! Detects degenerate rest poses, and estimates a calibration pose from motion instead.
+//! Detects degenerate rest poses, and estimates a reference pose from motion instead.
 //!
 //! Exporters of rigs with joint orientation put every bone along one local axis: with all channels at zero the legs
 //! fold onto the trunk or the arms point straight up, while the animated frames are correct. The world direction of

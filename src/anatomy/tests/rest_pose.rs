@@ -32,7 +32,7 @@ pub(super) enum Axes {
     Random,
 }
 
-/// The new axes of every joint, seen in the calibration pose: `C'_j = C_j A_j`.
+/// The new axes of every joint, seen in the reference pose: `C'_j = C_j A_j`.
 pub(super) fn axes(character: &Character, kind: Axes) -> Vec<Quat> {
     let (skeleton, rest) = (character.skeleton(), character.calibration_pose());
     let mut found: Vec<Quat> = Vec::new();

@@ -174,7 +174,7 @@ fn what_touches_on_one_body_touches_on_another() {
         }
     }
     println!("worst {:.1} mm, copied {:.1} mm", worst * 1e3, copied * 1e3);
-    // Measured on capsules, while hands are placed by the skin: on average half of what the copy misses.
+    // Measured on capsules, while hands are placed by the skin: on average half of what the direct transfer misses.
     assert!(copied > 0.03 && worst < 0.04 && sum < 0.55 * sum_copied, "{sum} {sum_copied}");
 }
 

@@ -1,6 +1,6 @@
 //! Writes joints as limb nodes, and the animation of these nodes from clips.
 //!
-//! Nodes are written in the bind pose, or, if there is none, in the rest pose, or in the calibration pose where the rest pose
+//! Nodes are written in the bind pose, or, if there is none, in the rest pose, or in the reference pose where the rest pose
 //! is degenerate: engines take the pose of the nodes as a T-pose. The rotation of that pose is `PreRotation`, so that
 //! all angles are 0 in it: `local = Rz Ry Rx(PreRotation) Rz Ry Rx(Lcl Rotation)`.
 //!

@@ -30,7 +30,7 @@ pub const FORMAT: ReadFormat = ReadFormat {
     },
 };
 
-/// The asset of a file: with roles, calibration pose, and rotated to face +Z.
+/// The asset of a file: with roles, reference pose, and rotated to face +Z.
 pub(crate) fn asset(mut file: GltfFile, name: &str, options: &ImportOptions) -> Result<Asset, ImportError> {
     let mut warnings = std::mem::take(&mut file.warnings);
     let rest = file.bind.clone().unwrap_or_else(|| file.skeleton.rest_model_pose());

@@ -63,7 +63,7 @@ fn a_head_with_eyes_and_ends_is_one_upright_head_and_toes_are_level() {
 #[test]
 fn the_figure_of_a_degenerate_rest_pose_is_that_of_its_calibration_pose() {
     let good = motion(&|c| c);
-    // The same body, whose joints rest turned by a quarter about an axis; the calibration pose knows better.
+    // The same body, whose joints rest turned by a quarter about an axis; the reference pose knows better.
     let turned = motion(&|c| {
         let upright = c.skeleton().rest_model_pose();
         let quarter = Quat::from_axis_angle(&Vec3::z_axis(), std::f64::consts::FRAC_PI_2);

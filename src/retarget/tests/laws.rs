@@ -1,4 +1,4 @@
-//! Properties of the rotation copy for any two bodies, on synthetic bodies: identity, invariance, directions, lengths.
+//! Properties of the direct transfer for any two bodies, on synthetic bodies: identity, invariance, directions, lengths.
 
 use posemill::anatomy::{JointNames, Vocabulary, detect_roles, detect_roles_from};
 use posemill::math::{Quat, Transform, Vec3, angle_between, exp};
@@ -146,7 +146,7 @@ fn retarget(motion: &Motion, target: &Arc<Character>) -> Motion {
     let found = map(source, target).unwrap();
     let ready =
         Retarget::new(source, Arc::clone(target), &found, (&source.rig, &target.rig), RootScale::Legs);
-    // These properties are those of the rotation copy; the tests of `legs` cover legs.
+    // These properties are those of the direct transfer; the tests of `legs` cover legs.
     let result = ready.copy(motion);
     result.check().unwrap();
     result

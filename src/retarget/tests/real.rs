@@ -96,8 +96,8 @@ fn standing(up: Vec3, left: Vec3) -> Option<Quat> {
     Some(from_columns(&left, &up, &left.cross(&up)))
 }
 
-/// The mean angle over the frames between the trunk of the result and its calibration direction rotated as the source's trunk,
-/// in degrees; each body keeps the lean that it has at calibration.
+/// The mean angle over the frames between the trunk of the result and its reference direction rotated as the source's trunk,
+/// in degrees; each body keeps the lean that it has in the reference pose.
 fn trunk(source: &Motion, result: &Motion) -> Option<f64> {
     let (s, t) = (&source.character, &result.character);
     let (s_rest, t_rest) = (s.calibration_pose(), t.calibration_pose());

@@ -31,7 +31,7 @@ fn hands_keep_their_place_on_a_stouter_body_with_the_same_bones() {
     for gesture in GESTURES {
         let motion = perform(&source, gesture);
         moved = moved.max(apart(&onto(&motion, &stout)));
-        // The same skin, and a take without skin: every bit of the copy.
+        // The same skin, and a take without skin: every bit of the direct transfer.
         let [placed, copy] = onto(&motion, &Arc::new(body(&ADULT)));
         assert_eq!(placed.clip, copy.clip, "{gesture:?}");
         let bare = Motion::new(Arc::new(bones(&ADULT)), motion.clip.clone());

@@ -1,4 +1,4 @@
-//! Direct transfer of a motion, before legs are corrected: the rotation copy.
+//! Direct transfer of a motion: rotations joint by joint, before anything is corrected.
 
 use super::joint_transfer::JointTransfer;
 use super::position_source::{PositionSource, dependencies};
@@ -20,16 +20,16 @@ const NOISE: f64 = 0.01;
 
 /// The direct transfer of one motion, whose ground and translated joints are known.
 #[derive(Clone, Debug)]
-pub struct RotationCopy {
+pub struct DirectTransfer {
     /// The transfer, with the ground of the motion and without stretches that it does not have.
     pub joints: JointTransfer,
     /// The target's joints that get translations, ascending.
     translated: Vec<JointId>,
 }
 
-impl RotationCopy {
+impl DirectTransfer {
     /// The direct transfer of `motion`.
-    pub fn of(joints: &JointTransfer, motion: &Motion) -> RotationCopy {
+    pub fn of(joints: &JointTransfer, motion: &Motion) -> DirectTransfer {
         let mut joints = joints.clone();
         if let Some(contacts) = &motion.contacts {
             joints.pelvis = joints.pelvis.map(|path| path.on_ground(contacts.ground));
@@ -44,7 +44,7 @@ impl RotationCopy {
                 || joints.stretches[id.index()].is_some()
         };
         let translated = joints.target.skeleton().ids().filter(moves).collect();
-        RotationCopy { joints, translated }
+        DirectTransfer { joints, translated }
     }
 
     /// The clip of the target with these joints, in an evaluation order, for a clip of the source; other joints have

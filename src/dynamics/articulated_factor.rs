@@ -21,7 +21,7 @@ impl ArticulationSolver {
             #[inline(always)]
             || {
                 for i in 0..self.nodes.len() {
-                    self.place(articulation, states, resistances, i);
+                    self.form_link(articulation, states, resistances, i);
                 }
                 for i in (0..self.nodes.len()).rev() {
                     self.eliminate(i);
@@ -35,7 +35,7 @@ impl ArticulationSolver {
 
     /// Forms the axes and the inertia of link `i`. Parents come first.
     #[inline(always)]
-    pub(super) fn place(
+    pub(super) fn form_link(
         &mut self,
         articulation: &Articulation,
         states: &[BodyState],

@@ -13,7 +13,7 @@ impl ArticulationSolver {
     /// Inward pass: adds the right-hand side of link `i` to its parent; `drive` is the driving impulse along its free
     /// motions.
     #[inline(always)]
-    pub(super) fn lift(&mut self, i: usize, drive: &Vec3) {
+    pub(super) fn pass_to_root(&mut self, i: usize, drive: &Vec3) {
         let node = &mut self.nodes[i];
         let Some(kind) = node.kind else { return };
         let mut b = node.b;
@@ -62,7 +62,7 @@ impl ArticulationSolver {
 
     /// Outward pass: the motion of link `i` from that of its parent.
     #[inline(always)]
-    pub(super) fn drop(&mut self, i: usize) {
+    pub(super) fn pass_to_leaves(&mut self, i: usize) {
         let parent = self.nodes[i].parent;
         let above = if parent == NO_PARENT {
             Twist::zero()

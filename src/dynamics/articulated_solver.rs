@@ -122,15 +122,15 @@ impl ArticulationSolver {
             #[inline(always)]
             || {
                 for i in 0..self.nodes.len() {
-                    self.place(articulation, states, &[], i);
-                    self.pull(articulation, states, forces, i);
+                    self.form_link(articulation, states, &[], i);
+                    self.set_right_hand_side(articulation, states, forces, i);
                 }
                 for i in (0..self.nodes.len()).rev() {
                     self.eliminate(i);
-                    self.lift(i, &Vec3::zeros());
+                    self.pass_to_root(i, &Vec3::zeros());
                 }
                 for i in 0..self.nodes.len() {
-                    self.drop(i);
+                    self.pass_to_leaves(i);
                     out[self.nodes[i].body] = self.acceleration(i);
                 }
             },
@@ -142,7 +142,13 @@ impl ArticulationSolver {
 
     /// Sets the right-hand side of link `i`, whose inertia is formed, and its velocity products.
     #[inline(always)]
-    fn pull(&mut self, articulation: &Articulation, states: &[BodyState], forces: &[BodyForce], i: usize) {
+    fn set_right_hand_side(
+        &mut self,
+        articulation: &Articulation,
+        states: &[BodyState],
+        forces: &[BodyForce],
+        i: usize,
+    ) {
         let node = &mut self.nodes[i];
         let (state, body) = (&states[node.body], &articulation.bodies()[node.body]);
         let (force, w, d) = (&forces[node.body], state.angular_velocity, node.to_center);
@@ -166,7 +172,7 @@ impl ArticulationSolver {
         }
     }
 
-    /// The forces and torques of every constraint after [`ArticulationSolver::accelerations`], in the note's variables: `c` on
+    /// The forces and torques of every constraint after [`ArticulationSolver::accelerations`], in Hakenberg's variables (see `note_system`): `c` on
     /// body `a` at the anchor, and `d` with torque `z x d`, perpendicular to the axis; world axes.
     ///
     /// For kinds other than hinge and ball `d` is the torque itself. For articulations without loops.
@@ -221,10 +227,10 @@ impl ArticulationSolver {
             || {
                 for i in (0..self.nodes.len()).rev() {
                     let drive = self.nodes[i].resistance.drive;
-                    self.lift(i, &drive);
+                    self.pass_to_root(i, &drive);
                 }
                 for i in 0..self.nodes.len() {
-                    self.drop(i);
+                    self.pass_to_leaves(i);
                 }
             },
         );
@@ -261,11 +267,11 @@ impl ArticulationSolver {
         for range in touched {
             for i in range.clone().rev() {
                 if self.nodes[i].on_path {
-                    self.lift(i, &Vec3::zeros());
+                    self.pass_to_root(i, &Vec3::zeros());
                 }
             }
             for i in range.clone() {
-                self.drop(i);
+                self.pass_to_leaves(i);
             }
         }
     }

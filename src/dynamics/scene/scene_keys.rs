@@ -2,14 +2,17 @@
 //!
 //! Units: SI, angles in radians; each line gives its own.
 
+/// The end of the description of a key that a section must have.
+const REQUIRED: &str = "(required)";
+
 /// For each section its keys with their descriptions; the first section is the top level of the file.
 pub const SCENE_KEYS: [(&str, &[(&str, &str)]); 8] = [
     ("", &[("name", "the title; else that of the file")]),
     (
         "[simulation]",
         &[
-            ("step", "seconds"),
-            ("duration", "seconds"),
+            ("step", "seconds (required)"),
+            ("duration", "seconds (required)"),
             (
                 "integrator",
                 "`world` (default) for contacts and motors, else `rk4`, `variational`, `note` or `blocks`",
@@ -18,9 +21,9 @@ pub const SCENE_KEYS: [(&str, &[(&str, &str)]); 8] = [
             ("output_rate", "frames a second, 60 if left out"),
             ("gravity", "m/s^2, three numbers; 9.81 downwards if left out"),
             ("up", "`y` (default) or `z`"),
-            ("erp", "the part of a violation that a step takes back, 0 to 1, 0.2 if left out"),
-            ("compliance", "of contacts, motors and limits, m/s per N s, 1e-7 if left out"),
-            ("slop", "metres of depth that contacts leave alone, 0.0002 if left out"),
+            ("erp", "share of a constraint error corrected per step, 0 to 1, 0.2 if left out"),
+            ("compliance", "compliance of contacts, motors and limits, m/s per N s, 1e-7 if left out"),
+            ("slop", "penetration that is tolerated, metres, 0.0002 if left out"),
             (
                 "friction_cone",
                 "`false`: friction in a pyramid, which depends on the direction, instead of a cone",
@@ -34,10 +37,10 @@ pub const SCENE_KEYS: [(&str, &[(&str, &str)]); 8] = [
     (
         "[[body]]",
         &[
-            ("name", "what constraints and sensors call it"),
-            ("mass", "kilograms"),
+            ("name", "name used by constraints and sensors (required)"),
+            ("mass", "kilograms (required)"),
             ("inertia", "kg m^2 about the centre: xx, yy, zz and xy, xz, yz; else that of the shape"),
-            ("position", "metres, world, of the centre of mass"),
+            ("position", "metres, world, of the centre of mass (required)"),
             ("rotation", "a unit quaternion w, x, y, z"),
             ("velocity", "m/s, world"),
             ("angular_velocity", "rad/s, axes of the body"),
@@ -52,11 +55,11 @@ pub const SCENE_KEYS: [(&str, &[(&str, &str)]); 8] = [
     (
         "[[constraint]]",
         &[
-            ("name", "what rules call its motor"),
-            ("kind", "`ball`, `hinge`, `universal`, `slider` or `fixed`"),
-            ("a", "the first body, or \"world\""),
-            ("b", "the second body, or \"world\""),
-            ("anchor", "metres, world, at the first instant"),
+            ("name", "name used by rules for its motor (required)"),
+            ("kind", "`ball`, `hinge`, `universal`, `slider` or `fixed` (required)"),
+            ("a", "the first body, or \"world\" (required)"),
+            ("b", "the second body, or \"world\" (required)"),
+            ("anchor", "metres, world, at the first instant (required)"),
             ("axis", "a direction, world, at the first instant; hinge, slider and universal"),
             ("second_axis", "perpendicular to `axis`; universal"),
             ("friction", "N m s/rad (slider: N s/m)"),
@@ -69,7 +72,7 @@ pub const SCENE_KEYS: [(&str, &[(&str, &str)]); 8] = [
     (
         "[[plane]]",
         &[
-            ("normal", "a direction, away from the ground"),
+            ("normal", "a direction, away from the ground (required)"),
             ("point", "metres, somewhere on it; the origin if left out"),
             ("friction", "as of a body"),
             ("restitution", "as of a body"),
@@ -78,36 +81,43 @@ pub const SCENE_KEYS: [(&str, &[(&str, &str)]); 8] = [
     (
         "[[target]]",
         &[
-            ("body", "the body that moves as a joint of a clip does, from where it is at the start"),
-            ("motion", "the file with the clip, relative to the scene"),
+            (
+                "body",
+                "the body that moves as a joint of a clip does, from where it is at the start (required)",
+            ),
+            ("motion", "the file with the clip, relative to the scene (required)"),
             ("clip", "its name; else the one that the file means"),
-            ("joint", "its name or role, such as `LeftHand`"),
-            ("force", "the most that pulls the body along, N"),
-            ("torque", "the most that turns it, N m"),
+            ("joint", "its name or role, such as `LeftHand` (required)"),
+            ("force", "the most that pulls the body along, N (required)"),
+            ("torque", "the most that rotates it, N m (required)"),
         ],
     ),
     (
         "[[sensor]]",
         &[
-            ("name", "what conditions call it"),
-            ("bodies", "names: it touches where one of them does"),
+            ("name", "name used by conditions (required)"),
+            ("bodies", "names: it touches where one of them does (required)"),
             ("with", "names: only where they touch one of these; anything if left out"),
-            ("margin", "metres from which on it feels, 0.0002 if left out"),
+            ("margin", "detection distance, metres, 0.0002 if left out"),
         ],
     ),
     (
         "[[rule]]",
         &[
-            ("when", "such as \"time >= 0.2 and touched(tip) and position(lift) < 0.1\""),
-            ("then", "[{ motor = \"name\", speed = rad/s or m/s, limit = N m or N }]"),
-            ("latch", "`true`: stays in force once it was met"),
+            ("when", "such as \"time >= 0.2 and touched(tip) and position(lift) < 0.1\" (required)"),
+            ("then", "[{ motor = \"name\", speed = rad/s or m/s, limit = N m or N }] (required)"),
+            ("latch", "`true`: stays active once triggered"),
         ],
     ),
 ];
 
 /// The description of a key, from the first section that has it.
 pub(super) fn meaning(key: &str) -> Option<&'static str> {
-    SCENE_KEYS.iter().flat_map(|s| s.1).find(|k| k.0 == key).map(|k| k.1)
+    SCENE_KEYS
+        .iter()
+        .flat_map(|s| s.1)
+        .find(|k| k.0 == key)
+        .map(|k| k.1.trim_end_matches(REQUIRED).trim_end())
 }
 
 /// Rewords a syntax error of the TOML parser: numbers instead of Rust types, and the most similar key.
@@ -121,6 +131,15 @@ pub(super) fn reworded(message: &str, line: &str) -> String {
         return match nearest {
             Some(key) => format!("{message}\n  hint: did you mean `{key}`?"),
             None => message.to_owned(),
+        };
+    }
+    if let Some(key) = message.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`')) {
+        let section = SCENE_KEYS.iter().find(|s| !s.0.is_empty() && line.trim().starts_with(s.0));
+        let required = section.into_iter().flat_map(|s| s.1).filter(|k| k.1.ends_with(REQUIRED));
+        let required: Vec<String> = required.map(|k| format!("`{}`", k.0)).collect();
+        return match section {
+            Some((name, _)) => format!("{name} lacks `{key}`; it needs {}", required.join(", ")),
+            None => format!("the key `{key}` is missing"),
         };
     }
     let mut text = message.replace("expected f64", "expected a number");

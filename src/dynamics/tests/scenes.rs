@@ -316,6 +316,29 @@ fn every_key_of_a_scene_is_explained() {
 }
 
 #[test]
+fn a_missing_key_is_named_with_all_that_its_section_needs() {
+    for (section, needed) in [
+        ("[simulation]", "`step`, `duration`"),
+        ("[[body]]", "`name`, `mass`, `position`"),
+        ("[[constraint]]", "`name`, `kind`, `a`, `b`, `anchor`"),
+        ("[[plane]]", "`normal`"),
+        ("[[target]]", "`body`, `motion`, `joint`, `force`, `torque`"),
+        ("[[sensor]]", "`name`, `bodies`"),
+        ("[[rule]]", "`when`, `then`"),
+    ] {
+        let text = match section {
+            "[simulation]" => section.to_owned(),
+            _ => format!("{SMALL}\n{section}\n"),
+        };
+        let error = Scene::parse(&text).unwrap_err().to_string();
+        let first = needed.split(',').next().unwrap();
+        assert!(error.ends_with(&format!(": {section} lacks {first}; it needs {needed}")), "{error}");
+    }
+    let motor = SMALL.replacen("speed = 1.0, ", "", 1);
+    assert!(Scene::parse(&motor).unwrap_err().to_string().ends_with("the key `speed` is missing"));
+}
+
+#[test]
 fn what_a_scene_may_not_have_meant_is_a_warning() {
     let two =
         "[[body]]\nname = \"c\"\nmass = 1.0\nposition = [0.0, 1.1, 0.0]\nsphere = 0.1\n\n[[constraint]]";

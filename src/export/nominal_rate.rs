@@ -1,6 +1,7 @@
-//! Nominal frame rate of a clip: with 32-bit key times 60 Hz is read as 60.000057 Hz.
+//! Snaps a frame rate to the nominal one (whole, or NTSC) when within 1e-4.
 
-/// Relative tolerance within which a rate counts as the nominal one: key times of 32 bits are off by less.
+/// Relative tolerance within which a rate counts as the nominal one: 32-bit key times (60 Hz is read as 60.000057 Hz) and rounded
+/// frame times (0.008333 s for 120 Hz) are off by less.
 const NEAR: f64 = 1e-4;
 
 /// The nominal rate of `hz`: a whole number, or a whole number times 1000 / 1001 (NTSC); else `hz` itself.

@@ -24,7 +24,7 @@ pub struct ExportOptions {
     pub clips_inside: bool,
     /// The name of the main file without its extension.
     pub stem: String,
-    /// The folder of the resource files of a glTF, relative to it; empty: the paths in the document are kept.
+    /// The folder of the resource files of a glTF, relative to the main file; empty: the paths in the document are kept.
     pub files: String,
     /// Provenance of the file as JSON, for formats that can store it (`asset.extras.posemill` of glTF); may be empty.
     pub made_by: String,
@@ -194,15 +194,16 @@ pub fn save(motions: &[Motion], format: Format, options: &ExportOptions) -> Resu
     let fbx = |m: &Motion| m.character.document.as_ref().is_some_and(|d| d.fbx.is_some());
     let unchanged = format.name == "fbx" && options.clips_inside && motions.iter().all(fbx);
     let preserved = unchanged || [Format::GLB, Format::GLTF, Format::VRM].contains(&format);
-    let dropped = |m: &&Motion| m.clip.property_tracks.iter().any(|t| !keeps(format, m, t));
-    if let Some(motion) = motions.iter().find(dropped).filter(|_| !preserved) {
-        let track = motion.clip.property_tracks.iter().find(|t| !keeps(format, motion, t));
+    let dropped = |m: &'_ Motion| {
+        m.clip.property_tracks.iter().filter(|t| !keeps(format, m, t)).cloned().collect::<Vec<_>>()
+    };
+    for track in motions.iter().filter(|_| !preserved).flat_map(dropped) {
         let what = match format.morphs {
             true => "animation of nodes that are not joints is",
             false => "morph weights and animation of nodes that are not joints are",
         };
-        let node = track.map_or("", |t| &t.node);
-        warnings.add(DROPPED, format!("{what} not written to {}", format.name), format!("the node {node}"));
+        let node = format!("the node {}", track.node);
+        warnings.add(DROPPED, format!("{what} not written to {}", format.name), node);
     }
     Ok((files, warnings))
 }

@@ -61,7 +61,7 @@ pub(super) fn point_rows(rows: &mut TaskRows, error: &Vec3, moved: &[(JointId, V
     }
 }
 
-/// The rotation vector `r` of `gap`, and its derivative with respect to a rotation of the joint in model axes: `J_r^-1(r)`.
+/// The rotation vector `r` of `gap`, and minus its derivative with respect to a rotation of the joint in model axes: `J_r^-1(r)`.
 ///
 /// `J_r^-1(r) = 1 + hat(r)/2 + (1 - (t/2) cot(t/2)) hat(n)^2`
 /// for the angle `t` about the unit axis `n`.

@@ -91,3 +91,18 @@ fn the_losses_of_the_program_are_those_of_the_table() {
         }
     }
 }
+
+#[test]
+fn every_track_that_is_not_written_is_counted() {
+    let mut motion = everything();
+    let lamp = motion.clip.property_tracks.last().unwrap().clone();
+    motion.clip.property_tracks.push(PropertyTrack { node: "Door".into(), ..lamp });
+    let kept = motion.clip.property_tracks.iter().filter(|t| t.property == AnimatedProperty::Weights).count();
+    let options = ExportOptions { stem: "all".into(), ..ExportOptions::default() };
+    let count = |name: &str| {
+        let format = FORMATS.iter().find(|f| f.name == name).unwrap();
+        let warnings = save(std::slice::from_ref(&motion), *format, &options).unwrap().1;
+        warnings.iter().find(|w| w.code == "carried-dropped").unwrap().count
+    };
+    assert_eq!((count("usda"), count("bvh")), (2, 2 + kept));
+}

@@ -20,8 +20,8 @@ pub const FORMAT: ReadFormat = ReadFormat {
     name: "fbx",
     suffixes: &["fbx"],
     about: "Autodesk FBX 3.0 to 7.7, binary and ASCII: characters and takes, every take of a file a clip",
-    loses: "curves between frames, textures but that of the base colour, further UV sets, constraints, cameras, lights; \
-            nothing on export to FBX",
+    loses: "curves between frames, metalness and roughness textures, in-between shapes, normals of morph targets, hidden meshes, \
+            constraints, cameras, lights; nothing on export to FBX",
     recognise: |head| {
         let line = head.split(|b| *b == b'\n').next().unwrap_or_default();
         let contains = |word: &[u8]| line.windows(word.len()).any(|w| w == word);

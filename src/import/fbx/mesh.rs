@@ -1,5 +1,5 @@
 //! Converts the meshes of a scene to glTF meshes: triangulated faces, welded identical corners, one primitive per material,
-//! morph targets, up to eight weights.
+//! morph targets without normals, up to eight weights.
 //!
 //! Space: that in which a skin was bound, else that of the node. Units: metres. Texture coordinates start at the upper left.
 
@@ -28,8 +28,9 @@ const CORNERS: Option<u32> = Some(34963);
 
 /// One mesh of the GLB.
 pub(super) struct GlbMesh {
-    /// The mesh and the skin in their lists.
+    /// Index into `GlbMeshes::meshes`.
     pub(super) mesh: usize,
+    /// Index into `GlbMeshes::skins`.
     pub(super) skin: Option<usize>,
     /// The number of its morph targets.
     pub(super) targets: usize,
@@ -53,7 +54,7 @@ impl GlbMeshes {
 /// A position, a normal, texture coordinates of every set, and a colour.
 #[derive(Clone)]
 struct MeshCorner {
-    place: [f32; 3],
+    position: [f32; 3],
     normal: [f32; 3],
     uvs: Vec<[f32; 2]>,
     color: [f32; 4],
@@ -78,13 +79,13 @@ pub(super) fn name(mesh: &Mesh) -> &str {
 ///
 /// # Errors
 /// [`ImportError::Fbx`] if the file exceeds a limit.
-pub(super) fn bodies(
+pub(super) fn meshes(
     scene: &Scene,
     binary: &mut GlbBuilder,
     budget: &MemoryBudget,
     warnings: &mut Warnings,
 ) -> Result<GlbMeshes, ImportError> {
-    let mut bodies = GlbMeshes::default();
+    let mut found = GlbMeshes::default();
     for mesh in &scene.meshes {
         let hidden = !mesh.element.instances.is_empty() && mesh.element.instances.iter().all(|n| !n.visible);
         if hidden {
@@ -123,17 +124,17 @@ pub(super) fn bodies(
             entry["extras"] =
                 json!({ "targetNames": morphs.iter().map(|m| m.name.as_str()).collect::<Vec<_>>() });
         }
-        bodies.meshes.push(entry);
+        found.meshes.push(entry);
         let skin = skin.map(|skin| {
             let list = json!({ "componentType": FLOAT, "count": skin.joints.len(), "type": "MAT4" });
             let matrices = binary.push(&floats(&skin.inverse_bind), None, list);
-            bodies.skins.push(json!({ "joints": skin.joints, "inverseBindMatrices": matrices }));
-            bodies.skins.len() - 1
+            found.skins.push(json!({ "joints": skin.joints, "inverseBindMatrices": matrices }));
+            found.skins.len() - 1
         });
-        let body = GlbMesh { mesh: bodies.meshes.len() - 1, skin, targets: morphs.len() };
-        bodies.of_mesh.insert(mesh.element.element_id, body);
+        let body = GlbMesh { mesh: found.meshes.len() - 1, skin, targets: morphs.len() };
+        found.of_mesh.insert(mesh.element.element_id, body);
     }
-    Ok(bodies)
+    Ok(found)
 }
 
 /// Steps of work for cutting a face into triangles, which takes time with the square of its corners.
@@ -171,7 +172,7 @@ fn morphs(
         budget.reserve_list::<[f32; 3]>(moved, || format!("a morph target of the mesh `{}`", place()))?;
         let mut moves = vec![[0.0f32; 3]; mesh.num_vertices];
         for (vertex, by) in shape.offset_vertices.iter().zip(&shape.position_offsets) {
-            let by = skin.and_then(|s| s.place).map_or(*by, |place| transform_direction(&place, *by));
+            let by = skin.and_then(|s| s.model_from_mesh).map_or(*by, |m| transform_direction(&m, *by));
             if let Some(slot) = moves.get_mut(*vertex as usize) {
                 *slot = repaired.finite(single(by), 0.0);
             }
@@ -184,12 +185,12 @@ fn morphs(
 
 /// The faces of one material, except for those with a vertex that is not finite, which are counted.
 fn primitive(mesh: &Mesh, faces: &[u32], skin: Option<&FbxSkin>, repaired: &mut Repaired) -> WeldedPrimitive {
-    let place = skin.and_then(|s| s.place);
-    let normal_matrix = place.map(|m| matrix_for_normals(&m));
+    let model_from_mesh = skin.and_then(|s| s.model_from_mesh);
+    let normal_matrix = model_from_mesh.map(|m| matrix_for_normals(&m));
     let mut corner_of = |corner: usize| -> Option<(u32, MeshCorner)> {
         let vertex = *mesh.vertex_indices.get(corner)?;
         let v = *mesh.vertices.get(vertex as usize)?;
-        let at = single(place.map_or(v, |m| transform_position(&m, v)));
+        let at = single(model_from_mesh.map_or(v, |m| transform_position(&m, v)));
         if !at.iter().all(|x| x.is_finite()) {
             return None;
         }
@@ -202,7 +203,7 @@ fn primitive(mesh: &Mesh, faces: &[u32], skin: Option<&FbxSkin>, repaired: &mut 
         let uvs = mesh.uv_sets.iter().map(|set| set.vertex_uv[corner]);
         let color = if mesh.vertex_color.exists { mesh.vertex_color[corner] } else { ufbx::Vec4::default() };
         let made = MeshCorner {
-            place: at,
+            position: at,
             normal: unit(single(normal)),
             uvs: uvs.map(|uv| repaired.finite([uv.x as f32, 1.0 - uv.y as f32], 0.0)).collect(),
             color: repaired
@@ -223,9 +224,9 @@ fn primitive(mesh: &Mesh, faces: &[u32], skin: Option<&FbxSkin>, repaired: &mut 
                 continue;
             };
             for (vertex, corner) in corners {
-                let MeshCorner { place, normal, uvs, color } = &corner;
+                let MeshCorner { position, normal, uvs, color } = &corner;
                 let mut bits = [0u32; 10];
-                let numbers = place.iter().chain(normal).chain(color);
+                let numbers = position.iter().chain(normal).chain(color);
                 bits.iter_mut().zip(numbers).for_each(|(bits, x)| *bits = x.to_bits());
                 let uvs = uvs.as_flattened().iter().map(|x| x.to_bits()).collect();
                 let next = made.corners.len() as u32;
@@ -258,10 +259,10 @@ fn written(
 ) -> Value {
     let count = made.corners.len();
     let list = |kind: &str, number: u32| json!({ "componentType": number, "count": count, "type": kind });
-    let places: Vec<[f32; 3]> = made.corners.iter().map(|c| c.place).collect();
+    let positions: Vec<[f32; 3]> = made.corners.iter().map(|c| c.position).collect();
     let normals: Vec<[f32; 3]> = made.corners.iter().map(|c| c.normal).collect();
     let mut attributes = json!({
-        "POSITION": binary.push(&floats(&places), VERTICES, bounded(list("VEC3", FLOAT), &places)),
+        "POSITION": binary.push(&floats(&positions), VERTICES, bounded(list("VEC3", FLOAT), &positions)),
         "NORMAL": binary.push(&floats(&normals), VERTICES, list("VEC3", FLOAT)),
     });
     for set in 0..mesh.uv_sets.len() {

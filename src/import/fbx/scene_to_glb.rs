@@ -25,21 +25,21 @@ pub(super) fn build(
 ) -> Result<Vec<u8>, ImportError> {
     let mut binary = GlbBuilder::default();
     let looks = material::looks(scene, folder, &mut binary, budget, warnings)?;
-    let bodies = mesh::bodies(scene, &mut binary, budget, warnings)?;
-    let animations = stacks::animations(scene, joints, rest, &bodies, &mut binary, budget, warnings)?;
-    let mut json = skeleton(scene, joints, rest, &bodies);
+    let meshes = mesh::meshes(scene, &mut binary, budget, warnings)?;
+    let animations = stacks::animations(scene, joints, rest, &meshes, &mut binary, budget, warnings)?;
+    let mut json = skeleton(scene, joints, rest, &meshes);
     for (name, list) in [
         ("materials", looks.materials),
         ("textures", looks.textures),
         ("images", looks.images),
-        ("meshes", bodies.meshes),
+        ("meshes", meshes.meshes),
         ("animations", animations),
     ] {
         if !list.is_empty() {
             json[name] = list.into();
         }
     }
-    let mut skins = bodies.skins;
+    let mut skins = meshes.skins;
     // All joints are listed by name, also those without weights.
     skins.push(json!({ "name": "joints", "joints": joints.list() }));
     json["skins"] = skins.into();
@@ -53,11 +53,11 @@ pub(super) fn bare(scene: &Scene, joints: &JointNodes, rest: &RestPose) -> Resul
     Ok(GlbBuilder::default().glb(json)?)
 }
 
-fn skeleton(scene: &Scene, joints: &JointNodes, rest: &RestPose, bodies: &mesh::GlbMeshes) -> Value {
+fn skeleton(scene: &Scene, joints: &JointNodes, rest: &RestPose, meshes: &mesh::GlbMeshes) -> Value {
     let mut tops = vec![0];
     let mut nodes: Vec<Value> = Vec::with_capacity(scene.nodes.len());
     let mut added: Vec<Value> = Vec::new();
-    let skinned = |n: usize| bodies.of_node(&scene.nodes[n]).filter(|b| b.skin.is_some());
+    let skinned = |n: usize| meshes.of_node(&scene.nodes[n]).filter(|b| b.skin.is_some());
     let moved = |n: usize| skinned(n).is_some() && scene.nodes[n].children.is_empty() && !joints.is[n];
     for (n, node) in scene.nodes.iter().enumerate() {
         let name = match node.element.name.as_ref() {
@@ -83,7 +83,7 @@ fn skeleton(scene: &Scene, joints: &JointNodes, rest: &RestPose, bodies: &mesh::
         if !children.is_empty() {
             entry["children"] = children.into();
         }
-        if let Some(body) = bodies.of_node(node) {
+        if let Some(body) = meshes.of_node(node) {
             if body.skin.is_none() || moved(n) {
                 attach_mesh(&mut entry, body);
             } else {

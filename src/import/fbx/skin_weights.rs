@@ -22,7 +22,7 @@ pub(super) struct FbxSkin {
     /// Column-major.
     pub(super) inverse_bind: Vec<[f32; 16]>,
     /// The transform of the vertices at binding.
-    pub(super) place: Option<Matrix>,
+    pub(super) model_from_mesh: Option<Matrix>,
     /// The strongest weights of every vertex, the position in `joints` and the weight; their sum is 1.
     pub(super) weights: Vec<Vec<(u16, f32)>>,
 }
@@ -72,15 +72,17 @@ pub(super) fn skin(mesh: &Mesh, name: &str, warnings: &mut Warnings) -> Option<F
             place_of(),
         );
     }
-    let place = place(mesh, &bound);
-    let inverse_bind =
-        matrices.iter().map(|(own, pose)| columns(if place.is_some() { pose } else { own })).collect();
+    let model_from_mesh = model_from_mesh(mesh, &bound);
+    let inverse_bind = matrices
+        .iter()
+        .map(|(own, pose)| columns(if model_from_mesh.is_some() { pose } else { own }))
+        .collect();
     let weights = weights((mesh, name), deformer, &kept, warnings);
-    Some(FbxSkin { joints, inverse_bind, place, weights })
+    Some(FbxSkin { joints, inverse_bind, model_from_mesh, weights })
 }
 
 /// The transform of the mesh at binding, if all clusters agree.
-fn place(mesh: &Mesh, bound: &[Matrix]) -> Option<Matrix> {
+fn model_from_mesh(mesh: &Mesh, bound: &[Matrix]) -> Option<Matrix> {
     let first = bound.first()?;
     let largest = |v: Vec3| v.x.abs().max(v.y.abs()).max(v.z.abs());
     let at = |m: &Matrix, v: &Vec3| transform_position(m, *v);

@@ -51,7 +51,7 @@ pub(super) fn animations(
     scene: &SceneRoot,
     joints: &JointNodes,
     rest: &RestPose,
-    bodies: &GlbMeshes,
+    meshes: &GlbMeshes,
     binary: &mut GlbBuilder,
     budget: &MemoryBudget,
     warnings: &mut Warnings,
@@ -74,7 +74,7 @@ pub(super) fn animations(
             (0..scene.nodes.len()).into_par_iter().map(|n| track(scene, s, n, &times, &rest[n])).collect();
         report_repairs(scene, &name, &tracks, warnings);
         let (animation, moves) =
-            animation(scene, (s, rate), &times, &tracks, (joints, bodies), binary, budget)?;
+            animation(scene, (s, rate), &times, &tracks, (joints, meshes), binary, budget)?;
         match animation {
             Some(animation) if moves => moving.push(animation),
             Some(animation) => still.push(animation),
@@ -215,7 +215,7 @@ fn animation(
     (stack, rate): (usize, f64),
     sampled: &[f64],
     tracks: &[NodeSamples],
-    (joints, bodies): (&JointNodes, &GlbMeshes),
+    (joints, meshes): (&JointNodes, &GlbMeshes),
     binary: &mut GlbBuilder,
     budget: &MemoryBudget,
 ) -> Result<(Option<Value>, bool), ImportError> {
@@ -235,7 +235,7 @@ fn animation(
         add("scale", "VEC3", floats(&track.scales));
     }
     for (node, entry) in scene.nodes.iter().enumerate() {
-        let Some((mesh, body)) = node_morphs(entry, bodies) else { continue };
+        let Some((mesh, body)) = node_morphs(entry, meshes) else { continue };
         let channels_of = || mesh.blend_deformers.iter().flat_map(|d| d.channels.iter());
         let targets = || channels_of().filter(|c| c.target_shape.is_some()).take(body.targets);
         let values = (frames as u64).saturating_mul(targets().count() as u64);
@@ -287,8 +287,8 @@ fn changes<const N: usize>(values: &[[f32; N]]) -> bool {
 /// The mesh of a node, if it has morph targets.
 fn node_morphs<'a>(
     node: &'a ufbx::Node,
-    bodies: &'a GlbMeshes,
+    meshes: &'a GlbMeshes,
 ) -> Option<(&'a ufbx::Mesh, &'a super::mesh::GlbMesh)> {
-    let body = bodies.of_node(node).filter(|b| b.targets > 0)?;
+    let body = meshes.of_node(node).filter(|b| b.targets > 0)?;
     Some((node.mesh.as_ref()?, body))
 }

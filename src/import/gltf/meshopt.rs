@@ -12,6 +12,11 @@ use serde_json::Value;
 /// The names of the extension.
 const NAMES: &[&str] = &["EXT_meshopt_compression", "KHR_meshopt_compression"];
 
+/// The largest vertex that is decoded, bytes; the format has up to 256. Each size is a type of its own in the decoder, and vertices
+/// of one accessor have at most 16, of interleaved ones rarely more than 64.
+#[cfg(feature = "meshopt")]
+const MOST_STRIDE: usize = 64;
+
 /// The content of the extension object of a view.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -61,6 +66,10 @@ pub(super) fn unpack(
     let both = count.saturating_mul(stride).saturating_mul(2);
     budget.reserve(both, || format!("`{path}` unpacked"))?;
     let (count, stride) = (count as usize, stride as usize);
+    if packed.mode == "ATTRIBUTES" && stride > MOST_STRIDE {
+        let said = format!("vertices of {stride} bytes are not supported (at most {MOST_STRIDE})");
+        return Err(GltfError::value(path, said));
+    }
     let plain = match (packed.mode.as_str(), stride) {
         ("ATTRIBUTES", _) => {
             codec::attributes(bytes, count, stride, packed.filter.as_deref().unwrap_or("NONE"))
@@ -194,5 +203,22 @@ mod codec {
 
     fn flat<T: Copy, const N: usize>(values: &[T], write: fn(T) -> [u8; N]) -> Vec<u8> {
         values.iter().flat_map(|&x| write(x)).collect()
+    }
+}
+
+#[cfg(all(test, feature = "meshopt"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vertices_that_are_too_large_are_not_called_damaged() {
+        let said = |stride: u64| {
+            let view = serde_json::json!({ "buffer": 0, "byteLength": 9, "byteStride": stride, "count": 3, "mode": "ATTRIBUTES" });
+            let view = PackedView::deserialize(&view).unwrap();
+            let budget = MemoryBudget::new(1000, None);
+            unpack(&view, NAMES[0], &[0; 9], "bufferViews[0]", &budget).unwrap_err().to_string()
+        };
+        assert_eq!(said(68), "`bufferViews[0]`: vertices of 68 bytes are not supported (at most 64)");
+        assert!(said(64).ends_with("that do not unpack"), "{}", said(64));
     }
 }

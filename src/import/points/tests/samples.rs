@@ -1,4 +1,4 @@
-//! Arrays made from captured takes in ten layouts, with the true rotations at three frames.
+//! Arrays made from captured takes in at least nine layouts, with the true rotations at three frames.
 
 use super::figure::{poses, read, rotations};
 use crate::development_data::data;

@@ -6,7 +6,7 @@ use super::mapping::mapping;
 use super::measures::{measures, series_of, side};
 use super::plots::{measures_stem, plots, whose};
 use super::quantity::{Unit, duration};
-use super::ranges::{Angle, angles};
+use super::ranges::{Angle, angles, worst_angles};
 use super::scene::scene;
 use super::shell::document;
 use super::shown_clip::Shown;
@@ -22,6 +22,8 @@ use std::fmt::Write as _;
 pub const CLIPS: usize = 6;
 /// Most frames that are linked to.
 const MOMENTS: usize = 8;
+/// An angle this much further outside its range than in the take is linked to, radians: half a degree, which nobody sees.
+const OUTSIDE: f64 = 0.01;
 /// Most measures listed with the verdict: more would push the player off the screen, and all are in the table.
 const BLAMED: usize = 4;
 /// Series plotted only if a measure of them exceeds its limit: the plot then shows where, and otherwise it would be an
@@ -68,7 +70,8 @@ pub fn clip_page(page: &ClipPage) -> String {
     let none = Vec::new();
     let only = if alone { of_clip.first().unwrap_or(&none) } else { &none };
     let mut body = header(page, verdict, &all, only);
-    let _ = write!(body, "<main>\n{}", moments(angles.first().filter(|_| alone)));
+    let of_take = clips.first().and_then(|s| s.source).map(worst_angles).unwrap_or_default();
+    let _ = write!(body, "<main>\n{}", moments(angles.first().filter(|_| alone), &of_take));
     if !clips.is_empty() {
         body += &player(&scene.cuts);
     }
@@ -212,12 +215,19 @@ fn blame(page: &ClipPage, all: &[Reading], series: &[Series]) -> String {
     if items.is_empty() { items } else { format!("<ul class=\"blame\">{items}</ul>") }
 }
 
-/// Links to the frames in which joints leave their ranges.
-fn moments(angles: Option<&Vec<Angle>>) -> String {
+/// Links to the frames in which joints are outside their ranges, further than in the take.
+fn moments(angles: Option<&Vec<Angle>>, of_take: &[Angle]) -> String {
     let mut found: Vec<(usize, String)> = Vec::new();
-    for angle in angles.into_iter().flatten().filter(|a| a.excess > 0.01) {
-        let (role, by) = (words(&angle.role.to_string()), angle.excess.to_degrees());
-        found.push((angle.worst, format!("{role} leaves its range by {by:.0}°")));
+    for angle in angles.into_iter().flatten() {
+        let take = of_take.iter().find(|a| a.role == angle.role).map_or(0.0, |a| a.excess);
+        if angle.excess > take + OUTSIDE {
+            let (role, by) = (words(&angle.role.to_string()), angle.excess.to_degrees());
+            let take = match take > OUTSIDE {
+                true => format!(" (take {:.0}°)", take.to_degrees()),
+                false => String::new(),
+            };
+            found.push((angle.worst, format!("{role} is {by:.0}° outside its range of motion{take}")));
+        }
     }
     found.dedup();
     found.truncate(MOMENTS);
@@ -271,8 +281,9 @@ fn warnings(all: &Warnings) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::made_bodies::{ADULT, bones};
     use crate::math::{Transform, Vec3, exp};
-    use crate::model::{Character, Clip, Joint, JointId, Motion, Rig, Skeleton};
+    use crate::model::{Character, Clip, Joint, JointId, Motion, Rig, Role, Side, Skeleton};
     use crate::report::{Change, Largest, MappedJoint, Mapping, Metric};
     use std::sync::Arc;
 
@@ -364,6 +375,27 @@ mod tests {
         assert_eq!(html.matches("</script>").count(), 3);
         assert!(!html.contains(EVIL));
         assert_eq!(html, page(Some(&motion(4, 50)), &result, &report));
+    }
+
+    #[test]
+    fn a_joint_that_is_out_of_range_in_the_take_too_is_no_place_to_look_at() {
+        let body = Arc::new(bones(&ADULT));
+        let bent = |degrees: f64| {
+            let mut pose = body.skeleton().rest_pose();
+            let knee = body.rig.joint(Role::LowerLeg(Side::Left)).unwrap();
+            pose.local_mut()[knee.index()].rotation = exp(&(Vec3::x() * -degrees.to_radians()));
+            Motion::new(Arc::clone(&body), Clip::from_poses("bent", 30.0, body.skeleton(), &vec![pose; 3]))
+        };
+        let look = |take: Option<&Motion>, result: &Motion| {
+            let html = page(take, result, &Report::default());
+            html.split("Where to look").nth(1).map(|rest| rest.split("</section>").next().unwrap().to_owned())
+        };
+        let [some, more] = [bent(60.0), bent(80.0)];
+        let alone = look(None, &some).unwrap();
+        assert!(alone.contains("outside its range of motion</li>"), "{alone}");
+        assert_eq!(look(Some(&some), &some), None);
+        let further = look(Some(&some), &more).unwrap();
+        assert!(further.contains("outside its range of motion (take "), "{further}");
     }
 
     #[test]

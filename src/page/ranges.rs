@@ -25,8 +25,8 @@ pub(super) struct Angle {
     pub(super) worst: usize,
 }
 
-/// The angles to show: those that leave their range, the furthest first; knees and elbows if none does.
-pub(super) fn angles(motion: &Motion) -> Vec<Angle> {
+/// The worst angle of each joint with a range of motion, those furthest outside first.
+pub(super) fn worst_angles(motion: &Motion) -> Vec<Angle> {
     let character = &*motion.character;
     let rig = &character.rig;
     let bind = character.calibration_pose();
@@ -40,6 +40,12 @@ pub(super) fn angles(motion: &Motion) -> Vec<Angle> {
         |(role, joint, range): (Role, JointId, MotionRange)| worst_of(role, &range, motion, joint.index());
     let mut all: Vec<Angle> = looked_at.into_par_iter().map(worst).collect();
     all.sort_by(|a, b| b.excess.total_cmp(&a.excess).then(a.role.cmp(&b.role)));
+    all
+}
+
+/// The angles to show: those that leave their range, the furthest first; knees and elbows if none does.
+pub(super) fn angles(motion: &Motion) -> Vec<Angle> {
+    let mut all = worst_angles(motion);
     if all.first().is_some_and(|a| a.excess > EXACT) {
         all.retain(|a| a.excess > EXACT);
     } else {

@@ -1,6 +1,6 @@
 //! Picture of a skeleton with its roles in colours: front and side view with a legend, for people who check a joint map.
 //!
-//! The skin or the stand-in figure is drawn pale behind the joints, in the calibration pose. Joints with a role of the body have a
+//! The skin or the stand-in figure is drawn pale behind the joints, in the reference pose. Joints with a role of the body have a
 //! number that the legend explains; a joint without a role is grey.
 
 use super::actor::Actor;
@@ -41,7 +41,7 @@ impl RolePicture {
     /// Draws the roles of a character; `label` is the name of the file.
     ///
     /// # Errors
-    /// A [`RenderError`] if the calibration pose cannot be drawn.
+    /// A [`RenderError`] if the reference pose cannot be drawn.
     pub(crate) fn of(character: &Arc<Character>, label: &str) -> Result<Self, RenderError> {
         let skeleton = character.skeleton();
         let pose = character.calibration_pose().to_local(skeleton);
@@ -191,8 +191,8 @@ fn legend(character: &Character) -> Vec<(String, [u8; 3], [u8; 3])> {
     all
 }
 
-/// sRGB colour of a role: the trunk is purple, the left limbs are blue and green, the right ones orange and red, darker outwards;
-/// each finger has the same colour on both hands.
+/// sRGB colour of a role: the trunk is purple, the left limbs are blue and green, the right ones orange and yellow, darker
+/// outwards; red is kept for doubts. Each finger has the same colour on both hands.
 pub(super) fn color(role: Option<Role>) -> [u8; 3] {
     let Some(role) = role else { return NONE };
     let of = |side: Side, left: [u8; 3], right: [u8; 3]| if side == Side::Left { left } else { right };
@@ -201,18 +201,18 @@ pub(super) fn color(role: Option<Role>) -> [u8; 3] {
         Role::Spine(n) if n % 2 == 0 => [140, 86, 190],
         Role::Spine(_) => [172, 128, 214],
         Role::Neck(_) => [206, 110, 190],
-        Role::Head => [214, 50, 130],
+        Role::Head => [150, 40, 150],
         Role::Tail(_) => [120, 90, 60],
         Role::Clavicle(s) => of(s, [140, 194, 236], [246, 190, 130]),
         Role::UpperArm(s) => of(s, [66, 146, 214], [238, 142, 58]),
         Role::LowerArm(s) => of(s, [28, 100, 176], [204, 102, 24]),
         Role::Hand(s) => of(s, [12, 56, 116], [134, 64, 10]),
-        Role::UpperLeg(s) => of(s, [80, 190, 160], [232, 130, 130]),
-        Role::LowerLeg(s) => of(s, [30, 148, 120], [208, 76, 76]),
-        Role::Foot(s) => of(s, [12, 104, 84], [164, 40, 40]),
-        Role::Toes(s) => of(s, [6, 66, 54], [108, 20, 20]),
+        Role::UpperLeg(s) => of(s, [80, 190, 160], [226, 196, 84]),
+        Role::LowerLeg(s) => of(s, [30, 148, 120], [190, 156, 30]),
+        Role::Foot(s) => of(s, [12, 104, 84], [138, 110, 10]),
+        Role::Toes(s) => of(s, [6, 66, 54], [92, 72, 4]),
         Role::Finger(_, finger, _) => match finger {
-            Finger::Thumb => [220, 40, 60],
+            Finger::Thumb => [0, 160, 180],
             Finger::Index => [240, 150, 20],
             Finger::Middle => [190, 180, 20],
             Finger::Ring => [50, 170, 70],

@@ -8,6 +8,7 @@ use crate::batch::{
     Destination, FoundTakes, Jobs, PipelineSpec, ReproCommand, Shard, TakeList, TakesError, find_takes,
     listed_takes,
 };
+use crate::import;
 use crate::pipeline::{PipelineConfig, PlanError};
 use crate::regular_file::{MAX_TEXT_BYTES, read_text};
 use crate::report::{Shown, io_reason};
@@ -89,6 +90,10 @@ pub fn run(arguments: &RunArguments, console: &Console) -> Result<Exit, Failure>
 /// A [`Failure`] with every fault of the pipeline.
 pub fn plan(path: &Path, arguments: &RunArguments, console: &Console) -> Result<Vec<PlannedRun>, Failure> {
     let name = path.shown();
+    if path.extension().is_none_or(|suffix| suffix != "toml") && import::format_name(path).is_some() {
+        let message = format!("`{name}` is not a pipeline (TOML)\ndid you mean `posemill retarget`?");
+        return Err(Failure::Argument(message));
+    }
     let text = read_text(path).map_err(|e| PlanError::File { path: name.clone(), reason: io_reason(&e) })?;
     let mut sets: Vec<String> = arguments.clip.iter().map(|clip| clip_set(clip)).collect();
     sets.extend(arguments.runner.sets.iter().cloned());

@@ -140,7 +140,7 @@ impl EffectorConfig {
             Some((word.clone(), error))
         });
         let table = folder.join(&self.csv);
-        let bad = if table.is_file() { read_csv(&table).err() } else { None };
+        let bad = if table.is_file() { read_targets(&table).err() } else { None };
         unknown.chain(bad.map(|error| (self.csv.clone(), error))).collect()
     }
 }
@@ -165,8 +165,8 @@ fn find(character: &Character, word: &str) -> Result<JointId, StageError> {
     })
 }
 
-/// Reads the keys of a CSV file, one per line: time, x, y, z. A header line is skipped.
-fn read_csv(path: &Path) -> Result<Vec<[f64; 4]>, StageError> {
+/// Reads the target positions of a CSV file, one per line: time, x, y, z. A header line is skipped.
+pub(crate) fn read_targets(path: &Path) -> Result<Vec<[f64; 4]>, StageError> {
     let fault = |text: String| StageError::key("effectors", format!("`{}`: {text}", path.shown()));
     let text = read_text(path).map_err(|e| fault(e.to_string()))?;
     let mut keys: Vec<[f64; 4]> = Vec::new();
@@ -229,7 +229,7 @@ impl ResolvedEffector {
         let source = if !config.follow.is_empty() {
             TargetSource::Joint(find(character, &config.follow)?)
         } else if !config.csv.is_empty() {
-            TargetSource::Keys(timed(&read_csv(&setting.folder.join(&config.csv))?, &model_from_file))
+            TargetSource::Keys(timed(&read_targets(&setting.folder.join(&config.csv))?, &model_from_file))
         } else if !config.keys.is_empty() {
             TargetSource::Keys(timed(&config.keys, &model_from_file))
         } else if config.goal == GoalWord::Hold {

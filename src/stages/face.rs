@@ -1,4 +1,4 @@
-//! Stage `face`: adds the weights of a face take to the motion, by the names of morph targets. Units: seconds.
+//! Stage `face`, and the retargeting of takes that are faces only ([`FaceRetarget`]). Units: seconds.
 
 use super::{RetargetConfig, Setting, Stage, StageConfig, StageError};
 use crate::import::{self, ImportOptions};
@@ -21,8 +21,7 @@ pub struct FaceConfig {
     /// The face take, relative to the pipeline file: `.csv` of Live Link Face, JSON of weights, or any file with animated morph
     /// targets. Empty: nothing is added.
     pub file: String,
-    /// When the face take begins, in seconds after the first frame of the take, which an earlier `trim` may have cut; may be
-    /// negative.
+    /// Start of the face take, in seconds from the first frame of the untrimmed body take; may be negative.
     pub offset_s: f64,
 }
 

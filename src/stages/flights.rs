@@ -1,4 +1,4 @@
-//! Stage `flights`: ballistic jumps and landings.
+//! Stage `flights`: missing flight phases and floating bodies.
 //!
 //! Units: metres, body weights.
 
@@ -10,10 +10,11 @@ use crate::settle::{Settled, settle_flights};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Corrects jumps and landings so that flight phases are ballistic.
+/// Restores missing flight phases and lowers floating bodies.
 ///
-/// Jumps that are not ballistic are changed to parabolas under the gravity of the take, and floating bodies are lowered; forces
-/// not explained by contacts are reported, not changed. A clip without such errors is returned unchanged, bit for bit.
+/// A flight phase that is missing (a straight line between take-off and landing) becomes a parabola under the gravity of the take,
+/// and bodies that float are lowered. Other flights are not changed; `flight_error` measures them. Forces not explained by contacts
+/// are reported. A clip without such errors is returned unchanged, bit for bit.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct FlightsConfig {}

@@ -9,14 +9,13 @@ use serde::{Deserialize, Serialize};
 
 /// Removes foot sliding during labelled contacts that the take itself does not have.
 ///
-/// Feet that slide no more than they do where the stage `contacts` detected the contact, and frames without contact labels, are
-/// not changed; feet keep their heights and orientations. Feet that are labelled in a file do not slide at all, unless the contact
+/// Unchanged: frames without contact labels, and feet that slide no more than they did when `contacts` ran. Feet keep their
+/// heights and orientations. Feet that are labelled in a file do not slide at all, unless the contact
 /// moves faster than 0.1 leg lengths per second on average.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct FootLockConfig {
-    /// Whether feet may slide as much as the take's; `false` also removes the sliding of the take, for generated motion whose
-    /// feet skate.
+    /// Allow the sliding that the take has; `false` removes that too, for generated motion whose feet skate.
     pub as_take: bool,
 }
 

@@ -15,8 +15,8 @@ use crate::signal::with_poses;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Keeps the part of a motion that loops best and closes its seam: the last frame repeats the first, moved on by the distance
-/// travelled and turned by the change of heading.
+/// Keeps the part of a motion that loops best and closes its seam: the last frame repeats the first, offset by the distance
+/// travelled and rotated by the change of heading.
 ///
 /// After a stage `contacts` the cut prefers frames with the same contacts. Use `foot_lock` after this stage to remove foot
 /// sliding at the seam.

@@ -23,9 +23,9 @@ pub struct HitConfig {
     pub part: String,
     /// Its impulse in newton seconds, for a body of `input.mass_kg` (70), in model space: left, up, forward.
     pub impulse_n_s: Option<[f64; 3]>,
-    /// Instead of an impulse: the mass in kilograms of what arrives with `velocity_m_s` and stays.
+    /// Mass in kg of an object that hits with `velocity_m_s` and sticks; instead of an impulse.
     pub mass_kg: Option<f64>,
-    /// The velocity of that mass in metres per second, in model space: left, up, forward.
+    /// The velocity of that object in metres per second, in model space: left, up, forward.
     pub velocity_m_s: Option<[f64; 3]>,
     /// How long it acts, in seconds: 0.03 is a punch, 0.2 a push.
     pub duration_s: f64,
@@ -67,20 +67,19 @@ pub enum FallWord {
     Refuse,
 }
 
-/// A body performs the clip: hits, pushes, weak muscles and missing support show, and the body returns to the clip.
+/// Simulates a body that performs the clip and reacts to hits, pushes, weak muscles or missing support, then returns to it.
 ///
-/// Weights, muscles and a floor that only pushes act on the deviation from the clip alone: what nothing disturbs is returned
-/// unchanged, bit for bit. The body has the proportions of the character, scaled to a leg of 0.86 m, and 70 kg or `input.mass_kg`;
+/// Physics acts only on deviations from the clip; undisturbed spans are returned bit for bit. The body has the proportions of the character, scaled to a leg of 0.86 m, and 70 kg or `input.mass_kg`;
 /// impulses and masses are for that body.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PerformConfig {
     /// Hits and pushes, such as `{ time_s = 1.2, part = "chest", impulse_n_s = [0, 0, -50] }`.
     pub hits: Vec<HitConfig>,
-    /// External force, of no real source, that may steady a disturbed body, in body weights; `any`: it never falls; 0: none.
+    /// Largest external stabilising force, in body weights; `any`: unlimited, the body never falls; 0: none.
     pub assist: AssistBound,
-    /// Share of the force in the clip that no contact explains which is given; less than 1 moves the clip wherever it is not
-    /// physical.
+    /// Share (0 to 1) of the clip's force not explained by contacts that is applied externally; below 1, clips that are not
+    /// physically plausible change.
     pub residual: f64,
     /// Strength of the muscles, 1 as a person of that mass; weaker ones give way. Omitted: unbounded.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -29,7 +29,7 @@ pub struct RagdollConfig {
     /// The part that is hit at the start: `chest`, or a role such as `head` or `left_hand`. Omitted: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hit: Option<String>,
-    /// Impulse of the hit in newton seconds, for a body of `input.mass_kg` (70), in model space: left, up, forward.
+    /// Impulse of the hit in newton seconds, at most 2,000, for a body of `input.mass_kg` (70), in model space: left, up, forward.
     pub hit_impulse_n_s: [f64; 3],
     /// Resistance of the joints to rotation; 0: none.
     pub resistance: f64,

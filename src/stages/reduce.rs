@@ -9,7 +9,7 @@ use crate::report::Report;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Lets the exporter omit keys as long as no joint deviates by more than the tolerance.
+/// Marks keys the exporter may omit: without them no joint deviates by more than the tolerance.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ReduceConfig {

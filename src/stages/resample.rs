@@ -19,7 +19,7 @@ pub enum RotationsBetween {
     Linear,
 }
 
-/// Changes the frame rate; the duration stays the same, but for less than a frame at the end.
+/// Changes the frame rate; the duration changes by less than one frame.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ResampleConfig {

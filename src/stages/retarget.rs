@@ -28,7 +28,8 @@ pub struct RetargetConfig {
     pub scale: PathScale,
     /// Whether hands near the body, or near each other, keep their distance from the skin on bodies of other
     /// proportions (a hand on the hip stays on the hip), and arms go no deeper into the body than on the source. Arms away
-    /// from the body are not changed; `false` leaves all arms as copied.
+    /// from the body are not changed; `false` leaves all arms as directly
+    /// transferred.
     pub hands: bool,
 }
 

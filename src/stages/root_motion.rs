@@ -34,8 +34,7 @@ pub enum RootMotionMode {
 pub struct RootMotionConfig {
     /// `keep`, `in_place` (the character does not travel) or `extract` (the root joint above the hips travels).
     pub mode: RootMotionMode,
-    /// Whether the heading is treated like the travel; otherwise it stays with the hips. Omitted: `extract` does, `in_place` keeps
-    /// turns and the swing of the hips.
+    /// Treat the heading as root motion too. Default: yes for `extract`; for `in_place` turns stay with the hips.
     pub yaw: Option<bool>,
     /// For `extract`: cutoff frequency of the root's heading, in hertz; faster rotation stays with the hips. 0: the root gets
     /// the whole heading.
@@ -122,7 +121,7 @@ impl Stage for Keep {
 struct MoveTravel {
     config: RootMotionConfig,
     hips: JointId,
-    /// The hips' model rotation in the calibration pose.
+    /// The hips' model rotation in the reference pose.
     rest: Quat,
     /// The joints above the hips that have skin, which must not stay behind.
     skinned: Vec<JointId>,

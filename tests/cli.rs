@@ -224,12 +224,21 @@ fn a_dry_run_says_what_would_be_done_and_does_nothing() {
     let output = posemill(&studio, &["run", "p.toml", "--dry-run"]);
     assert_eq!(code(&output), 0);
     assert_eq!(stdout(&output), "write out/a.glb from takes/a.bvh\nwrite out/b.glb from takes/b.bvh\n");
-    assert_eq!(stderr(&output), "2 to be written\n");
+    assert_eq!(stderr(&output), "2 takes to be written\n");
     assert_eq!(tree(studio.path()), before);
     assert_eq!(code(&posemill(&studio, &["run", "p.toml"])), 0);
     fs::remove_file(studio.path().join("out/b.glb")).unwrap();
     let output = posemill(&studio, &["run", "p.toml", "-n"]);
     assert_eq!(stdout(&output), "keep out/a.glb from takes/a.bvh\nwrite out/b.glb from takes/b.bvh\n");
+    // Takes are counted, of which several files may be made; paths have no detours.
+    let text = fs::read_to_string(studio.path().join("p.toml")).unwrap();
+    fs::create_dir(studio.path().join("pipes")).unwrap();
+    let text = text.replace("takes/", "../takes/").replace("hero.glb", "../hero.glb");
+    fs::write(studio.path().join("pipes/p.toml"), text).unwrap();
+    let both = ["--set", "output.formats=[\"glb\", \"bvh\"]", "--set", "output.dir=../both"];
+    let output = posemill(&studio, &[&["run", "pipes/p.toml", "-n"], &both[..]].concat());
+    assert!(stdout(&output).starts_with("write both/a.glb from takes/a.bvh\n"), "{}", stdout(&output));
+    assert_eq!((stdout(&output).lines().count(), stderr(&output).as_str()), (4, "2 takes to be written\n"));
 }
 
 #[test]

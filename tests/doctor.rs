@@ -205,6 +205,36 @@ fn what_is_doubtful_or_does_not_fit_is_said_with_the_reason_of_retarget() {
 }
 
 #[test]
+fn tables_beside_results_and_targets_are_called_what_they_are() {
+    let folder = folder(&[
+        ("reach.csv", "@reach.csv"),
+        ("out/a.contacts.csv", "x"),
+        ("out/a.forces.csv", "x"),
+        ("out/a.forces.npz", "x"),
+        ("out/report.json", "{}"),
+    ]);
+    let (exit, document) = doctor(folder.path(), &["."]);
+    assert_eq!(exit, Some(0), "{document:#}");
+    let targets = about(&document, "reach.csv");
+    assert_eq!((&targets["kind"], &targets["next"]), (&"targets".into(), &Value::Null));
+    assert_eq!(targets["about"], "181 rows of time, x, y, z; for `csv` of the stage `ik`");
+    for file in ["out/a.contacts.csv", "out/a.forces.csv", "out/a.forces.npz", "out/report.json"] {
+        assert_eq!(about(&document, file)["kind"], "report", "{file}");
+    }
+    let page = text(&posemill(folder.path(), &["doctor", "."]).stdout);
+    for line in [
+        "reach.csv: table of targets: 181 rows",
+        "out/a.contacts.csv: contact labels\n",
+        "out/a.forces.csv: forces\n",
+        "out/a.forces.npz: forces\n",
+        "out/report.json: report\n",
+    ] {
+        assert!(page.contains(line), "{line}: {page}");
+    }
+    assert_eq!(doctor(folder.path(), &["reach.csv"]).0, Some(0));
+}
+
+#[test]
 fn of_a_large_folder_twelve_files_are_read_and_the_rest_is_counted() {
     let names: Vec<String> = (0..15).map(|k| format!("t/{k:02}.bvh")).collect();
     let mut files: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "@wave.bvh")).collect();

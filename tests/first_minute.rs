@@ -208,3 +208,94 @@ fn an_override_that_the_output_replaces_is_refused() {
     assert!(made("output.formats=[\"glb\", \"bvh\"]", "a/").status.success());
     assert!(folder.path().join("a/walk.bvh").is_file() && folder.path().join("a/walk.glb").is_file());
 }
+
+/// The walk, cut off after six of its frames.
+fn cut_off() -> String {
+    let text = fs::read_to_string(data("walk.bvh")).unwrap();
+    let rows = text.find("Frame Time").unwrap();
+    let end = text[rows..].match_indices('\n').nth(6).unwrap().0 + rows + 1;
+    text[..end].to_owned()
+}
+
+#[test]
+fn every_command_warns_about_a_take_that_was_cut_off() {
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("cut.bvh"), cut_off()).unwrap();
+    let walk = data("walk.bvh");
+    for arguments in [
+        &["preview", "cut.bvh", "-o", "cut.png", "--size", "64"][..],
+        &["measure", "cut.bvh"],
+        &["measure", &walk, "--source", "cut.bvh"],
+        &["calibrate", "cut.bvh", &walk, "-o", "cut.pose.bvh"],
+        &["joints", "cut.bvh"],
+        &["map", "cut.bvh", &data("robot.glb")],
+    ] {
+        let told = stderr(&posemill(folder.path(), arguments));
+        assert!(told.contains("warning: cut.bvh: "), "{arguments:?}: {told}");
+        assert!(told.contains("6 rows follow"), "{arguments:?}: {told}");
+    }
+}
+
+#[test]
+fn inspect_and_measure_name_one_height() {
+    let folder = TempDir::new().unwrap();
+    let take = data("jump.bvh");
+    let inspected = json(&posemill(folder.path(), &["inspect", &take, "--json"]));
+    let measured = json(&posemill(folder.path(), &["measure", &take, "--json"]));
+    let metrics = measured["results"][0]["metrics"].as_array().unwrap();
+    let height = metrics.iter().find(|m| m["name"] == "height").unwrap()["value"].as_f64().unwrap();
+    assert!((inspected["stature_m"].as_f64().unwrap() - height).abs() < 1e-9, "{inspected}");
+    assert!(inspected["height_m"].as_f64().unwrap() < height - 0.1);
+    let page = String::from_utf8(posemill(folder.path(), &["inspect", &take]).stdout).unwrap();
+    assert!(page.contains(&format!(", {height:.3} m tall (soles to top of head), joints span ")), "{page}");
+}
+
+#[test]
+fn a_map_is_made_of_files_that_are_read_as_told() {
+    let folder = TempDir::new().unwrap();
+    let text = fs::read_to_string(data("walk.bvh")).unwrap();
+    fs::write(folder.path().join("a.bvh"), text.replace("RightHand", "RightQwxz")).unwrap();
+    let map = |sets: &[&str]| {
+        let output = posemill(folder.path(), &[&["map", "a.bvh", &data("robot.glb")], sets].concat());
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    let told = map(&["--set", "input.roles.words.qwxz=hand"]);
+    assert!(told.0 == Some(0) && told != map(&[]), "{}", told.1);
+    assert_eq!(map(&["--set", "input.roles.words.qwxz=nothing"]).0, Some(2));
+}
+
+#[test]
+fn a_take_in_place_of_a_pipeline_is_named() {
+    let folder = TempDir::new().unwrap();
+    fs::copy(data("walk.bvh"), folder.path().join("walk.bvh")).unwrap();
+    let output = posemill(folder.path(), &["run", "walk.bvh"]);
+    assert_eq!(output.status.code(), Some(2));
+    let told = "error: `walk.bvh` is not a pipeline (TOML)\n  hint: did you mean `posemill retarget`?\n";
+    assert_eq!(stderr(&output), told);
+}
+
+#[test]
+fn joints_are_measured_in_the_bind_pose() {
+    let folder = TempDir::new().unwrap();
+    let bytes = fs::read(data("mannequin.glb")).unwrap();
+    let end = 20 + u32::from_le_bytes(bytes[12..16].try_into().unwrap()) as usize;
+    let mut document: Value = serde_json::from_slice(&bytes[20..end]).unwrap();
+    // The nodes are saved with their legs raised: the skin is bound as before.
+    for node in document["nodes"].as_array_mut().unwrap() {
+        if node["name"].as_str().is_some_and(|name| name.starts_with("thigh_")) {
+            node["rotation"] = serde_json::json!([-(0.5f64.sqrt()), 0.0, 0.0, 0.5f64.sqrt()]);
+        }
+    }
+    let mut text = serde_json::to_vec(&document).unwrap();
+    text.resize(text.len().next_multiple_of(4), b' ');
+    let whole = (bytes.len() - end + 20 + text.len()) as u32;
+    let mut made = [&bytes[..8], &whole.to_le_bytes(), &(text.len() as u32).to_le_bytes(), b"JSON"].concat();
+    made.extend([&text, &bytes[end..]].concat());
+    fs::write(folder.path().join("raised.glb"), made).unwrap();
+    let height = |file: &str| {
+        let document = json(&posemill(folder.path(), &["inspect", file, "--json"]));
+        ["height_m", "stature_m"].map(|key| document[key].as_f64().unwrap())
+    };
+    let (raised, bound) = (height("raised.glb"), height(&data("mannequin.glb")));
+    assert!(raised.iter().zip(bound).all(|(a, b)| (a - b).abs() < 1e-3), "{raised:?} {bound:?}");
+}

@@ -41,7 +41,7 @@ fn metric<'v>(metrics: &'v Value, name: &str) -> &'v Value {
 }
 
 #[test]
-fn a_result_is_measured_beside_the_plain_copy_of_its_source() {
+fn a_result_is_measured_beside_the_direct_transfer_of_its_source() {
     let studio = studio();
     let output = posemill(&studio, &["measure", "hero_walk.glb", "--source", "walk.bvh", "--json"]);
     assert_eq!(code(&output), 0, "{}", text(&output.stderr));
@@ -258,4 +258,15 @@ fn every_stage_can_be_left_out() {
     let wrong = posemill(&studio, &["run", "p.toml", "--set", "stage.limits.enabled=maybe"]);
     assert_eq!(code(&wrong), 2);
     assert!(text(&wrong.stderr).contains("`enabled` must be true or false"), "{}", text(&wrong.stderr));
+}
+
+#[test]
+fn a_floor_that_is_not_used_is_a_warning() {
+    let folder = tempfile::tempdir().unwrap();
+    let take = data("wave.bvh").display().to_string();
+    let told =
+        |arguments: &[&str]| text(&posemill(&folder, &[&["measure", &take], arguments].concat()).stderr);
+    let said = "`--ground` is not used with `--source`";
+    assert!(told(&["--source", &take, "--ground", "0.5"]).contains(said));
+    assert!(!told(&["--ground", "0.5"]).contains(said) && !told(&["--source", &take]).contains(said));
 }

@@ -121,7 +121,7 @@ const CASES: &[Case] = &[
         files: &[("a.bvh", TAKE)],
         arguments: &["calibrate", "a.bvh", "-o", "p.bvh"],
         exit: 2,
-        stderr: "error: `a.bvh` shows no body in motion: hips, both thighs and something above them are needed\n  hint: list the detected roles with `posemill inspect`\n",
+        stderr: "warning: no legs were detected: the file's own up axis and the front +Z are assumed (a.bvh: HIERARCHY)\nwarning: units are assumed to be 1 m each: no legs were detected (a.bvh: HIERARCHY)\nerror: `a.bvh` shows no body in motion: hips, both thighs and something above them are needed\n  hint: list the detected roles with `posemill inspect`\n",
     },
     Case {
         files: &[("b.bvh", "@wave.bvh")],
@@ -265,7 +265,7 @@ const CASES: &[Case] = &[
         files: &[("a.bvh", TAKE)],
         arguments: &["preview", "a.bvh", "-o", "x.png", "--size", "1920x1920", "--frames", "200"],
         exit: 2,
-        stderr: "error: 778555456 pixels in one picture, allowed are 67108864\n  hint: ask for a smaller size or fewer frames\n",
+        stderr: "warning: a.bvh: no legs were detected: the file's own up axis and the front +Z are assumed (HIERARCHY)\nwarning: a.bvh: units are assumed to be 1 m each: no legs were detected (HIERARCHY)\nerror: 778555456 pixels in one picture, allowed are 67108864\n  hint: ask for a smaller size or fewer frames\n",
     },
     Case {
         files: &[

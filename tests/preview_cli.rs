@@ -28,7 +28,8 @@ fn the_ending_decides_what_is_drawn() {
         let output = posemill(folder.path(), &["preview", "take.bvh", "take.bvh", "-o", out, "--size", "64"]);
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         assert!(output.stdout.is_empty());
-        assert_eq!(String::from_utf8_lossy(&output.stderr), format!("wrote {out}\n"));
+        // A take without legs has warnings.
+        assert!(String::from_utf8_lossy(&output.stderr).ends_with(&format!("\nwrote {out}\n")));
         assert!(fs::read(folder.path().join(out)).unwrap().starts_with(start), "{out}");
     }
 }

@@ -26,7 +26,7 @@ class Fault(Exception):
 
 
 def retarget(take: str, character: str, output: str, program: str = "", feet: bool = True) -> None:
-    """Carries the file `take` onto the file `character`, into the file `output`."""
+    """Retargets the file `take` to the file `character`, and writes the file `output`."""
     if not program:
         try:
             import posemill

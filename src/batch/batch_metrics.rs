@@ -82,8 +82,9 @@ pub fn passed(outcome: &JobOutcome, thresholds: &[Threshold]) -> Vec<String> {
     if matches!(outcome.status, JobStatus::Failed | JobStatus::Planned | JobStatus::Left) {
         return Vec::new();
     }
-    let sentence =
-        |threshold: &Threshold| threshold.told(metrics(outcome).find(|m| m.0 == threshold.name).map(|m| m.2));
+    let sentence = |threshold: &Threshold| {
+        threshold.failure_message(metrics(outcome).find(|m| m.0 == threshold.name).map(|m| m.2))
+    };
     thresholds.iter().filter_map(sentence).collect()
 }
 

@@ -10,7 +10,7 @@ use crate::export::{self, Format};
 use crate::math::{Quat, Transform, Vec3, rotation_between};
 use crate::model::{Asset, Character, Clip, Joint, Motion, Rig, Role, Skeleton};
 use crate::pipeline::{TakeFile, write_whole};
-use crate::report::Shown;
+use crate::report::{Shown, Warnings};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -38,6 +38,9 @@ pub struct CalibrateArguments {
     sets: Vec<String>,
 }
 
+/// How the codes of warnings about rest poses begin, which a calibration replaces.
+const REST: &str = "rest-";
+
 /// Writes the pose.
 ///
 /// # Errors
@@ -55,6 +58,7 @@ pub fn run(arguments: &CalibrateArguments, console: &Console) -> Result<Exit, Fa
     let takes: Vec<TakeFile> = found.takes.iter().collect();
     not_an_input(&arguments.output, takes.iter().map(|t| t.path.as_path()))?;
     let mut assets: Vec<(PathBuf, Asset)> = Vec::new();
+    let mut warnings = Warnings::new();
     for take in &takes {
         let asset = only(load(&take.path, &arguments.sets)?, arguments.clip.as_deref())?;
         if let Some((first, known)) = assets.first()
@@ -66,8 +70,12 @@ pub fn run(arguments: &CalibrateArguments, console: &Console) -> Result<Exit, Fa
                 take.path.shown()
             )));
         }
+        let mut found = Warnings::new();
+        asset.warnings.iter().filter(|w| !w.code.starts_with(REST)).for_each(|w| found.push(w.clone()));
+        warnings.extend_from(found, &take.path.shown());
         assets.push((take.path.clone(), asset));
     }
+    console.warnings_of("", &warnings);
     leave_out_unsure(&mut assets).iter().for_each(|line| console.warning(line));
     let Some((path, first)) = assets.first() else { return Ok(Exit::NoStart) };
     let clips: Vec<&Clip> = assets.iter().flat_map(|(_, asset)| &asset.clips).collect();
@@ -106,7 +114,11 @@ pub fn run(arguments: &CalibrateArguments, console: &Console) -> Result<Exit, Fa
         1 => "; one joint is a guess".to_owned(),
         n => format!("; {n} joints are guesses"),
     };
-    let axes = if estimate.conventional { "; the joints' axes follow the body" } else { "" };
+    let axes = if estimate.conventional {
+        "; joint axes are aligned with the body, so rotations were snapped to them"
+    } else {
+        ""
+    };
     let of = if assets.len() == 1 { "one take".to_owned() } else { format!("{} takes", assets.len()) };
     console.note(format!("wrote {}: the T-pose of {of}{axes}{sure}", arguments.output.shown()));
     Ok(Exit::Good)

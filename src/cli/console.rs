@@ -1,7 +1,6 @@
 //! Output of the program: data to stdout, messages and progress to stderr.
 
-use crate::report::io_reason;
-use crate::report::printable;
+use crate::report::{Warning, Warnings, io_reason, one_line, printable};
 use clap::ValueEnum;
 use std::fmt::Display;
 use std::io::{ErrorKind, IsTerminal, Write};
@@ -76,6 +75,17 @@ impl Console {
     pub fn warning(&self, message: impl Display) {
         if !self.quiet {
             self.labelled("warning", "33", message);
+        }
+    }
+
+    /// Prints the warnings of reading `file`, or of several files if it is empty; those that are almost certainly right in verbose
+    /// output only.
+    pub fn warnings_of(&self, file: &str, warnings: &Warnings) {
+        for Warning { message, first, count, .. } in warnings.iter().filter(|w| !w.sure || self.verbose) {
+            let of = if file.is_empty() { String::new() } else { format!("{file}: ") };
+            let place = if first.is_empty() { String::new() } else { format!(" ({})", one_line(first)) };
+            let times = if *count > 1 { format!(", {count} times") } else { String::new() };
+            self.warning(format!("{of}{message}{place}{times}"));
         }
     }
 

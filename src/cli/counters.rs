@@ -1,9 +1,10 @@
 //! Counters of a run: outcomes by status, warnings by kind. Their size does not grow with the batch.
 
 use super::console::Console;
+use super::diagnosis::counted;
+use super::output_summary::short_path;
 use crate::batch::{JobOutcome, JobStatus, passed};
 use crate::measure::Threshold;
-use crate::report::Shown;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -19,6 +20,8 @@ pub struct Counters {
     passed: BTreeMap<usize, Vec<String>>,
     /// Number of takes whose rest pose was estimated from their own motion, by folder and extension.
     estimated: BTreeMap<(PathBuf, OsString), usize>,
+    /// Number of takes of planned jobs: a dry run lists their files, of which a take can have several.
+    planned_takes: usize,
 }
 
 /// Warnings of one code that have the same rank among the warnings of that code in their file.
@@ -37,11 +40,14 @@ struct WarningKind {
 impl Counters {
     /// Adds the outcome of the job with this number.
     pub fn add(&mut self, job: usize, outcome: &JobOutcome, fail_on: &[Threshold]) {
-        *self.counts.entry(word(outcome.status)).or_default() += 1;
+        *self.counts.entry(word_of(outcome.status)).or_default() += 1;
         let passed = passed(outcome, fail_on);
         if !passed.is_empty() {
             let of = names(&outcome.inputs);
             self.passed.insert(job, passed.iter().map(|sentence| format!("{of}: {sentence}")).collect());
+        }
+        if outcome.status == JobStatus::Planned {
+            self.planned_takes += outcome.inputs.len();
         }
         if outcome.status != JobStatus::Written {
             return;
@@ -77,7 +83,7 @@ impl Counters {
 
     /// Number of jobs with this status.
     pub fn count(&self, status: JobStatus) -> usize {
-        self.counts.get(word(status)).copied().unwrap_or(0)
+        self.counts.get(word_of(status)).copied().unwrap_or(0)
     }
 
     /// The sentences about thresholds that results exceed, in the order of the jobs.
@@ -150,11 +156,11 @@ fn line(outcome: &JobOutcome, warning: &Value) -> String {
 
 /// Paths as text for messages.
 pub fn names(paths: &[PathBuf]) -> String {
-    paths.iter().map(|p| p.shown()).collect::<Vec<_>>().join(", ")
+    paths.iter().map(|p| short_path(p)).collect::<Vec<_>>().join(", ")
 }
 
 /// The word of a status in the last line of a run.
-fn word(status: JobStatus) -> &'static str {
+fn word_of(status: JobStatus) -> &'static str {
     match status {
         JobStatus::Written => "written",
         JobStatus::Planned => "to be written",
@@ -177,9 +183,13 @@ const ORDER: [JobStatus; 6] = [
 
 impl std::fmt::Display for Counters {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let part = |status: &JobStatus| Some((self.count(*status), word(*status))).filter(|part| part.0 > 0);
-        let parts: Vec<String> =
-            ORDER.iter().filter_map(part).map(|(n, word)| format!("{n} {word}")).collect();
+        let part =
+            |status: &JobStatus| Some((self.count(*status), word_of(*status))).filter(|part| part.0 > 0);
+        let text = |(n, word): (usize, &str)| match word == word_of(JobStatus::Planned) {
+            true => format!("{} {word}", counted(self.planned_takes, "take")),
+            false => format!("{n} {word}"),
+        };
+        let parts: Vec<String> = ORDER.iter().filter_map(part).map(text).collect();
         f.write_str(&parts.join(", "))
     }
 }

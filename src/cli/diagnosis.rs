@@ -16,6 +16,7 @@ use crate::pipeline::{CONTACT_TABLE, REPORT, is_skinned};
 use crate::regular_file::read_text;
 use crate::report::{Shown, io_reason, one_line};
 use crate::retarget::{MapError, draft};
+use crate::stages::read_targets;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -45,8 +46,16 @@ pub enum FileKind {
     Map,
     /// A scene of rigid bodies.
     Scene,
-    /// A report or table next to results.
+    /// Contact labels next to results.
+    #[serde(rename = "report")]
+    ContactLabels,
+    /// Forces of contacts next to results.
+    #[serde(rename = "report")]
+    Forces,
+    /// A report next to results.
     Report,
+    /// A table of target positions.
+    Targets,
     /// None of these.
     Unknown,
     /// A file of a known format with an error.
@@ -67,7 +76,10 @@ impl FileKind {
             Self::Pipeline => "pipeline",
             Self::Map => "joint map",
             Self::Scene => "scene",
-            Self::Report => "report, labels or table",
+            Self::ContactLabels => "contact labels",
+            Self::Forces => "forces",
+            Self::Report => "report",
+            Self::Targets => "table of targets",
             Self::Unknown => "not known",
             Self::Unreadable => "not readable",
         }
@@ -111,6 +123,12 @@ const ARRAYS: [&str; 3] = ["npz", "points", "csv"];
 /// Keys that only a joint map has at its top level.
 const MAP_KEYS: [&str; 5] =
     ["pair", "source_roles", "target_roles", "swap_source_sides", "swap_target_sides"];
+/// Ends of the names of files that are written next to results.
+const BESIDE_RESULTS: [(&[&str], FileKind); 3] = [
+    (&[CONTACT_TABLE], FileKind::ContactLabels),
+    (&[".forces.csv", ".forces.npz"], FileKind::Forces),
+    (&[REPORT], FileKind::Report),
+];
 /// Sections of a pipeline.
 const PIPELINE_KEYS: [&str; 3] = ["input", "output", "stage"];
 
@@ -141,29 +159,33 @@ impl Diagnosis {
     pub fn of(path: &Path, named: bool, robots: &[PathBuf]) -> Self {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let suffix = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
-        if name.ends_with(CONTACT_TABLE) || name.ends_with(".forces.csv") || name.ends_with(REPORT) {
-            return Self::new(path, FileKind::Report, "");
+        let beside = BESIDE_RESULTS.iter().find(|(ends, _)| ends.iter().any(|end| name.ends_with(end)));
+        if let Some((_, kind)) = beside {
+            return Self::new(path, *kind, "");
         }
         if suffix == "toml" {
             return of_toml(path, named);
         }
         match load_and_name(path, &[]) {
             Ok((mut asset, format)) => of_asset(path, &mut asset, format),
-            Err(failure) => of_robot(path, &suffix, robots).unwrap_or_else(|| {
-                let unknown = matches!(&failure, Failure::Import { error: ImportError::Unknown { .. }, .. });
-                let other = !named && (unknown || is_often_other(&suffix));
-                let message = match failure {
-                    Failure::Import { error, .. } => error.to_string(),
-                    failure => failure.to_string(),
-                };
-                match (other, unknown) {
-                    (true, _) => {
-                        Self::new(path, FileKind::Unknown, message.lines().next().unwrap_or_default())
+            Err(failure) => {
+                of_robot(path, &suffix, robots).or_else(|| of_targets(path, &suffix)).unwrap_or_else(|| {
+                    let unknown =
+                        matches!(&failure, Failure::Import { error: ImportError::Unknown { .. }, .. });
+                    let other = !named && (unknown || is_often_other(&suffix));
+                    let message = match failure {
+                        Failure::Import { error, .. } => error.to_string(),
+                        failure => failure.to_string(),
+                    };
+                    match (other, unknown) {
+                        (true, _) => {
+                            Self::new(path, FileKind::Unknown, message.lines().next().unwrap_or_default())
+                        }
+                        (false, true) => Self { kind: FileKind::Unknown, ..Self::unreadable(path, message) },
+                        (false, false) => Self::unreadable(path, message),
                     }
-                    (false, true) => Self { kind: FileKind::Unknown, ..Self::unreadable(path, message) },
-                    (false, false) => Self::unreadable(path, message),
-                }
-            }),
+                })
+            }
         }
     }
 }
@@ -187,6 +209,13 @@ fn of_robot(path: &Path, suffix: &str, robots: &[PathBuf]) -> Option<Diagnosis> 
         let about = format!("motion of the robot `{}`, {}", robot.shown(), found.about);
         Some(Diagnosis { kind: FileKind::Arrays, about, robot: Some(robot.clone()), body: None, ..found })
     })
+}
+
+/// A table of target positions.
+fn of_targets(path: &Path, suffix: &str) -> Option<Diagnosis> {
+    let rows = (suffix == "csv").then(|| read_targets(path).ok()).flatten()?;
+    let about = format!("{} of time, x, y, z; for `csv` of the stage `ik`", counted(rows.len(), "row"));
+    Some(Diagnosis::new(path, FileKind::Targets, about))
 }
 
 fn of_toml(path: &Path, named: bool) -> Diagnosis {

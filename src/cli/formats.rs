@@ -72,7 +72,7 @@ fn as_json() -> Value {
 }
 
 fn as_text() -> String {
-    let mut text = String::from("Read, told apart by their content:\n");
+    let mut text = String::from("Read (detected by content):\n");
     for f in import::FORMATS {
         let suffixes: Vec<String> = f.suffixes.iter().map(|s| format!(".{s}")).collect();
         let _ = writeln!(

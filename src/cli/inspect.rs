@@ -3,19 +3,20 @@
 use super::console::Console;
 use super::direct_request::not_an_input;
 use super::exit::{Exit, Failure};
-use super::inspect_robot::{robot_document, robot_page};
+use super::inspect_page::{page, told};
+use super::inspect_robot::robot_document;
 use super::load_file::{load_and_name, only};
 use crate::batch::find_takes;
+use crate::body::CharacterBody;
 use crate::export;
-use crate::model::{Asset, Assignment, Character, Clip, Container, JointId, Motion};
+use crate::model::{Asset, Character, Clip, Container, JointId, Motion};
 use crate::pipeline::write_whole;
 use crate::render::{Format, RolePicture};
 use crate::repair::{Faults, repair_motion};
-use crate::report::{Finding, Shown, one_line, printable, rounded};
+use crate::report::{Finding, Shown, rounded};
 use crate::retarget::second_best;
 use clap::Args;
 use serde_json::{Value, json};
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -47,9 +48,6 @@ pub struct InspectArguments {
     #[arg(long = "set", value_name = "PATH=VALUE")]
     sets: Vec<String>,
 }
-
-/// Most levels of indentation, more than any body has: a thousand spaces make no readable line.
-const DEEPEST: usize = 64;
 
 /// Prints what each file holds; a file that cannot be read does not hide the others.
 ///
@@ -167,15 +165,20 @@ fn format(asset: &Asset, read_as: &'static str) -> &'static str {
     }
 }
 
-/// Height from the lowest joint to the highest, metres, in the calibration pose if there is one, otherwise in the rest pose.
-fn height(character: &Character) -> f64 {
-    let told = character.calibration.as_ref().map(|c| c.pose.clone());
-    let pose = told.unwrap_or_else(|| character.skeleton().rest_model_pose());
+/// Height from the lowest joint to the highest in the reference pose, metres.
+pub(super) fn height_of_joints(character: &Character) -> f64 {
+    let pose = character.calibration_pose();
     let heights = pose.joints().iter().map(|t| t.translation.y);
     heights.clone().fold(f64::MIN, f64::max) - heights.fold(f64::MAX, f64::min)
 }
 
-/// The origin of the calibration pose, and the confidence of its joints.
+/// Height from the soles to the top of the head in the reference pose, metres, as `measure` scales by; `None` without legs.
+pub(super) fn stature(character: &Arc<Character>) -> Option<f64> {
+    let body = CharacterBody::new(character);
+    body.figure().is_some().then(|| body.height())
+}
+
+/// The origin of the reference pose, and the confidence of its joints.
 fn calibration(character: &Character) -> Value {
     let joints = character.calibration.iter().flat_map(|told| &told.joints);
     let joints = joints.map(|j| {
@@ -196,33 +199,6 @@ pub(super) fn capture_errors(asset: &mut Asset) -> Vec<Vec<Finding>> {
     let findings;
     (asset.clips, findings) = std::mem::take(&mut asset.clips).into_iter().map(judged).unzip();
     findings
-}
-
-/// The capture errors as text; empty if there are none.
-fn told(asset: &Asset, faults: &[Vec<Finding>]) -> String {
-    let mut text = String::new();
-    for (k, (clip, findings)) in asset.clips.iter().zip(faults).enumerate() {
-        for f in findings {
-            if text.is_empty() {
-                text += "\nfaults (the stage `repair` fixes what can be fixed)\n";
-            }
-            let [first, end] = f.frames;
-            let joint = f.joint.as_ref().map_or_else(String::new, |j| format!(" of `{}`", one_line(j)));
-            let frames = if end > first + 1 {
-                format!("frames {first} to {}", end - 1)
-            } else {
-                format!("frame {first}")
-            };
-            let seconds = clip.time(first);
-            let _ = write!(text, "  clip {k}, {frames} ({seconds:.2} s): {}{joint}", f.name());
-            let _ = match &f.left {
-                None => writeln!(text, ", {:.3} {} to {:.3}", f.before, f.unit, f.after),
-                Some(why) if f.unit == "1" => writeln!(text, ", left: {why}"),
-                Some(why) => writeln!(text, ", {:.3} {}, left: {why}", f.before, f.unit),
-            };
-        }
-    }
-    text
 }
 
 fn document(asset: &Asset, file: &str, format: &str, faults: &[Vec<Finding>]) -> Value {
@@ -270,7 +246,8 @@ fn document(asset: &Asset, file: &str, format: &str, faults: &[Vec<Finding>]) ->
         "character": character.name,
         "metres_per_unit": 1.0,
         "up": "y",
-        "height_m": height(character),
+        "height_m": height_of_joints(character),
+        "stature_m": stature(character),
         "bind_pose": character.bind.is_some(),
         "calibration": calibration(character),
         "joints": skeleton.ids().map(joint).collect::<Vec<_>>(),
@@ -287,102 +264,6 @@ fn document(asset: &Asset, file: &str, format: &str, faults: &[Vec<Finding>]) ->
 }
 
 /// What made the file, if it is recorded in it.
-fn made_by(asset: &Asset) -> Option<Value> {
+pub(super) fn made_by(asset: &Asset) -> Option<Value> {
     export::made_by(asset.character.document.as_ref()?)
-}
-
-/// One line about what made the file, with shortened hashes.
-fn made_by_line(told: &Value) -> String {
-    let text = |value: &Value| one_line(value.as_str().unwrap_or_default());
-    let short = |value: &Value| text(value).chars().take(12).collect::<String>();
-    let inputs = told["inputs"].as_array().into_iter().flatten();
-    let inputs: Vec<String> =
-        inputs.map(|i| format!("{} ({})", text(&i["name"]), short(&i["blake3"]))).collect();
-    format!(
-        "made by: posemill {}, pipeline {}, from {}\n",
-        text(&told["version"]),
-        short(&told["pipeline"]),
-        inputs.join(", ")
-    )
-}
-
-fn page(asset: &Asset, file: &str, format: &str) -> String {
-    let character = &asset.character;
-    let skeleton = character.skeleton();
-    let count = |n: usize, word: &str| format!("{n} {word}{}", if n == 1 { "" } else { "s" });
-    let mut text = format!("{}: {format}, {}", one_line(file), count(skeleton.len(), "joint"));
-    let pose = if character.calibration.is_some() { "calibration" } else { "rest" };
-    let _ = writeln!(text, ", {:.3} m high in its {pose} pose", height(character));
-    if character.bind.is_some() {
-        text += "bind pose: from the inverse bind matrices\n";
-    }
-    if let Some(told) = &character.calibration {
-        let _ = writeln!(text, "calibration pose: from the {} (confidence, evidence)", told.from);
-        let name = |id: JointId| &skeleton.joint(id).name;
-        let widest = told.joints.iter().map(|j| name(j.joint).chars().count()).max().unwrap_or(0);
-        for j in &told.joints {
-            let _ = writeln!(text, "  {:widest$}  {:.2}  {}", name(j.joint), j.confidence, j.reason);
-        }
-    }
-
-    if let Some(told) = made_by(asset) {
-        text += &made_by_line(&told);
-    }
-
-    let _ = writeln!(text, "\nskeleton (role, confidence; below {:.2} a guess)", Assignment::DOUBTFUL);
-    let mut depths: Vec<usize> = Vec::with_capacity(skeleton.len());
-    for parent in skeleton.parents() {
-        depths.push(parent.map_or(1, |p| depths[p.index()] + 1));
-    }
-    let depth = |id: JointId| depths[id.index()].min(DEEPEST);
-    let width = |id: JointId| 2 * depth(id) + skeleton.joint(id).name.chars().count();
-    let widest = skeleton.ids().map(width).max().unwrap_or(0);
-    // Depth first, so that the text reads as a tree for any order of the joints.
-    let mut open = vec![JointId::new(0)];
-    while let Some(id) = open.pop() {
-        open.extend(skeleton.children(id).iter().rev());
-        let label = format!("{:indent$}{}", "", skeleton.joint(id).name, indent = 2 * depth(id));
-        let line = match character.rig.role(id).and_then(|r| Some((r, character.rig.assignment(r)?))) {
-            Some((role, a)) if !a.is_doubtful() => format!("{label:widest$}  {role} ({:.2})", a.confidence),
-            Some((role, a)) => {
-                let second = second_best(character, role).map_or_else(String::new, |(id, confidence)| {
-                    let sure = confidence.map_or_else(String::new, |c| format!(" ({c:.2})"));
-                    format!(", second-best `{}`{sure}", skeleton.joint(id).name)
-                });
-                format!("{label:widest$}  {role} ({:.2}), only a guess{second}", a.confidence)
-            }
-            None => label,
-        };
-        let _ = writeln!(text, "{line}");
-    }
-
-    if let Some(robot) = &character.robot {
-        text += &robot_page(robot);
-    }
-
-    let _ = writeln!(text, "\n{}", count(asset.clips.len(), "clip"));
-    for (k, clip) in asset.clips.iter().enumerate() {
-        let name = if clip.name.is_empty() { "(no name)".to_owned() } else { one_line(&clip.name) };
-        let (frames, rate) = (count(clip.frames(), "frame"), clip.sample_rate);
-        let _ = writeln!(text, "  {k}: {name}, {frames} at {rate:.6} Hz, {:.3} s", clip.duration());
-    }
-    let _ = writeln!(text, "\n{}", count(character.meshes.len(), "skinned mesh part"));
-    for mesh in &character.meshes {
-        let (vertices, triangles) = (mesh.positions.len(), mesh.triangles.len());
-        let _ = writeln!(text, "  {}: {vertices} vertices, {triangles} triangles", one_line(&mesh.name));
-    }
-    if !asset.warnings.is_empty() {
-        text += "\nwarnings\n";
-        for w in asset.warnings.iter() {
-            let times = if w.count > 1 { format!(", {} times", w.count) } else { String::new() };
-            let _ = writeln!(
-                text,
-                "  {}: {} (first: {}{times})",
-                w.code,
-                printable(&w.message),
-                one_line(&w.first)
-            );
-        }
-    }
-    text
 }

@@ -7,7 +7,7 @@ use super::exit::{Exit, Failure};
 use super::load_file::{clip, load};
 use crate::math::Quat;
 use crate::model::{Asset, JointId, ModelPose};
-use crate::report::{csv_field, one_line};
+use crate::report::{Shown, csv_field, one_line};
 use clap::Args;
 use serde::Serialize;
 use std::fmt::Write;
@@ -75,9 +75,7 @@ struct FramePositions {
 pub fn run(arguments: &JointsArguments, console: &Console) -> Result<Exit, Failure> {
     let asset = load(&arguments.file, &arguments.sets)?;
     let document = document(&asset, arguments)?;
-    for warning in asset.warnings.iter().filter(|w| !w.sure || console.verbose) {
-        console.warning(&warning.message);
-    }
+    console.warnings_of(&arguments.file.shown(), &asset.warnings);
     if arguments.json {
         console.data(&(serde_json::to_string(&document).expect("positions are plain data") + "\n"));
     } else if arguments.csv {

@@ -33,6 +33,9 @@ pub struct MapArguments {
     /// Write the map to this file, which is replaced
     #[arg(long, short, value_name = "MAP.toml")]
     output: Option<PathBuf>,
+    /// Override how the files are read, e.g. `input.roles.words.zampa=hand`
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    sets: Vec<String>,
     /// Print the pairs and what is missing as one JSON document
     #[arg(long, conflicts_with = "output")]
     json: bool,
@@ -46,14 +49,13 @@ pub fn run(arguments: &MapArguments, console: &Console) -> Result<Exit, Failure>
     if let Some(output) = &arguments.output {
         not_an_input(output, [arguments.motion.as_path(), arguments.character.as_path()].into_iter())?;
     }
-    let take = load(&arguments.motion, &[])?;
-    let onto = load(&arguments.character, &[])?;
+    let take = load(&arguments.motion, &arguments.sets)?;
+    let onto = load(&arguments.character, &arguments.sets)?;
     if let Some(guess) = guess_swapped(&take, &onto, arguments) {
         console.warning(guess);
     }
-    for told in about_roles(&take).chain(about_roles(&onto)) {
-        console.warning(told);
-    }
+    console.warnings_of(&arguments.motion.shown(), &take.warnings);
+    console.warnings_of(&arguments.character.shown(), &onto.warnings);
     let (source, target) = (&take.character, &onto.character);
     let draft = retarget::draft(source, target);
     let text = draft.to_toml(source, target);
@@ -128,12 +130,6 @@ fn with_lines(gap: &Gap, arguments: &MapArguments) -> String {
             format!("{}\nhint: remove the # of this line of `{}`\n{fix}", gap.message, path.shown())
         }
     }
-}
-
-/// Warnings of reading a file that concern its roles, for example that no side could be found.
-fn about_roles(asset: &Asset) -> impl Iterator<Item = String> {
-    let told = asset.warnings.iter().filter(|w| w.code.starts_with("sides-") || w.code.starts_with("roles-"));
-    told.map(|w| format!("`{}`: {}", asset.character.name, w.message))
 }
 
 /// Why the map is not sufficient, and what has to be added.

@@ -37,15 +37,15 @@ pub struct MeasureArguments {
     /// The clip of the results, by name or number from 0 [default: those named as clips of the take, else all]
     #[arg(long, value_name = "NAME")]
     clip: Option<String>,
-    /// Height of the floor below the results, metres
-    #[arg(long, value_name = "HEIGHT", default_value_t = 0.0, allow_negative_numbers = true)]
-    ground: f64,
+    /// Height of the floor below the results, metres; not used with `--source` [default: 0]
+    #[arg(long, value_name = "HEIGHT", allow_negative_numbers = true)]
+    ground: Option<f64>,
     /// Also inverse dynamics for a body of 70 kg (`--set input.mass_kg=85`): unexplained force, torque, force of the floor, power
     #[cfg(feature = "physics")]
     #[arg(long)]
     physics: bool,
-    /// End with exit code 1 if a measure exceeds a value with its unit, e.g. `foot_skate_p95>1cm/s`
-    #[arg(long, value_name = "MEASURE>VALUE")]
+    /// Exit with code 1 if a measure exceeds this value, e.g. `foot_skate_p95>1cm/s`, or was not measured
+    #[arg(long, value_name = "CONDITION")]
     fail_on: Vec<String>,
     /// Print one JSON document
     #[arg(long)]
@@ -87,7 +87,7 @@ struct ExceededThreshold {
 /// A [`Failure`] if the source cannot be read, or none of the results.
 pub fn run(arguments: &MeasureArguments, console: &Console) -> Result<Exit, Failure> {
     let fail_on = Threshold::all(&arguments.fail_on).map_err(|e| Failure::Argument(e.to_string()))?;
-    let source = arguments.source.as_deref().map(|path| load(path, &arguments.sets)).transpose()?;
+    let source = arguments.source.as_deref().map(|path| take(path, arguments, console)).transpose()?;
     // A calibration belongs to the take: the joints of the results may have other names and another rest pose.
     let of_take = |set: &&String| source.is_some() && set.trim_start().starts_with("input.calibration");
     let sets: Vec<String> = arguments.sets.iter().filter(|set| !of_take(set)).cloned().collect();
@@ -141,6 +141,16 @@ pub fn run(arguments: &MeasureArguments, console: &Console) -> Result<Exit, Fail
     Ok(if bad { Exit::SomeFailed } else { Exit::Good })
 }
 
+/// The take of `--source`.
+fn take(path: &Path, arguments: &MeasureArguments, console: &Console) -> Result<Asset, Failure> {
+    let asset = load(path, &arguments.sets)?;
+    console.warnings_of(&path.shown(), &asset.warnings);
+    if arguments.ground.is_some() {
+        console.warning("`--ground` is not used with `--source`");
+    }
+    Ok(asset)
+}
+
 /// Names the take that a character's file was made from, if the file does: without it the verdict is another one.
 fn name_take(asset: &Asset, shown: &str, console: &Console) {
     let made = asset.character.document.as_ref().and_then(made_by);
@@ -161,9 +171,7 @@ fn of_file(
     arguments: &MeasureArguments,
     console: &Console,
 ) -> Result<Vec<MeasuredClip>, Failure> {
-    for warning in asset.warnings.iter().filter(|_| console.verbose) {
-        console.warning(format!("{}: {}", file.shown(), warning.message));
-    }
+    console.warnings_of(&file.shown(), &asset.warnings);
     let (name, shown) = (file.display().to_string(), file.shown());
     if asset.clips.is_empty() {
         return Err(Failure::NoMotion(shown));
@@ -222,7 +230,7 @@ fn of_file(
                     plain.map(|plain| hints(&motion, Some(&plain), &made, &[], &judge)).unwrap_or_default();
                 ("source", made, tried)
             }
-            None => ("result", assess_alone(&context, &motion, arguments.ground), Vec::new()),
+            None => ("result", assess_alone(&context, &motion, arguments.ground.unwrap_or(0.0)), Vec::new()),
         };
         found.push(MeasuredClip {
             file: name.clone(),
@@ -275,7 +283,7 @@ fn exceeded(results: &[MeasuredClip], thresholds: &[Threshold]) -> Vec<ExceededT
         let metrics = &result.metrics;
         let one = move |threshold: &Threshold| {
             let value = metrics.iter().find(|m| m.name == threshold.name).map(|m| m.value);
-            let sentence = threshold.told(value)?;
+            let sentence = threshold.failure_message(value)?;
             let (file, clip, measure) = (file.clone(), clip.clone(), threshold.name.clone());
             Some(ExceededThreshold { threshold: threshold.to_string(), file, clip, value, measure, sentence })
         };
@@ -295,8 +303,8 @@ fn formulas() -> String {
     let mut text = String::from(
         "Measures, with lengths and speeds of the figure scaled to 1.75 m (momentum and flight: the figure's own metres). f \
          is the frame, dt the time between two frames, v the horizontal speed of a contact point since the frame before, z its \
-         height above its support, H the figure's height, the copy the direct transfer of --source (rotations without any \
-         correction):\n",
+         height above its support, H the figure's height, the direct transfer the rotations of --source without any \
+         correction, x_direct its positions:\n",
     );
     for measure in MEASURES {
         let bound =

@@ -90,7 +90,7 @@ pub fn single(measured: &MeasuredClip, fails: &[&str]) -> String {
     let clip =
         if measured.clip.is_empty() { String::new() } else { format!(" ({})", one_line(&measured.clip)) };
     let contacts = match measured.contacts {
-        "source" => "contacts of the source",
+        "source" => "contacts of the take",
         _ => "contacts detected on the result itself",
     };
     let hint = |h: &Hint| {
@@ -102,7 +102,7 @@ pub fn single(measured: &MeasuredClip, fails: &[&str]) -> String {
     };
     let hints: String = measured.hints.iter().map(hint).collect();
     format!(
-        "{}{clip}: {} frames at {:.3} Hz, {contacts}; lengths at a height of 1.75 m\nverdict: {verdict}\n{hints}\n{}",
+        "{}{clip}: {} frames at {:.3} Hz, {contacts}; lengths scaled to a height of 1.75 m, except `height`\nverdict: {verdict}\n{hints}\n{}",
         one_line(&measured.file),
         measured.frames,
         measured.sample_rate,

@@ -12,6 +12,7 @@ mod doctor;
 mod exit;
 mod formats;
 mod inspect;
+mod inspect_page;
 mod inspect_robot;
 mod joints;
 mod load_file;

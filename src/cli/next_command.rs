@@ -58,7 +58,13 @@ pub fn advise(all: &mut [Diagnosis], more: &dyn Fn(&Path) -> bool) -> Option<Str
             }
             FileKind::Pipeline => Some(format!("posemill run {file}")),
             FileKind::Scene => Some(format!("posemill simulate {file} -o {OUT}")),
-            FileKind::Map | FileKind::Report | FileKind::Unknown | FileKind::Unreadable => None,
+            FileKind::Map
+            | FileKind::ContactLabels
+            | FileKind::Forces
+            | FileKind::Report
+            | FileKind::Targets
+            | FileKind::Unknown
+            | FileKind::Unreadable => None,
         };
     }
     let takes: Vec<(usize, usize)> =

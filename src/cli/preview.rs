@@ -70,9 +70,7 @@ pub fn run(arguments: &PreviewArguments, console: &Console) -> Result<Exit, Fail
     let mut motions = Vec::new();
     for file in &arguments.files {
         let asset = load(file, &arguments.sets)?;
-        for warning in asset.warnings.iter().filter(|_| console.verbose) {
-            console.warning(format!("{}: {}", file.shown(), warning.message));
-        }
+        console.warnings_of(&file.shown(), &asset.warnings);
         let observed = asset.observed.clone().filter(|_| !arguments.plain);
         motions.push((label(file), motion(&asset, arguments.clip.as_deref())?, observed));
     }

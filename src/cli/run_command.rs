@@ -90,7 +90,7 @@ pub fn run(arguments: &RunArguments, console: &Console) -> Result<Exit, Failure>
 /// A [`Failure`] with every fault of the pipeline.
 pub fn plan(path: &Path, arguments: &RunArguments, console: &Console) -> Result<Vec<PlannedRun>, Failure> {
     let name = path.shown();
-    if path.extension().is_none_or(|suffix| suffix != "toml") && import::format_name(path).is_some() {
+    if path.extension().is_none_or(|suffix| suffix != "toml") && import::format_name(path).is_ok() {
         let message = format!("`{name}` is not a pipeline (TOML)\ndid you mean `posemill retarget`?");
         return Err(Failure::Argument(message));
     }

@@ -2,9 +2,9 @@
 
 use super::console::Console;
 use super::counters::{Counters, names};
+use super::output_summary::short_path;
 use super::planned_run::PlannedRun;
 use crate::batch::{JobOutcome, JobStatus, OutcomeSpool};
-use crate::report::Shown;
 use serde_json::{Value, json};
 
 /// Prints the document of `--json`, file by file.
@@ -62,5 +62,5 @@ pub fn plan_lines(outcome: &JobOutcome) -> Vec<String> {
         JobStatus::Written | JobStatus::Verified | JobStatus::Failed | JobStatus::Left => return Vec::new(),
     };
     let from = names(&outcome.inputs);
-    outcome.outputs.iter().map(|o| format!("{word} {} from {from}\n", o.shown())).collect()
+    outcome.outputs.iter().map(|o| format!("{word} {} from {from}\n", short_path(o))).collect()
 }

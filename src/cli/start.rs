@@ -13,7 +13,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
 
-/// Retargets motion capture onto rigged characters: BVH, glTF and FBX in, skinned glTF out.
+/// Retargets motion capture onto rigged characters and humanoid robots
 #[derive(Debug, Parser)]
 #[command(name = "posemill", version, propagate_version = true, max_term_width = 100)]
 #[command(after_help = "Examples:\n  \

@@ -194,16 +194,15 @@ pub fn save(motions: &[Motion], format: Format, options: &ExportOptions) -> Resu
     let fbx = |m: &Motion| m.character.document.as_ref().is_some_and(|d| d.fbx.is_some());
     let unchanged = format.name == "fbx" && options.clips_inside && motions.iter().all(fbx);
     let preserved = unchanged || [Format::GLB, Format::GLTF, Format::VRM].contains(&format);
-    let dropped = |m: &'_ Motion| {
-        m.clip.property_tracks.iter().filter(|t| !keeps(format, m, t)).cloned().collect::<Vec<_>>()
+    let dropped = |m: &Motion| -> Vec<String> {
+        m.clip.property_tracks.iter().filter(|t| !keeps(format, m, t)).map(|t| t.node.clone()).collect()
     };
-    for track in motions.iter().filter(|_| !preserved).flat_map(dropped) {
+    for node in motions.iter().filter(|_| !preserved).flat_map(dropped) {
         let what = match format.morphs {
             true => "animation of nodes that are not joints is",
             false => "morph weights and animation of nodes that are not joints are",
         };
-        let node = format!("the node {}", track.node);
-        warnings.add(DROPPED, format!("{what} not written to {}", format.name), node);
+        warnings.add(DROPPED, format!("{what} not written to {}", format.name), format!("the node {node}"));
     }
     Ok((files, warnings))
 }

@@ -38,7 +38,7 @@ pub struct Threshold {
 
 impl Threshold {
     /// Whether `value` is on the failing side; NaN is.
-    pub fn is_passed_by(&self, value: f64) -> bool {
+    pub fn is_exceeded_by(&self, value: f64) -> bool {
         !match self.side {
             BadSide::Above => value <= self.limit.value,
             BadSide::AtOrAbove => value < self.limit.value,
@@ -133,11 +133,11 @@ impl fmt::Display for ThresholdErrors {
 }
 
 impl Threshold {
-    /// One sentence where `value`, in the unit of the catalogue, passes the threshold; what was not measured does.
-    pub fn told(&self, value: Option<f64>) -> Option<String> {
+    /// Message if `value`, in the unit of the catalogue, is beyond the threshold or missing.
+    pub fn failure_message(&self, value: Option<f64>) -> Option<String> {
         let unit = find(&self.name).map_or("", |m| m.unit);
         match value {
-            Some(value) if !self.is_passed_by(value) => None,
+            Some(value) if !self.is_exceeded_by(value) => None,
             Some(value) => {
                 Some(format!("`{}` is {}, the run fails on `{self}`", self.name, units::shown(value, unit)))
             }
@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn every_sign_says_which_side_is_bad() {
-        let passed = |text: &str, value: f64| text.parse::<Threshold>().unwrap().is_passed_by(value);
+        let passed = |text: &str, value: f64| text.parse::<Threshold>().unwrap().is_exceeded_by(value);
         for (text, at_below_above) in [
             ("jerk>2m/s^3", [false, false, true]),
             ("jerk >= 2 m/s^3", [true, false, true]),

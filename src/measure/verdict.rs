@@ -192,10 +192,12 @@ impl<'a> Verdict<'a> {
     pub(crate) fn line(self, place: Option<&str>) -> String {
         let Some(worst) = self.worst else {
             let word = self.judgement().word();
-            // Most of what makes a clip bad is seen against its take.
-            return match self.not_judged > 0 {
-                true => format!("{word}, by {} of {} measures", self.judged, self.judged + self.not_judged),
-                false => word.to_owned(),
+            return match (self.judged, self.not_judged) {
+                (0, _) => format!("{word}: no measure with a limit applies"),
+                (_, 0) => word.to_owned(),
+                (judged, not) => {
+                    format!("{word} ({judged} measures judged, {not} not: stages change them on purpose)")
+                }
             };
         };
         let number = if self.over > 0 { self.over } else { self.as_recorded };
@@ -204,7 +206,7 @@ impl<'a> Verdict<'a> {
         let take = worst.take.map(|take| format!("take {}", shown(take)));
         let references: Vec<String> = limit.into_iter().chain(take).collect();
         format!(
-            "{}: {number} of {} measures, {} {} ({}){}",
+            "{}: {number} of {} judged measures; worst {} {} ({}){}",
             self.judgement().word(),
             self.judged,
             worst.name,
@@ -318,6 +320,20 @@ mod tests {
                 .ends_with("1 more are not judged: stages changed on purpose what they measure.")
         );
         assert_eq!(Verdict::of(&all[1..]).judgement(), Judgement::NotJudged);
+    }
+
+    #[cfg(feature = "cli")]
+    #[test]
+    fn the_line_of_a_verdict_counts_what_was_judged() {
+        let not_judged = Reading { not_judged: Some("mirror".into()), ..measure(9.0, Some(1.0)) };
+        let line = |all: &[Reading]| Verdict::of(all).line(None);
+        let good = measure(1.0, Some(1.0));
+        assert_eq!(line(std::slice::from_ref(&good)), "good");
+        let some = line(&[good.clone(), not_judged.clone()]);
+        assert_eq!(some, "good (1 measures judged, 1 not: stages change them on purpose)");
+        assert_eq!(line(std::slice::from_ref(&not_judged)), "not judged: no measure with a limit applies");
+        let over = line(&[good, measure(2.0, Some(1.0))]);
+        assert!(over.starts_with("over: 1 of 2 judged measures; worst foot_skate_p95 "), "{over}");
     }
 
     #[test]

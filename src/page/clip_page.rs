@@ -281,9 +281,8 @@ fn warnings(all: &Warnings) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::made_bodies::{ADULT, bones};
     use crate::math::{Transform, Vec3, exp};
-    use crate::model::{Character, Clip, Joint, JointId, Motion, Rig, Role, Side, Skeleton};
+    use crate::model::{Character, Clip, Joint, JointId, Motion, Rig, Skeleton};
     use crate::report::{Change, Largest, MappedJoint, Mapping, Metric};
     use std::sync::Arc;
 
@@ -375,27 +374,6 @@ mod tests {
         assert_eq!(html.matches("</script>").count(), 3);
         assert!(!html.contains(EVIL));
         assert_eq!(html, page(Some(&motion(4, 50)), &result, &report));
-    }
-
-    #[test]
-    fn a_joint_that_is_out_of_range_in_the_take_too_is_no_place_to_look_at() {
-        let body = Arc::new(bones(&ADULT));
-        let bent = |degrees: f64| {
-            let mut pose = body.skeleton().rest_pose();
-            let knee = body.rig.joint(Role::LowerLeg(Side::Left)).unwrap();
-            pose.local_mut()[knee.index()].rotation = exp(&(Vec3::x() * -degrees.to_radians()));
-            Motion::new(Arc::clone(&body), Clip::from_poses("bent", 30.0, body.skeleton(), &vec![pose; 3]))
-        };
-        let look = |take: Option<&Motion>, result: &Motion| {
-            let html = page(take, result, &Report::default());
-            html.split("Where to look").nth(1).map(|rest| rest.split("</section>").next().unwrap().to_owned())
-        };
-        let [some, more] = [bent(60.0), bent(80.0)];
-        let alone = look(None, &some).unwrap();
-        assert!(alone.contains("outside its range of motion</li>"), "{alone}");
-        assert_eq!(look(Some(&some), &some), None);
-        let further = look(Some(&some), &more).unwrap();
-        assert!(further.contains("outside its range of motion (take "), "{further}");
     }
 
     #[test]

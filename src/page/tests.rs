@@ -1,11 +1,17 @@
-//! Laws of the plots of a page: axes, envelopes and thinned lines, on random values with fixed seeds.
+//! Laws of the plots of a page: axes, envelopes and thinned lines, on random values with fixed seeds; the frames that it links to.
 
 use super::quantity::Unit;
 use super::scale::Scale;
 use super::text::Text;
 use super::time_plot::{Line, TimePlot, Who, envelope, highest, thinned};
+use super::{ClipPage, Shown, clip_page};
+use crate::made_bodies::{ADULT, bones};
+use crate::math::{Vec3, exp};
+use crate::model::{Clip, Motion, Role, Side};
 use crate::perturbed::Noise;
+use crate::report::Report;
 use crate::seeds::{below, for_seeds};
+use std::sync::Arc;
 
 fn numbers(noise: &mut Noise, count: usize) -> Vec<f64> {
     (0..count).map(|_| noise.normal()).collect()
@@ -148,4 +154,32 @@ fn escaped_text_reads_back() {
         let back = pairs.iter().fold(shown, |s, (code, c)| s.replace(code, c));
         assert_eq!(back, text);
     });
+}
+
+#[test]
+fn a_joint_that_is_out_of_range_in_the_take_too_is_no_place_to_look_at() {
+    let body = Arc::new(bones(&ADULT));
+    let bent = |degrees: f64| {
+        let mut pose = body.skeleton().rest_pose();
+        let knee = body.rig.joint(Role::LowerLeg(Side::Left)).unwrap();
+        pose.local_mut()[knee.index()].rotation = exp(&(Vec3::x() * -degrees.to_radians()));
+        Motion::new(Arc::clone(&body), Clip::from_poses("bent", 30.0, body.skeleton(), &[pose]))
+    };
+    let look = |source: Option<&Motion>, result: &Motion| {
+        let html = clip_page(&ClipPage {
+            title: "bent".into(),
+            inputs: Vec::new(),
+            clips: vec![Shown { source, result }],
+            report: &Report::default(),
+            picture: None,
+            batch: None,
+        });
+        html.split("Where to look").nth(1).map(|rest| rest.split("</section>").next().unwrap().to_owned())
+    };
+    let [some, more] = [bent(60.0), bent(80.0)];
+    let alone = look(None, &some).unwrap();
+    assert!(alone.contains("outside its range of motion</li>"), "{alone}");
+    assert_eq!(look(Some(&some), &some), None);
+    let further = look(Some(&some), &more).unwrap();
+    assert!(further.contains("outside its range of motion (take "), "{further}");
 }

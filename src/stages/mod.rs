@@ -34,6 +34,7 @@ mod take_change;
 mod trim;
 
 pub(crate) use contacts::ContactsConfig;
+#[cfg(feature = "cli")]
 pub(crate) use effector::read_targets;
 pub(crate) use face::FaceConfig;
 pub(crate) use filter::FilterConfig;

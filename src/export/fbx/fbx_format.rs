@@ -13,7 +13,7 @@ use crate::export::synthetic_root::has_synthetic_root;
 use crate::export::whole_mesh::whole_meshes;
 use crate::kinematics::cuts;
 use crate::math::Transform;
-use crate::model::{Document, Motion};
+use crate::model::{Clip, Document, Motion};
 use crate::report::Warnings;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -145,7 +145,8 @@ fn new_file(motions: &[Motion], options: &ExportOptions) -> Result<Written, Expo
     let synthetic_root = |m: &&Motion| has_synthetic_root(character.skeleton(), &m.clip);
     let omit_root = at_rest && !moving.is_empty() && moving.iter().all(synthetic_root);
     let mut document = FbxBuilder::default();
-    let bones = limb_nodes::write(&mut document, character, options.fbx.bind, omit_root);
+    let clips: Vec<&Clip> = moving.iter().map(|m| &m.clip).collect();
+    let bones = limb_nodes::write(&mut document, character, &clips, options.fbx.bind, omit_root);
     let mut materials = FbxMaterials::default();
     let morphs = mesh::write(&mut document, &meshes, &bones, &mut materials);
     let mut names = Vec::new();

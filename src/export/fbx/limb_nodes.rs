@@ -7,6 +7,9 @@
 //! A leaf gets no end node: it would be an additional joint, and engines compare skeletons by their joints. Blender draws a leaf
 //! as long as its parent, Maya and MotionBuilder draw a ball whose size is stated in the file.
 //!
+//! Blender's importer draws a bone along the Y axis of its joint, as long as its children are away on average, and ignores the
+//! translation of a child at its end. A joint with translations is therefore written beside that point ([`ASIDE`]).
+//!
 //! Space: each joint in its parent. Units: metres are converted to centimetres, radians to degrees.
 
 use super::animation_stack::{self, AnimationStack, JointCurves, STEADY_METRES};
@@ -26,6 +29,11 @@ const BALL: f64 = 0.1;
 const SMALLEST_BALL: f64 = 0.002;
 /// Order in which the file multiplies rotations, from the left.
 const ORDER: RotationOrder = RotationOrder::Zyx;
+/// Distance from the end of the parent's bone of a joint with translations, relative to its distance from the origin: 0.01 mm for
+/// hips at 1 m. Blender connects bones up to 1e-6 of each coordinate; at a tenth of this value rounding decides.
+const ASIDE: f64 = 1e-5;
+/// Shortest bone that Blender draws, in the unit of the file.
+const SHORTEST_BONE: f64 = 0.01;
 /// Units of the file per metre.
 const UNITS_PER_METRE: f64 = 1.0 / METRES_PER_UNIT;
 
@@ -50,10 +58,11 @@ pub(super) fn name(joint: &Joint) -> &str {
     joint.file_name.as_deref().filter(|n| !n.is_empty()).unwrap_or(&joint.name)
 }
 
-/// Adds the joints.
+/// Adds the joints, which `clips` will animate.
 pub(super) fn write<'a>(
     document: &mut FbxBuilder,
     character: &'a Character,
+    clips: &[&Clip],
     pose: FbxBind,
     omit_root: bool,
 ) -> LimbNodes<'a> {
@@ -61,6 +70,7 @@ pub(super) fn write<'a>(
     let bind = nodes_pose(character, pose, omit_root);
     let local = bind.to_local(skeleton).local().to_vec();
     let mut bones = LimbNodes { skeleton, models: Vec::with_capacity(skeleton.len()), bind, local };
+    bones.move_aside(clips, omit_root);
     for id in skeleton.ids() {
         if omit_root && id.index() == 0 {
             bones.models.push(None);
@@ -139,19 +149,53 @@ impl LimbNodes<'_> {
         }
     }
 
+    /// Moves joints with translations off the end of the parent's bone, with all that is below them.
+    fn move_aside(&mut self, clips: &[&Clip], omit_root: bool) {
+        let skeleton = self.skeleton;
+        let mut joints = self.bind.joints().to_vec();
+        let mut shifts = vec![Vec3::zeros(); skeleton.len()];
+        for id in skeleton.ids() {
+            let Some(parent) = skeleton.parent(id) else { continue };
+            shifts[id.index()] = shifts[parent.index()];
+            let at = self.local[id.index()].translation;
+            let aside = ASIDE * joints[id.index()].translation.norm().max(at.norm());
+            let written = !(omit_root && parent.index() == 0);
+            let at_end = (at - Vec3::y() * self.bone_length(parent)).norm() < 0.5 * aside;
+            if written && at_end && clips.iter().any(|clip| self.moves(clip, id)) {
+                let shift = Vec3::x() * aside;
+                self.local[id.index()].translation += shift;
+                shifts[id.index()] += joints[parent.index()].rotation * shift;
+            }
+        }
+        if shifts.iter().any(|shift| *shift != Vec3::zeros()) {
+            joints.iter_mut().zip(shifts).for_each(|(joint, shift)| joint.translation += shift);
+            self.bind = ModelPose::new(joints);
+        }
+    }
+
+    /// Length of the bone that Blender draws for a joint with children, metres.
+    fn bone_length(&self, id: JointId) -> f64 {
+        let children = self.skeleton.children(id);
+        let sum: f64 = children.iter().map(|c| self.local[c.index()].translation.norm()).sum();
+        (sum / children.len() as f64).max(SHORTEST_BONE * METRES_PER_UNIT)
+    }
+
+    /// Whether the translation of a joint differs from that of its node in some frame.
+    fn moves(&self, clip: &Clip, id: JointId) -> bool {
+        let at = self.local[id.index()].translation;
+        let moved = |f| (clip.local(self.skeleton, f, id).translation - at).amax() > STEADY_METRES;
+        (0..clip.frames()).any(moved)
+    }
+
     fn track(&self, clip: &Clip, id: JointId, model: i64) -> JointCurves {
         let at = &self.local[id.index()];
         let frames = 0..clip.frames();
         let rotations = frames.clone().map(|f| at.rotation.inverse() * clip.rotations(f)[id.index()]);
         let degrees = animation_stack::degrees(rotations, ORDER, [0.0; 3]);
-        let translations: Vec<Vec3> = frames.map(|f| clip.local(self.skeleton, f, id).translation).collect();
+        let translations = frames.map(|f| file_units(&clip.local(self.skeleton, f, id).translation));
         // A root is keyed even if it is at rest: programs take its position from the keys.
         let root = self.skeleton.parent(id).is_none_or(|p| self.models[p.index()].is_none());
-        let moved = root || translations.iter().any(|p| (p - at.translation).amax() > STEADY_METRES);
-        JointCurves {
-            model,
-            degrees,
-            translations: moved.then(|| translations.iter().map(file_units).collect()),
-        }
+        let moved = root || self.moves(clip, id);
+        JointCurves { model, degrees, translations: moved.then(|| translations.collect()) }
     }
 }

@@ -252,3 +252,45 @@ fn several_clips_of_one_name_are_several_stacks() {
     let names: Vec<String> = scene.anim_stacks.iter().map(|s| s.element.name.to_string()).collect();
     assert_eq!(names, ["sway", "sway_1"]);
 }
+
+/// The walk with a joint above its hips, which are at `offset` from it.
+fn below_a_reference(offset: &str) -> Motion {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/walk.bvh");
+    let text = fs::read_to_string(path).unwrap().replace("ROOT mixamorig:Hips", "JOINT Hips");
+    let text = text.replacen("OFFSET 0 0 0", &format!("OFFSET {offset}"), 1);
+    let (hierarchy, rows) = text.trim_start_matches("HIERARCHY").split_once("MOTION").unwrap();
+    let rows: Vec<String> = rows.lines().skip(3).take(40).map(|row| format!("0 0 0 {row}\n")).collect();
+    let head = "HIERARCHY\nROOT Reference\n{\nOFFSET 0 0 0\nCHANNELS 3 Zrotation Xrotation Yrotation\n";
+    let rows = format!("MOTION\nFrames: 40\nFrame Time: 0.008333\n{}", rows.concat());
+    let text = format!("{head}{hierarchy}}}\n{rows}");
+    let asset =
+        import::from_bytes(text.as_bytes(), "x", Some("bvh"), None, &import::ImportOptions::default());
+    asset.unwrap_or_else(|e| panic!("{e}")).motion(0).unwrap()
+}
+
+/// Blender draws a bone along Y, as long as its children are away, connects a child at its end, and then ignores the child's
+/// translation.
+#[test]
+fn a_joint_that_travels_is_not_at_the_end_of_a_bone() {
+    for (offset, least, most) in [("0 95 0", 5e-6, 2e-5), ("3 95 1", 0.03, 0.04), ("0 0 0", 0.0, 0.01)] {
+        let motion = below_a_reference(offset);
+        let bytes = write(std::slice::from_ref(&motion), &export::ExportOptions::default()).0;
+        let scene = open(&bytes);
+        let hips = scene.nodes.iter().find(|n| *n.element.name == *"Hips").unwrap();
+        assert!(hips.parent.as_ref().is_some_and(|p| *p.element.name == *"Reference"));
+        let at = hips.local_transform.translation;
+        let at = Vec3::new(at.x, at.y, at.z);
+        let off = (at - Vec3::y() * at.norm()).norm() * 0.01;
+        assert!((least..=most).contains(&off), "{offset}: {off} m from the end");
+        let there =
+            ufbx::evaluate_scene(&scene, &scene.anim_stacks[0].anim, 0.1, Default::default()).unwrap();
+        for (joint, wanted) in motion.character.skeleton().joints().iter().zip(
+            ModelPose::of(motion.character.skeleton(), &motion.clip.pose(motion.character.skeleton(), 12))
+                .joints(),
+        ) {
+            let Some(node) = there.nodes.iter().find(|n| *n.element.name == *joint.name) else { continue };
+            let wrong = (place(&node.node_to_world) - wanted.translation).norm();
+            assert!(wrong < 2e-4, "{offset}: {} is {wrong} m off", joint.name);
+        }
+    }
+}

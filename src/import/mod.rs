@@ -32,7 +32,6 @@ mod rig_detection;
 mod one_body;
 mod reference_pose;
 mod length_unit;
-mod unique_names;
 mod missing_rows;
 
 pub use asf_amc::AsfError;

@@ -27,6 +27,7 @@ mod robot_layout;
 mod robot_motion;
 mod role;
 mod skeleton;
+mod unique_names;
 
 pub use asset::Asset;
 pub use body_mass::{BodyMass, MassShares};
@@ -55,6 +56,7 @@ pub use role::{Finger, Role, Side};
 pub(crate) use skeleton::FARTHEST;
 pub(crate) use skeleton::NO_TIP;
 pub use skeleton::{Joint, JointId, Skeleton, SkeletonError};
+pub(crate) use unique_names::UniqueNames;
 
 #[cfg(test)]
 mod tests;

@@ -14,8 +14,8 @@ use super::thin_tracks::{KeyFrames, thin};
 use super::{made_by, new_document, node_tracks, resource_files};
 use crate::export::key_reduction::reduce;
 use crate::gltf_document::{ADDED, Chunks, GltfError, Json, LocalTransform, NodeTree};
-use crate::model::{Character, Clip, Container, Document};
-use crate::report::Warnings;
+use crate::model::{Character, Clip, Container, Document, UniqueNames};
+use crate::report::{Warnings, one_line};
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -88,6 +88,7 @@ fn splice(
     let targets = PropertyTargets::of(out.json(), &tree, &document.nodes)?;
     let joint_of = node_tracks::joint_of(&tree, &document.nodes);
     let mut animated = vec![false; tree.nodes().len()];
+    let mut names = UniqueNames::new(animation_names(out.json(), options.replace));
     for clip in clips.iter().filter(|c| c.frames() > 0) {
         let tracks = node_tracks::tracks(&tree, &document.nodes, character.skeleton(), clip, file_from_model);
         tracks.iter().for_each(|t| animated[t.node] = true);
@@ -95,7 +96,8 @@ fn splice(
         let thinned = tracks.into_iter().map(|t| thin(t, &joint_of, &keys, clip.frames()));
         let mut channels: Vec<AnimationChannel> = thinned.map(AnimationChannel::of_joint).collect();
         channels.extend(targets.channels(clip, &mut warnings));
-        append(&mut out, &mut buffer, clip, channels)?;
+        let name = free_name(&clip.name, &mut names, &mut warnings);
+        append(&mut out, &mut buffer, clip, &name, channels)?;
     }
     for (node, raw) in out.json().items("nodes")?.into_iter().enumerate() {
         let local = &tree.node(node).local;
@@ -134,6 +136,29 @@ fn splice(
     Ok(GltfOutput { bytes, container, resources, warnings })
 }
 
+/// The names of the animations that the document keeps.
+fn animation_names(json: &Json, replace: bool) -> Vec<String> {
+    let kept = json.value("animations").filter(|_| !replace).unwrap_or_default();
+    let names = kept.as_array().into_iter().flatten().filter_map(|animation| animation["name"].as_str());
+    names.map(str::to_owned).collect()
+}
+
+/// The name of an animation in the file: programs choose animations by their names.
+fn free_name(name: &str, names: &mut UniqueNames, warnings: &mut Warnings) -> String {
+    if name.is_empty() {
+        return String::new();
+    }
+    let free = names.fresh(name);
+    if free != name {
+        let said = format!(
+            "the file already has an animation of this name: the clip is named `{}` in it",
+            one_line(&free)
+        );
+        warnings.add("gltf-clip-renamed", said, format!("clip `{}`", one_line(name)));
+    }
+    free
+}
+
 /// JSON text of an `f32`: a reader that parses it as `f64` gets exactly the widened `f32`.
 fn number(x: f32) -> String {
     serde_json::Value::from(f64::from(x)).to_string()
@@ -144,6 +169,7 @@ fn append<'a>(
     out: &mut JsonSplice,
     buffer: &mut AnimationBuffer<'a>,
     clip: &Clip,
+    name: &str,
     all: Vec<AnimationChannel<'a>>,
 ) -> Result<(), GltfError> {
     let begin = buffer.align();
@@ -189,7 +215,7 @@ fn append<'a>(
             buffer.length - begin
         ),
     );
-    let name = match clip.name.as_str() {
+    let name = match name {
         "" => String::new(),
         name => format!("\"name\":{},", serde_json::Value::from(name)),
     };

@@ -306,3 +306,26 @@ fn a_tolerance_leaves_keys_out_and_keeps_every_joint_within_it() {
     }
     assert!(compared > 20, "{compared} frames could be compared");
 }
+
+/// Programs choose animations by their names.
+#[test]
+fn added_animations_have_names_of_their_own() {
+    let character = stick_figure();
+    let clip = wave(character.skeleton(), 5, 30.0);
+    let named = |name: &str| Clip { name: name.to_owned(), ..clip.clone() };
+    let names = |output: &GltfOutput| {
+        let clips = GltfFile::read(&output.bytes, None).unwrap().clips;
+        clips.into_iter().map(|clip| clip.name).collect::<Vec<_>>()
+    };
+    let first = write_gltf(&character, &[named("walk"), named("run")], &GltfOptions::default()).unwrap();
+    assert!(first.warnings.is_empty());
+    let file = GltfFile::read(&first.bytes, None).unwrap();
+    let own = file.into_asset("own", [], Quat::identity()).character;
+    let clips = ["walk", "walk", "jump", "", ""].map(named);
+    let again = write_gltf(&own, &clips, &GltfOptions::default()).unwrap();
+    assert_eq!(names(&again)[..5], ["walk", "run", "walk_2", "walk_3", "jump"]);
+    let said: Vec<_> = again.warnings.iter().filter(|w| w.code == "gltf-clip-renamed").collect();
+    assert!(said.len() == 1 && said[0].count == 2 && said[0].message.contains("`walk_2`"), "{said:?}");
+    let replace = GltfOptions { replace: true, ..GltfOptions::default() };
+    assert_eq!(names(&write_gltf(&own, &clips[..1], &replace).unwrap()), ["walk"]);
+}

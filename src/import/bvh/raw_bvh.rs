@@ -14,10 +14,9 @@ use super::header_scanner::{BvhHeader, scan};
 use super::irregular_rows::rows_of;
 use super::motion_rows::rows;
 use super::row_layout::{DecodedRows, RowLayout};
-use crate::import::unique_names::UniqueNames;
 use crate::math::{Quat, Transform, Vec3, median_of};
 use crate::memory_budget::{MAX_MEMORY, MemoryBudget};
-use crate::model::{Clip, Joint, JointId, NO_TIP, Skeleton};
+use crate::model::{Clip, Joint, JointId, NO_TIP, Skeleton, UniqueNames};
 use crate::report::Warnings;
 
 /// How position channels and the OFFSET of a joint are combined.

@@ -7,9 +7,8 @@
 //! Space: the file's own world. Units: metres.
 
 use crate::gltf_document::{GltfError, Json, NodeTree, WorldTransform};
-use crate::import::unique_names::UniqueNames;
 use crate::math::Transform;
-use crate::model::{FARTHEST, Joint, JointId, Skeleton};
+use crate::model::{FARTHEST, Joint, JointId, Skeleton, UniqueNames};
 use crate::report::{Warnings, one_line};
 use serde_json::Value;
 use std::cmp::Reverse;

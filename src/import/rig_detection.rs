@@ -15,6 +15,9 @@ use crate::math::{Transform, Vec3, arc};
 use crate::model::{Clip, JointId, ModelPose, Role, Skeleton};
 use crate::report::one_line;
 
+/// Largest rotation of a joint that is at rest, radians: rounding of single precision stays below a tenth of it.
+const STILL: f64 = 1e-2;
+
 /// The contents of a file from which roles are detected.
 pub(super) struct RigClues<'a> {
     pub(super) skeleton: &'a Skeleton,
@@ -50,7 +53,10 @@ pub(super) fn detect_rig(file: &RigClues<'_>) -> DetectedRig {
     // A copy of a skeleton that moves no skin is for control.
     let has_skin =
         |own: &&Vec<JointId>| file.mass.is_some_and(|mass| own.iter().any(|id| mass[id.index()] > 0.0));
-    let chosen = asked.or_else(|| bodies.own.iter().find(has_skin)).or(bodies.own.first());
+    let skinned = bodies.own.iter().any(|own| has_skin(&own));
+    let mut fit = bodies.own.iter().filter(|own| !skinned || has_skin(own));
+    let moving = || fit.clone().find(|own| file.clips.iter().any(|clip| moves(clip, own)));
+    let chosen = asked.or_else(moving).or_else(|| fit.next());
     let body = chosen.and_then(|own| detect_in(file, &[bodies.shared.as_slice(), own].concat(), detect_one));
     let mut found = body.unwrap_or_else(|| detect_one(file));
     if let Some(name) = file.body.filter(|_| asked.is_none() && !bodies.own.is_empty()) {
@@ -79,6 +85,14 @@ pub(super) fn detect_rig(file: &RigClues<'_>) -> DetectedRig {
         found.warnings.add("second-body", message, place);
     }
     found
+}
+
+/// Whether a clip rotates any of these joints.
+fn moves(clip: &Clip, joints: &[JointId]) -> bool {
+    let first = |id: &JointId| clip.rotations(0)[id.index()];
+    let rotates =
+        |f: usize| joints.iter().any(|id| clip.rotations(f)[id.index()].angle_to(&first(id)) > STILL);
+    (1..clip.frames()).any(rotates)
 }
 
 fn detect_one(file: &RigClues<'_>) -> DetectedRig {

@@ -86,3 +86,26 @@ fn a_skeleton_that_moves_no_skin_is_not_the_body() {
         assert!(found.warnings.has("second-body"));
     }
 }
+
+#[test]
+fn the_body_that_the_clip_moves_is_the_one_that_is_used() {
+    let text = two_people();
+    let (hierarchy, motion) = text.split_once("MOTION").unwrap();
+    let rows: Vec<Vec<&str>> = motion.lines().skip(3).map(|row| row.split(' ').collect()).collect();
+    let half = rows[0].len() / 2;
+    // Which of the two keep the pose of their first frame.
+    for (still, hips) in
+        [([false, false], "mixamorig:Hips"), ([true, false], "Hips"), ([true, true], "mixamorig:Hips")]
+    {
+        let held = |row: &Vec<&str>| {
+            let one = |k: usize| if still[k] { &rows[0] } else { row };
+            format!("{} {}\n", one(0)[..half].join(" "), one(1)[half..].join(" "))
+        };
+        let rows: String = rows.iter().map(held).collect();
+        let text = format!("{hierarchy}MOTION\nFrames: 60\nFrame Time: 0.008333\n{rows}");
+        let asset = from_bytes(text.as_bytes(), "two", Some("bvh"), None, &ImportOptions::default()).unwrap();
+        let rig = &asset.character.rig;
+        let found = rig.joint(crate::model::Role::Hips).unwrap();
+        assert_eq!(rig.skeleton().joint(found).name, hips, "{still:?}");
+    }
+}

@@ -15,11 +15,11 @@ use crate::import::import_error::ImportError;
 use crate::import::import_options::ImportOptions;
 use crate::math::{Mat4, Quat, Transform, Vec3};
 use crate::memory_budget::MemoryBudget;
-use crate::model::Asset;
+use crate::model::{Asset, UniqueNames};
 use crate::report::{Warnings, one_line};
 use crate::usd_document::MAGIC;
 use serde_json::{Value as Json, json};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::f64::consts::FRAC_PI_2;
 use std::sync::Arc;
 
@@ -107,7 +107,7 @@ fn import(source: &SourceFile, options: &ImportOptions) -> Result<Asset, ImportE
 /// The document of the first skeleton of a layer.
 fn glb(layer: &Layer, budget: &MemoryBudget, warnings: &mut Warnings) -> Result<Vec<u8>, ImportError> {
     let of_kind = |kind: &'static str| layer.of_kind(kind);
-    let prim = of_kind("Skeleton").next().ok_or(UsdError::NoSkeleton {
+    let prim = first_skeleton(layer).ok_or(UsdError::NoSkeleton {
         referenced: match (layer.refers, layer.variants.first()) {
             (true, _) => ", and refers to other files, which are not read".to_owned(),
             (false, Some(set)) => {
@@ -128,7 +128,8 @@ fn glb(layer: &Layer, budget: &MemoryBudget, warnings: &mut Warnings) -> Result<
     }
     let others = of_kind("Skeleton").count() - 1;
     if others > 0 {
-        let said = format!("of several skeletons the first was read; {others} more are left out");
+        let said =
+            format!("of several skeletons `{}` was read; {others} more are left out", one_line(&prim.path));
         warnings.add("usd-skeletons", said, prim.path.clone());
     }
     if moves(layer, prim) {
@@ -167,13 +168,14 @@ fn glb(layer: &Layer, budget: &MemoryBudget, warnings: &mut Warnings) -> Result<
     if skins.is_empty() {
         skins.push(json!({"joints": joints(&skeleton)}));
     }
-    // The animation that the skeleton names comes first.
-    let source = layer.inherited(prim, "skel:animationSource");
-    let mut clips: Vec<&Prim> = of_kind("SkelAnimation").collect();
-    clips.sort_by_key(|clip| Some(clip.path.as_str()) != source);
     let mut animations = Vec::new();
-    for clip in clips {
-        animations.extend(animation(layer, clip, (&skeleton, FIRST), &faces, &mut binary, budget, warnings)?);
+    let mut names = UniqueNames::new([]);
+    for clip in clips_of(layer, prim) {
+        let found = animation(layer, clip, (&skeleton, FIRST), &faces, &mut binary, budget, warnings)?;
+        animations.extend(found.map(|mut found| {
+            found["name"] = names.fresh(found["name"].as_str().unwrap_or_default()).into();
+            found
+        }));
     }
     let mut json = json!({"scene": 0, "scenes": [{"nodes": tops}], "nodes": nodes});
     for (name, list) in [("meshes", meshes), ("skins", skins), ("animations", animations)] {
@@ -182,6 +184,31 @@ fn glb(layer: &Layer, budget: &MemoryBudget, warnings: &mut Warnings) -> Result<
         }
     }
     Ok(binary.glb(json)?)
+}
+
+/// The animation that a skeleton binds.
+fn source<'a>(layer: &'a Layer, skeleton: &'a Prim) -> Option<&'a str> {
+    layer.inherited(skeleton, "skel:animationSource")
+}
+
+/// The first skeleton that binds an animation, else the first one.
+fn first_skeleton(layer: &Layer) -> Option<&Prim> {
+    let bound = |skeleton: &&Prim| {
+        let path = source(layer, skeleton);
+        layer.of_kind("SkelAnimation").any(|clip| Some(clip.path.as_str()) == path)
+    };
+    layer.of_kind("Skeleton").find(bound).or_else(|| layer.of_kind("Skeleton").next())
+}
+
+/// The animations of a skeleton: the one that it binds comes first, those that only other skeletons bind are left out.
+fn clips_of<'a>(layer: &'a Layer, skeleton: &'a Prim) -> Vec<&'a Prim> {
+    let own = source(layer, skeleton);
+    let bound: HashSet<&str> = layer.of_kind("Skeleton").filter_map(|other| source(layer, other)).collect();
+    let is_own = |clip: &&Prim| Some(clip.path.as_str()) == own;
+    let mut clips: Vec<&Prim> = layer.of_kind("SkelAnimation").collect();
+    clips.retain(|clip| is_own(clip) || !bound.contains(clip.path.as_str()));
+    clips.sort_by_key(|clip| !is_own(clip));
+    clips
 }
 
 fn joints(skeleton: &UsdSkeleton) -> Vec<usize> {

@@ -234,3 +234,49 @@ fn shards_are_refused_where_they_would_mix_or_lie() {
     let message = refused(here, &["table", "out", "--shards", "d"]);
     assert!(message.contains("would be the same sample, `one/walk_v1`"), "{message}");
 }
+
+#[test]
+fn outputs_of_one_name_in_several_folders_are_samples_of_their_own() {
+    let folder = library();
+    let here = folder.path();
+    let formats = ["--set", "output.formats=[\"glb\", \"npz\"]"];
+    good(here, &[&["run", "loose.toml", "--output", "both/a"][..], &formats].concat());
+    let other = ["--set", "output.replace_animations=true"];
+    good(here, &[&["run", "loose.toml", "--output", "both/b"][..], &formats, &other].concat());
+    let note = text(&good(here, &["table", "both", "--shards", "train", "--shard-size", "2"]).stderr);
+    assert!(note.contains("6 samples in 3 shards in `train`"), "{note}");
+    let shards = ["00000", "00001", "00002"].map(|number| members(&here.join(format!("train/{number}.tar"))));
+    let names: Vec<String> = shards.into_iter().flatten().map(|(name, _)| name).collect();
+    let sample = |key: &str| ["glb", "glb.json", "npz", "npz.json"].map(|end| format!("{key}.{end}"));
+    let keys = ["one/day/wave", "one/walk_v1", "two/turn"];
+    let wanted = keys.map(|key| [sample(&format!("a/{key}")), sample(&format!("b/{key}"))].concat());
+    assert_eq!(names, wanted.concat());
+    // The folders of one run alone have its keys.
+    good(here, &["table", "both/a", "--shards", "alone"]);
+    assert_eq!(members(&here.join("alone/00000.tar"))[0].0, "one/day/wave.glb");
+}
+
+#[test]
+fn a_gltf_in_an_archive_has_its_files_there() {
+    let folder = library();
+    let here = folder.path();
+    good(here, &["retarget", "takes/turn.bvh", "--onto", "hero.glb", "-o", "whole.gltf"]);
+    let mut document: Value = serde_json::from_slice(&fs::read(here.join("whole.gltf")).unwrap()).unwrap();
+    fs::create_dir_all(here.join("takes/in/deep")).unwrap();
+    for (k, place) in ["a.bin", "deep/b c.bin"].into_iter().enumerate() {
+        let uri = document["buffers"][k]["uri"].as_str().unwrap();
+        let bytes = base64::Engine::decode(&base64::prelude::BASE64_STANDARD, uri.split_once(',').unwrap().1)
+            .unwrap();
+        fs::write(here.join("takes/in").join(place), bytes).unwrap();
+        document["buffers"][k]["uri"] = place.replace(' ', "%20").into();
+    }
+    fs::write(here.join("takes/in/turn.gltf"), document.to_string()).unwrap();
+    document["buffers"][0]["uri"] = "../../hero.glb".into();
+    fs::write(here.join("takes/in/out.gltf"), document.to_string()).unwrap();
+    pack(here, "g.tar", &["in/turn.gltf", "in/out.gltf", "in/a.bin", "in/deep/b c.bin"]);
+    good(here, &["convert", "g.tar/in/turn.gltf", "-o", "packed.npz"]);
+    good(here, &["convert", "takes/in/turn.gltf", "-o", "loose.npz"]);
+    assert!(fs::read(here.join("packed.npz")).unwrap() == fs::read(here.join("loose.npz")).unwrap());
+    let message = refused(here, &["convert", "g.tar/in/out.gltf", "-o", "out.npz"]);
+    assert!(message.contains("leaves the folder of the document"), "{message}");
+}

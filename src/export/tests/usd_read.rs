@@ -138,3 +138,78 @@ fn indices_below_zero_are_refused_and_weights_of_any_size_sum_to_one() {
     let between = "[2] uniform vector3f[] inbetweens:half = [(3, 0, 0)]";
     assert!(triangle(face, joints, weights, between).unwrap().warnings.has("usd-inbetweens"));
 }
+
+/// Skeletons `A`, `B`, ... with the same joints, each with the animation that it binds, if any; each animation has its own rate of
+/// rotation. Further animations are bound by none.
+fn skeletons(bound: &[bool], free: usize) -> String {
+    let animation = |path: &str, x: usize| {
+        format!(
+            "def SkelAnimation '{path}' {{
+                uniform token[] joints = ['a', 'a/b']
+                float3[] translations.timeSamples = {{ 0: [(0, 0, 0), (0, 1, 0)], 24: [({x}, 0, 0), (0, 1, 0)] }}
+                quatf[] rotations.timeSamples = {{ 0: [(1, 0, 0, 0), (1, 0, 0, 0)], 24: [(1, 0, 0, 0), (0, 1, 0, 0)] }}
+            }}"
+        )
+    };
+    let root = |(k, bound): (usize, &bool)| {
+        let name = char::from(b'A' + k as u8);
+        let (source, clip) = match bound {
+            true => (format!("rel skel:animationSource = </{name}/Anim>"), animation("Anim", k + 1)),
+            false => Default::default(),
+        };
+        format!(
+            "def SkelRoot '{name}' {{
+                def Skeleton 'S' {{
+                    uniform token[] joints = ['a', 'a/b']
+                    uniform matrix4d[] restTransforms = [
+                        ((1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1)),
+                        ((1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (0, 1, 0, 1))
+                    ]
+                    {source}
+                }}
+                {clip}
+            }}\n"
+        )
+    };
+    let free = (0..free).map(|k| format!("def Scope 'F{k}' {{ {} }}\n", animation("Anim", 10 * (k + 1))));
+    let roots = bound.iter().enumerate().map(root);
+    format!("#usda 1.0\n( metersPerUnit = 1 )\n{}", roots.chain(free).collect::<String>())
+}
+
+#[test]
+fn a_skeleton_has_the_animation_that_it_binds_and_not_those_of_others() {
+    let cases: [(&[bool], usize, &[(&str, f64)]); 5] = [
+        (&[true], 0, &[("Anim", 1.0)]),
+        (&[true, true], 0, &[("Anim", 1.0)]),
+        (&[false, true], 0, &[("Anim", 2.0)]),
+        (&[true, true], 2, &[("Anim", 1.0), ("Anim_2", 10.0), ("Anim_3", 20.0)]),
+        (&[false, false], 1, &[("Anim", 10.0)]),
+    ];
+    for (bound, free, wanted) in cases {
+        let asset = read(skeletons(bound, free).as_bytes());
+        assert_eq!(asset.warnings.has("usd-skeletons"), bound.len() > 1);
+        let travel = |k: usize| {
+            let motion = asset.motion(k).unwrap();
+            let joint = motion.character.skeleton().find("a").unwrap();
+            let [first, last] = [0, motion.clip.frames() - 1].map(|f| motion.model_pose(f).position(joint));
+            (last - first).norm()
+        };
+        let found = asset.clips.iter().enumerate().map(|(k, clip)| (clip.name.as_str(), travel(k)));
+        let found: Vec<_> = found.map(|(name, travel)| (name, (1e3 * travel).round() / 1e3)).collect();
+        assert_eq!(found, wanted, "{bound:?} {free}");
+    }
+}
+
+#[test]
+fn offsets_of_sublayers_and_references_are_read_over() {
+    let text = skeletons(&[true], 0);
+    let layers = "( metersPerUnit = 1 subLayers = [@./a.usda@ (offset = 10; scale = 2), @b.usda@] )";
+    let text = text.replace("( metersPerUnit = 1 )", layers);
+    let asset = read(text.as_bytes());
+    assert!(asset.warnings.has("usd-references"));
+    assert_eq!(asset.clips.len(), 1);
+    let nested = format!("#usda 1.0\n( subLayers = [{}", "@a@ (x = ".repeat(100_000));
+    let message =
+        from_bytes(nested.as_bytes(), "a", Some("usda"), None, &ImportOptions::default()).unwrap_err();
+    assert!(message.to_string().contains("`)` is missing"), "{message}");
+}

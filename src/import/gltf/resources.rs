@@ -5,18 +5,21 @@
 
 use crate::gltf_document::GltfError;
 use crate::memory_budget::MemoryBudget;
-use crate::regular_file::{named_folder, open_regular, read_regular};
+use crate::regular_file::{named_folder, open_regular, read_regular, tar_archive};
 use crate::report::{io_reason, shortened};
 use base64::Engine;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use indexmap::IndexMap;
 use std::collections::HashMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 /// Largest external file, bytes: enough for a whole scene, and well below the memory of a machine that runs batches.
 const MAX_RESOURCE_BYTES: u64 = 1 << 30;
+
+/// What is wrong with a path to another folder.
+const LEAVES: &str = "leaves the folder of the document";
 
 /// Writers disagree about the padding of base64; all of it is read.
 pub(super) const BASE64: GeneralPurpose = GeneralPurpose::new(
@@ -121,14 +124,32 @@ fn inside(folder: &Path, uri: &str) -> Result<PathBuf, String> {
     if decoded.contains(['\0', '\\']) {
         return Err("has a character that no relative URI has".into());
     }
+    if tar_archive::split(folder).is_some() {
+        // Members have no links.
+        let file = below(folder, Path::new(&decoded));
+        return if file.starts_with(folder) { Ok(file) } else { Err(LEAVES.into()) };
+    }
     let folder = fs::canonicalize(named_folder(folder))
         .map_err(|e| format!("cannot be looked up: {}", io_reason(&e)))?;
     let file =
         fs::canonicalize(folder.join(&decoded)).map_err(|e| format!("cannot be read: {}", io_reason(&e)))?;
     if !file.starts_with(&folder) {
-        return Err("leaves the folder of the document".into());
+        return Err(LEAVES.into());
     }
     Ok(file)
+}
+
+/// The relative path from `folder`, where `..` leads back.
+fn below(folder: &Path, relative: &Path) -> PathBuf {
+    let mut file = folder.to_owned();
+    for part in relative.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => _ = file.pop(),
+            part => file.push(part),
+        }
+    }
+    file
 }
 
 #[cfg(test)]

@@ -328,15 +328,16 @@ impl<'a> Parser<'a, '_> {
                 let end = if self.text[self.at..].starts_with("@@@") { "@@@" } else { "@" };
                 self.at += end.len();
                 self.until(end)?;
-                // A path of a prim in the asset may follow.
+                // A path of a prim in the asset may follow, and an offset of its times.
                 if self.peek() == Some(b'<') {
                     self.until(">")?;
                 }
-                Ok(())
+                self.skip_space();
+                if self.peek() == Some(b'(') { self.skip_nested(*b"()") } else { Ok(()) }
             }
             Some(b'{') => {
                 *other = true;
-                self.braces()
+                self.skip_nested(*b"{}")
             }
             _ => self.scalar(numbers, other),
         }
@@ -370,12 +371,13 @@ impl<'a> Parser<'a, '_> {
         Ok(())
     }
 
-    /// Skips a dictionary or the body of variants.
-    fn braces(&mut self) -> Result<(), UsdError> {
+    /// Skips a dictionary, the body of variants, or what is in other brackets.
+    fn skip_nested(&mut self, [open, close]: [u8; 2]) -> Result<(), UsdError> {
         let mut depth = 0_usize;
         loop {
             self.skip_space();
-            let byte = self.peek().ok_or_else(|| self.fault("`}` is missing"))?;
+            let byte =
+                self.peek().ok_or_else(|| self.fault(format!("`{}` is missing", char::from(close))))?;
             match byte {
                 b'"' | b'\'' => _ = self.string()?,
                 b'@' => {
@@ -383,7 +385,7 @@ impl<'a> Parser<'a, '_> {
                     self.until("@")?;
                 }
                 _ => {
-                    depth = depth + usize::from(byte == b'{') - usize::from(byte == b'}');
+                    depth = depth + usize::from(byte == open) - usize::from(byte == close);
                     // Characters of several bytes are outside of what is looked for.
                     self.at += self.text[self.at..].chars().next().map_or(1, char::len_utf8);
                     if depth == 0 {

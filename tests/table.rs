@@ -226,6 +226,7 @@ fn a_fault_of_a_condition_points_at_its_place() {
         ("frames > 2 and", 15, "a comparison is missing here", "duration > 1s"),
         ("verdict == 'good", 12, "this text is not closed", "end it with '"),
         ("frames > x", 10, "there is no number here", "without a unit"),
+        ("not(verdict==Over)", 14, "no verdict is `Over`", "`'good'`, `'as recorded'`, `'over'`"),
     ] {
         let output = posemill(folder.path(), &["table", "out", "--where", condition]);
         let shown = text(&output.stderr);
@@ -273,4 +274,67 @@ fn takes_that_were_not_measured_pass_no_condition_on_measures() {
             "{condition}: {said}"
         );
     }
+}
+
+#[test]
+fn clips_in_files_of_their_own_have_rows_of_their_own() {
+    let folder = library();
+    let here = folder.path();
+    let takes = ["takes/walk.bvh", "takes/wave.bvh"];
+    good(
+        here,
+        &[&["retarget"][..], &takes, &["--onto", "hero.glb", "--merge", "-o", "clips/both.glb"]].concat(),
+    );
+    let pipeline = PIPELINE.replace("takes/**/*.bvh", "clips/*.glb") + "[output]\nformats = [\"bvh\"]\n";
+    fs::write(here.join("clips.toml"), pipeline).unwrap();
+    good(here, &["run", "clips.toml", "--output", "all"]);
+    let found = rows(&good(here, &["table", "all"]));
+    let names = ["walk", "wave"];
+    assert_eq!(found.len(), 2);
+    for (row, name) in found.iter().zip(names) {
+        let output = format!("both.{name}.bvh");
+        assert_eq!(row["output"], output);
+        let bytes = fs::read(here.join("all").join(&output)).unwrap();
+        assert_eq!(row["output_blake3"], blake3::hash(&bytes).to_hex().to_string());
+        let alone = format!("alone-{name}");
+        good(here, &["run", "clips.toml", "--clip", name, "--output", &alone]);
+        let alone = rows(&good(here, &["table", &alone])).remove(0);
+        for column in ["frames", "rate_hz", "duration_s", "verdict", "measures", "input", "skeleton"] {
+            assert_eq!(row[column], alone[column], "{name}: {column}");
+        }
+    }
+    assert!(found[0]["measures"] != found[1]["measures"] && found[0]["frames"] != found[1]["frames"]);
+    good(here, &["table", "all", "--shards", "train"]);
+    let mut archive = tar::Archive::new(fs::File::open(here.join("train/00000.tar")).unwrap());
+    let members = archive.entries().unwrap().map(|entry| text(&entry.unwrap().path_bytes()));
+    let wanted = names.map(|name| [format!("both_{name}.bvh"), format!("both_{name}.bvh.json")]);
+    assert_eq!(members.collect::<Vec<_>>(), wanted.concat());
+    // A dry run names the files that there are.
+    let plan = good(here, &["run", "clips.toml", "--output", "all", "--dry-run"]);
+    assert!(names.iter().all(|name| plan.contains(&format!("keep all/both.{name}.bvh"))), "{plan}");
+    assert!(!plan.contains("both.bvh"), "{plan}");
+}
+
+#[test]
+fn results_without_takes_are_reported() {
+    let folder = library();
+    let here = folder.path();
+    let run = || {
+        let output = posemill(here, &["run", "p.toml", "--output", "out"]);
+        assert!(output.status.success());
+        text(&output.stderr)
+    };
+    assert!(!run().contains("no take any more"));
+    fs::remove_file(here.join("takes/wave.bvh")).unwrap();
+    fs::rename(here.join("takes/walk.bvh"), here.join("takes/stroll.bvh")).unwrap();
+    let said = run();
+    assert!(said.contains("out: 2 outputs of earlier runs have no take any more (`walk.glb`)"), "{said}");
+    // Some of the takes say nothing of the others.
+    let share = posemill(here, &["run", "p.toml", "--output", "out", "--input", "takes/stroll.bvh"]);
+    assert!(!text(&share.stderr).contains("no take any more"));
+    fs::remove_file(here.join("out/walk.glb")).unwrap();
+    assert!(run().contains("1 output of an earlier run has no take any more (`wave.glb`)"));
+    fs::remove_file(here.join("out/wave.glb")).unwrap();
+    assert!(!run().contains("no take any more"));
+    assert_eq!(rows(&good(here, &["table", "out"])).len(), 3);
 }

@@ -23,6 +23,8 @@ mod job_outcome;
 mod jobs;
 mod journal_index;
 mod journal_line;
+#[cfg(feature = "cli")]
+mod left_over;
 mod manifest;
 mod outcome_spool;
 mod path_ownership;
@@ -56,6 +58,8 @@ pub use job_limits::{JobLimits, Timeout, WorkerProgram};
 pub use job_outcome::{JobOutcome, JobStatus};
 pub use jobs::{Destination, Jobs};
 pub use journal_line::OutputRecord;
+#[cfg(feature = "cli")]
+pub(crate) use left_over::left_over;
 pub use manifest::{Manifest, OutputState};
 pub use outcome_spool::OutcomeSpool;
 pub use path_ownership::PathOwnership;

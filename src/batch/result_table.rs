@@ -1,4 +1,5 @@
-//! The table of results: one row for each output that the manifests of some folders record, in the order of their names.
+//! The table of results: one row for each output that the manifests of some folders record, in the order of their names. Clips that
+//! have files of their own are outputs of their own.
 //!
 //! Rows are read twice, first for their order and what they have in common, then one by one: a library of a hundred thousand takes
 //! has a gigabyte of measures.
@@ -8,7 +9,7 @@ use super::file_times::short;
 use super::journal_line::{JournalLine, OutputRecord};
 use super::manifest::{MANIFEST, Manifest};
 use crate::measure::{MEASURES, Reading, Verdict};
-use crate::pipeline::FileHash;
+use crate::pipeline::{FileHash, slashed};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -26,6 +27,8 @@ pub struct ResultTable {
     pub columns: Vec<(String, String)>,
     /// The number of outputs that several folders have with the same content: each has one row.
     pub repeated: usize,
+    /// What the keys of samples begin with, by the number of the manifest; empty until samples are asked for.
+    sample_folders: Vec<String>,
 }
 
 #[derive(Debug)]
@@ -33,6 +36,8 @@ struct TableEntry {
     output: String,
     manifest: usize,
     offset: u64,
+    /// The number of the clip, where each has a file of its own.
+    clip: Option<usize>,
     same_as: Option<usize>,
 }
 
@@ -83,6 +88,9 @@ pub struct ResultRow {
     /// The output and its further files, relative to the folder.
     #[serde(skip)]
     pub files: Vec<FileHash>,
+    /// What the key of its sample begins with: the folder, where several have outputs of one name; else empty.
+    #[serde(skip)]
+    pub sample_folder: String,
     /// Values with their units, by measure.
     #[serde(serialize_with = "as_members")]
     pub measures: Vec<Reading>,
@@ -114,19 +122,19 @@ impl ResultTable {
             for offset in manifest.offsets() {
                 // Reports have records without sources.
                 let Some(record) = manifest.record_at(offset) else { continue };
-                let (Some(file), Some(take)) = (record.files.first(), record.sources.first()) else {
-                    continue;
-                };
+                let Some(take) = record.sources.first() else { continue };
                 for reading in readings(&record) {
                     columns.entry(reading.name).or_insert(reading.unit);
                 }
                 let sources: Vec<&[u8]> = record.sources.iter().map(|s| s.blake3.as_bytes()).collect();
                 let made_from = [sources.as_slice(), &[record.pipeline.as_bytes()]].concat();
                 let name = short(&[take.path.as_bytes()]);
-                let same = short(&[file.path.as_bytes(), file.blake3.as_bytes(), &made_from.concat()]);
-                let output = file.path.clone();
-                let entry = TableEntry { output, manifest: number, offset, same_as: None };
-                found.push((entry, Origin { name, made_from: short(&made_from), same }));
+                for (clip, file) in main_files(&record) {
+                    let same = short(&[file.path.as_bytes(), file.blake3.as_bytes(), &made_from.concat()]);
+                    let output = file.path.clone();
+                    let entry = TableEntry { output, manifest: number, offset, clip, same_as: None };
+                    found.push((entry, Origin { name, made_from: short(&made_from), same }));
+                }
             }
         }
         // The formats of one take follow each other.
@@ -146,7 +154,36 @@ impl ResultTable {
             entry.same_as = (name != origin.name).then_some(number);
             rows.push(entry);
         }
-        Self { manifests, rows, columns: in_order(columns), repeated }
+        Self { manifests, rows, columns: in_order(columns), repeated, sample_folders: Vec::new() }
+    }
+
+    /// Makes the keys of samples unique: where several folders have outputs of one name, as those of several characters, keys begin
+    /// with the folder, below what all have in common, and the rows of a sample follow each other.
+    pub fn with_unique_samples(mut self) -> Self {
+        let shared_name = {
+            let mut names = HashSet::new();
+            self.rows.iter().any(|row| !names.insert(row.output.as_str()))
+        };
+        if !shared_name {
+            return self;
+        }
+        let folders = self.manifests.iter().map(|manifest| slashed(&manifest.folder) + "/");
+        let folders: Vec<String> = folders.collect();
+        let shared = |a: &str, b: &str| a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
+        let common = folders.iter().map(|folder| shared(folder, &folders[0])).min().unwrap_or_default();
+        let below = folders[0].as_bytes()[..common].iter().rposition(|b| *b == b'/').map_or(0, |at| at + 1);
+        self.sample_folders = folders.iter().map(|folder| folder[below..].to_owned()).collect();
+        let mut order: Vec<usize> = (0..self.rows.len()).collect();
+        order.sort_by_key(|&k| (without_extension(&self.rows[k].output), self.rows[k].manifest));
+        let mut new = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(to, &from)| new[from] = to);
+        let moved = |&from: &usize| {
+            let TableEntry { output, manifest, offset, clip, same_as } = &self.rows[from];
+            let same_as = same_as.map(|row| new[row]);
+            TableEntry { output: output.clone(), manifest: *manifest, offset: *offset, clip: *clip, same_as }
+        };
+        self.rows = order.iter().map(moved).collect();
+        self
     }
 
     /// The number of rows.
@@ -167,7 +204,9 @@ impl ResultTable {
             let took =
                 record.name().and_then(|name| manifest.index().times.time_of(short(&[name.as_bytes()])));
             let took_s = took.map(|time| time.as_secs_f64());
-            Some(ResultRow { duplicate_of: same, took_s, ..row(&manifest.folder, &record) })
+            let sample_folder = self.sample_folders.get(entry.manifest).cloned().unwrap_or_default();
+            let found = row(&manifest.folder, &record, entry.clip);
+            Some(ResultRow { duplicate_of: same, took_s, sample_folder, ..found })
         })
     }
 }
@@ -182,17 +221,61 @@ fn readings(record: &OutputRecord) -> impl Iterator<Item = Reading> {
     record.report["metrics"].as_array().into_iter().flatten().filter_map(Reading::of_json)
 }
 
-fn row(folder: &Path, record: &OutputRecord) -> ResultRow {
+fn clips(record: &OutputRecord) -> Vec<&Map<String, Value>> {
+    record.report["clips"].as_array().into_iter().flatten().filter_map(Value::as_object).collect()
+}
+
+/// The main file of the output, or those of its clips with their numbers, where each has a file of its own: `walk.NAME.bvh` for
+/// `walk.bvh`, in the order of the clips.
+fn main_files(record: &OutputRecord) -> Vec<(Option<usize>, &FileHash)> {
+    let count = clips(record).len();
+    let stem = without_extension(&record.planned);
+    let extension = &record.planned[stem.len()..];
+    let of_clip = |file: &&FileHash| {
+        let inner = file.path.strip_prefix(stem).and_then(|rest| rest.strip_suffix(extension));
+        inner.is_some_and(|name| name.starts_with('.'))
+    };
+    let apart: Vec<&FileHash> = record.files.iter().take(count).filter(of_clip).collect();
+    if record.planned.is_empty() || apart.len() < count || count < 2 {
+        return record.files.first().map(|file| (None, file)).into_iter().collect();
+    }
+    apart.into_iter().enumerate().map(|(clip, file)| (Some(clip), file)).collect()
+}
+
+/// The files of the output, or of one of its clips; what belongs to all clips is with the first.
+fn files_of(record: &OutputRecord, clip: Option<usize>) -> Vec<FileHash> {
+    let Some(clip) = clip else { return record.files.clone() };
+    let mains = main_files(record);
+    let stems: Vec<&str> = mains.iter().map(|(_, file)| without_extension(&file.path)).collect();
+    let behind = |path: &str, stem: &str| path.strip_prefix(stem).is_some_and(|rest| rest.starts_with('.'));
+    let owner = |path: &str| {
+        let named = (0..stems.len()).filter(|k| behind(path, stems[*k]));
+        named.max_by_key(|k| stems[*k].len()).unwrap_or(0)
+    };
+    let own = record.files.iter().filter(|file| owner(&file.path) == clip);
+    let main = mains[clip].1;
+    std::iter::once(main).chain(own.filter(|file| file.path != main.path)).cloned().collect()
+}
+
+fn row(folder: &Path, record: &OutputRecord, clip: Option<usize>) -> ResultRow {
     let hash = |files: &[FileHash]| {
         files.first().map_or_else(Default::default, |f| (f.path.clone(), f.blake3.clone()))
     };
-    let ((output, output_blake3), (input, input_blake3)) = (hash(&record.files), hash(&record.sources));
+    let files = files_of(record, clip);
+    let ((output, output_blake3), (input, input_blake3)) = (hash(&files), hash(&record.sources));
     let report = &record.report;
-    let clips: Vec<&Map<String, Value>> =
-        report["clips"].as_array().into_iter().flatten().filter_map(Value::as_object).collect();
+    let mut clips = clips(record);
+    if let Some(clip) = clip {
+        clips = vec![clips[clip]];
+    }
     let sum = |key: &str| clips.iter().filter_map(|clip| clip.get(key)?.as_f64()).sum::<f64>();
     let known = !clips.is_empty();
-    let measures: Vec<Reading> = readings(record).collect();
+    // An earlier version recorded the worst of all clips only.
+    let own = clip.and_then(|_| clips[0].get("metrics")?.as_array());
+    let measures: Vec<Reading> = match own {
+        Some(own) => own.iter().filter_map(Reading::of_json).collect(),
+        None => readings(record).collect(),
+    };
     let verdict = Verdict::of(&measures);
     let warnings = report["warnings"].as_array().into_iter().flatten();
     ResultRow {
@@ -210,7 +293,8 @@ fn row(folder: &Path, record: &OutputRecord) -> ResultRow {
         verdict: (verdict.judged > 0).then(|| verdict.judgement().word()),
         duplicate_of: None,
         took_s: None,
-        files: record.files.clone(),
+        files,
+        sample_folder: String::new(),
         measures,
     }
 }

@@ -4,7 +4,8 @@
 //! opposite, and a row is kept only where the whole condition is true.
 
 use super::result_table::ResultRow;
-use crate::measure::{find, names_near, quantity};
+use crate::measure::{Judgement, find, names_near, quantity};
+use crate::report::one_line;
 use std::cmp::Ordering;
 use std::ops::Range;
 
@@ -89,6 +90,8 @@ const NUMBERS: [(&str, &str); 8] = [
 /// Columns with texts.
 const TEXTS: [&str; 8] =
     ["folder", "output", "output_blake3", "input", "input_blake3", "pipeline", "skeleton", "verdict"];
+/// What the column `verdict` may hold.
+const VERDICTS: [Judgement; 3] = [Judgement::Good, Judgement::AsRecorded, Judgement::Over];
 /// The column of the take with the same content, empty for the first of them.
 const DUPLICATE: &str = "duplicate_of";
 
@@ -270,7 +273,14 @@ impl<'a> FilterReader<'a> {
         self.at += word.len();
         self.space();
         if TEXTS.contains(&name) || name == DUPLICATE {
-            return Ok(RowFilter::Text(name.to_owned(), sign, self.text_value()?));
+            let start = self.at;
+            let value = self.text_value()?;
+            if name == "verdict" && !VERDICTS.iter().any(|known| known.word() == value) {
+                let words: Vec<String> = VERDICTS.iter().map(|v| format!("`'{}'`", v.word())).collect();
+                let message = format!("no verdict is `{}`", one_line(&value));
+                return Err(fault(start..self.at, message, format!("use one of {}", words.join(", "))));
+            }
+            return Ok(RowFilter::Text(name.to_owned(), sign, value));
         }
         let unit = self.unit(name).ok_or_else(|| self.unknown(name, named))?;
         Ok(RowFilter::Number(name.to_owned(), sign, self.number_value(&unit)?))

@@ -187,10 +187,13 @@ fn up_to_date(batch: &Batch<'_>, job: &Job) -> Option<JobOutcome> {
         return None;
     }
     let mut outcome = JobOutcome::new(job, JobStatus::UpToDate, kept.first().map(|k| &k.0));
-    if !options.dry_run {
-        // The same files as when they were made.
-        outcome.outputs = kept.into_iter().flat_map(|k| k.1).collect();
-    }
+    // The same files as when they were made; a dry run names the main ones, of which each clip may have its own.
+    let files = kept.into_iter().zip(&job.outputs).flat_map(|((_, files), (_, output))| {
+        let apart = files.first() != Some(output);
+        let main = move |file: &PathBuf| file == output || (apart && file.extension() == output.extension());
+        files.into_iter().filter(move |file| !options.dry_run || main(file))
+    });
+    outcome.outputs = files.collect();
     Some(outcome)
 }
 

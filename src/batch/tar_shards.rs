@@ -1,7 +1,8 @@
 //! Writes the files of rows of the table as tar shards of a data set, as WebDataset reads them.
 //!
 //! The names of a sample begin with its key, which is the output without extension and without further dots: `run/a.v2.glb` is
-//! `run/a_v2.glb`, and its row of the table is `run/a_v2.glb.json`. All headers are alike, so that shards depend on the rows and
+//! `run/a_v2.glb`, and its row of the table is `run/a_v2.glb.json`; where several folders have outputs of one name, it begins with
+//! the folder. All headers are alike, so that shards depend on the rows and
 //! the files alone. WebDataset: A. Aizman, G. Maltby, T. Breuel, High performance I/O for large scale deep learning, 2019.
 
 use super::result_table::{ResultRow, without_extension};
@@ -68,13 +69,14 @@ pub fn write_shards(
     let mut open: Option<OpenShard> = None;
     for row in rows {
         let stem = without_extension(&row.output);
-        let key = sample_key(stem);
-        let first = keys.entry(key.clone()).or_insert_with(|| row.output.clone());
-        if without_extension(first) != stem {
-            return Err(ShardsError::SameKey(first.clone(), row.output, key));
+        let key = row.sample_folder.clone() + &sample_key(stem);
+        let output = row.sample_folder.clone() + &row.output;
+        let first = keys.entry(key.clone()).or_insert_with(|| output.clone());
+        if without_extension(first) != without_extension(&output) {
+            return Err(ShardsError::SameKey(first.clone(), output, key));
         }
         // Formats of one take follow each other and are one sample.
-        let new = *first == row.output;
+        let new = *first == output;
         let full = open.as_ref().is_none_or(|shard| new && shard.samples >= size);
         let mut shard = match open.take() {
             Some(shard) if !full => shard,
@@ -134,7 +136,7 @@ impl OpenShard {
             }
             let same = path.get(..stem).is_some_and(|front| front == &row.output[..stem]);
             // Further files of an output have its name with another extension.
-            let name = if same { key.to_owned() + &path[stem..] } else { path.clone() };
+            let name = if same { key.to_owned() + &path[stem..] } else { row.sample_folder.clone() + path };
             self.add(&name, &bytes)?;
         }
         let mut document = serde_json::to_value(row).expect("rows have text keys");

@@ -6,12 +6,12 @@ use super::planned_run::PlannedRun;
 use super::runner::{RunnerArguments, clip_set, run_all};
 use crate::batch::{
     Destination, FoundTakes, Jobs, PipelineSpec, ReproCommand, Shard, TakeList, TakesError, find_takes,
-    listed_takes,
+    left_over, listed_takes,
 };
 use crate::import;
 use crate::pipeline::{PipelineConfig, PlanError};
 use crate::regular_file::{MAX_TEXT_BYTES, read_text};
-use crate::report::{Shown, io_reason};
+use crate::report::{Shown, io_reason, one_line};
 use crate::stages::STAGES;
 use clap::Args;
 use std::collections::BTreeMap;
@@ -81,7 +81,27 @@ pub fn run(arguments: &RunArguments, console: &Console) -> Result<Exit, Failure>
             }
         }
     }
-    run_all("run", &runs, &arguments.runner, console)
+    let exit = run_all("run", &runs, &arguments.runner, console)?;
+    if arguments.input.is_empty() && arguments.files_from.is_none() && arguments.shard.is_none() {
+        runs.iter().for_each(|run| warn_of_left_over(run, console));
+    }
+    Ok(exit)
+}
+
+/// Reports results whose takes were deleted or renamed.
+fn warn_of_left_over(run: &PlannedRun, console: &Console) {
+    let left = left_over(&run.jobs, &run.pipeline);
+    let (Some(first), Some(folder)) = (left.first(), run.jobs.destination().folder()) else { return };
+    let outputs = match left.len() {
+        1 => "1 output of an earlier run has".to_owned(),
+        n => format!("{n} outputs of earlier runs have"),
+    };
+    console.warning(format!(
+        "{}: {outputs} no take any more (`{}`): tables and training shards still have {}\nhint: delete the files if the takes were deleted",
+        folder.shown(),
+        one_line(first),
+        if left.len() == 1 { "it" } else { "them" },
+    ));
 }
 
 /// The runs of one pipeline file: one for each of its characters, or one without a character.

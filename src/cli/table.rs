@@ -88,6 +88,7 @@ pub fn run(arguments: &TableArguments, console: &Console) -> Result<Exit, Failur
     folders.sort();
     folders.dedup();
     let table = ResultTable::new(&folders);
+    let table = if arguments.shards.is_some() { table.with_unique_samples() } else { table };
     let filter = arguments.condition.as_deref().map(|text| filter(text, &table)).transpose()?;
     let mut duplicates = 0;
     let rows = table.rows().inspect(|row| duplicates += usize::from(row.duplicate_of.is_some()));

@@ -17,7 +17,7 @@ use crate::export;
 use crate::import;
 use crate::measure::{Reading, Verdict};
 use crate::model::{Asset, Clip, Mark, Motion, Skeleton};
-use crate::report::{Report, TakeChange};
+use crate::report::{Metric, Report, TakeChange};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -70,6 +70,13 @@ pub(crate) fn make_with_report(
     let rate = run.motions.first().map_or(1.0, |m| m.clip.sample_rate);
     let mut report = recorded_report(&mut run.report, rate);
     report["clips"] = run.motions.iter().map(clip_record).collect();
+    // Clips in files of their own are outputs of their own.
+    if outputs.iter().zip(&job.outputs).any(|(files, (_, path))| files.first().is_some_and(|f| f.0 != *path))
+    {
+        for (clip, metrics) in run.metrics.iter().enumerate() {
+            report["clips"][clip]["metrics"] = json!(metrics);
+        }
+    }
     report["skeleton"] = run.motions.first().map(|m| skeleton_hash(m.character.skeleton())).into();
     Ok((JobOutputs { report, sources: run.sources, outputs }, run.report))
 }
@@ -82,6 +89,8 @@ struct JobRun<'a> {
     /// The results, and what the stages mark on each for its preview.
     motions: Vec<Motion>,
     marks: Vec<Vec<Mark>>,
+    /// The measurements on each result, if there are several.
+    metrics: Vec<Vec<Metric>>,
     /// The motions as they were read, for report pages.
     originals: Vec<Motion>,
     /// Those that a stage `perform` changed, as they were before it, likewise.
@@ -97,6 +106,7 @@ impl<'a> JobRun<'a> {
             sources: Vec::new(),
             motions: Vec::new(),
             marks: Vec::new(),
+            metrics: Vec::new(),
             originals: Vec::new(),
             unperformed: Vec::new(),
             monitor: StageMonitor::default(),
@@ -121,6 +131,7 @@ impl<'a> JobRun<'a> {
             }
             let mut marks = pipeline.preview.extension().map(|_| Vec::new());
             let (monitor, report) = (&mut self.monitor, &mut self.report);
+            let before = report.metrics.len();
             let motion = apply_stages(&stages, motion, &mut marks, monitor, report, &pipeline.steps)?;
             if measured {
                 pipeline.steps.begins(JobStep::Measure);
@@ -129,7 +140,10 @@ impl<'a> JobRun<'a> {
                 let before = self.monitor.take_unperformed();
                 self.unperformed.push(before.filter(|before| same_frames(before, &motion)));
             }
+            let of_stages =
+                self.report.metrics.get(before..).filter(|_| several).unwrap_or_default().to_vec();
             self.monitor.finish(pipeline, &stages, &motion, several, &mut self.report);
+            self.metrics.push([of_stages, std::mem::take(&mut self.monitor.measures)].concat());
             self.motions.push(motion);
             self.marks.push(marks.unwrap_or_default());
         }

@@ -8,7 +8,7 @@ use super::stored_take::StoredTake;
 use crate::contacts::{ContactOptions, detect};
 use crate::measure::{AGAINST_THE_TAKE, Assessment, MetricContext, add_words, assess, change, mark};
 use crate::model::Motion;
-use crate::report::{Change, NotJudged, Report, TakeChange, io_reason};
+use crate::report::{Change, Metric, NotJudged, Report, TakeChange, io_reason};
 use crate::stages::changed_take;
 use std::borrow::Cow;
 use std::io;
@@ -58,6 +58,8 @@ pub(super) struct StageMonitor {
     /// Whether there will be a page, and the motion before the first stage `perform` that changed it.
     page: bool,
     unperformed: Option<Motion>,
+    /// The measures of the last motion alone, if there are several.
+    pub(super) measures: Vec<Metric>,
 }
 
 impl StageMonitor {
@@ -201,6 +203,9 @@ impl StageMonitor {
 
     /// Adds the measures of one motion to the report.
     fn record(&mut self, assessment: Assessment, motion: &Motion, several: bool, report: &mut Report) {
+        if several {
+            self.measures.clone_from(&assessment.metrics);
+        }
         for metric in assessment.metrics {
             keep_worst(&mut report.metrics, metric);
         }

@@ -176,9 +176,12 @@ fn skeletons(bound: &[bool], free: usize) -> String {
     format!("#usda 1.0\n( metersPerUnit = 1 )\n{}", roots.chain(free).collect::<String>())
 }
 
+/// Which skeletons bind an animation, how many further ones there are, and the names and travels of the clips that are read.
+type SkeletonCase<'a> = (&'a [bool], usize, &'a [(&'a str, f64)]);
+
 #[test]
 fn a_skeleton_has_the_animation_that_it_binds_and_not_those_of_others() {
-    let cases: [(&[bool], usize, &[(&str, f64)]); 5] = [
+    let cases: [SkeletonCase<'_>; 5] = [
         (&[true], 0, &[("Anim", 1.0)]),
         (&[true, true], 0, &[("Anim", 1.0)]),
         (&[false, true], 0, &[("Anim", 2.0)]),

@@ -95,10 +95,11 @@ pub fn solve_forelegs(
         goals.push(own);
     }
     let equations = Equations::new(time, &terms, leg, &held);
-    let solution = equations.solve(None);
+    let solve = |raised: Option<&[Vec<f64>]>| equations.solve(raised);
+    let solution = solve(None);
     let lowest: Vec<Vec<f64>> =
         soles.iter().map(|sole| sole.iter().map(SoleHeights::lowest).collect()).collect();
-    let (solution, raised) = out_of_floor((&equations, solution), time, &goals, &lowest, &[], leg, &held);
+    let (solution, raised) = out_of_floor((&solve, solution), time, &goals, &lowest, &[], leg, &held);
     ForelegTrajectories {
         lift,
         legs: pairs.iter().map(|pair| pair.target.clone()).collect(),

@@ -1,11 +1,12 @@
 //! Corrects the legs of the direct transfer so that its feet follow the source's feet.
 //!
 //! The source is scaled by one factor, the ratio of leg lengths. The trajectories of its ankles and soles are goals for the
-//! target, the bends of its knees as well, and [`Equations`] balance the two. Contact labels are not used. Space: model
+//! target, the bends of its knees as well, and the equations balance the two. Contact labels are not used. Space: model
 //! space, Y up. Units: metres, seconds, radians.
 
 use super::body_height::{hover, rise};
-use super::equations::{Equations, FrameSolution, LegTerms, SolePoint, stiff};
+use super::continuation::Continuation;
+use super::equations::{FrameSolution, LegTerms, SolePoint, stiff};
 use super::foot_tilt::{LongFoot, foot_deltas};
 use super::hip_tilt::hip_tilt;
 use super::leg_pair::{LegPair, leg_ratio, mean_length, source_legs};
@@ -52,8 +53,9 @@ pub fn solve_legs(
     let (mut base, aside) = base_offsets(time, &scaled, &copied, across / ratio - 1.0, rise);
     copied.iter_mut().for_each(|poses| translate(poses, &base));
 
+    let ends = Continuation::of(time, &scaled, leg);
     let (mut goals, mut sides, mut planted, mut long) = <(Vec<_>, Vec<_>, Vec<_>, Vec<_>)>::default();
-    let terms: Vec<LegTerms> = (0..pairs.len())
+    let mut terms: Vec<LegTerms> = (0..pairs.len())
         .map(|k| {
             // The legs of a long take are large: each is freed when its terms are known.
             let (scaled, copied) = (std::mem::take(&mut scaled[k]), std::mem::take(&mut copied[k]));
@@ -76,8 +78,8 @@ pub fn solve_legs(
     let mut seat: Vec<f64> = seat.iter().zip(&base).map(|(low, base)| low + base.y).collect();
     // The matrix of a long take is large: what is no longer needed is freed before it, and its terms together with it.
     drop((feet, aside));
-    let equations = Equations::new(time, &terms, leg, settings);
-    let solution = equations.solve(None);
+    let solve = ends.equations(&mut terms, leg, settings);
+    let solution = solve(None);
     let low = |f: usize| seat.get(f).map_or(f64::MAX, |low| low + solution[f][0].y);
     let ankle = |k: usize, f: usize| goals[k][f].y + solution[f][k + 1].y;
     let hover = hover(pairs, &planted, &soles, &level, ankle, low, leg);
@@ -87,9 +89,8 @@ pub fn solve_legs(
     let mut toes = all_toe_rotations(time, pairs, &mut soles, &level, ankle, leg, settings);
     let lowest: Vec<Vec<f64>> =
         soles.into_iter().map(|s| s.iter().map(SoleHeights::lowest_with_shin).collect()).collect();
-    let (solution, raised) =
-        out_of_floor((&equations, solution), time, &goals, &lowest, &seat, leg, settings);
-    drop(equations);
+    let (solution, raised) = out_of_floor((&solve, solution), time, &goals, &lowest, &seat, leg, settings);
+    drop(solve);
     drop((terms, lowest));
     let ankles = solved_ankles(goals, &solution, &raised);
     give_tilts_back(time, long, &ankles, &level, &mut foot_deltas, &mut toes, settings);

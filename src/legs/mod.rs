@@ -17,6 +17,7 @@ mod write_clip;
 mod raise_limbs;
 mod envelope;
 mod equations;
+mod continuation;
 mod soles;
 mod treadmill;
 mod foot_tilt;

@@ -1,7 +1,7 @@
 //! Raises feet and seat out of the floor within the solve.
 
 use super::envelope::envelope;
-use super::equations::{Equations, FrameSolution};
+use super::equations::FrameSolution;
 use super::settings::Settings;
 use super::timeline::{TOGETHER, Timeline};
 use crate::math::Vec3;
@@ -12,11 +12,14 @@ const ROUNDS: usize = 6;
 /// Smallest penetration that is corrected, leg lengths.
 pub const LEAST_RAISE: f64 = 1e-4;
 
+/// Solves the equations of a clip with raised goals: see [`super::equations::Equations::solve`].
+type Solve<'a> = dyn Fn(Option<&[Vec<f64>]>) -> Vec<FrameSolution> + 'a;
+
 /// The solution with feet and seat raised out of the floor, and the height by which each foot was raised. Each raise is a
 /// smooth upper envelope of the penetration, added to the goals or to the path of the pelvis: the matrix does not change, and
 /// nothing switches between frames. The penetration left after the last round is corrected directly.
 pub fn out_of_floor(
-    (equations, mut solution): (&Equations<'_>, Vec<FrameSolution>),
+    (solve, mut solution): (&Solve<'_>, Vec<FrameSolution>),
     time: &Timeline,
     goals: &[Vec<Vec3>],
     lowest: &[Vec<f64>],
@@ -60,7 +63,7 @@ pub fn out_of_floor(
         }
         // Relative to the direct transfer the goals are raised, less the height by which the body is raised.
         let less = |raised: &Vec<f64>| raised.iter().zip(&body_raise).map(|(a, b)| a - b).collect();
-        solution = equations.solve(Some(&raised.iter().map(less).collect::<Vec<Vec<f64>>>()));
+        solution = solve(Some(&raised.iter().map(less).collect::<Vec<Vec<f64>>>()));
     }
     solution.iter_mut().zip(&body_raise).for_each(|(solution, lift)| solution[0].y += lift);
     (solution, raised)

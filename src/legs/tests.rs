@@ -678,3 +678,53 @@ fn a_labelled_foot_that_goes_somewhere_is_left_to_go() {
         remove_foot_sliding(Motion { contacts: Some(contacts), ..take.clone() }, &Settings::default());
     assert_eq!(apart(&held, &take, 0..60), 0.0);
 }
+
+/// The largest distance of hips, knees and ankles of `part` from where `whole` has them `start` frames later, metres; `frame` of
+/// the part is at the same place.
+fn off_whole(
+    whole: &Motion,
+    part: &Motion,
+    start: usize,
+    frame: usize,
+    frames: std::ops::Range<usize>,
+) -> f64 {
+    let hips = |motion: &Motion, f: usize| place(motion, f, Role::Hips);
+    let travelled = (hips(whole, frame + start) - hips(part, frame)).z * Vec3::z();
+    let roles = |s: Side| [Role::UpperLeg(s), Role::LowerLeg(s), Role::Foot(s)];
+    let roles: Vec<Role> = Side::BOTH.into_iter().flat_map(roles).collect();
+    let of = |f: usize| {
+        let away = |role: &Role| (place(part, f, *role) + travelled - place(whole, f + start, *role)).norm();
+        roles.iter().map(away).fold(0.0, f64::max)
+    };
+    frames.map(of).fold(0.0, f64::max)
+}
+
+/// A person with legs of other proportions, whose feet the copied rotations move at another speed than the source's.
+fn short_shins() -> Arc<Character> {
+    character(&Build { thigh: 0.6, shin: 0.3, hip: 0.14, foot: 0.25, sole: [0.03, 0.1], prefix: "b_" })
+}
+
+#[test]
+fn a_stride_without_its_last_frame_is_the_stride() {
+    let person = character(&PERSON);
+    for travels in [false, true] {
+        for phase in [0, 7, 15, 30] {
+            let [cycle, open] = [41, 40].map(|frames| walk(&person, frames, 40, phase, travels));
+            let [cycle, open] = [cycle, open].map(|take| onto(&take, &short_shins()));
+            let off = off_whole(&cycle, &open, 0, 20, 0..40);
+            assert!(off < 0.015, "phase {phase} travels {travels}: {off}");
+        }
+    }
+}
+
+#[test]
+fn frames_of_a_walk_do_not_depend_on_where_it_is_cut() {
+    let person = character(&PERSON);
+    let whole = onto(&walk(&person, 321, 40, 0, true), &short_shins());
+    for (start, frames) in [(80, 90), (93, 100), (107, 75)] {
+        let part = onto(&walk(&person, frames, 40, start, true), &short_shins());
+        let off = |of: std::ops::Range<usize>| off_whole(&whole, &part, start, frames / 2, of);
+        let (inside, all) = (off(30..frames - 30), off(0..frames));
+        assert!(inside < 0.01 && all < 0.04, "{start}: {inside} {all}");
+    }
+}

@@ -1,0 +1,310 @@
+//! Continues an open clip beyond its ends by frames of its own, so that legs are solved at an end as further inside.
+//!
+//! A body that travels less than its planted feet ask for lags behind each stance and catches up over the next one. At an end
+//! no next stance follows: the pelvis would follow the last one instead, up to 0.2 leg lengths away. What follows a frame of a
+//! motion resembles what follows a similar pose with similar velocities, as in motion graphs (Kovar, Gleicher and Pighin 2002): a
+//! gait continues with its next stride. A continuation needs two witnesses: the frame that follows is nearly the one that the end leads
+//! to, or both ends find the same period, as those of a cycle without its last frame. It is a part of the equations only, never of the
+//! result.
+//! Space: model space, Y up; the source scaled to the target's legs. Units: metres, seconds, radians, frames.
+
+use super::equations::{Equations, FrameSolution, LegTerms};
+use super::leg_trajectories::across;
+use super::limb_chain::LimbPositions;
+use super::settings::Settings;
+use super::timeline::Timeline;
+use crate::math::{Quat, Vec3, exp};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Duration of the continuation of each end, seconds: the pelvis has forgotten what is further away. With half of it one in ten
+/// ends is 0.12 leg lengths from where it is inside of the take instead of 0.09, without a continuation 0.18 (111 windows of nine
+/// takes on two characters); with double 0.1.
+const LENGTH: f64 = 1.0;
+/// Shortest time between an end and the frame that continues it, seconds: half a stride of a runner. The frames just before an
+/// end resemble it most.
+const LEAST: f64 = 0.3;
+/// Time with which differences of velocities count as differences of positions, seconds. With 0.02 and 0.1 nothing changes.
+const VELOCITY: f64 = 0.05;
+/// Root mean square distance of the joints, leg lengths, below which a frame is nearly the one that an end leads to: 0.006 in a made
+/// walk, 0.05 to 0.2 in captures of one stride, where without the other witness knees at ends were up to 7 degrees off.
+const SAME: f64 = 0.03;
+/// Largest difference of the periods of both ends, as a share of the longer one; one frame is always allowed.
+const PERIODS: f64 = 0.02;
+/// How far the frames that continue both ends may be from what the ends lead to, in multiples of the way of the joints within
+/// [`SLOPE`]: 3 at most in strides at 30 frames a second without their last frame. A body that sits down is further from the pose
+/// in which it stood.
+const CLOSE: f64 = 4.0;
+/// Relative difference of distances that is rounding.
+const EQUAL: f64 = 1e-6;
+/// Root mean square speed of the joints, leg lengths per second, below which an end stands: nothing drifts there.
+const MOVES: f64 = 0.15;
+/// Time over which velocities are measured, seconds: captures are noisy.
+const SLOPE: f64 = 1.0 / 30.0;
+/// Time over which a curve that continues from elsewhere returns to its own values, seconds. A quarter and double give the same.
+const JOIN: f64 = 0.2;
+
+/// A frame of the continued clip.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Repeated {
+    /// The frame of the clip.
+    frame: usize,
+    /// The edge of the clip whose speeds the edge to the next frame has.
+    edge: usize,
+    /// The angle about the vertical by which it is rotated.
+    heading: f64,
+}
+
+/// The frames that are added at one end.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Added {
+    /// The first of the continued clip beyond the end.
+    first: usize,
+    /// Whether they precede the clip.
+    before: bool,
+    /// Their number, and after how many of them the clip's own begin again.
+    count: usize,
+    period: usize,
+}
+
+impl Added {
+    /// The position in the continued clip of the frame `ahead` frames beyond the first; of frames of the clip below 0.
+    fn at(&self, ahead: isize) -> usize {
+        self.first.saturating_add_signed(if self.before { -ahead } else { ahead })
+    }
+}
+
+/// An open clip, continued at its ends and around its cuts.
+#[derive(Debug)]
+pub struct Continuation {
+    /// The timeline of the continued clip.
+    time: Timeline,
+    frames: Vec<Repeated>,
+    added: Vec<Added>,
+    /// The position of every frame of the clip in the continued one.
+    own: Vec<usize>,
+}
+
+impl Continuation {
+    /// The continuation of a clip with these legs of the source, scaled to legs of length `leg`; of a cycle, or a body with one leg, nothing is added.
+    pub fn of(time: &Timeline, legs: &[Vec<LimbPositions>], leg: f64) -> Continuation {
+        let mut found =
+            Continuation { time: time.clone(), frames: Vec::new(), added: Vec::new(), own: Vec::new() };
+        let [left, right] = legs else { return found };
+        if time.cycle {
+            return found;
+        }
+        let pose = |f: usize| LegPose::of(&left[f], &right[f]);
+        found.time.cut.clear();
+        let mut first = 0;
+        for end in (1..=time.frames).filter(|f| time.cut.get(f - 1) != Some(&false)) {
+            found.add_shot(time, first..end, &pose, leg);
+            first = end;
+        }
+        found.time.frames = found.frames.len();
+        found
+    }
+
+    /// Adds the frames between two cuts, continued at both ends.
+    fn add_shot(
+        &mut self,
+        time: &Timeline,
+        shot: Range<usize>,
+        pose: &(impl Fn(usize) -> LegPose + Sync),
+        leg: f64,
+    ) {
+        let frames = shot.len();
+        let of_clip = |before: bool, k: usize| if before { shot.end - 1 - k } else { shot.start + k };
+        let found = [false, true].map(|before| follower(time, frames, |k| pose(of_clip(before, k)), leg));
+        let period = |follower: &Follower| frames - follower.frame;
+        let agree = match &found {
+            [Some(a), Some(b)] => {
+                let moves = a.speed.min(b.speed) > MOVES;
+                let close = a.distance + b.distance < CLOSE * (a.speed + b.speed) * SLOPE.max(time.dt);
+                let (a, b) = (period(a), period(b));
+                close && moves && a.abs_diff(b) as f64 <= f64::max(1.0, PERIODS * a.max(b) as f64)
+            }
+            _ => false,
+        };
+        let continues = |end: &&Follower| end.speed > MOVES && (agree || end.distance < SAME);
+        let beyond = |before: bool| -> (Vec<Repeated>, usize) {
+            let follower = found[usize::from(before)].as_ref().filter(continues);
+            let Some(similar) = follower.map(|follower| follower.frame) else { return (Vec::new(), 1) };
+            let (mut heading, mut last) = (0.0, of_clip(before, frames - 1));
+            let repeat = |i: usize| {
+                let k = similar + i % (frames - similar);
+                let frame = of_clip(before, k);
+                if k == similar {
+                    heading += pose(last).heading - pose(frame).heading;
+                }
+                last = frame;
+                // The edge that leads to the frame from the side of the clip; there is none before the first.
+                let towards = of_clip(before, k.max(1) - 1).min(of_clip(before, k.max(1)));
+                Repeated { frame, edge: towards, heading }
+            };
+            ((0..time.reach(LENGTH)).map(repeat).collect(), frames - similar)
+        };
+        let (ahead, back) = (beyond(false), beyond(true));
+        let start = self.frames.len();
+        let own = start + back.0.len();
+        let mut all: Vec<Repeated> = back.0.into_iter().rev().collect();
+        all.extend(shot.clone().map(|frame| Repeated { frame, edge: frame, heading: 0.0 }));
+        // Each edge is known to the frame that it leads to where frames follow the clip.
+        let last = all.len() - 1;
+        all.extend(ahead.0);
+        for k in last..all.len() - 1 {
+            all[k].edge = all[k + 1].edge;
+        }
+        let end = start + all.len();
+        if own > start {
+            self.added.push(Added { first: own - 1, before: true, count: own - start, period: back.1 });
+        }
+        if end > own + frames {
+            let count = end - own - frames;
+            self.added.push(Added { first: own + frames, before: false, count, period: ahead.1 });
+        }
+        self.own.extend(own..own + frames);
+        self.frames.extend(all);
+        let cuts = self.frames.len() - 1 - self.time.cut.len();
+        self.time.cut.extend((0..cuts).map(|k| start > 0 && k == 0));
+    }
+
+    /// Continues the terms of the legs.
+    fn extend(&self, terms: &mut [LegTerms]) {
+        if self.added.is_empty() {
+            return;
+        }
+        for leg in terms {
+            self.vectors(&mut leg.shape);
+            self.join(&mut leg.shape);
+            self.vectors(&mut leg.stiff);
+            self.numbers(&mut leg.follow);
+            for point in &mut leg.points {
+                self.vectors(&mut point.misfit);
+                self.join(&mut point.misfit);
+                let edges = &self.frames[..self.frames.len() - 1];
+                // The edge behind the last frame before a cut is never used.
+                let speed = |at: &Repeated| point.speed.get(at.edge).copied().unwrap_or_default();
+                point.speed = edges.iter().map(speed).collect();
+                self.numbers(&mut point.nearness);
+            }
+        }
+    }
+
+    /// The equations of the continued clip, to be solved with goals that are `raised` as in [`Equations::solve`]; the solution is that of
+    /// the clip's own frames.
+    pub fn equations<'a>(
+        &'a self,
+        terms: &'a mut [LegTerms],
+        leg: f64,
+        settings: &Settings,
+    ) -> impl Fn(Option<&[Vec<f64>]>) -> Vec<FrameSolution> + 'a {
+        self.extend(terms);
+        let equations = Equations::new(&self.time, terms, leg, settings);
+        move |raised| {
+            if self.added.is_empty() {
+                return equations.solve(raised);
+            }
+            let mut raised = raised.map(<[_]>::to_vec);
+            raised.iter_mut().flatten().for_each(|raised| self.numbers(raised));
+            let solution = equations.solve(raised.as_deref());
+            self.own.iter().map(|at| solution[*at]).collect()
+        }
+    }
+
+    fn numbers(&self, values: &mut Vec<f64>) {
+        *values = self.frames.iter().map(|at| values[at.frame]).collect();
+    }
+
+    fn vectors(&self, values: &mut Vec<Vec3>) {
+        let rotated = |at: &Repeated| match at.heading {
+            0.0 => values[at.frame],
+            heading => exp(&(Vec3::y() * heading)) * values[at.frame],
+        };
+        *values = self.frames.iter().map(rotated).collect();
+    }
+
+    /// Lets a curve start where the one before it leads, wherever it continues from elsewhere, and return to its own values.
+    fn join(&self, values: &mut [Vec3]) {
+        let long = self.time.reach(JOIN) as f64;
+        for added in &self.added {
+            let (mut gap, mut since) = (Vec3::zeros(), 0.0);
+            for k in 0..added.count {
+                let at = |k: isize| added.at(k);
+                let k_signed = k as isize;
+                if k % added.period == 0 {
+                    let led = values[at(k_signed - 1)] * 2.0 - values[at(k_signed - 2)];
+                    (gap, since) = (led - values[at(k_signed)], 0.0);
+                }
+                let left = 0.5 + 0.5 * libm::cos(std::f64::consts::PI * f64::min(since / long, 1.0));
+                values[at(k_signed)] += gap * left;
+                since += 1.0;
+            }
+        }
+    }
+}
+
+/// The frame that continues the last one of a clip best.
+struct Follower {
+    frame: usize,
+    /// How far it is from what the last frame leads to, leg lengths.
+    distance: f64,
+    /// The speed of the legs in the last frame, leg lengths per second.
+    speed: f64,
+}
+
+/// The frame of a clip of `frames` that continues its last one best: pose and velocities are those to which the last pose leads.
+/// `None` of a clip that is too short.
+fn follower(
+    time: &Timeline,
+    frames: usize,
+    pose: impl Fn(usize) -> LegPose + Sync,
+    leg: f64,
+) -> Option<Follower> {
+    let slope = time.reach(SLOPE);
+    let candidates = frames.checked_sub(time.reach(LEAST).max(slope + 1))?;
+    let velocity = |f: usize| {
+        let from = f.saturating_sub(slope);
+        let (a, b) = (pose(from), pose(from + slope));
+        a.joints.iter().zip(b.joints).map(|(a, b)| (b - a) / (slope as f64 * time.dt)).collect::<Vec<Vec3>>()
+    };
+    let (end, speed) = (pose(frames - 1), velocity(frames - 1));
+    let distance = |f: usize| -> f64 {
+        let (own, velocity) = (pose(f), velocity(f));
+        let of = |j: usize| {
+            let led = end.joints[j] + speed[j] * time.dt;
+            (own.joints[j] - led).norm_squared() + (velocity[j] - speed[j]).norm_squared() * VELOCITY.powi(2)
+        };
+        (0..own.joints.len()).map(of).sum()
+    };
+    let all: Vec<f64> = (0..candidates).into_par_iter().with_min_len(64).map(distance).collect();
+    let least = all.iter().copied().fold(f64::INFINITY, f64::min);
+    // Of strides that are the same but for rounding the one furthest away.
+    let frame = all.iter().position(|distance| *distance <= least * (1.0 + EQUAL) + (EQUAL * leg).powi(2))?;
+    let distance = all[frame];
+    let mean = |sum: f64| (sum / speed.len() as f64).sqrt() / leg;
+    let moves = speed.iter().map(Vec3::norm_squared).sum();
+    Some(Follower { frame, distance: mean(distance), speed: mean(moves) })
+}
+
+/// Both legs in a frame.
+struct LegPose {
+    /// The direction of the hips about the vertical.
+    heading: f64,
+    /// Hips, knees, ankles and toes relative to the middle of the hips, which face a common direction.
+    joints: [Vec3; 8],
+}
+
+impl LegPose {
+    fn of(left: &LimbPositions, right: &LimbPositions) -> LegPose {
+        let across = across(left, right);
+        let heading = libm::atan2(-across.z, across.x);
+        let level: Quat = exp(&(Vec3::y() * -heading));
+        let middle = (left.hip + right.hip) * 0.5;
+        let of = |leg: &LimbPositions| [leg.hip, leg.knee, leg.ankle, leg.toes];
+        let mut joints = [Vec3::zeros(); 8];
+        let all = of(left).into_iter().chain(of(right));
+        joints.iter_mut().zip(all).for_each(|(joint, at)| *joint = level * (at - middle));
+        LegPose { heading, joints }
+    }
+}

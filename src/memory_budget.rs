@@ -158,9 +158,6 @@ impl MemoryBudget {
     }
 
     /// Reserves the memory of JSON text that is parsed to a [`serde_json::Value`], at most: a value of two bytes takes 160.
-    ///
-    /// # Errors
-    /// As `MemoryBudget::reserve`.
     pub(crate) fn reserve_json(&self, text: &[u8]) -> Result<(), OverBudget> {
         /// A value, bytes.
         const VALUE: u64 = size_of::<serde_json::Value>() as u64;

@@ -130,7 +130,7 @@ fn a_real_skeleton_is_understood_and_a_take_says_where_it_is_from() {
     }
     let take = load(take(&data), &ImportOptions::default()).unwrap();
     assert!(take.warnings.has("amc-rate"));
-    assert_eq!((take.clips[0].sample_rate, take.beside[0].0.as_str()), (120.0, "01.asf"));
+    assert_eq!((take.clips[0].sample_rate, take.companions[0].0.as_str()), (120.0, "01.asf"));
     assert_eq!(take.character.skeleton(), skeleton.character.skeleton());
 }
 
@@ -140,7 +140,7 @@ fn the_skeleton_is_found_by_subject_or_told() {
     let path = beside.path().join("s_1_a.amc");
     let found = load(&path, &ImportOptions::default()).unwrap();
     check(&found);
-    assert_eq!(found.beside.len(), 1);
+    assert_eq!(found.companions.len(), 1);
     let elsewhere = folder(&[("other.asf", ASF)]);
     let told = ImportOptions {
         skeleton: Some(elsewhere.path().join("other.asf")),
@@ -148,7 +148,7 @@ fn the_skeleton_is_found_by_subject_or_told() {
         ..ImportOptions::default()
     };
     let told = load(&path, &told).unwrap();
-    assert_eq!((told.clips[0].sample_rate, told.beside.len()), (60.0, 0));
+    assert_eq!((told.clips[0].sample_rate, told.companions.len()), (60.0, 0));
     assert!(!told.warnings.has("amc-rate"));
     assert_eq!(told.clips[0].all_rotations(), found.clips[0].all_rotations());
     let alone = folder(&[("01_02.amc", AMC)]);

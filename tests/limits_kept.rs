@@ -171,7 +171,7 @@ fn a_collar_bone_or_a_spine_that_is_turned_leaves_arms_and_head_as_they_were() {
         let (result, work, mechanism) = kept(&motion);
         let (before, after) = (excess(&mechanism, &motion), excess(&mechanism, &result));
         assert!(before > 0.2 && after < 1e-6, "shrug {shrug}: {before} > {after}");
-        assert!(work.turned > 0.2 && work.left.is_empty(), "{work:?}");
+        assert!(work.rotated > 0.2 && work.left.is_empty(), "{work:?}");
         let rig = &motion.character.rig;
         for role in
             [Role::UpperArm(Side::Left), Role::UpperArm(Side::Right), Role::Hand(Side::Left), Role::Head]
@@ -251,7 +251,7 @@ fn every_take_on_every_character_keeps_its_limits_without_jerks() {
                 "{pair}: outside by {:.1} > {:.1e} degrees, turned {:.1}, rolled {:.1}, jerk x{:.2}",
                 before.to_degrees(),
                 after.to_degrees(),
-                work.turned.to_degrees(),
+                work.rotated.to_degrees(),
                 work.rolled.to_degrees(),
                 jerk_after / jerk_before.max(1e-9),
             );

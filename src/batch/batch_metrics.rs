@@ -19,17 +19,11 @@ const VALUE: usize = 16;
 
 impl BatchMetrics {
     /// Without any outcome.
-    ///
-    /// # Errors
-    /// The error of the system if a temporary file cannot be made.
     pub(super) fn new() -> io::Result<Self> {
         Ok(Self { file: BufWriter::new(tempfile::tempfile()?), measures: Vec::new() })
     }
 
     /// Adds the measures of the outcome with this number.
-    ///
-    /// # Errors
-    /// The error of the system if the temporary file cannot be written.
     pub(super) fn add(&mut self, number: usize, outcome: &JobOutcome) -> io::Result<()> {
         for (name, unit, value) in metrics(outcome).filter(|m| find(m.0).is_some()) {
             let known = self.measures.iter().position(|m| m.0 == name);
@@ -46,9 +40,6 @@ impl BatchMetrics {
 
     /// One line for each measure over all outcomes that have it, and the number of the worst outcome; counts and other notes
     /// of stages are left out. Reads the file once for each measure.
-    ///
-    /// # Errors
-    /// The error of the system if the temporary file cannot be read.
     pub(super) fn summary(self) -> io::Result<Vec<(Summary, usize)>> {
         let mut file = self.file.into_inner().map_err(io::IntoInnerError::into_error)?;
         let mut lines = Vec::with_capacity(self.measures.len());

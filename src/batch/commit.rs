@@ -2,7 +2,7 @@
 //!
 //! In a folder with a manifest the order is: record what will be written, write the files next to the outputs, write the
 //! outputs, record what was written. So whoever sees an output finds the files that it refers to, and after an
-//! interruption the manifest tells which files this program wrote.
+//! interruption the manifest records which files this program wrote.
 
 use super::journal_line::OutputRecord;
 use super::manifest::{Manifest, is_editable};

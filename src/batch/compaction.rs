@@ -11,9 +11,6 @@ use std::io::{BufRead, Write};
 
 impl Manifest {
     /// Compacts the manifest unless it is compact. Only to be called while no other run works in the folder.
-    ///
-    /// # Errors
-    /// A [`WriteError`] if it cannot be written.
     pub(super) fn compact(&self) -> Result<(), WriteError> {
         let mut index = self.index();
         if !index.needs_compaction {

@@ -65,7 +65,7 @@ pub(super) fn signature<'p>(
     Some(short(&[&parts]))
 }
 
-/// What is known of an output beside the manifest: it is not reproducible, and nothing else that is written may be like that.
+/// What is known of an output next to the manifest: it is not reproducible, and nothing else that is written may be like that.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Known {
     /// The signature when its files were last compared; 0 if they have to be.

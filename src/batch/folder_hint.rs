@@ -9,7 +9,7 @@ use std::path::Path;
 /// Most entries of a folder that are looked at: the message should not take longer than a listing.
 const MOST_ENTRIES: usize = 20_000;
 
-/// Extensions of face takes that reports and tables have too: folders of takes have those beside them.
+/// Extensions of face takes that reports and tables share: folders of takes contain those.
 pub(crate) const OFTEN_OTHER: [&str; 2] = ["csv", "json"];
 
 /// The message for an archive where files are expected, as [`folder_given`].

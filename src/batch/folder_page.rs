@@ -23,9 +23,6 @@ impl FolderPage {
     }
 
     /// Writes the page; `outcome` returns the outcome that was added with a number.
-    ///
-    /// # Errors
-    /// Those of `outcome` and of `out`.
     pub(super) fn write(
         self,
         folder: &Path,

@@ -1,7 +1,7 @@
 //! The manifest of an output folder: which outputs are up to date, and which files this program wrote.
 //!
 //! It is a journal. A run appends what it works on, what it is about to write, and what it wrote from which inputs. So even
-//! if a run is killed, the manifest tells which files are this program's. Several runs can share a folder; each reads the
+//! if a run is killed, the manifest records which files are this program's. Several runs can share a folder; each reads the
 //! lines of the others. The last run to end compacts the journal to one sorted line for each output.
 
 use super::file_times::{self, CACHE, FileTimes, short, signature};

@@ -183,9 +183,6 @@ fn check_reports(batches: &[PlannedBatch<'_>], options: &RunOptions) -> Result<(
 pub(crate) const JOB_THREAD: &str = "job-";
 
 /// Threads that jobs run on; 0 for one for each core.
-///
-/// # Errors
-/// [`BatchError::Threads`].
 pub(crate) fn job_threads(threads: usize) -> Result<ThreadPool, BatchError> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
     let pool = pool.thread_name(|k| format!("{JOB_THREAD}{k}")).build();

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::SystemTime;
 
 impl Pipeline {
-    /// Carries one take into one file, as `posemill retarget TAKE --onto CHARACTER -o OUTPUT` does: every clip of the take,
+    /// Converts one take into one file, as `posemill retarget TAKE --onto CHARACTER -o OUTPUT` does: every clip of the take,
     /// in the format of the output's extension, replacing a file of that name.
     ///
     /// # Errors

@@ -33,9 +33,6 @@ pub(crate) fn report_folders(batches: &[PlannedBatch<'_>]) -> Vec<PathBuf> {
 }
 
 /// Writes the report of each folder above several; `spools` are the outcomes of the batches.
-///
-/// # Errors
-/// A [`BatchError`] if a report or a manifest cannot be written.
 pub(super) fn write_shared(
     batches: &[PlannedBatch<'_>],
     spools: &mut [Option<OutcomeSpool>],

@@ -74,9 +74,6 @@ impl<'a> WorkerPool<'a> {
     }
 
     /// Makes the outputs of one job, as [`crate::pipeline::make`] does.
-    ///
-    /// # Errors
-    /// Those of [`crate::pipeline::make`], and [`RunError::Lost`] if the process ended or had to be ended.
     pub(super) fn make(&self, job: &Job, record: bool) -> Result<JobOutputs, RunError> {
         let lost = |reason: String| {
             let repro = self.repro.map(|repro| repro.line(job, self.limits));

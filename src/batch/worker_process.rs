@@ -38,9 +38,6 @@ const LAST_ERRORS: u64 = 2000;
 
 impl WorkerProcess {
     /// Starts `program` as a worker.
-    ///
-    /// # Errors
-    /// The error of the system if the process cannot be started.
     pub(super) fn start(program: &Path, threads: usize, memory: Option<Memory>) -> io::Result<Self> {
         let errors = tempfile::tempfile()?;
         let mut command = Command::new(program);

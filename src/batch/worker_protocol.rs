@@ -84,9 +84,6 @@ impl WorkerReply {
     }
 
     /// The next reply.
-    ///
-    /// # Errors
-    /// The error of the system, and `OutOfMemory` if there is not enough memory for the outputs.
     pub(super) fn read(from: &mut impl BufRead) -> io::Result<Self> {
         let mut line = Vec::new();
         from.read_until(b'\n', &mut line)?;

@@ -43,7 +43,7 @@ const ADULT_HAND: f64 = 0.02;
 const UNLIKE: [f64; 2] = [0.15, 0.5];
 
 /// Radii that differ by less than this, over the length of a leg, are those of one skin: files that store positions in few bits differ
-/// by a tenth of it, and a hand 5 mm beside its place still touches.
+/// by a tenth of it, and a hand 5 mm off its place still touches.
 const SAME_SKIN: f64 = 0.005;
 
 /// The surface of a body.
@@ -287,8 +287,9 @@ impl Skin<'_> {
 
     fn hand_shape(&self, side: usize, points: &[Vec3; 2]) -> HandShape {
         let wrist = self.landmarks.arms[side][2];
-        let turn = self.landmarks.hands[side].inverse();
-        let skin: Vec<(Vec3, f64)> = self.hand(side).map(|s| (turn * (s.at - wrist), s.area)).collect();
+        let hand_from_model = self.landmarks.hands[side].inverse();
+        let skin: Vec<(Vec3, f64)> =
+            self.hand(side).map(|s| (hand_from_model * (s.at - wrist), s.area)).collect();
         HandShape::of(&skin, points, self.arm_radius(side, 3))
     }
 

@@ -11,8 +11,8 @@
 //! touching:  w_k = exp(-(e / 0.035 H)^2)    e = max(d - 2 cm, 0); H of the body that it comes from, 2 cm at 1.75 m
 //! place_k  = a' + (b' - a') along + n  (r' + r_hand' + s d)    the same place on the part
 //! free_k   = q'                   + n' max(|p - q'|, r' + r_hand' + min(s d, 0))    no deeper in it than there
-//! beside_k = free_k + w_k (q' + n' (r' + r_hand' + s d) - free_k)    as far from it as there, where it touches
-//! y_k      = beside_k + w_k (place_k - beside_k)
+//! near_k = free_k + w_k (q' + n' (r' + r_hand' + s d) - free_k)    as far from it as there, where it touches
+//! y_k      = near_k + w_k (place_k - near_k)
 //! y        = sum v_k y_k / sum v_k,  w = sum v_k w_k / sum v_k,  v_k = w_k / (max(d, 0) + 1 cm)^2
 //! y*       = p + w (y - p)
 //! ```

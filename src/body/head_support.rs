@@ -1,4 +1,4 @@
-//! Support points of neck and head, and how far a bent neck raises them.
+//! Support points of neck and head, and how far bending the neck raises them.
 //!
 //! Space: joint space in, model space out, Y up. Units: metres, radians.
 
@@ -7,7 +7,7 @@ use crate::math::{Vec3, exp};
 use crate::model::{JointId, ModelPose, Skeleton};
 use std::f64::consts::PI;
 
-/// The support points of neck and head, which a bent neck raises.
+/// The support points of neck and head, which bending the neck raises.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeadSupport {
     /// The lowest joint of the neck, else the head.
@@ -18,7 +18,7 @@ pub struct HeadSupport {
 }
 
 impl HeadSupport {
-    /// The largest angle by which the neck is bent, radians (35 degrees): half of what people's necks can. With half of it the
+    /// The largest angle by which the neck bends, radians (35 degrees): half of what people's necks can. With half of it the
     /// bodies with the three largest heads of the development characters lie 0.04, 0.26 and 0.29 leg lengths above the floor
     /// instead of 0, 0 and 0.12; with double none is lifted, but chins are in the chest.
     const MOST: f64 = 35.0 * PI / 180.0;
@@ -67,7 +67,7 @@ impl HeadSupport {
         let (mut low, mut high) = (0.0, most);
         for _ in 0..Self::BISECTIONS {
             let middle = 0.5 * (low + high);
-            if self.lowest_bent(pose, middle) < floor { low = middle } else { high = middle }
+            if self.lowest_at(pose, middle) < floor { low = middle } else { high = middle }
         }
         high
     }
@@ -75,15 +75,15 @@ impl HeadSupport {
     /// The angle of the neck that raises the lowest point of the head most, of a few, and the height of that point then.
     pub fn highest_lift(&self, pose: &ModelPose) -> (f64, f64) {
         let angles = [0.0, 0.25, 0.5, 0.75, 1.0].map(|share| share * Self::MOST);
-        let lifts = angles.map(|angle| (angle, self.lowest_bent(pose, angle)));
+        let lifts = angles.map(|angle| (angle, self.lowest_at(pose, angle)));
         lifts.into_iter().fold(lifts[0], |best, lift| if lift.1 > best.1 { lift } else { best })
     }
 
-    /// The height of the lowest point with the neck bent by an angle.
-    fn lowest_bent(&self, pose: &ModelPose, angle: f64) -> f64 {
+    /// The height of the lowest point with the neck at an angle.
+    fn lowest_at(&self, pose: &ModelPose, angle: f64) -> f64 {
         let Some(axis) = self.axis(pose) else { return self.lowest(pose) };
-        let (pivot, bent) = (pose.position(self.pivot), exp(&(axis * angle)));
-        let height = |(joint, at): &(JointId, Vec3)| (bent * (pose.joint(*joint).point(at) - pivot)).y;
+        let (pivot, rotation) = (pose.position(self.pivot), exp(&(axis * angle)));
+        let height = |(joint, at): &(JointId, Vec3)| (rotation * (pose.joint(*joint).point(at) - pivot)).y;
         self.points.iter().map(height).fold(f64::INFINITY, f64::min) + pivot.y
     }
 }

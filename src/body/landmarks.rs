@@ -126,7 +126,7 @@ impl Landmarks {
     }
 }
 
-/// The waist: [`WAIST`] of the way along the joints from the hips to the neck, in the reference pose.
+/// The waist: [`WAIST`] of the line along the joints from the hips to the neck, in the reference pose.
 fn waist(rig: &Rig, rest: &ModelPose, figure: &Figure, head: JointId) -> (Option<JointId>, JointId, f64) {
     let mut chain = rig.chain(Role::Spine);
     chain.push(rig.joint(Role::Neck(0)).unwrap_or(head));

@@ -41,7 +41,7 @@ fn published(role: Role) -> Option<Mobility> {
         Role::Finger(_, _, 1) => degrees(10.0, 100.0, 5.0, 5.0, 5.0),
         Role::Finger(..) => degrees(10.0, 90.0, 5.0, 5.0, 5.0),
         Role::UpperLeg(_) => degrees(30.0, 120.0, 30.0, 45.0, 45.0),
-        // Some hyperextension; the bent knee lets the shin rotate a little.
+        // Some hyperextension; the flexed knee lets the shin rotate a little.
         Role::LowerLeg(_) => degrees(10.0, 135.0, 10.0, 10.0, 40.0),
         // Plantar flexion and dorsiflexion; the toes inwards and outwards; inversion and eversion.
         // The 20 degrees of dorsiflexion in the tables are those of a hanging foot; a planted one bears the body.
@@ -52,7 +52,7 @@ fn published(role: Role) -> Option<Mobility> {
 
 /// The mobility of the joint of a role: the override of this rig, else the published one; `None` for the root and for tails.
 pub fn mobility(rig: &Rig, role: Role) -> Option<Mobility> {
-    if let Some(own) = rig.told_mobility(role) {
+    if let Some(own) = rig.mobility_override(role) {
         return Some(*own);
     }
     let whole = published(role)?;

@@ -34,7 +34,7 @@ pub struct MotionRange {
 pub fn range_of_motion(rig: &Rig, rest: &ModelPose, id: JointId) -> Option<MotionRange> {
     let role = rig.role(id)?;
     // Published ranges are those of people.
-    let overridden = rig.told_mobility(role).is_some();
+    let overridden = rig.mobility_override(role).is_some();
     if !overridden && (on_four_legs(rig, rest) || !hangs_like_people(rig, id, role)) {
         return None;
     }

@@ -37,7 +37,7 @@ impl SelfContact {
         let mut pairs = Vec::new();
         for (i, a) in capsules.iter().enumerate() {
             for (j, b) in capsules.iter().enumerate().skip(i + 1) {
-                // Parts are ordered from the trunk outwards and arms before legs: the outer one gives way.
+                // Parts are ordered from the trunk outwards and arms before legs: the outer one yields.
                 let (light, heavy) = if weight(a.part) < weight(b.part) { (i, j) } else { (j, i) };
                 if between(a.part, b.part) >= 2 && overlap(&capsules[light], &capsules[heavy], pose).is_none()
                 {

@@ -94,8 +94,8 @@ impl LineGrid {
         let size = (x.1 - x.0).max(y.1 - y.0);
         let spacing = size / LINES as f64;
         // A part of the spacing without a simple ratio to it: lines miss the edges of meshes on round numbers.
-        let beside = 0.381_966 * spacing;
-        (spacing.is_finite() && spacing > 0.0).then_some(Self { low: [x.0 - beside, y.0 - beside], spacing })
+        let offset = 0.381_966 * spacing;
+        (spacing.is_finite() && spacing > 0.0).then_some(Self { low: [x.0 - offset, y.0 - offset], spacing })
     }
 
     /// Adds the crossings of a triangle.

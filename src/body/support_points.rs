@@ -65,7 +65,7 @@ fn hull_of_foot(
 /// The support points of trunk, head, legs and hands, in the spaces of their joints.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SupportPoints {
-    /// Of trunk and thighs, and of the front legs of a quadruped without paws, joint by joint: what the pelvis carries.
+    /// Of trunk and thighs, and of the front legs of a quadruped without paws, joint by joint: what the pelvis moves.
     pub trunk: Vec<(JointId, Vec3)>,
     /// The distance of the furthest point of each joint in `trunk` from it.
     reach: Vec<f64>,
@@ -73,7 +73,7 @@ pub struct SupportPoints {
     hand_reach: [Vec<f64>; 2],
     /// Of neck and head. Heads of animals, which graze, are left out.
     pub head: Option<HeadSupport>,
-    /// Of the lower halves of the left and of the right shin, in the space of the knee joint: what the foot carries.
+    /// Of the lower halves of the left and of the right shin, in the space of the knee joint: what the foot moves.
     pub shins: [Vec<Vec3>; 2],
     /// Of the left and of the right hand.
     pub hands: [Vec<(JointId, Vec3)>; 2],
@@ -101,7 +101,7 @@ impl SupportPoints {
             let mut points: Vec<Vec3> = skin[id.index()].clone();
             let joined = |points: Vec<Vec3>| points.into_iter().map(move |p| (id, p));
             match parts[id.index()] {
-                // Front legs without a paw carry the body: it is raised for them, as for its trunk, and they do not bend.
+                // Front legs without a paw bear the body: it is raised for them, as for its trunk, and they do not bend.
                 Some(Role::LowerArm(side)) if four_legs && rig.joint(Role::Hand(side)).is_none() => {
                     found.trunk.extend(joined(hull(&points)));
                 }
@@ -142,7 +142,7 @@ impl SupportPoints {
         found
     }
 
-    /// The height of the lowest of what the pelvis has to be raised for: of a head what a bent neck does not raise.
+    /// The height of the lowest of what the pelvis has to be raised for: of a head what bending the neck does not raise.
     pub fn lowest_of_body(&self, pose: &ModelPose) -> f64 {
         let low = self.lowest_of_trunk(pose);
         let Some(head) = &self.head else { return low };
@@ -155,7 +155,7 @@ impl SupportPoints {
         self.trunk.iter().map(|(joint, _)| *joint).chain(head)
     }
 
-    /// The height of the lowest of what the pelvis carries; infinite of a body without skin.
+    /// The height of the lowest of what the pelvis moves; infinite of a body without skin.
     fn lowest_of_trunk(&self, pose: &ModelPose) -> f64 {
         lowest_below(f64::INFINITY, &self.trunk, &self.reach, pose)
     }

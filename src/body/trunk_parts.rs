@@ -43,7 +43,7 @@ impl TouchedPart {
 
     /// Whether directions at it are kept in its own frame: trunks bend differently on two bodies, heads and legs have the
     /// source's rotation.
-    pub fn turns(self) -> bool {
+    pub fn bends(self) -> bool {
         matches!(self, TouchedPart::LowTrunk | TouchedPart::HighTrunk)
     }
 }

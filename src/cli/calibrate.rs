@@ -42,9 +42,6 @@ pub struct CalibrateArguments {
 const REST: &str = "rest-";
 
 /// Writes the pose.
-///
-/// # Errors
-/// A [`Failure`] if a take cannot be read, has another skeleton, or shows no body.
 pub fn run(arguments: &CalibrateArguments, console: &Console) -> Result<Exit, Failure> {
     let extension = arguments.output.extension().unwrap_or_default().to_string_lossy();
     let format = Format::of(&extension).filter(|f| ["bvh", "glb"].contains(&f.name)).ok_or_else(|| {
@@ -134,13 +131,13 @@ fn leave_out_unsure(assets: &mut Vec<(PathBuf, Asset)>) -> Vec<String> {
         return Vec::new();
     }
     *assets = sure;
-    let told = |(path, _): &(PathBuf, Asset)| {
+    let warning = |(path, _): &(PathBuf, Asset)| {
         format!(
             "`{}` does not show its up axis and is left out: read it with `--set input.up=` and the axis of the other takes",
             path.display()
         )
     };
-    unsure.iter().map(told).collect()
+    unsure.iter().map(warning).collect()
 }
 
 /// Difference of a take's own estimate from that of all takes above which it is reported, degrees. Takes of one skeleton differ by
@@ -239,13 +236,13 @@ mod tests {
             assert!(apart.iter().all(|(_, degrees)| *degrees < 2.0 * DIFFERS), "{apart:?}");
         }
         let foot = rig.joint(Role::Foot(Side::Left)).unwrap();
-        for (confidence, told) in [(0.9, true), (GUESS, true), (0.3, false)] {
+        for (confidence, warning) in [(0.9, true), (GUESS, true), (0.3, false)] {
             let mut joints = all.pose.joints().to_vec();
             joints[foot.index()].rotation = exp(&Vec3::x()) * joints[foot.index()].rotation;
             let mut own = Estimate { pose: ModelPose::new(joints), ..all.clone() };
             own.joints.iter_mut().filter(|j| j.joint == foot).for_each(|j| j.confidence = confidence);
             let apart = differences(rig, &own, &all);
-            assert_eq!(apart.first().map(|(role, _)| *role), told.then_some(Role::Foot(Side::Left)));
+            assert_eq!(apart.first().map(|(role, _)| *role), warning.then_some(Role::Foot(Side::Left)));
         }
     }
 

@@ -43,9 +43,6 @@ fn installed(shell: Shell) -> Result<PathBuf, Failure> {
 }
 
 /// Prints or writes the completion script.
-///
-/// # Errors
-/// A [`Failure`] if it cannot be written.
 pub fn run(
     arguments: &CompletionsArguments,
     console: &Console,
@@ -87,9 +84,6 @@ pub struct ManArguments {
 }
 
 /// Prints the manual page: the program, then every command; or the one command that is asked for.
-///
-/// # Errors
-/// A [`Failure`] for an unknown command.
 pub fn man(arguments: &ManArguments, console: &Console, mut program: clap::Command) -> Result<Exit, Failure> {
     program.build();
     let mut page = Vec::new();

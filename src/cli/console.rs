@@ -2,6 +2,7 @@
 
 use crate::report::{Warning, Warnings, io_reason, one_line, printable};
 use clap::ValueEnum;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::fmt::Display;
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -99,6 +100,14 @@ impl Console {
     /// Prints an error that is rendered already, such as the faults of a pipeline file.
     pub fn rendered_error(&self, text: &str) {
         self.line(text);
+    }
+
+    /// A progress bar on standard error, where that is a terminal.
+    pub fn progress(&self, length: usize, template: &str) -> ProgressBar {
+        let shown = !self.quiet && std::io::stderr().is_terminal();
+        let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let style = ProgressStyle::with_template(template).expect("templates are constants");
+        ProgressBar::with_draw_target(Some(length as u64), target).with_style(style)
     }
 
     fn labelled(&self, label: &str, color: &str, message: impl Display) {

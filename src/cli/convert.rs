@@ -2,12 +2,10 @@
 
 use super::clip_options::ClipOptions;
 use super::console::Console;
-use super::direct_request::{DirectRequest, plan};
+use super::direct_request::{self, DirectRequest};
 use super::exit::{Exit, Failure};
 use super::formats::{FormatName, written};
-use super::pipe::Pipe;
-use super::planned_run::PlannedRun;
-use super::runner::{RunnerArguments, run_all};
+use super::runner::RunnerArguments;
 use crate::pipeline::CONVERT_NAME;
 use clap::Args;
 
@@ -61,31 +59,21 @@ pub struct ConvertArguments {
 }
 
 /// Converts every file.
-///
-/// # Errors
-/// A [`Failure`] if nothing can start.
 pub fn run(arguments: &ConvertArguments, console: &Console) -> Result<Exit, Failure> {
-    let reports = arguments.runner.json || arguments.runner.dry_run;
-    let format = arguments.format.map(|name| name.format);
-    let pipe = Pipe::open(&arguments.inputs, &arguments.output, format, reports)?;
     let mut sets = arguments.clip_options.sets(None);
     sets.extend(arguments.format.and_then(FormatName::set));
     let request = DirectRequest {
         command: "convert",
         pipeline: PIPELINE,
         name: CONVERT_NAME,
-        takes: &pipe.inputs,
+        takes: &arguments.inputs,
         character: None,
-        output: &pipe.output,
+        output: &arguments.output,
         clip: arguments.clip.as_deref(),
-        format,
+        format: arguments.format.map(|name| name.format),
         merge: false,
         verdict: false,
         sets,
-        aliases: pipe.aliases.clone(),
     };
-    let planned = PlannedRun { named: arguments.output != "-", ..plan(request, &arguments.runner)? };
-    let exit = run_all("convert", &[planned], &arguments.runner, console)?;
-    pipe.close()?;
-    Ok(exit)
+    direct_request::run(&request, &arguments.runner, console)
 }

@@ -1,8 +1,10 @@
-//! Plans the runs of commands without a pipeline file: takes, a character and OUT.
+//! Runs commands without a pipeline file: takes, a character and OUT.
 
-use super::exit::Failure;
+use super::console::Console;
+use super::exit::{Exit, Failure};
+use super::pipe::Pipe;
 use super::planned_run::PlannedRun;
-use super::runner::{RunnerArguments, clip_set};
+use super::runner::{RunnerArguments, clip_set, run_all};
 use crate::batch::{Destination, FoundTakes, Jobs, PipelineSpec, ReproCommand, find_takes};
 use crate::pipeline::{OutputFormat, PipelineConfig, PlanError};
 use crate::report::Shown;
@@ -18,11 +20,11 @@ pub struct DirectRequest<'a> {
     pub pipeline: &'a str,
     /// The name of the pipeline in messages.
     pub name: &'a str,
-    /// Files or globs.
+    /// Files or globs; `-` is standard input.
     pub takes: &'a [String],
     /// The character.
     pub character: Option<&'a Path>,
-    /// A file, or a folder.
+    /// A file, or a folder; `-` is standard output.
     pub output: &'a str,
     /// The clip of each take; `None` for all.
     pub clip: Option<&'a str>,
@@ -34,14 +36,9 @@ pub struct DirectRequest<'a> {
     pub verdict: bool,
     /// Overrides that come from other options.
     pub sets: Vec<String>,
-    /// Temporary files, and what stands for them on the command line.
-    pub aliases: Vec<(PathBuf, String)>,
 }
 
 /// Refuses an output that would replace one of `inputs`.
-///
-/// # Errors
-/// [`PlanError::OverInput`].
 pub fn not_an_input<'a>(output: &Path, mut inputs: impl Iterator<Item = &'a Path>) -> Result<(), Failure> {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     if output.exists() && inputs.any(|input| real(input) == real(output)) {
@@ -50,11 +47,25 @@ pub fn not_an_input<'a>(output: &Path, mut inputs: impl Iterator<Item = &'a Path
     Ok(())
 }
 
-/// The run of `request`.
-///
-/// # Errors
-/// A [`Failure`] if nothing can start.
-pub fn plan(request: DirectRequest<'_>, arguments: &RunnerArguments) -> Result<PlannedRun, Failure> {
+/// Runs the request.
+pub fn run(
+    request: &DirectRequest<'_>,
+    arguments: &RunnerArguments,
+    console: &Console,
+) -> Result<Exit, Failure> {
+    let reports = arguments.json || arguments.dry_run;
+    let pipe = Pipe::open(request.takes, request.output, request.format, reports)?;
+    let planned = plan(request, &pipe, arguments)?;
+    let exit = run_all(request.command, &[planned], arguments, console)?;
+    pipe.close()?;
+    Ok(exit)
+}
+
+fn plan(
+    request: &DirectRequest<'_>,
+    pipe: &Pipe,
+    arguments: &RunnerArguments,
+) -> Result<PlannedRun, Failure> {
     let mut sets = request.sets.clone();
     sets.extend(request.clip.map(clip_set));
     sets.extend(arguments.sets.iter().cloned());
@@ -65,9 +76,9 @@ pub fn plan(request: DirectRequest<'_>, arguments: &RunnerArguments) -> Result<P
     let config =
         PipelineConfig::parse(request.name, request.pipeline, &sets, STAGES).map_err(PlanError::Config)?;
     let here = Path::new("");
-    let FoundTakes { takes, unseen } = find_takes(here, request.takes, None)?;
+    let FoundTakes { takes, unseen } = find_takes(here, &pipe.inputs, None)?;
 
-    let output = request.output;
+    let output = pipe.output.as_str();
     let path = PathBuf::from(output);
     let extension = path.extension().unwrap_or_default().to_string_lossy().into_owned();
     let names_file = OutputFormat::of_extension(&extension).is_some();
@@ -102,13 +113,13 @@ pub fn plan(request: DirectRequest<'_>, arguments: &RunnerArguments) -> Result<P
     let character: Vec<PathBuf> = request.character.into_iter().map(Path::to_owned).collect();
     let jobs = Jobs::new(takes, &config.output.formats, &destination, &character)?;
     let character = request.character.map(|c| c.display().to_string());
-    let repro = repro(&request, &destination, &written_sets);
+    let repro = repro(request, pipe, &destination, &written_sets);
     let (name, text) = (request.name.to_owned(), request.pipeline.to_owned());
     let verdict = request.verdict;
     let spec =
         PipelineSpec { name, text, sets, folder: here.to_owned(), character, every_page: true, verdict };
     let pipeline = spec.pipeline_of(&config)?;
-    Ok(PlannedRun { spec, pipeline, repro, jobs, named: true, unseen })
+    Ok(PlannedRun { spec, pipeline, repro, jobs, named: request.output != "-", unseen })
 }
 
 /// Refuses overrides of what the output of the command line says.
@@ -128,11 +139,16 @@ fn refuse_replaced(sets: &[String], destination: &Destination) -> Result<(), Fai
 }
 
 /// The command that repeats one job.
-fn repro(request: &DirectRequest<'_>, destination: &Destination, sets: &[String]) -> ReproCommand {
+fn repro(
+    request: &DirectRequest<'_>,
+    pipe: &Pipe,
+    destination: &Destination,
+    sets: &[String],
+) -> ReproCommand {
     let output = match destination {
         Destination::Folder(folder) => folder.join("").display().to_string(),
         Destination::File(file) => {
-            let alias = request.aliases.iter().find(|c| c.0 == *file).map(|c| c.1.clone());
+            let alias = pipe.aliases.iter().find(|c| c.0 == *file).map(|c| c.1.clone());
             alias.unwrap_or_else(|| file.display().to_string())
         }
     };
@@ -144,5 +160,5 @@ fn repro(request: &DirectRequest<'_>, destination: &Destination, sets: &[String]
     after.extend(request.format.iter().flat_map(|f| pair("--format", f.extension().to_owned())));
     // Writes nothing, or to standard output only.
     after.extend((after[1] != "-").then(|| "--verify".to_owned()));
-    ReproCommand { before: vec![request.command.to_owned()], after, aliases: request.aliases.clone() }
+    ReproCommand { before: vec![request.command.to_owned()], after, aliases: pipe.aliases.clone() }
 }

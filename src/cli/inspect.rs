@@ -50,9 +50,6 @@ pub struct InspectArguments {
 }
 
 /// Prints what each file holds; a file that cannot be read does not hide the others.
-///
-/// # Errors
-/// A [`Failure`] if nothing can start.
 pub fn run(arguments: &InspectArguments, console: &Console) -> Result<Exit, Failure> {
     let files = files(&arguments.files, console)?;
     let picture = match (arguments.output.as_deref(), files.as_slice()) {
@@ -128,7 +125,7 @@ fn read(
 fn page_of(file: &Path, asset: &mut Asset, read_as: &'static str) -> String {
     let text = page(asset, &file.display().to_string(), format(asset, read_as));
     let errors = capture_errors(asset);
-    text + &told(asset, &errors)
+    text + &findings_page(asset, &errors)
 }
 
 fn document_of(file: &Path, asset: &mut Asset, read_as: &'static str) -> Value {
@@ -180,7 +177,7 @@ pub(super) fn stature(character: &Arc<Character>) -> Option<f64> {
 
 /// The origin of the reference pose, and the confidence of its joints.
 fn calibration(character: &Character) -> Value {
-    let joints = character.calibration.iter().flat_map(|told| &told.joints);
+    let joints = character.calibration.iter().flat_map(|c| &c.joints);
     let joints = joints.map(|j| {
         let name = &character.skeleton().joint(j.joint).name;
         json!({ "name": name, "confidence": rounded(j.confidence), "reason": j.reason })

@@ -69,9 +69,6 @@ struct FramePositions {
 }
 
 /// Prints the positions.
-///
-/// # Errors
-/// A [`Failure`] if the file, the clip or a frame does not exist.
 pub fn run(arguments: &JointsArguments, console: &Console) -> Result<Exit, Failure> {
     let asset = load(&arguments.file, &arguments.sets)?;
     let document = document(&asset, arguments)?;

@@ -10,9 +10,6 @@ use crate::report::Shown;
 use std::path::Path;
 
 /// The asset in `path`, read with the overrides `sets` (`input.units=cm`, ...); `-` is standard input.
-///
-/// # Errors
-/// A [`Failure`] if the file does not exist or cannot be read.
 pub fn load(path: &Path, sets: &[String]) -> Result<Asset, Failure> {
     load_and_name(path, sets).map(|(asset, _)| asset)
 }
@@ -43,9 +40,6 @@ fn load_file(path: &Path, name: &str, sets: &[String]) -> Result<(Asset, &'stati
 }
 
 /// Keeps only the wanted clip, if one is asked for.
-///
-/// # Errors
-/// A [`Failure`] that lists the clips.
 pub fn only(mut asset: Asset, wanted: Option<&str>) -> Result<Asset, Failure> {
     if let Some(wanted) = wanted {
         let found = find_clip(&asset, wanted).map_err(Failure::Argument)?;
@@ -56,9 +50,6 @@ pub fn only(mut asset: Asset, wanted: Option<&str>) -> Result<Asset, Failure> {
 }
 
 /// The clip of this name or number; [`Asset::meant`] if none is asked for, `None` if the asset has none.
-///
-/// # Errors
-/// A [`Failure`] that lists the clips.
 pub fn clip<'a>(asset: &'a Asset, wanted: Option<&str>) -> Result<Option<&'a Clip>, Failure> {
     let Some(wanted) = wanted else { return Ok(asset.clips.get(asset.meant)) };
     let found = find_clip(asset, wanted).map_err(Failure::Argument)?;

@@ -42,9 +42,6 @@ pub struct MapArguments {
 }
 
 /// Prints or writes the map.
-///
-/// # Errors
-/// A [`Failure`] if a file cannot be read or written.
 pub fn run(arguments: &MapArguments, console: &Console) -> Result<Exit, Failure> {
     if let Some(output) = &arguments.output {
         not_an_input(output, [arguments.motion.as_path(), arguments.character.as_path()].into_iter())?;

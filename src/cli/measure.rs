@@ -82,9 +82,6 @@ struct ExceededThreshold {
 }
 
 /// Measures every result.
-///
-/// # Errors
-/// A [`Failure`] if the source cannot be read, or none of the results.
 pub fn run(arguments: &MeasureArguments, console: &Console) -> Result<Exit, Failure> {
     let fail_on = Threshold::all(&arguments.fail_on).map_err(|e| Failure::Argument(e.to_string()))?;
     let source = arguments.source.as_deref().map(|path| take(path, arguments, console)).transpose()?;

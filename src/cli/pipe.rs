@@ -1,4 +1,4 @@
-//! Standard input and output as `-`, by way of a temporary folder.
+//! Standard input and output as `-`, through a temporary folder.
 
 use super::exit::Failure;
 use crate::import::MAX_FILE_BYTES;
@@ -22,9 +22,6 @@ pub struct Pipe {
 
 impl Pipe {
     /// Reads standard input if an input is `-`; `reports` is whether standard output is for the results of the run.
-    ///
-    /// # Errors
-    /// A [`Failure`] if it cannot be read, or if standard output cannot take the file.
     pub fn open(
         inputs: &[String],
         output: &str,
@@ -74,9 +71,6 @@ impl Pipe {
     }
 
     /// Prints the output, if it was made.
-    ///
-    /// # Errors
-    /// A [`Failure`] if standard output cannot be written. A closed pipe is not an error.
     pub fn close(self) -> Result<(), Failure> {
         let Some(file) = self.printed.filter(|f| f.exists()) else { return Ok(()) };
         let bytes =
@@ -92,17 +86,11 @@ impl Pipe {
 }
 
 /// A temporary folder.
-///
-/// # Errors
-/// A [`Failure`] if it cannot be made.
 pub fn temporary_folder() -> Result<TempDir, Failure> {
     tempfile::tempdir().map_err(|e| Failure::Argument(format!("a temporary folder cannot be made: {e}")))
 }
 
 /// Standard input as a file in `folder`.
-///
-/// # Errors
-/// A [`Failure`] if it cannot be read.
 pub fn spooled(folder: &Path) -> Result<PathBuf, Failure> {
     let path = folder.join("stdin");
     spool(std::io::stdin().lock(), &path, MAX_FILE_BYTES)?;

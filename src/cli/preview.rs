@@ -8,8 +8,6 @@ use crate::pipeline::write_whole;
 use crate::render::{Format, PreviewOptions, Size, Subject, View, preview};
 use crate::report::Shown;
 use clap::Args;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -58,9 +56,6 @@ pub struct PreviewArguments {
 }
 
 /// Draws the preview.
-///
-/// # Errors
-/// A [`Failure`] if a file, the clip, an option or the output is invalid.
 pub fn run(arguments: &PreviewArguments, console: &Console) -> Result<Exit, Failure> {
     let extension = arguments.output.extension().unwrap_or_default().to_string_lossy();
     let format: Format = extension.parse().map_err(|_| {
@@ -92,7 +87,7 @@ pub fn run(arguments: &PreviewArguments, console: &Console) -> Result<Exit, Fail
         path: !arguments.plain,
         labels: !arguments.plain,
     };
-    let bar = progress(console);
+    let bar = console.progress(0, "{wide_bar} {pos}/{len} pictures, {eta} left");
     let done = |done: usize, all: usize| {
         bar.set_length(all as u64);
         bar.set_position(done as u64);
@@ -119,12 +114,4 @@ fn motion(asset: &Asset, wanted: Option<&str>) -> Result<Motion, Failure> {
         }
     };
     Ok(Motion::new(character, clip))
-}
-
-fn progress(console: &Console) -> ProgressBar {
-    let shown = !console.quiet && std::io::stderr().is_terminal();
-    let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-    let template = "{wide_bar} {pos}/{len} pictures, {eta} left";
-    let style = ProgressStyle::with_template(template).expect("the template is a constant");
-    ProgressBar::with_draw_target(Some(0), target).with_style(style)
 }

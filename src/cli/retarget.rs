@@ -2,12 +2,10 @@
 
 use super::clip_options::ClipOptions;
 use super::console::Console;
-use super::direct_request::{DirectRequest, plan};
+use super::direct_request::{self, DirectRequest};
 use super::exit::{Exit, Failure};
 use super::formats::{FormatName, written};
-use super::pipe::Pipe;
-use super::planned_run::PlannedRun;
-use super::runner::{RunnerArguments, run_all};
+use super::runner::RunnerArguments;
 use crate::pipeline::{DEFAULT_NAME, DEFAULT_PIPELINE};
 use crate::report::Shown;
 use clap::Args;
@@ -56,13 +54,7 @@ pub struct RetargetArguments {
 }
 
 /// Retargets every take.
-///
-/// # Errors
-/// A [`Failure`] if nothing can start.
 pub fn run(arguments: &RetargetArguments, console: &Console) -> Result<Exit, Failure> {
-    let reports = arguments.runner.json || arguments.runner.dry_run;
-    let format = arguments.format.map(|name| name.format);
-    let pipe = Pipe::open(&arguments.motions, &arguments.output, format, reports)?;
     let mut sets = arguments.clip_options.sets(Some(&arguments.onto));
     sets.extend(arguments.format.and_then(FormatName::set));
     if let Some(map) = &arguments.map {
@@ -79,18 +71,14 @@ pub fn run(arguments: &RetargetArguments, console: &Console) -> Result<Exit, Fai
         command: "retarget",
         pipeline: DEFAULT_PIPELINE,
         name: DEFAULT_NAME,
-        takes: &pipe.inputs,
+        takes: &arguments.motions,
         character: Some(&arguments.onto),
-        output: &pipe.output,
+        output: &arguments.output,
         clip: arguments.clip.as_deref(),
-        format,
+        format: arguments.format.map(|name| name.format),
         merge: arguments.merge,
         verdict: true,
         sets,
-        aliases: pipe.aliases.clone(),
     };
-    let planned = PlannedRun { named: arguments.output != "-", ..plan(request, &arguments.runner)? };
-    let exit = run_all("retarget", &[planned], &arguments.runner, console)?;
-    pipe.close()?;
-    Ok(exit)
+    direct_request::run(&request, &arguments.runner, console)
 }

@@ -61,9 +61,6 @@ impl RunArguments {
 }
 
 /// Plans every pipeline, then runs them in order.
-///
-/// # Errors
-/// A [`Failure`] if nothing can start.
 pub fn run(arguments: &RunArguments, console: &Console) -> Result<Exit, Failure> {
     let mut runs: Vec<PlannedRun> = Vec::new();
     for path in &arguments.pipelines {
@@ -105,9 +102,6 @@ fn warn_of_left_over(run: &PlannedRun, console: &Console) {
 }
 
 /// The runs of one pipeline file: one for each of its characters, or one without a character.
-///
-/// # Errors
-/// A [`Failure`] with every fault of the pipeline.
 pub fn plan(path: &Path, arguments: &RunArguments, console: &Console) -> Result<Vec<PlannedRun>, Failure> {
     let name = path.shown();
     if path.extension().is_none_or(|suffix| suffix != "toml") && import::format_name(path).is_ok() {

@@ -5,17 +5,17 @@ use super::counters::{Counters, names, show_all_warnings};
 use super::exit::{Exit, Failure};
 use super::output_summary::{OutputSummary, short_path};
 use super::planned_run::PlannedRun;
-use super::run_document::{plan_lines, print_json};
 use crate::batch::{
     BatchError, BatchOptions, JOB_THREAD, JobLimits, JobOutcome, JobStatus, OutcomeSpool, PlannedBatch,
     RunOptions, Timeout, WorkerProgram, report_folders, run_batches,
 };
 use crate::pipeline::{Memory, REPORT_PAGE};
-use crate::report::io_reason;
+use crate::report::{Shown, io_reason};
 use clap::Args;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::io::IsTerminal;
-use std::sync::{Mutex, PoisonError};
+use indicatif::ProgressBar;
+use serde_json::{Value, json};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 /// The options of every command that writes outputs.
@@ -56,9 +56,6 @@ pub fn clip_set(clip: &str) -> String {
 }
 
 /// Does all of `runs` and prints the results.
-///
-/// # Errors
-/// A [`Failure`] if nothing can start, or if a manifest or report cannot be written.
 pub fn run_all(
     command: &str,
     runs: &[PlannedRun],
@@ -66,7 +63,7 @@ pub fn run_all(
     console: &Console,
 ) -> Result<Exit, Failure> {
     let options = options(runs, arguments, console)?;
-    let stop = super::stop::flag();
+    let stop = stop_flag();
     silence_jobs();
     let bar = progress(runs, console);
     let heard = Mutex::new((Counters::default(), OutputSummary::of(runs.iter().map(|r| r.jobs.len()).sum())));
@@ -207,16 +204,12 @@ pub fn silence_jobs() {
 /// Files of a batch, or the steps of a single one. Nothing but on a terminal.
 fn progress(runs: &[PlannedRun], console: &Console) -> ProgressBar {
     let length: usize = runs.iter().map(|r| r.jobs.len()).sum();
-    let shown = !console.quiet && std::io::stderr().is_terminal();
-    let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-    let bar = ProgressBar::with_draw_target(Some(length as u64), target);
-    let template = if length > 1 {
-        "{wide_bar} {pos}/{len} files, {eta} left"
-    } else {
-        "{spinner} {wide_msg} {elapsed}"
+    let template = match length {
+        0 | 1 => "{spinner} {wide_msg} {elapsed}",
+        _ => "{wide_bar} {pos}/{len} files, {eta} left",
     };
-    let bar = bar.with_style(ProgressStyle::with_template(template).expect("the template is a constant"));
-    if shown && length == 1 {
+    let bar = console.progress(length, template);
+    if !bar.is_hidden() && length == 1 {
         for run in runs {
             let bar = bar.clone();
             run.pipeline.steps.listen(move |step| bar.set_message(step.to_string()));
@@ -228,3 +221,84 @@ fn progress(runs: &[PlannedRun], console: &Console) -> ProgressBar {
 
 /// Time between two pictures of the progress of a single file: the seconds that it counts are seen to go on.
 const TICK: Duration = Duration::from_millis(200);
+
+// Stops a batch on Ctrl-C or SIGTERM: a flag that is checked before each job.
+
+/// Exit code after a second signal: the usual one of a program that Ctrl-C ended, 128 + SIGINT.
+const ENDED: i32 = 130;
+
+/// The flag of this process, which the first signal sets. A second signal ends the process at once; the next run removes its
+/// unfinished files.
+fn stop_flag() -> Arc<AtomicBool> {
+    static FLAG: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+    let made = || {
+        let flag = Arc::new(AtomicBool::new(false));
+        let raised = Arc::clone(&flag);
+        let handler = move || {
+            if raised.swap(true, Ordering::Relaxed) {
+                std::process::exit(ENDED);
+            }
+        };
+        // If the handler cannot be installed, signals keep their default effect.
+        let _ = ctrlc::set_handler(handler);
+        flag
+    };
+    Arc::clone(FLAG.get_or_init(made))
+}
+
+// The results of a run on standard output: the JSON document of `--json`, the lines of `--dry-run`.
+
+/// Prints the document of `--json`, file by file.
+fn print_json(
+    command: &str,
+    runs: &[PlannedRun],
+    kept: &mut [Option<OutcomeSpool>],
+    counters: &Counters,
+    console: &Console,
+) -> std::io::Result<()> {
+    let head = json!({
+        "schema": format!("posemill.{command}/1"),
+        "written": counters.count(JobStatus::Written),
+        "up_to_date": counters.count(JobStatus::UpToDate),
+        "verified": counters.count(JobStatus::Verified),
+        "planned": counters.count(JobStatus::Planned),
+        "failed": counters.count(JobStatus::Failed),
+        "left": counters.count(JobStatus::Left),
+        "unseen": runs.iter().flat_map(|r| &r.unseen).collect::<Vec<_>>(),
+    });
+    let pretty = |value: &Value| serde_json::to_string_pretty(value).expect("plain data");
+    let head = pretty(&head);
+    console.data(head.trim_end_matches("\n}"));
+    console.data(",\n  \"files\": [");
+    let mut comma = "";
+    for (run, outcomes) in runs.iter().zip(kept) {
+        for outcome in outcomes.iter_mut().flat_map(OutcomeSpool::each) {
+            let row = pretty(&with_pipeline(&run.pipeline.name, &outcome?)).replace('\n', "\n    ");
+            console.data(&format!("{comma}\n    {row}"));
+            comma = ",";
+        }
+    }
+    console.data(if comma.is_empty() { "]\n}\n" } else { "\n  ]\n}\n" });
+    Ok(())
+}
+
+fn with_pipeline(name: &str, outcome: &JobOutcome) -> Value {
+    let mut value = json!({ "pipeline": name });
+    if let (Value::Object(object), Value::Object(rest)) =
+        (&mut value, serde_json::to_value(outcome).expect("an outcome is plain data"))
+    {
+        object.extend(rest);
+    }
+    value
+}
+
+/// The lines of `--dry-run` for one job.
+fn plan_lines(outcome: &JobOutcome) -> Vec<String> {
+    let word = match outcome.status {
+        JobStatus::Planned => "write",
+        JobStatus::UpToDate => "keep",
+        JobStatus::Written | JobStatus::Verified | JobStatus::Failed | JobStatus::Left => return Vec::new(),
+    };
+    let from = names(&outcome.inputs);
+    outcome.outputs.iter().map(|o| format!("{word} {} from {from}\n", short_path(o))).collect()
+}

@@ -14,10 +14,8 @@ use crate::regular_file::read_text;
 use crate::report::{Shown, io_reason, one_line, printable};
 use crate::simulation_view;
 use clap::Args;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
 use std::fmt::Write;
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "Examples:\n  \
@@ -80,9 +78,6 @@ struct Outputs {
 }
 
 /// Simulates the scene.
-///
-/// # Errors
-/// A [`Failure`] if the scene, an option or the output is invalid, or if the simulation fails.
 pub fn run(arguments: &SimulateArguments, console: &Console) -> Result<Exit, Failure> {
     let path = &arguments.scene;
     let name = path.shown();
@@ -232,11 +227,7 @@ fn follow_clips(scene: &mut Scene, path: &Path) -> Result<String, Failure> {
 
 fn recorded(scene: &Scene, name: &str, console: &Console) -> Result<Recording, Failure> {
     let mut simulation = Simulation::new(scene);
-    let shown = !console.quiet && std::io::stderr().is_terminal();
-    let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-    let style = ProgressStyle::with_template("{wide_bar} {pos}/{len} steps, {eta} left");
-    let bar = ProgressBar::with_draw_target(Some(simulation.progress().1 as u64), target)
-        .with_style(style.expect("the template is a constant"));
+    let bar = console.progress(simulation.progress().1, "{wide_bar} {pos}/{len} steps, {eta} left");
     let outcome = loop {
         match simulation.advance() {
             Ok(true) => bar.set_position(simulation.progress().0 as u64),

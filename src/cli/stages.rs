@@ -26,9 +26,6 @@ pub struct StagesArguments {
 }
 
 /// Prints what is asked for.
-///
-/// # Errors
-/// A [`Failure`] for an unknown stage.
 pub fn run(arguments: &StagesArguments, console: &Console) -> Result<Exit, Failure> {
     match &arguments.name {
         _ if arguments.reference => console.data(&reference(STAGES)),

@@ -161,7 +161,7 @@ pub fn program() -> ExitCode {
         }
         failure.exit()
     });
-    // A reader of the data must be able to tell that it is incomplete.
+    // A reader of the data must be able to see that it is incomplete.
     let exit = if exit == Exit::Good && console.lost() { Exit::SomeFailed } else { exit };
     Exit::into(exit)
 }

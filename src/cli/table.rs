@@ -69,9 +69,6 @@ enum TableFormat {
 }
 
 /// Prints or writes the rows.
-///
-/// # Errors
-/// A [`Failure`] for a folder without results, an invalid condition, and an output that cannot be written.
 pub fn run(arguments: &TableArguments, console: &Console) -> Result<Exit, Failure> {
     let format = format(arguments)?;
     let mut folders = Vec::new();

@@ -19,9 +19,6 @@ pub struct WorkerArguments {
 }
 
 /// Replies to the lines of standard input, and ends with it.
-///
-/// # Errors
-/// A [`Failure`] if memory cannot be limited, threads cannot be started or replies cannot be written.
 pub fn run(arguments: &WorkerArguments) -> Result<Exit, Failure> {
     if let Some(bytes) = arguments.memory {
         limit_memory(bytes)?;

@@ -4,13 +4,15 @@
 //! well above it. Space: model space, Y up. Units: metres at a leg of 0.9 m, metres per second, seconds.
 
 use super::clean_spans::cleaned;
-use super::detect::LEG;
 use super::point_track::PointTrack;
 use crate::kinematics::sunk_shots;
 use crate::math::{Vec3, nearest_rank};
 use crate::model::{ContactPart, Side};
 use crate::signal::spans;
 use std::ops::Range;
+
+/// The leg length that lengths and speeds are given for, metres.
+pub(super) const LEG: f64 = 0.9;
 
 /// The floor is measured on soles slower than this, m/s.
 const SLOW: f64 = 0.15;
@@ -27,7 +29,7 @@ const PLATEAU_S: f64 = 0.15;
 /// The largest deviation of heights within a plateau, metres.
 const LEVEL: f64 = 0.04;
 /// A plateau bears weight if the other foot is in the air for at least this long meanwhile, seconds.
-const CARRIES_S: f64 = 0.1;
+const BEARS_S: f64 = 0.1;
 /// A plateau is extended by this time before and after it, seconds.
 const AROUND_S: f64 = 0.1;
 /// The least height of the hips above a foot that bears weight, metres.
@@ -89,7 +91,7 @@ impl Floor {
                 let level = heights.iter().all(|y| (y - middle).abs() < LEVEL * scale);
                 // Whoever stands on one leg has the other foot on the floor all the time.
                 let off_floor = |f: &usize| other.at[*f].y > self.height + 0.5 * RAISED * scale;
-                let bears = span.clone().filter(off_floor).count() >= long(CARRIES_S);
+                let bears = span.clone().filter(off_floor).count() >= long(BEARS_S);
                 let upright =
                     pelvis.is_none_or(|p| span.clone().all(|f| p.at[f].y - middle > HIPS_ABOVE * scale));
                 if span.len() >= long(PLATEAU_S) && level && bears && upright {

@@ -74,9 +74,9 @@ impl BodyTarget {
         let (a, b) = (&self.track[frame], &self.track[(frame + 1).min(last)]);
         let position = a.translation + (b.translation - a.translation) * share;
         let rotation = slerp(&a.rotation, &b.rotation, share) * first.rotation.inverse();
-        let turn = self.scene_from_clip * rotation * self.scene_from_clip.inverse();
+        let rotation = self.scene_from_clip * rotation * self.scene_from_clip.inverse();
         let moved = self.scene_from_clip * (position - first.translation);
-        (self.start.position + moved, turn * self.start.orientation)
+        (self.start.position + moved, rotation * self.start.orientation)
     }
 
     /// The pulls of the step of `h` seconds that ends at `time`; `index` is that of the target in the scene.

@@ -176,11 +176,6 @@ pub struct BodyForce {
 }
 
 impl BodyForce {
-    /// No force.
-    pub fn zero() -> Self {
-        Self { force: Vec3::zeros(), torque: Vec3::zeros() }
-    }
-
     /// The force `force` (world) acting at the world point `at` of a body in the given state.
     pub fn at_point(state: &BodyState, at: &Vec3, force: Vec3) -> Self {
         let moment = (at - state.position).cross(&force);

@@ -159,11 +159,6 @@ impl World {
         }
     }
 
-    /// Disables contacts between two bodies; bodies with a common constraint never collide.
-    pub fn ignore_pair(&mut self, a: usize, b: usize) {
-        self.apart.push((a.min(b), a.max(b)));
-    }
-
     /// Disables contacts between the bodies of each constraint tree.
     pub fn ignore_within_trees(&mut self) {
         let links = self.articulation.links();

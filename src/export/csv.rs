@@ -5,7 +5,7 @@
 //! name that a spreadsheet would run as a formula begins with an apostrophe.
 
 use super::format::Format;
-use super::robot::{Written, written};
+use super::robot::{RobotFile, written};
 use super::save::{ExportError, OutputFile};
 use crate::math::{Quat, same_hemisphere};
 use crate::model::{ModelPose, Motion};
@@ -24,8 +24,8 @@ pub const FORMAT: Format = Format {
     write: |motions, options| {
         let mut warnings = Warnings::new();
         let file = |motion| match written(motion, "csv", &options.robot, &options.stem, &mut warnings)? {
-            Written::Robot(file) => Ok(file),
-            Written::NoRobot => {
+            RobotFile::Robot(file) => Ok(file),
+            RobotFile::NoRobot => {
                 Ok(OutputFile { name: options.file("csv"), bytes: write(motion, &options.csv).into_bytes() })
             }
         };

@@ -36,8 +36,8 @@ pub(super) fn features(frames: &[Vec<Vec3>]) -> Option<Vec<Vec<f64>>> {
     let first = to_front(&headings[0]);
     let placed: Vec<Vec<Vec3>> =
         frames.iter().map(|frame| frame.iter().map(|p| first * (p - start)).collect()).collect();
-    let turns: Vec<Quat> = headings.iter().map(|heading| to_front(&(first * heading))).collect();
-    Some((0..frames.len() - 1).map(|f| row(&placed[f], &placed[f + 1], turns[f], turns[f + 1])).collect())
+    let facings: Vec<Quat> = headings.iter().map(|heading| to_front(&(first * heading))).collect();
+    Some((0..frames.len() - 1).map(|f| row(&placed[f], &placed[f + 1], facings[f], facings[f + 1])).collect())
 }
 
 /// The direction in which a figure looks, along the floor.
@@ -65,20 +65,20 @@ fn to_front(direction: &Vec3) -> Quat {
     Quat::from_axis_angle(&UnitVec3::new_unchecked(Vec3::y()), -libm::atan2(direction.x, direction.z))
 }
 
-fn row(now: &[Vec3], next: &[Vec3], turn: Quat, next_turn: Quat) -> Vec<f64> {
+fn row(now: &[Vec3], next: &[Vec3], facing: Quat, next_facing: Quat) -> Vec<f64> {
     let mut row = Vec::with_capacity(263);
-    let change = next_turn * turn.inverse();
+    let change = next_facing * facing.inverse();
     let half = libm::asin((change.j * change.w.signum()).clamp(-1.0, 1.0));
-    let velocity = next_turn * (next[0] - now[0]);
+    let velocity = next_facing * (next[0] - now[0]);
     row.extend([half, velocity.x, velocity.z, now[0].y]);
     let root = Vec3::new(now[0].x, 0.0, now[0].z);
     let mut push = |v: Vec3| row.extend([v.x, v.y, v.z]);
-    now[1..].iter().for_each(|p| push(turn * (p - root)));
-    for rotation in rotations(now, turn) {
+    now[1..].iter().for_each(|p| push(facing * (p - root)));
+    for rotation in rotations(now, facing) {
         push(rotation * Vec3::x());
         push(rotation * Vec3::y());
     }
-    now.iter().zip(next).for_each(|(now, next)| push(turn * (next - now)));
+    now.iter().zip(next).for_each(|(now, next)| push(facing * (next - now)));
     for foot in FEET {
         row.extend(foot.map(|k| f64::from(u8::from((next[k] - now[k]).norm_squared() < CONTACT))));
     }
@@ -97,10 +97,10 @@ fn rest(joint: usize) -> Vec3 {
 }
 
 /// The rotations of joints 1 to 21 relative to the one before, which bring the rest pose's bones to these.
-fn rotations(frame: &[Vec3], turn: Quat) -> Vec<Quat> {
+fn rotations(frame: &[Vec3], facing: Quat) -> Vec<Quat> {
     let mut local = vec![Quat::identity(); JOINTS];
     for chain in CHAINS {
-        let mut world = turn.inverse();
+        let mut world = facing.inverse();
         for pair in chain.windows(2) {
             let bone = (frame[pair[1]] - frame[pair[0]])
                 .try_normalize(1e-9)
@@ -142,8 +142,8 @@ mod tests {
     /// A figure of 22 points that walks along a circle of two metres and rotates with it, by `step` radians a frame.
     fn circle(step: f64, swing: f64) -> Vec<Vec<Vec3>> {
         let frame = |f: usize| {
-            let turn = exp(&(Vec3::y() * (2.0 + step * f as f64)));
-            let at = turn * Vec3::new(-2.0, 0.9, 0.0) + Vec3::new(3.0, 0.4, -7.0);
+            let facing = exp(&(Vec3::y() * (2.0 + step * f as f64)));
+            let at = facing * Vec3::new(-2.0, 0.9, 0.0) + Vec3::new(3.0, 0.4, -7.0);
             let side = |k: usize| if [1, 4, 7, 10, 13, 16, 18, 20].contains(&k) { 0.2 } else { -0.2 };
             let place = |k: usize| {
                 let swing = swing * (0.3 * (f + k) as f64).sin();
@@ -153,7 +153,7 @@ mod tests {
                     swing,
                 )
             };
-            (0..JOINTS).map(|k| if k == 0 { at } else { at + turn * place(k) }).collect()
+            (0..JOINTS).map(|k| if k == 0 { at } else { at + facing * place(k) }).collect()
         };
         (0..60).map(frame).collect()
     }

@@ -113,13 +113,13 @@ const LANDMARKS: [(&str, Bone, [f64; 3]); 16] = [
     ("foot_tip", Bone::Foot, [0.0, -0.06, 0.18]),
     ("big_toe", Bone::Foot, [-0.02, -0.06, 0.18]),
 ];
-/// The little toe, beside the big one.
+/// The little toe, next to the big one.
 const SMALL_TOE: [f64; 3] = [0.045, -0.06, 0.14];
 /// The ball of the foot of characters without toes.
 const BALL: [f64; 3] = [0.0, -0.06, 0.13];
-/// Heights of spine joints that a character lacks, as shares of the way from the hips to the neck.
+/// Heights of spine joints that a character lacks, as shares of the line from the hips to the neck.
 const SPINE: [f64; 3] = [0.2, 0.45, 0.7];
-/// Clavicles that a character lacks, as a share of the way from the neck to the shoulder.
+/// Clavicles that a character lacks, as a share of the line from the neck to the shoulder.
 const COLLAR: f64 = 0.15;
 
 /// The bone to which a landmark is fixed.
@@ -260,8 +260,8 @@ impl<'a> BodyPlaces<'a> {
     /// A place fixed to a bone, given in the T-pose.
     fn on(&self, pose: &ModelPose, role: Role, place: [f64; 3]) -> Vec3 {
         let Some(id) = self.rig.joint(role) else { return Vec3::zeros() };
-        let turned: Quat = pose.joint(id).rotation * self.rest.joint(id).rotation.inverse();
-        pose.position(id) + turned * Vec3::from(place) * self.size
+        let rotation: Quat = pose.joint(id).rotation * self.rest.joint(id).rotation.inverse();
+        pose.position(id) + rotation * Vec3::from(place) * self.size
     }
 
     fn at(&self, pose: &ModelPose, point: BodyPoint) -> Vec3 {

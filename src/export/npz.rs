@@ -20,7 +20,7 @@
 
 use super::format::Format;
 use super::nominal_rate::nominal;
-use super::robot::{Written, written};
+use super::robot::{RobotFile, written};
 use super::save::{ExportError, OutputFile};
 use super::zip_archive::{Packing, archive};
 use crate::math::{Quat, Transform, Vec3};
@@ -41,8 +41,8 @@ pub const FORMAT: Format = Format {
         let mut warnings = Warnings::new();
         let file = |motion| -> Result<OutputFile, ExportError> {
             match written(motion, "npz", &options.robot, &options.stem, &mut warnings)? {
-                Written::Robot(file) => Ok(file),
-                Written::NoRobot => {
+                RobotFile::Robot(file) => Ok(file),
+                RobotFile::NoRobot => {
                     Ok(OutputFile { name: options.file("npz"), bytes: write(motion, &options.npz)? })
                 }
             }

@@ -57,7 +57,7 @@ impl SwingTwist {
     /// The rotation with a swing of at least `least` radians about the first axis; exactly `local` from `2 least` on.
     ///
     /// Below that the swing is increased smoothly and the swing about the second axis fades out: a nearly straight joint
-    /// has no well-defined bend direction, which would jump when the joint is bent further.
+    /// has no well-defined bend direction, which would jump when the joint bends further.
     pub fn with_least_bend(&self, local: &Quat, least: f64) -> Quat {
         let [first, second, twist] = self.angles(local);
         if first >= 2.0 * least {

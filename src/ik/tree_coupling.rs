@@ -22,7 +22,7 @@ struct Coupled {
 
 /// The pose of the first lane and the rows of its general tasks.
 #[derive(Clone, Debug)]
-pub(super) struct Coupling {
+pub(super) struct CoupledGroup {
     /// The pose at which the tasks are evaluated.
     pub pose: Pose,
     model: ModelPose,
@@ -35,7 +35,7 @@ pub(super) fn is_quick(goal: &Goal) -> bool {
     matches!(goal, Goal::Position { .. } | Goal::Orientation { .. })
 }
 
-impl Coupling {
+impl CoupledGroup {
     /// Buffers for poses of this skeleton.
     pub fn new(skeleton: &Skeleton) -> Self {
         Self {

@@ -10,7 +10,7 @@ use super::task::{Goal, Task};
 use super::tree_algebra::{
     Q, add_scaled, conjugate, multiply, renormalize, rotate, rotation_gap, small_rotation, splat, zero,
 };
-use super::tree_coupling::{Coupling, is_quick};
+use super::tree_coupling::{CoupledGroup, is_quick};
 use super::tree_gate::Gate;
 use super::tree_kernel::{TreePlan, TreeStep};
 use super::tree_quadratic::add_rotation;
@@ -25,7 +25,7 @@ const COST_DAMPING: f64 = 0.05;
 /// Maximum number of rounds per step in which joints are stopped at their limits.
 const LIMIT_ROUNDS: usize = 3;
 /// Longest rotation of one joint per step, radians: the linear model is not valid beyond.
-const LONGEST_TURN: f64 = 1.0;
+const LONGEST_ROTATION: f64 = 1.0;
 /// The solver is stationary if a step lowers the cost by less than this share.
 const SMALL_GAIN: f64 = 1e-6;
 /// Pins are tightened if a step lowers the cost by less than this share.
@@ -52,7 +52,7 @@ pub(super) struct TreeRun<T> {
     /// The reference pose of the posture.
     reference: Locals<T>,
     before: Locals<T>,
-    coupling: Option<Coupling>,
+    coupling: Option<CoupledGroup>,
 }
 
 /// The input of a solve: settings, mechanism, the tasks of every lane, stopping criteria.
@@ -102,7 +102,8 @@ impl<T: Real> TreeRun<T> {
         let one = [1.0, 0.0, 0.0, 0.0].map(T::splat);
         let still = (vec![one; n], vec![zero(); n]);
         let targets = Targets::new(tasks, &slot_of);
-        let coupling = tasks.iter().any(|t| !is_quick(&t.goal)).then(|| Coupling::new(mechanism.skeleton()));
+        let coupling =
+            tasks.iter().any(|t| !is_quick(&t.goal)).then(|| CoupledGroup::new(mechanism.skeleton()));
         Self {
             step: TreeStep::new(n, loaded),
             plan,
@@ -208,11 +209,11 @@ impl<T: Real> TreeRun<T> {
         let (q, t) = (self.now.0[i], self.now.1[i]);
         let cut = |v: V<T>| {
             let square = dot(v, v);
-            let longest = T::splat(LONGEST_TURN);
+            let longest = T::splat(LONGEST_ROTATION);
             if longest.less(square) == 0 {
                 return v;
             }
-            scaled(v, T::splat(1.0) / (square.sqrt() * T::splat(1.0 / LONGEST_TURN)).max(T::splat(1.0)))
+            scaled(v, T::splat(1.0) / (square.sqrt() * T::splat(1.0 / LONGEST_ROTATION)).max(T::splat(1.0)))
         };
         match self.plan.freedom[i] {
             Freedom::Fixed => (q, t),

@@ -10,7 +10,7 @@ use super::import_options::ImportOptions;
 use super::known_axes::KnownAxesFile;
 use super::missing_rows::{MissingRows, RowFault};
 use crate::anatomy::JointLabel;
-use crate::math::{Quat, RawQuat, Transform, Vec3, median_of, same_hemisphere, slerp};
+use crate::math::{Quat, RawQuat, Transform, Vec3, median_of, same_hemisphere};
 use crate::memory_budget::{MemoryBudget, OverBudget};
 use crate::model::{Asset, Clip, Joint, JointId, Side, Skeleton, SkeletonError};
 use crate::report::{Warnings, shortened};
@@ -68,7 +68,7 @@ pub enum CsvError {
     Skeleton(#[from] SkeletonError),
 }
 
-/// What a header needs; other lines are not mended by it.
+/// What a header needs; other lines are not fixed by it.
 fn columns_hint(line: usize) -> &'static str {
     match line {
         1 => "\n  hint: use the columns `time` and `NAME.px` to `NAME.qw`, or `frame,time,joint,px` to `qw`",
@@ -167,11 +167,6 @@ fn joint(row: &[std::borrow::Cow<'_, str>]) -> Option<Transform> {
     }
     let rotation = Quat::try_new(RawQuat::new(v[6], v[3], v[4], v[5]), 1e-6)?;
     Some(Transform::new(rotation, Vec3::new(v[0], v[1], v[2])))
-}
-
-/// The transform at `share` of the path from one to the other.
-fn between(a: &Transform, b: &Transform, share: f64) -> Transform {
-    Transform::new(slerp(&a.rotation, &b.rotation, share), a.translation.lerp(&b.translation, share))
 }
 
 impl Table {
@@ -314,7 +309,7 @@ impl Table {
         let mut joints = Vec::with_capacity(count * n);
         for (before, share) in found.rows(&self.times) {
             let (a, b) = (&self.joints[before * n..][..n], &self.joints[(before + 1) * n..][..n]);
-            joints.extend(a.iter().zip(b).map(|(a, b)| between(a, b, share)));
+            joints.extend(a.iter().zip(b).map(|(a, b)| a.interpolated(b, share)));
         }
         let times = (0..count).map(|k| self.times[0] + found.usual * k as f64).collect();
         (self.times, self.joints) = (times, joints);

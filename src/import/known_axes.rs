@@ -75,6 +75,6 @@ impl KnownAxesFile {
         character.calibration = calibration;
         let clips = if raw.clip.frames() > 0 { vec![raw.clip] } else { Vec::new() };
         let (character, warnings) = (Arc::new(character), raw.warnings);
-        Ok(Asset { character, clips, meant: 0, warnings, beside: Vec::new(), observed: None })
+        Ok(Asset { character, clips, meant: 0, warnings, companions: Vec::new(), observed: None })
     }
 }

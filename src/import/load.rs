@@ -76,9 +76,6 @@ pub fn from_file(bytes: &[u8], path: &Path, options: &ImportOptions) -> Result<A
 }
 
 /// As [`from_file`], where a glTF or FBX document keeps the bytes without a copy.
-///
-/// # Errors
-/// An [`ImportError`] with the position in the file.
 pub(crate) fn from_shared(
     bytes: &Arc<Vec<u8>>,
     path: &Path,

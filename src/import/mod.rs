@@ -29,7 +29,6 @@ mod points;
 mod half_number;
 mod known_axes;
 mod rig_detection;
-mod one_body;
 mod reference_pose;
 mod length_unit;
 mod missing_rows;

@@ -136,11 +136,6 @@ impl Block {
     pub fn position(&self, lane: usize, id: JointId) -> Vec3 {
         self.joints[id.index()].position(lane)
     }
-
-    /// One frame as a pose.
-    pub fn pose(&self, lane: usize) -> ModelPose {
-        ModelPose::new(self.joints.iter().map(|j| j.lane(lane)).collect())
-    }
 }
 
 /// A clip prepared for forward kinematics in batches.

@@ -21,7 +21,7 @@ const HOVERS: f64 = 0.35;
 /// Heights, leg lengths, between which a clip hovers: below (5 mm for a person) a correction would only trade floating for
 /// penetration, and what is higher (4 cm) is a posture.
 const HOVER: [f64; 2] = [0.006, 0.05];
-/// Fewest planted soles, counted by frame, that tell a height.
+/// Fewest planted soles, counted by frame, that determine a height.
 const FEWEST: usize = 3;
 
 /// The height by which the scaled source is raised so that the target's soles are on the floor while the source's are flat;

@@ -74,12 +74,12 @@ pub struct Equations<'a> {
     time: &'a Timeline,
     legs: &'a [LegTerms],
     weights: Weights,
-    matrix: Matrix,
+    matrix: SystemMatrix,
 }
 
 /// The matrix of a clip.
 #[derive(Debug)]
-enum Matrix {
+enum SystemMatrix {
     /// The factored matrix of a cycle.
     Folded(FactoredBands<FOLDED>),
     /// The factored matrix of an open clip.
@@ -146,11 +146,11 @@ impl<'a> Equations<'a> {
     pub fn new(time: &'a Timeline, legs: &'a [LegTerms], length: f64, settings: &Settings) -> Self {
         let weights = Weights::new(settings, time, length);
         let matrix = match time.cycle {
-            true => Matrix::Folded(assembled(time, legs, &weights).factored()),
+            true => SystemMatrix::Folded(assembled(time, legs, &weights).factored()),
             false if time.unknowns() * size_of::<[[f64; OPEN]; WIDTH]>() <= KEPT => {
-                Matrix::Open(assembled(time, legs, &weights).factored())
+                SystemMatrix::Open(assembled(time, legs, &weights).factored())
             }
-            false => Matrix::Reassembled,
+            false => SystemMatrix::Reassembled,
         };
         Self { time, legs, weights, matrix }
     }
@@ -164,11 +164,11 @@ impl<'a> Equations<'a> {
         let mut x: Vec<[f64; WIDTH]> = frames.map(|f| self.side(f, raised, &bends)).collect();
         drop(bends);
         match &self.matrix {
-            Matrix::Reassembled => {
+            SystemMatrix::Reassembled => {
                 solve_once(x.as_flattened_mut(), WIDTH, |rows: Range<usize>| self.rows(rows))
             }
-            Matrix::Open(matrix) => matrix.solve(x.as_flattened_mut().as_chunks_mut::<1>().0),
-            Matrix::Folded(matrix) => {
+            SystemMatrix::Open(matrix) => matrix.solve(x.as_flattened_mut().as_chunks_mut::<1>().0),
+            SystemMatrix::Folded(matrix) => {
                 let mut folded = vec![[0.0]; WIDTH * time.unknowns()];
                 let of_frame = |f: usize| first_index(time, f)..first_index(time, f) + WIDTH;
                 for (f, x) in x.iter().enumerate() {
@@ -367,7 +367,7 @@ mod tests {
             let settings = Settings::default();
             let mut equations = Equations::new(&time, terms, 0.8, &settings);
             let kept = equations.solve(None);
-            equations.matrix = Matrix::Reassembled;
+            equations.matrix = SystemMatrix::Reassembled;
             let whole = assembled::<OPEN>(&time, terms, &equations.weights).factored();
             let side = (0..frames).flat_map(|f| equations.side(f, None, &equations.bends(None)));
             let mut expected: Vec<[f64; 1]> = side.map(|x| [x]).collect();

@@ -25,7 +25,7 @@ const RESTS: f64 = 0.011;
 const SLIDES: f64 = 0.1;
 /// Displacements below this are not applied, metres.
 const STILL: f64 = 1e-6;
-/// Largest bend that a knee may be given, radians: no knee is bent further than it is to correct a position on the ground.
+/// Largest bend that a knee may be given, radians: no knee is flexed further than it is to correct a position on the ground.
 const KEEP_BEND: f64 = 0.0;
 
 /// The correction of a foot.

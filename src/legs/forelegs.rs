@@ -23,7 +23,7 @@ use rayon::prelude::*;
 /// Displacement of the body that costs 1, leg lengths: so little that the shoulders stay where the trunk has them.
 const HELD: f64 = 1e-5;
 
-/// Upper bound of the stiffness of a straight front leg: the trunk of another animal carries the shoulders higher or lower, and the
+/// Upper bound of the stiffness of a straight front leg: the trunk of another animal holds the shoulders higher or lower, and the
 /// paws are on the floor all the same. With that of hind legs front paws hover by up to 8 cm.
 const STIFFNESS: f64 = 3.0;
 /// Share of the height by which the front legs are too long or too short that the body is displaced by; both pairs of legs bend for

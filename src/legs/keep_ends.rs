@@ -11,7 +11,7 @@ use crate::math::{Quat, Vec3};
 use crate::model::{JointId, Motion, Role, Side};
 
 /// The motion `after` with its ankles and wrists where `before` has them, by IK of legs and arms. A foot or hand keeps the
-/// world rotation that it had, changed only as it was itself rotated in its parent. A knee that is bent backwards, as far as it
+/// world rotation that it had, changed only as it was itself rotated in its parent. A knee that is flexed backwards, as far as it
 /// may be, keeps its bend: its foot then misses its place along the leg. Limbs with a joint that is `left` do not change;
 /// frames that are equal keep every bit.
 pub(crate) fn keep_ends(before: &Motion, after: Motion, left: impl Fn(JointId) -> bool) -> Motion {
@@ -45,8 +45,8 @@ pub(crate) fn keep_ends(before: &Motion, after: Motion, left: impl Fn(JointId) -
     write(after, &SolvedFrames { legs: &limbs, poses: &poses, body: &[], still: |f| still[f] })
 }
 
-/// The sides of knees and elbows, turned round where they are not those of the body: knees bend forwards, elbows backwards. A
-/// clip that is bent the wrong way throughout says nothing about the side.
+/// The sides of knees and elbows, reversed where they are not those of the body: knees bend forwards, elbows backwards. A
+/// clip that is flexed to the wrong side throughout says nothing about the side.
 fn anatomical(mut sides: Vec<Vec3>, limbs: &[&LimbChain], body: &CharacterBody) -> Vec<Vec3> {
     let Some(figure) = body.figure() else { return sides };
     let front = figure.left.cross(&figure.up);

@@ -12,7 +12,7 @@ use crate::kinematics::map_frames_towards;
 use crate::math::{Quat, Vec3, exp, same_hemisphere};
 use crate::model::{ModelPose, Motion};
 
-/// The motion with its neck bent where the head is in the floor, by a smooth upper envelope of the least angles.
+/// The motion with its neck bending where the head is in the floor, by a smooth upper envelope of the least angles.
 pub fn raise_head(
     mut motion: Motion,
     skin: &SupportPoints,
@@ -41,8 +41,8 @@ pub fn raise_head(
         let bend = bends[time.unknown(f)];
         if bend != Vec3::zeros() {
             let own = &mut motion.clip.rotations_mut(f)[head.pivot.index()];
-            let bent = exp(&bend) * *own;
-            *own = same_hemisphere(bent, own);
+            let rotated = exp(&bend) * *own;
+            *own = same_hemisphere(rotated, own);
         }
     }
     motion

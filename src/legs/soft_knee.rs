@@ -1,4 +1,4 @@
-//! Two-bone IK with a soft knee: near full extension the foot gives way instead of the knee popping.
+//! Two-bone IK with a soft knee: near full extension the foot yields instead of the knee popping.
 //!
 //! A straight knee would have to bend by degrees for millimetres of the foot. The length from hip to ankle therefore
 //! minimises `((bend - bend_0) / knee_bend)^2 + (e / foot_compliance)^2 (1 + (e / foot_stiffening)^2 / 2)` over the bend of the

@@ -39,7 +39,7 @@ pub fn write_flipping<S: Fn(usize) -> bool + Sync>(motion: Motion, solved: &Solv
     let (joints, frames) = (clip.joints(), clip.frames());
     // Rows of at least one translation, so that blocks of rotations and translations can be zipped.
     let (width, row_width) = (translated.len(), translated.len().max(1));
-    let (rotations, animated, positions) = clip.rotations_beside();
+    let (rotations, animated, positions) = clip.rotations_and_translations();
     let mut translations = vec![Vec3::zeros(); frames * row_width];
     /// Frames that share scratch poses.
     const BLOCK: usize = 64;

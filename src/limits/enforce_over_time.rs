@@ -1,10 +1,10 @@
 //! Brings every joint inside its range by the smallest and smoothest change of its rotation over time.
 //!
 //! A joint is three channels, two angles of swing and the twist ([`SwingTwist::angles`]), followed over time so that a
-//! twist past half a turn continues; their allowed values are convex, and `corrections` finds the change. Bringing
+//! twist past half a circle continues; their allowed values are convex, and `corrections` finds the change. Bringing
 //! each frame to its nearest inside instead stops a joint dead where it meets its bound. Parents come first: head
 //! and arms keep their world rotations when a trunk or a collar bone changes, as far as their own ranges allow. What the
-//! performer of a take did is no fault: [`keep_beside`] widens the range of each frame by it. Units: radians, hertz.
+//! performer of a take did is no fault: [`keep_relative`] widens the range of each frame by it. Units: radians, hertz.
 
 use super::limb_roll::roll_limbs;
 use super::widened_ranges::{LimitOptions, OUTSIDE, Ranges};
@@ -24,7 +24,7 @@ pub struct LimitReport {
     /// The largest angle outside, radians.
     pub excess: f64,
     /// The greatest change of a joint's rotation, radians.
-    pub turned: f64,
+    pub rotated: f64,
     /// The largest roll of an upper arm or a thigh, radians.
     pub rolled: f64,
     /// Joints left as they are, whole limbs: one of the limb is further outside its range than a body of its kind could be,
@@ -39,7 +39,7 @@ pub fn keep(
     joints: &[JointId],
     options: &LimitOptions,
 ) -> (Motion, LimitReport) {
-    keep_beside(motion, None, mechanism, joints, options)
+    keep_relative(motion, None, mechanism, joints, options)
 }
 
 /// As [`keep`], with limits that every frame widens by the rotations of `performed` in it: the take on the same skeleton, as
@@ -47,7 +47,7 @@ pub fn keep(
 ///
 /// # Panics
 /// If `performed` has other frames or joints.
-pub fn keep_beside(
+pub fn keep_relative(
     motion: Motion,
     performed: Option<&Clip>,
     mechanism: &Mechanism,
@@ -94,7 +94,7 @@ pub fn keep_beside(
             false => rotations,
         };
         for (f, rotation) in rotations.unwrap_or_default().into_iter().enumerate() {
-            kept.turned = kept.turned.max(original.rotations(f)[id.index()].angle_to(&rotation));
+            kept.rotated = kept.rotated.max(original.rotations(f)[id.index()].angle_to(&rotation));
             motion.clip.rotations_mut(f)[id.index()] = rotation;
         }
     }

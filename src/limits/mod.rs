@@ -8,6 +8,6 @@ mod enforce_over_time;
 mod limb_roll;
 mod widened_ranges;
 
-pub(crate) use enforce_over_time::keep_beside;
+pub(crate) use enforce_over_time::keep_relative;
 pub use enforce_over_time::{LimitReport, keep};
 pub use widened_ranges::LimitOptions;

@@ -110,7 +110,7 @@ impl Ranges<'_> {
 /// Whether the range of a joint was set for this character.
 fn overridden(motion: &Motion, id: JointId) -> bool {
     let rig = &motion.character.rig;
-    rig.role(id).is_some_and(|role| rig.told_mobility(role).is_some())
+    rig.role(id).is_some_and(|role| rig.mobility_override(role).is_some())
 }
 
 /// Bisection steps for the share of the performer's excess: to 1e-9 of it.
@@ -161,7 +161,7 @@ impl JointRange<'_> {
     }
 }
 
-/// The angles of every frame, the twist without jumps of a whole turn.
+/// The angles of every frame, the twist without jumps of a whole circle.
 pub(super) fn followed(limit: &SwingTwist, rotations: &[Quat]) -> Vec<[f64; 3]> {
     let mut near = 0.5 * (limit.twist.low + limit.twist.high);
     let follow = |q: &Quat| {

@@ -1,6 +1,6 @@
 //! Rigid transforms: a rotation followed by a translation.
 
-use super::{Mat4, Quat, Vec3};
+use super::{Mat4, Quat, Vec3, slerp};
 use std::ops::Mul;
 
 /// A rotation followed by a translation: `p -> rotation * p + translation`.
@@ -60,6 +60,12 @@ impl Transform {
         let mut m = self.rotation.to_homogeneous();
         m.fixed_view_mut::<3, 1>(0, 3).copy_from(&self.translation);
         m
+    }
+
+    /// The transform at `share` of the path to `other`: [`slerp`] of the rotation, a straight line of the translation.
+    pub fn interpolated(&self, other: &Self, share: f64) -> Self {
+        let translation = self.translation.lerp(&other.translation, share);
+        Self { rotation: slerp(&self.rotation, &other.rotation, share), translation }
     }
 
     /// Whether every number is finite.

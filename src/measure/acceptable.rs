@@ -15,7 +15,7 @@ pub const SLIDE: f64 = 0.05;
 pub const SLIP: f64 = 0.2;
 /// Depth of the feet, metres. Source: the tolerance of Holosoma's evaluation (`penetration_tolerance` of `eval_retargeting.py`).
 pub const FOOT_DEPTH: f64 = 0.01;
-/// Depth of the skin of the body, metres. Chosen: about how far soft flesh gives way under a sitting body, which no mesh does.
+/// Depth of the skin of the body, metres. Chosen: about how far soft flesh yields under a sitting body, which no mesh does.
 /// Seen: good 0.01, faults 0.034.
 pub const SKIN_DEPTH: f64 = 0.03;
 /// Share of the time of contact in which the body floats. Chosen: labels end by whole frames, and two of 30 Hz are a tenth of a
@@ -39,7 +39,7 @@ pub const LIMB: f64 = 10.0 * DEGREE;
 /// Difference from the bend of the take's knee at its greatest. Chosen: a single frame may differ by half more than [`LIMB`].
 /// Seen: good 10.6 degrees, faults 15.5.
 pub const KNEE: f64 = 15.0 * DEGREE;
-/// Bend of a leg that is straight in the take. Chosen: a bent knee is seen first where it should be straight; by 3 degrees it
+/// Bend of a leg that is straight in the take. Chosen: a flexed knee is seen first where it should be straight; by 3 degrees it
 /// leaves the line between hip and ankle by 1 cm. Seen: good 0.7 degrees.
 pub const STRAIGHT_LEG: f64 = 3.0 * DEGREE;
 /// Height of a planted joint against the take's, metres. Chosen: about the thickness of a sole. Seen: good 0.02, faults 0.022.
@@ -61,12 +61,12 @@ pub const FLIGHT_HEIGHT: f64 = 0.3;
 /// 29.
 pub const FOOT: f64 = 10.0 * DEGREE;
 /// Angle between head or neck and the take's, and between a finger's joint and the take's, at the 95th percentile. Chosen: as of a
-/// [`LIMB`]; nothing that retargeting corrects turns them.
+/// [`LIMB`]; nothing that retargeting corrects rotates them.
 pub const HEAD_AND_FINGERS: f64 = 10.0 * DEGREE;
 /// Angle between a free hand and the take's, at its 95th percentile. Chosen: as of a [`LIMB`]; the readings of people that its
 /// source compares are of wrists too.
 pub const HAND: f64 = 10.0 * DEGREE;
-/// Growth of a limb's turn in one frame. Chosen: in a frame of 30 Hz it is 150 degrees a second more than the take has around
+/// Growth of a limb's rotation in one frame. Chosen: in a frame of 30 Hz it is 150 degrees a second more than the take has around
 /// it. Seen: good 4.0 degrees, faults 5.3.
 pub const POP: f64 = 5.0 * DEGREE;
 /// Share of touches lost. Chosen: what is demanded of retargeting here is four of five. Seen: good 0, faults 0.46.

@@ -14,7 +14,7 @@ use std::ops::Range;
 
 /// Sampling rate, hertz: a touch that matters lasts longer than its period.
 const SAMPLES: f64 = 15.0;
-/// A hand nearer than this to another part touches it, metres. Chosen: its capsule is the palm's, and bent fingers reach about so far
+/// A hand nearer than this to another part touches it, metres. Chosen: its capsule is the palm's, and flexed fingers reach about so far
 /// beyond it.
 const TOUCH: f64 = 0.04;
 /// A touch is kept if the distance grows by less than this, metres: beyond it one sees between hand and body.

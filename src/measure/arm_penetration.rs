@@ -59,7 +59,8 @@ impl ArmSkin {
                 }
             }
         }
-        let standing_body: Vec<Segment> = body.iter().map(|capsule| Segment::of(capsule, standing)).collect();
+        let standing_body: Vec<BodySegment> =
+            body.iter().map(|capsule| BodySegment::of(capsule, standing)).collect();
         arms.retain(|v| !inside(&standing_body, &v.place(standing)));
         let stride = arms.len().div_ceil(VERTICES).max(1);
         Self { arms: arms.into_iter().step_by(stride).collect(), body }
@@ -72,20 +73,21 @@ impl ArmSkin {
 
     /// The share of the arms' vertices inside the body.
     pub fn share_inside(&self, model: &ModelPose) -> f64 {
-        let body: Vec<Segment> = self.body.iter().map(|capsule| Segment::of(capsule, model)).collect();
+        let body: Vec<BodySegment> =
+            self.body.iter().map(|capsule| BodySegment::of(capsule, model)).collect();
         let count = self.arms.iter().filter(|v| inside(&body, &v.place(model))).count();
         count as f64 / self.arms.len().max(1) as f64
     }
 }
 
 /// A capsule in a pose: its segment in model space.
-struct Segment {
+struct BodySegment {
     from: Vec3,
     along: Vec3,
     radius: f64,
 }
 
-impl Segment {
+impl BodySegment {
     fn of(capsule: &Capsule, model: &ModelPose) -> Self {
         let [from, to] = capsule.ends(model);
         Self { from, along: to - from, radius: capsule.radius }
@@ -98,6 +100,6 @@ impl Segment {
     }
 }
 
-fn inside(body: &[Segment], p: &Vec3) -> bool {
+fn inside(body: &[BodySegment], p: &Vec3) -> bool {
     body.iter().any(|segment| segment.contains(p))
 }

@@ -5,8 +5,7 @@ use super::contact_series::{ContactSeries, contact_series};
 use super::flight_height::flight_height;
 use super::foot_contact::{contact, floats, foot_depths, foot_slides, published};
 use super::hands_error::hands;
-use super::label_agreement::agreement;
-use super::legs::legs;
+use super::legs::{LEAST_STEP, legs};
 use super::limb_comparison::both_sides;
 use super::measure_entry::metric;
 use super::metric_context::MetricContext;
@@ -15,6 +14,7 @@ use super::not_judged::of_bodies;
 use super::robot_measures::robot;
 use super::samples::Samples;
 use super::statistics::rms;
+use crate::contacts::{ContactOptions, detect};
 use crate::model::{Contacts, Motion};
 use crate::report::{Metric, Series};
 
@@ -53,11 +53,8 @@ pub fn assess(
     assess_falling(context, motion, contacts, copy, GRAVITY).0
 }
 
-/// Third differences that a still body may have, metres of the common height: single precision keeps a joint at the end of ten
-/// others within 1e-6 m, of which third differences are four times as much. A hundredth of a millimetre cannot be seen.
-pub const LEAST_STEP: f64 = 1e-5;
 /// The rotation from one frame to the next that a still joint may have, radians: files with three digits of degrees keep 2e-5.
-const LEAST_TURN: f64 = 1e-3;
+const LEAST_ROTATION: f64 = 1e-3;
 
 /// As [`assess`], for a body that falls with `gravity`, m/s^2.
 fn assess_falling(
@@ -86,7 +83,8 @@ fn assess_falling(
             }
         }
         let least_jerk = LEAST_STEP * samples.rate.powi(3);
-        for (ratio, of, least) in [("jerk_ratio", "jerk", least_jerk), ("turn_ratio", "turn_max", LEAST_TURN)]
+        for (ratio, of, least) in
+            [("jerk_ratio", "jerk", least_jerk), ("turn_ratio", "turn_max", LEAST_ROTATION)]
         {
             let value = |m: &Metric| Some(m.value).zip(m.copy);
             if let Some((own, copy)) = made.metrics.iter().find(|m| m.name == of).and_then(value) {
@@ -104,7 +102,7 @@ fn assess_falling(
 ///
 /// # Panics
 /// Where the motion belongs to another character.
-pub fn assess_beside(
+pub fn assess_against(
     context: &MetricContext,
     motion: &Motion,
     contacts: Option<&Contacts>,
@@ -252,4 +250,31 @@ fn roughness(own: &Samples, copy: &Samples) -> Option<Metric> {
     let inner = (1..frames - 1).flat_map(|f| (0..width).map(move |e| (f, e)));
     let size = rms(inner.map(|(f, e)| second(f, e).norm_squared())) * own.rate * own.rate;
     Some(metric("correction_roughness", size))
+}
+
+// Precision, recall and F1 of contact labels against those detected on the motion.
+
+/// How well the labels that are found on `motion` agree with `expected`, over all frames and the parts that both know.
+///
+/// The ground is that of `expected`, so that feet off that ground count as floating.
+fn agreement(motion: &Motion, expected: &Contacts) -> Vec<Metric> {
+    let options = ContactOptions { ground: Some(expected.ground), ..ContactOptions::default() };
+    let found = detect(motion, &options);
+    let (mut both, mut found_only, mut missed) = (0usize, 0usize, 0usize);
+    let known: Vec<_> = found.parts().collect();
+    for part in expected.parts().filter(|p| known.contains(p)) {
+        for frame in 0..motion.clip.frames() {
+            match (found.rests(part, frame), expected.rests(part, frame)) {
+                (true, true) => both += 1,
+                (true, false) => found_only += 1,
+                (false, true) => missed += 1,
+                (false, false) => {}
+            }
+        }
+    }
+    let share = |of: usize| if of == 0 { 1.0 } else { both as f64 / of as f64 };
+    let (precision, recall) = (share(both + found_only), share(both + missed));
+    let sum = precision + recall;
+    let f1 = if sum > 0.0 { 2.0 * precision * recall / sum } else { 0.0 };
+    vec![metric("contact_precision", precision), metric("contact_recall", recall), metric("contact_f1", f1)]
 }

@@ -1,5 +1,5 @@
 //! How much higher than its take a body is above the floor while nothing rests on it: where both roll through the air, neither
-//! falls as bodies do, and only this tells them apart.
+//! falls as bodies do, and only this distinguishes them.
 //!
 //! Heights are those of the lowest point of soles and capsules, measured alike on both bodies; the take's are scaled by the ratio
 //! of leg lengths, as its path is. Units: metres of the common height.
@@ -7,22 +7,12 @@
 use super::measure_entry::metric;
 use super::metric_context::MetricContext;
 use super::samples::Samples;
-use crate::body::BodyPart;
 use crate::math::percentile;
-use crate::model::{Contacts, ModelPose};
+use crate::model::Contacts;
 use crate::report::{Metric, Series};
 
 /// The fewest frames that a percentile is taken of.
 const FEWEST: usize = 5;
-
-/// The height of the lowest sole, or other part of the body, of a pose, metres; infinite of a body without legs.
-pub fn lowest(context: &MetricContext, model: &ModelPose) -> f64 {
-    let soles = context.points().iter().map(|p| model.joint(p.joint).point(&p.at).y - p.radius);
-    // The capsule of a foot is thicker than the foot.
-    let others = context.body.capsules().iter().filter(|c| !matches!(c.part, BodyPart::Foot(_)));
-    let others = others.flat_map(|c| c.ends(model).map(|end| end.y - c.radius));
-    soles.chain(others).fold(f64::INFINITY, f64::min)
-}
 
 /// The measure and its time series, NaN where something rests; none where the body is never in the air.
 pub fn flight_height(

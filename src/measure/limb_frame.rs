@@ -105,7 +105,7 @@ impl LimbFrame {
         [of(&l, 0), of(&l, 1), of(&r, 0), of(&r, 1), of(&a, 0), of(&a, 1), of(&b, 0), of(&b, 1)]
     }
 
-    /// The angle by which a knee is bent.
+    /// The angle by which a knee is flexed.
     pub fn bend(&self, side: usize) -> f64 {
         let [hip, knee, ankle, _] = self.legs[side];
         angle_between(&(knee - hip), &(ankle - knee))

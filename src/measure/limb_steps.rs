@@ -1,6 +1,6 @@
-//! Single frames in which a limb turns faster than the take's, and the orientation of feet in the air and of hands.
+//! Single frames in which a limb rotates faster than the take's, and the orientation of feet in the air and of hands.
 //!
-//! Compared with the direct transfer, whose limbs, feet and hands turn as those of the take. Units: radians.
+//! Compared with the direct transfer, whose limbs, feet and hands rotate as those of the take. Units: radians.
 
 use super::arm_contacts::ArmContacts;
 use super::limb_comparison::{LimbComparison, MetricsAndSeries, both_sides, with_copy};
@@ -16,7 +16,7 @@ const FEWEST: usize = 5;
 /// The greatest growth of the turn of an arm or leg bone per frame over that of the direct transfer, in the frame or its neighbours.
 pub fn pops(limbs: &LimbComparison) -> MetricsAndSeries {
     let bones = |frame: &LimbFrame| frame.limbs();
-    let turn = |track: &[LimbFrame], f: usize, k: usize| {
+    let rotation = |track: &[LimbFrame], f: usize, k: usize| {
         let [a, b] = [f - 1, f].map(|f| bones(&track[f])[k]);
         if a.norm() > 0.0 && b.norm() > 0.0 { angle_between(&a, &b) } else { 0.0 }
     };
@@ -26,8 +26,8 @@ pub fn pops(limbs: &LimbComparison) -> MetricsAndSeries {
             let growth = |f: usize| {
                 let of_bone = |k: usize| {
                     let around = f.saturating_sub(1).max(1)..(f + 2).min(limbs.frames);
-                    let allowed = around.map(|g| turn(&limbs.copy, g, k)).fold(0.0, f64::max);
-                    turn(&limbs.own, f, k) - allowed
+                    let allowed = around.map(|g| rotation(&limbs.copy, g, k)).fold(0.0, f64::max);
+                    rotation(&limbs.own, f, k) - allowed
                 };
                 of_bone(first + 2 * side).max(of_bone(first + 2 * side + 1)).max(0.0)
             };

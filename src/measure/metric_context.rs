@@ -80,11 +80,6 @@ impl MetricContext {
         Some(self.body.sole_height()? * self.scale)
     }
 
-    /// Whether it was made for `character`.
-    pub fn is_of(&self, character: &Arc<Character>) -> bool {
-        Arc::ptr_eq(self.character(), character)
-    }
-
     /// The point masses that stand for the body; none of bodies that do not walk on two legs.
     pub fn particles(&self) -> &[PointMass] {
         self.body.point_masses()

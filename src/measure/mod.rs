@@ -17,7 +17,6 @@ mod catalogue;
 mod statistics;
 mod contact_series;
 mod foot_contact;
-mod label_agreement;
 mod nonnegative_least_squares;
 mod momentum;
 mod comparison;
@@ -37,7 +36,7 @@ mod verdict;
 mod not_judged;
 mod summary;
 
-pub(crate) use assess::assess_beside;
+pub(crate) use assess::assess_against;
 pub use assess::{Assessment, assess};
 pub use catalogue::MEASURES;
 pub use change::change;
@@ -58,13 +57,5 @@ pub(crate) use units::{quantity, shown};
 pub(crate) use verdict::add_words;
 pub use verdict::{Judgement, Reading, Verdict};
 
-#[cfg(test)]
-mod fault_scene;
-#[cfg(test)]
-mod fault_tests;
-#[cfg(test)]
-mod fault_tests_of_legs;
-#[cfg(test)]
-mod fault_tests_of_motion;
 #[cfg(test)]
 mod tests;

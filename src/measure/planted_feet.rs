@@ -112,17 +112,17 @@ impl LimbComparison {
     /// The speed at which stances wander off along the floor: what noise and rolling leave is gone between the ends of a stance, but
     /// not a steady slide, which [`SLIP`](super::acceptable::SLIP) allows.
     fn drift(&self, track: &[LimbFrame], planted: &[PlantedJoint], scale: f64) -> f64 {
-        let (mut way, mut steps) = (0.0, 0);
+        let (mut path, mut steps) = (0.0, 0);
         for stance in planted {
             for stay in stance.frames.chunk_by(|a, b| a + 1 == *b) {
                 let (first, last) = (stay[0] - 1, stay[stay.len() - 1]);
                 let moved = |track: &[LimbFrame]| stance.at(track, last) - stance.at(track, first);
                 let beyond = (moved(track) - moved(&self.source)) * scale;
-                way += libm::hypot(beyond.x, beyond.z);
+                path += libm::hypot(beyond.x, beyond.z);
                 steps += stay.len();
             }
         }
-        way * self.rate / steps.max(1) as f64
+        path * self.rate / steps.max(1) as f64
     }
 
     /// The heights of planted joints above those of the source less their median, by stance and frame. `tilt` is the slope of the

@@ -2,9 +2,9 @@
 //!
 //! Taken in one pass over the frames, in parallel blocks. Space: model space. Units: metres of the common height for positions, the figure's own for momentum; radians, seconds.
 
-use super::flight_height::lowest;
 use super::metric_context::MetricContext;
 use super::statistics::mean;
+use crate::body::BodyPart;
 use crate::kinematics::forward;
 use crate::math::Vec3;
 use crate::model::{JointId, ModelPose, Motion, Role};
@@ -256,6 +256,15 @@ impl Masses {
         self.spins.push(spin * (0.5 * self.per_second));
         self.torques.push(torque * (self.per_second * self.per_second));
     }
+}
+
+/// The height of the lowest sole, or other part of the body, of a pose, metres; infinite of a body without legs.
+fn lowest(context: &MetricContext, model: &ModelPose) -> f64 {
+    let soles = context.points().iter().map(|p| model.joint(p.joint).point(&p.at).y - p.radius);
+    // The capsule of a foot is thicker than the foot.
+    let others = context.body.capsules().iter().filter(|c| !matches!(c.part, BodyPart::Foot(_)));
+    let others = others.flat_map(|c| c.ends(model).map(|end| end.y - c.radius));
+    soles.chain(others).fold(f64::INFINITY, f64::min)
 }
 
 #[cfg(test)]

@@ -1,12 +1,16 @@
 //! What measures promise: closed forms on motions made for it, and what must not change them.
 
+mod fault_scene;
+mod faults_of_arms_and_skin;
+mod faults_of_legs;
+mod faults_of_motion;
 mod robots;
 
 use posemill::body::COMMON_HEIGHT;
 use posemill::body::CharacterBody;
 use posemill::import::{self, ImportOptions};
 use posemill::math::{Quat, Vec3, exp};
-use posemill::measure::{Assessment, MetricContext, assess, assess_beside, change};
+use posemill::measure::{Assessment, MetricContext, assess, assess_against, change};
 use posemill::model::{Character, Clip, ContactPart, Contacts, Hold, JointId, Motion, Role, Side};
 use std::sync::Arc;
 
@@ -364,7 +368,7 @@ fn a_kick_of_one_leg_is_found_in_its_second_and_on_its_side() {
     let kicked = Motion { clip, ..take.clone() };
     let made = {
         let context = MetricContext::new(&take.character);
-        assess_beside(&context, &kicked, take.contacts.as_ref(), (&context, &take), &take)
+        assess_against(&context, &kicked, take.contacts.as_ref(), (&context, &take), &take)
     };
     let worst = |name: &str| {
         let series = made.series.iter().find(|s| s.name == name).unwrap_or_else(|| panic!("{name}"));

@@ -10,7 +10,7 @@ use crate::math::Vec3;
 const CLUSTER: usize = 48;
 /// A cluster is far beyond this many of its radii (Barill et al. 2018: 2 for points, which errs by some thousandths).
 const FAR: f64 = 2.0;
-/// Above this a point is inside: half way between 0 outside and 1 inside.
+/// Above this a point is inside: midway between 0 outside and 1 inside.
 const INSIDE: f64 = 0.5;
 
 /// Triangles of a skin, in clusters; corners are indices of vertices.

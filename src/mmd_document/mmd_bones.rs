@@ -89,7 +89,7 @@ const SAME_PLACE: f64 = 8e-4;
 /// * A bone that copies the whole rotation of another one at the same place (`左足D`), below it: it follows also if only the other is
 ///   animated.
 /// * The upper body (`上半身`) below the lower body (`下半身`), which are siblings in files: then the lower body is the hips, which
-///   carry spine and legs, as in other programs.
+///   are parents of spine and legs, as in other programs.
 pub fn attach(bones: &mut [MmdBone]) {
     for bone in bones.iter_mut() {
         bone.above = bone.parent;

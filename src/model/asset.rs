@@ -18,7 +18,7 @@ pub struct Asset {
     /// Sidecar files in the same folder that were read with it, except [`Document::resources`]: name and content.
     ///
     /// [`Document::resources`]: super::Document::resources
-    pub beside: Vec<(String, Arc<[u8]>)>,
+    pub companions: Vec<(String, Arc<[u8]>)>,
     /// The points or markers that the file states instead of rotations, for previews.
     pub observed: Option<ObservedPoints>,
 }

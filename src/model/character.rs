@@ -50,14 +50,14 @@ impl Character {
     /// The reference pose for retargeting, in model space: the user-specified or estimated one, else the bind pose,
     /// else the rest pose.
     pub fn calibration_pose(&self) -> ModelPose {
-        let told = self.calibration.as_ref().map(|c| &c.pose);
-        told.or(self.bind.as_ref()).cloned().unwrap_or_else(|| self.skeleton().rest_model_pose())
+        let calibration = self.calibration.as_ref().map(|c| &c.pose);
+        calibration.or(self.bind.as_ref()).cloned().unwrap_or_else(|| self.skeleton().rest_model_pose())
     }
 
     /// The origin of [`Character::calibration_pose`].
     pub fn calibration_source(&self) -> CalibrationSource {
         match (&self.calibration, &self.bind) {
-            (Some(told), _) => told.from,
+            (Some(calibration), _) => calibration.from,
             (None, Some(_)) => CalibrationSource::Bind,
             (None, None) => CalibrationSource::Rest,
         }

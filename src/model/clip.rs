@@ -123,7 +123,7 @@ impl Clip {
     }
 
     /// All local rotations, mutable, with the translated joints and their translations (frame-major), read-only.
-    pub fn rotations_beside(&mut self) -> (&mut [Quat], &[JointId], &[Vec3]) {
+    pub fn rotations_and_translations(&mut self) -> (&mut [Quat], &[JointId], &[Vec3]) {
         (&mut self.rotations, &self.translated, &self.translations)
     }
 

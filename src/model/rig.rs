@@ -91,7 +91,7 @@ impl Rig {
     }
 
     /// The user-specified range of motion for the joint of `role`; without one the published human range applies.
-    pub fn told_mobility(&self, role: Role) -> Option<&Mobility> {
+    pub fn mobility_override(&self, role: Role) -> Option<&Mobility> {
         self.mobilities.get(&role)
     }
 

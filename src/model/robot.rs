@@ -9,7 +9,7 @@
 use super::{Joint, JointId, Skeleton, SkeletonError};
 use crate::math::{Quat, RawQuat, Transform, Vec3};
 
-/// Model space (Y up, facing +Z) from the robot's world (Z up, facing +X): a third of a turn about (1, 1, 1), exactly.
+/// Model space (Y up, facing +Z) from the robot's world (Z up, facing +X): a third of a circle about (1, 1, 1), exactly.
 pub(crate) fn model_from_world() -> Quat {
     Quat::new_unchecked(RawQuat::new(0.5, -0.5, -0.5, -0.5))
 }

@@ -30,7 +30,7 @@ pub enum NoRobotMotion {
     /// The character is none.
     #[error("the character is no robot\n  hint: use a robot model (MJCF or URDF)")]
     NoRobot,
-    /// A joint rotates in another way than its hinge.
+    /// A joint rotates otherwise than its hinge.
     #[error(
         "frame {frame}: the joint `{joint}` rotates by {degrees:.2} degrees beside its hinge\n  hint: leave out the stages after `retarget` that move joints freely"
     )]
@@ -75,8 +75,8 @@ impl RobotMotion {
             let value = |(hinge, &joint): (&super::Hinge, &JointId)| {
                 let moved = skeleton.joint(joint).rest.inverse() * local(joint);
                 let angle = twist_angle(&moved.rotation, &hinge.axis);
-                let beside = (hinge.rotation(hinge.zero + angle).inverse() * moved.rotation).angle();
-                let free = if slides.contains(&joint) { moved.rotation.angle() } else { beside };
+                let deviation = (hinge.rotation(hinge.zero + angle).inverse() * moved.rotation).angle();
+                let free = if slides.contains(&joint) { moved.rotation.angle() } else { deviation };
                 if free > OFF_HINGE {
                     let joint = skeleton.joint(joint).name.clone();
                     return Err(NoRobotMotion::OffHinge { frame, joint, degrees: free.to_degrees() });
@@ -106,7 +106,7 @@ impl RobotMotion {
         Ok(result)
     }
 
-    /// Appends a frame: the base's quaternion in the hemisphere of the last, hinges without range within half a turn of it.
+    /// Appends a frame: the base's quaternion in the hemisphere of the last, hinges without range within half a circle of it.
     fn push(&mut self, robot: &Robot, base: Transform, values: &[f64]) {
         let last = self.base.last().map_or(Quat::identity(), |b| b.rotation);
         self.base.push(Transform { rotation: same_hemisphere(base.rotation, &last), ..base });
@@ -119,7 +119,7 @@ impl RobotMotion {
         }
     }
 
-    /// The clip of the robot's skeleton that moves in this way.
+    /// The clip of the robot's skeleton that moves so.
     ///
     /// # Panics
     /// If the values are not those of this robot.
@@ -155,10 +155,10 @@ impl RobotMotion {
     }
 }
 
-/// The angle, or one that is whole turns from it, that is inside of the range if there is one.
+/// The angle, or one that differs by whole circles, that is inside of the range if there is one.
 fn within(angle: f64, range: Option<[f64; 2]>) -> f64 {
     let Some([low, high]) = range else { return angle };
-    let turned = [angle, angle - TAU, angle + TAU];
+    let equivalent = [angle, angle - TAU, angle + TAU];
     let outside = |a: &f64| (low - a).max(a - high).max(0.0);
-    turned.into_iter().min_by(|a, b| outside(a).total_cmp(&outside(b))).unwrap_or(angle)
+    equivalent.into_iter().min_by(|a, b| outside(a).total_cmp(&outside(b))).unwrap_or(angle)
 }

@@ -174,9 +174,6 @@ impl FromStr for Role {
     type Err = String;
 
     /// Parses the `Display` form.
-    ///
-    /// # Errors
-    /// A message that quotes the text, if it is not a role.
     fn from_str(text: &str) -> Result<Self, String> {
         let unknown = || format!("`{text}` is no role");
         let number = |n: &str| n.parse::<u8>().map_err(|_| unknown());

@@ -73,7 +73,7 @@ impl Rank {
 
 /// A measure that some clip has.
 #[derive(Clone, Debug)]
-struct Column {
+struct MeasureColumn {
     name: String,
     unit: String,
     largest: f64,
@@ -88,7 +88,7 @@ struct Column {
 pub struct BatchPage {
     title: String,
     ranks: Vec<Rank>,
-    columns: Vec<Column>,
+    columns: Vec<MeasureColumn>,
     has_series: bool,
     failed: usize,
     over: usize,
@@ -117,7 +117,7 @@ impl BatchPage {
             let size = if m.value.is_finite() { m.value.abs() } else { 0.0 };
             let at = self.columns.iter().position(|c| c.name == m.name).unwrap_or_else(|| {
                 let (name, unit) = (m.name.clone(), m.unit.clone());
-                self.columns.push(Column { name, unit, largest: 0.0, limited: false, over: 0 });
+                self.columns.push(MeasureColumn { name, unit, largest: 0.0, limited: false, over: 0 });
                 self.columns.len() - 1
             });
             let column = &mut self.columns[at];
@@ -131,8 +131,9 @@ impl BatchPage {
     /// none has one, in the order of the catalogue, followed by measurements of stages.
     fn shown(&self) -> Vec<(&str, Unit)> {
         let limits = self.columns.iter().any(|c| c.limited);
-        let mut shown: Vec<&Column> = self.columns.iter().filter(|c| c.limited || !limits).collect();
-        let known = |c: &Column| MEASURES.iter().position(|m| m.name == c.name).unwrap_or(MEASURES.len());
+        let mut shown: Vec<&MeasureColumn> = self.columns.iter().filter(|c| c.limited || !limits).collect();
+        let known =
+            |c: &MeasureColumn| MEASURES.iter().position(|m| m.name == c.name).unwrap_or(MEASURES.len());
         shown.sort_by_key(|c| (Reverse(c.over), known(c)));
         shown.iter().take(COLUMNS).map(|c| (c.name.as_str(), Unit::of(&c.unit, c.largest))).collect()
     }

@@ -27,14 +27,14 @@ const SCRIPTS: [&str; 4] = [
 
 /// The content of the player, and sentences on what had to be omitted.
 #[derive(Clone, Debug)]
-pub(super) struct Scene {
+pub(super) struct PageScene {
     /// As [`Store::with`] packs it.
     pub(super) text: String,
     pub(super) cuts: Vec<String>,
 }
 
 /// The scene of these motions.
-pub(super) fn scene(shown: &[Shown]) -> Scene {
+pub(super) fn scene(shown: &[Shown]) -> PageScene {
     let clips = shown.iter().flat_map(|s| s.source.into_iter().chain(s.unperformed).chain([s.result]));
     let motions: Vec<&Motion> = clips.collect();
     let mut characters: Vec<&Arc<Character>> = Vec::new();
@@ -86,7 +86,7 @@ pub(super) fn scene(shown: &[Shown]) -> Scene {
         .collect();
     cuts.dedup();
     let script: String = SCRIPTS.map(bare).concat();
-    Scene { text: store.with(&json!({ "characters": packed, "takes": takes, "script": script })), cuts }
+    PageScene { text: store.with(&json!({ "characters": packed, "takes": takes, "script": script })), cuts }
 }
 
 fn ordinal(n: usize) -> String {

@@ -1,4 +1,4 @@
-//! A clip of a page, beside its take.
+//! A clip of a page, with its take.
 
 use crate::model::Motion;
 

@@ -1,7 +1,6 @@
 //! Stages that help a finished clip: each is tried on the clip, as a pipeline would run it, and named only if what it is for gets
 //! better and nothing else gets worse.
 
-use super::run_job::same_frames;
 use crate::contacts::{ContactOptions, detect};
 use crate::measure::{Assessment, Reading};
 use crate::model::Motion;
@@ -69,7 +68,7 @@ fn harms(before: &[Reading], after: &[Reading], cured: &str) -> bool {
     after.iter().filter(|m| m.name != cured).any(|m| crosses(m) || worse(m))
 }
 
-/// The result after a stage with its default keys, beside the direct transfer of its take; `None` where the stage cannot work on it.
+/// The result after a stage with its default keys, compared with the direct transfer of its take; `None` where the stage cannot work on it.
 fn with(stage: &str, result: &Motion, plain: Option<&Motion>) -> Option<Motion> {
     let written = STAGES.iter().find(|entry| entry.name == stage)?.read(&[]).ok()?;
     let setting = Setting::new(Arc::clone(&result.character), "");
@@ -78,6 +77,12 @@ fn with(stage: &str, result: &Motion, plain: Option<&Motion>) -> Option<Motion> 
     let ready = written.resolve(&setting).ok()?;
     let plain = plain.filter(|plain| ready.needs_plain() && same_frames(plain, result));
     ready.apply_beside(Motion { contacts, ..result.clone() }, plain, &mut Report::default()).ok()
+}
+
+/// Whether two motions have the same joints and frames.
+pub(super) fn same_frames(a: &Motion, b: &Motion) -> bool {
+    let of = |motion: &Motion| (motion.clip.joints(), motion.clip.frames(), motion.clip.sample_rate);
+    of(a) == of(b)
 }
 
 #[cfg(test)]

@@ -41,9 +41,6 @@ pub struct Collision {
 }
 
 /// The format of an output that the user named.
-///
-/// # Errors
-/// [`PlanError::Extension`].
 pub(crate) fn output_format(path: &Path) -> Result<OutputFormat, PlanError> {
     let extension = path.extension().unwrap_or_default().to_string_lossy();
     let allowed = || export::FORMATS.iter().map(|f| format!("`.{}`", f.name)).collect::<Vec<_>>().join(", ");

@@ -80,6 +80,4 @@ pub use section_values::Units;
 pub use standard::save;
 
 #[cfg(test)]
-mod judged_tests;
-#[cfg(test)]
 mod tests;

@@ -275,17 +275,17 @@ fn load_character(
         false => Arc::new(Character { rig, ..(*asset.character).clone() }),
     };
     // Its own clips are not played.
-    let mut told = Warnings::new();
-    asset.warnings.iter().filter(|w| w.code != import::SCALE_ANIMATED).for_each(|w| told.push(w.clone()));
+    let mut kept = Warnings::new();
+    asset.warnings.iter().filter(|w| w.code != import::SCALE_ANIMATED).for_each(|w| kept.push(w.clone()));
     let mut warnings = Warnings::new();
-    warnings.extend_from(told, path);
+    warnings.extend_from(kept, path);
     Some(LoadedCharacter { character, bare_take, warnings })
 }
 
 /// The files that were read together with the file of an asset.
 pub(super) fn resources(asset: &Asset) -> impl Iterator<Item = &(String, Arc<[u8]>)> {
     let document = asset.character.document.as_ref();
-    document.into_iter().flat_map(|d| &d.resources).chain(&asset.beside)
+    document.into_iter().flat_map(|d| &d.resources).chain(&asset.companions)
 }
 
 /// The faults that the stages from `retarget` on find on the character before there is a take.

@@ -40,8 +40,6 @@ impl<'a> PlannedFiles<'a> {
         }
     }
 
-    /// # Errors
-    /// All faults, if there are any.
     pub(super) fn check(mut self) -> Result<(), PlanError> {
         match self.unplaced {
             Some(error) if self.faults.is_empty() => return Err(error),

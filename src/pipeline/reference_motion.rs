@@ -7,7 +7,7 @@
 use crate::contacts::{ContactOptions, detect};
 use crate::export::made_by;
 use crate::kinematics::cuts;
-use crate::measure::{Assessment, MetricContext, Reading, add_words, assess, assess_beside, mark};
+use crate::measure::{Assessment, MetricContext, Reading, add_words, assess, assess_against, mark};
 use crate::model::{Character, Contacts, Motion};
 use crate::report::{Metric, NotJudged, Series, TakeChange};
 use crate::retarget::{MapError, Retarget, RootScale, map};
@@ -136,7 +136,7 @@ pub(super) fn comparable(mut take: Motion, result: &Motion) -> Motion {
     take
 }
 
-/// Measures `result` beside `take`, which is at its rate and has contacts; `copy` is the direct transfer of a part of the
+/// Measures `result` against `take`, which is at its rate and has contacts; `copy` is the direct transfer of a part of the
 /// take, with the take's contacts.
 pub(super) fn judge(
     context: &MetricContext,
@@ -169,9 +169,6 @@ pub(super) struct TakeParts<'a, E> {
 }
 
 /// As [`judge`], for a take that is read in parts.
-///
-/// # Errors
-/// The first error of a part.
 pub(super) fn judge_parts<E>(
     context: &MetricContext,
     take: &TakeParts<'_, E>,
@@ -189,7 +186,7 @@ pub(super) fn judge_parts<E>(
         let take = (take.part)(frames.clone())?;
         let inside = |frame: usize| frame.clamp(frames.start, frames.end) - frames.start;
         let labels = labels.as_ref().map(|labels| labels.changed(inside, |height| height));
-        let mut made = assess_beside(context, result, labels.as_ref(), (&of_take, &take), &copy(&take));
+        let mut made = assess_against(context, result, labels.as_ref(), (&of_take, &take), &copy(&take));
         mark(&mut made.metrics, not_judged);
         Ok(made)
     };

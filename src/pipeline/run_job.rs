@@ -4,6 +4,7 @@ use super::contact_sidecar::contact_tables;
 use super::file_hash::{FileHash, slashed};
 #[cfg(feature = "physics")]
 use super::force_sidecar::force_files;
+use super::hints::same_frames;
 use super::job::{Job, TakeFile};
 use super::job_step::{JobStep, StepListener};
 use super::output_section::OutputFormat;
@@ -53,9 +54,6 @@ pub(crate) fn make(pipeline: &Pipeline, job: &Job, record: bool) -> Result<JobOu
 }
 
 /// As [`make`], with the whole report.
-///
-/// # Errors
-/// As [`make`].
 pub(crate) fn make_with_report(
     pipeline: &Pipeline,
     job: &Job,
@@ -324,12 +322,6 @@ fn made_by(pipeline: &Pipeline, sources: &[FileHash], report: &Report) -> String
         made_by["take_changes"] = json!(report.take_changes);
     }
     made_by.to_string()
-}
-
-/// Whether two motions have the same joints and frames.
-pub(super) fn same_frames(a: &Motion, b: &Motion) -> bool {
-    let of = |motion: &Motion| (motion.clip.joints(), motion.clip.frames(), motion.clip.sample_rate);
-    of(a) == of(b)
 }
 
 /// The motion after every stage, checked; collects the marks of the stages if `marks` are asked for.

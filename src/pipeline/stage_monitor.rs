@@ -1,4 +1,4 @@
-//! Observes a run: what each stage changes, and the measures of the result beside its take.
+//! Observes a run: what each stage changes, and the measures of the result against its take.
 
 use super::hints::hints;
 use super::plan::Pipeline;
@@ -168,7 +168,7 @@ impl StageMonitor {
             None => None,
         };
         // Once frames were cut or moved, those of the take have no counterpart.
-        // A robot's hinges have no direct transfer to be measured beside.
+        // A robot's hinges have no direct transfer to be measured against.
         let comparable = motion.character.robot.is_none();
         let in_step = |take: &&Motion| comparable && take.clip.frames().abs_diff(motion.clip.frames()) <= 1;
         let assessment = match take.as_ref().filter(in_step) {
@@ -221,10 +221,7 @@ impl StageMonitor {
     }
 }
 
-/// The measures of a result beside a stored take; the take itself where its frames are not those of the result.
-///
-/// # Errors
-/// Those of the temporary file.
+/// The measures of a result against a stored take; the take itself where its frames are not those of the result.
 fn stored(
     context: &MetricContext,
     take: &StoredTake,

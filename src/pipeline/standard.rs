@@ -51,7 +51,7 @@ impl Pipeline {
         Self::new(&config, Path::new(""), Some(&character.as_ref().to_string_lossy()))
     }
 
-    /// A take read as this pipeline reads its takes, and what had to be bent: the clip that the pipeline names, else the
+    /// A take read as this pipeline reads its takes, and what had to be changed: the clip that the pipeline names, else the
     /// one that is meant.
     ///
     /// # Errors

@@ -11,7 +11,7 @@ use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 
 /// Bytes of rotations from which a take is stored: a minute of 60 joints at 240 Hz stays in memory. With double, twice that is
-/// held beside a result; with half, takes of half a minute are written to the disk and read again.
+/// held next to a result; with half, takes of half a minute are written to the disk and read again.
 const LONG: usize = 32 << 20;
 
 /// The frames of a take in a file, and the rest of it.
@@ -30,9 +30,6 @@ impl StoredTake {
     }
 
     /// Stores a motion, with its contacts as [`super::reference_motion::comparable`] detects them.
-    ///
-    /// # Errors
-    /// Those of the temporary file.
     pub(super) fn new(motion: &Motion) -> io::Result<Self> {
         let mut out = BufWriter::with_capacity(BUFFER, tempfile::tempfile()?);
         let clip = &motion.clip;
@@ -59,9 +56,6 @@ impl StoredTake {
     }
 
     /// Some frames, without property tracks, as [`Motion::part`].
-    ///
-    /// # Errors
-    /// Those of the temporary file.
     pub(super) fn part(&self, frames: Range<usize>) -> io::Result<Motion> {
         let bare = &self.bare.clip;
         let (joints, translated) = (bare.joints(), bare.translated().len());
@@ -75,10 +69,10 @@ impl StoredTake {
         let mut rotations = Vec::with_capacity(joints * frames.len());
         let mut translations = Vec::with_capacity(translated * frames.len());
         for frame in numbers.chunks_exact(width) {
-            let (turned, moved) = frame.split_at(4 * joints);
+            let (quaternions, moved) = frame.split_at(4 * joints);
             // They were unit quaternions, and come back bit for bit.
             let quat = |q: &[f64]| Quat::new_unchecked(RawQuat::new(q[3], q[0], q[1], q[2]));
-            rotations.extend(turned.chunks_exact(4).map(quat));
+            rotations.extend(quaternions.chunks_exact(4).map(quat));
             translations.extend(moved.chunks_exact(3).map(Vec3::from_column_slice));
         }
         let mut clip = Clip::new(

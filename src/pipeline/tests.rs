@@ -1,5 +1,7 @@
 //! Faults of pipeline files as people see them: all at once, each where it stands.
 
+mod judged;
+
 use posemill::anatomy::Word;
 use posemill::model::Motion;
 use posemill::pipeline::{

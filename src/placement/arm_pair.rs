@@ -90,7 +90,7 @@ impl SurfacePair {
         }
     }
 
-    /// The source in a frame; without skin of its own its hands point and its head is turned as those of `target`.
+    /// The source in a frame; without skin of its own its hands point and its head is rotated as those of `target`.
     pub fn source_frame(&self, pose: &LandmarkPose, target: &BodyFrame) -> BodyFrame {
         if !self.bare {
             return BodyFrame::of(*pose, &self.source.hand_points);

@@ -6,10 +6,10 @@
 //! window, and in a cycle windows go on over the seam. The same bytes for any number of threads.
 //! Space: model space. Units: metres.
 
+use super::arm_equations::{ArmWindow, SolvedArms};
 use super::arm_pair::{BodyFrame, SurfacePair};
 use super::copied_arm::{CopiedArm, PALM};
 use super::elbow_axis::elbow_axes;
-use super::equations::{SolvedFrame, Window};
 use super::goals::{FrameGoals, goals};
 use super::write_arms::{ArmTurn, MovedHands, write_arms};
 use crate::body::{BodySurface, CharacterBody, LandmarkPose, Landmarks};
@@ -28,7 +28,7 @@ const MARGIN: f64 = 3.5;
 const FITTED: usize = 2048;
 
 /// The sine of the bend from which on the reference pose defines the axis of the elbow.
-const BENT: f64 = 0.05;
+const LEAST_BEND: f64 = 0.05;
 
 /// The placement of arms, ready: a pure function of two motions in step.
 #[derive(Clone, Debug)]
@@ -140,7 +140,7 @@ impl TargetArms {
             let [along, lower] = [b - a, c - b].map(|v| v.normalize());
             // Elbows bend forwards.
             let axis = along.cross(&lower);
-            let axis = if axis.norm() > BENT { axis } else { along.cross(&front) };
+            let axis = if axis.norm() > LEAST_BEND { axis } else { along.cross(&front) };
             let axis = axis.try_normalize(1e-9).unwrap_or_else(|| any_perpendicular(&along));
             pose.joint(upper).rotation.inverse() * axis
         });
@@ -154,24 +154,24 @@ impl TargetArms {
         let shots = shots(motion);
         let cycle = shots.len() == 1 && is_cycle(motion);
         let axes = self.axes(motion, &shots, cycle);
-        let zero = |f: usize| ArmTurn { solved: SolvedFrame::default(), axes: [axes[0][f], axes[1][f]] };
-        let mut turns: Vec<ArmTurn> = (0..frames).map(zero).collect();
+        let zero = |f: usize| ArmTurn { solved: SolvedArms::default(), axes: [axes[0][f], axes[1][f]] };
+        let mut solutions: Vec<ArmTurn> = (0..frames).map(zero).collect();
         let windows = windows(&shots, cycle, (MARGIN * rate).ceil() as usize);
         // A few windows at a time bound the memory.
         for windows in windows.chunks(rayon::current_num_threads()) {
-            let solve = |window: &FrameWindow| self.solve(window, pair, source, motion, &turns);
-            let solved: Vec<Option<Vec<SolvedFrame>>> = windows.par_iter().map(solve).collect();
+            let solve = |window: &FrameWindow| self.solve(window, pair, source, motion, &solutions);
+            let solved: Vec<Option<Vec<SolvedArms>>> = windows.par_iter().map(solve).collect();
             for (window, states) in windows.iter().zip(solved) {
                 let Some(states) = states else { continue };
                 for k in window.core.clone() {
-                    turns[window.frame(k)].solved = states[k];
+                    solutions[window.frame(k)].solved = states[k];
                 }
             }
         }
         if cycle {
-            turns[frames - 1].solved = turns[0].solved;
+            solutions[frames - 1].solved = solutions[0].solved;
         }
-        turns
+        solutions
     }
 
     /// The axes of both elbows in every frame.
@@ -200,10 +200,10 @@ impl TargetArms {
         pair: &SurfacePair,
         source: Option<&[LandmarkPose]>,
         motion: &Motion,
-        turns: &[ArmTurn],
-    ) -> Option<Vec<SolvedFrame>> {
+        solutions: &[ArmTurn],
+    ) -> Option<Vec<SolvedArms>> {
         let (target, arms): (Vec<BodyFrame>, Vec<[CopiedArm; 2]>) =
-            self.frames(window, pair, motion, turns).into_iter().unzip();
+            self.frames(window, pair, motion, solutions).into_iter().unzip();
         let source = source.map(|poses| {
             let frame = |(k, target): (usize, &BodyFrame)| pair.source_frame(&poses[window.frame(k)], target);
             target.iter().enumerate().map(frame).collect::<Vec<_>>()
@@ -214,7 +214,7 @@ impl TargetArms {
             None => vec![FrameGoals::default(); target.len()],
         };
         let window =
-            Window { pair, source: source.as_deref(), target: &target, arms: &arms, goals: &goals, rate };
+            ArmWindow { pair, source: source.as_deref(), target: &target, arms: &arms, goals: &goals, rate };
         let active = (0..target.len()).into_par_iter().with_min_len(64).any(|f| window.is_active(f));
         active.then(|| window.solve())
     }
@@ -225,7 +225,7 @@ impl TargetArms {
         window: &FrameWindow,
         pair: &SurfacePair,
         motion: &Motion,
-        turns: &[ArmTurn],
+        solutions: &[ArmTurn],
     ) -> Vec<TargetFrame> {
         let (skeleton, clip) = (motion.character.skeleton(), &motion.clip);
         let towards = Towards::new(skeleton, self.landmarks.joints());
@@ -239,7 +239,7 @@ impl TargetArms {
             let arm = |side: usize| {
                 let [shoulder, elbow, wrist] = body.pose.arms[side];
                 let upper = elbow - shoulder;
-                let axis = model.joint(arms[side][0]).rotation * turns[f].axes[side];
+                let axis = model.joint(arms[side][0]).rotation * solutions[f].axes[side];
                 CopiedArm {
                     shoulder,
                     upper,

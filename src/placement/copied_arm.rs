@@ -51,15 +51,15 @@ impl CopiedArm {
 
     /// The rotation of the whole arm and the one of the forearm before it.
     pub fn rotations(&self, state: &ArmState) -> [Quat; 2] {
-        [exp(&turn(state)), exp(&(self.axis * state[3]))]
+        [exp(&rotation_vector(state)), exp(&(self.axis * state[3]))]
     }
 
     /// The points of the arm.
     pub fn points(&self, state: &ArmState) -> [ArmPoint; POINTS] {
-        let [whole, bent] = self.rotations(state);
-        let jacobian = left_jacobian(&turn(state));
+        let [whole, bend] = self.rotations(state);
+        let jacobian = left_jacobian(&rotation_vector(state));
         let upper = whole * self.upper;
-        let lower = whole * (bent * self.lower);
+        let lower = whole * (bend * self.lower);
         let axis = whole * self.axis;
         let by_bend = axis.cross(&lower);
         let wrist = upper + lower;
@@ -78,7 +78,7 @@ impl CopiedArm {
     }
 }
 
-fn turn(state: &ArmState) -> Vec3 {
+fn rotation_vector(state: &ArmState) -> Vec3 {
     Vec3::new(state[0], state[1], state[2])
 }
 

@@ -9,14 +9,14 @@ use crate::math::Vec3;
 use crate::signal::Bands;
 use std::ops::Range;
 
-/// The time over which a bent elbow defines the axis of its neighbours, seconds.
+/// The time over which a flexed elbow defines the axis of its neighbours, seconds.
 const NEAR: f64 = 0.25;
-/// The weight of smoothness over that of an arm bent at a right angle.
+/// The weight of smoothness over that of an arm flexed to a right angle.
 const SMOOTH: f64 = 2e-4;
 /// The length of the smoothed axis from which on it is known, and a unit vector. It is 1 where the frames around agree and 0 where an
-/// elbow changes its side: there a bend does nothing, and its axis turns over without a jump.
+/// elbow changes its side: there a bend does nothing, and its axis changes sides without a jump.
 const KNOWN: f64 = 0.5;
-/// The weight of the axis of the reference pose: it only counts in clips whose arm is never bent.
+/// The weight of the axis of the reference pose: it only counts in clips whose arm is never flexed.
 const PRIOR: f64 = 1e-9;
 
 /// The axes for frames in which the cross products of the unit directions of upper arm and forearm are these; `rest` is the

@@ -10,7 +10,7 @@ use crate::body::{AroundSegment, BodySurface, PartSegment, TOUCHED_PARTS, Touche
 use crate::math::{Vec3, nearest_on_segment, smoothstep};
 use rayon::prelude::*;
 
-/// The distance from the skin at which a hand is in free air, over the length of the arm: with 0.2 arms turn by a tenth more
+/// The distance from the skin at which a hand is in free air, over the length of the arm: with 0.2 arms rotate by a tenth more
 /// (90 pairs), with 0.08 one touch more in a hundred is lost.
 const FAR: f64 = 0.12;
 /// The speed along the skin at which a hand touches half as much, arm lengths per second.
@@ -234,7 +234,7 @@ impl PointGoals<'_> {
         let (pair, (side, k)) = (self.pair, self.point);
         let (from, to) = (&self.source[f], &self.target[f]);
         let segment = PartSegment::of(part, &to.pose, &pair.target.lengths);
-        let direction = if part.turns() {
+        let direction = if part.bends() {
             let there = PartSegment::of(part, &from.pose, &pair.source.lengths);
             segment.direction(&there.components(&near.around.direction))
         } else {

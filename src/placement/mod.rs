@@ -5,7 +5,7 @@ mod copied_arm;
 mod elbow_axis;
 mod arm_pair;
 mod goals;
-mod equations;
+mod arm_equations;
 mod write_arms;
 mod arm_placement;
 mod push_out;

@@ -2,7 +2,7 @@
 //!
 //! Space: local. Units: metres.
 
-use super::equations::SolvedFrame;
+use super::arm_equations::SolvedArms;
 use crate::kinematics::Towards;
 use crate::math::{Quat, Vec3, exp, same_hemisphere};
 use crate::model::{JointId, ModelPose, Motion, Pose, Skeleton};
@@ -17,7 +17,7 @@ const BLOCK: usize = 64;
 /// What moves the arms in one frame: zero where the direct transfer stays, and the axes of the elbows in the space of the upper arms.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ArmTurn {
-    pub solved: SolvedFrame,
+    pub solved: SolvedArms,
     pub axes: [Vec3; 2],
 }
 
@@ -46,15 +46,15 @@ impl MovedHands {
 pub(super) fn write_arms(
     mut motion: Motion,
     arms: &[[JointId; 3]; 2],
-    turns: &[ArmTurn],
+    solutions: &[ArmTurn],
 ) -> (Motion, MovedHands) {
     let skeleton = motion.character.skeleton().clone();
     let joints = skeleton.len();
     let towards = Towards::new(&skeleton, arms.iter().flatten().copied());
-    let (rotations, translated, translations) = motion.clip.rotations_beside();
+    let (rotations, translated, translations) = motion.clip.rotations_and_translations();
     let frame = |row: &mut [Quat], pose: &mut Pose, model: &mut ModelPose, f: usize| {
-        let turn = &turns[f];
-        if turn.solved.state.iter().all(|x| x.abs() < NOTHING) {
+        let solution = &solutions[f];
+        if solution.solved.state.iter().all(|x| x.abs() < NOTHING) {
             return 0.0;
         }
         pose.local_mut().iter_mut().zip(row.iter()).for_each(|(t, q)| t.rotation = *q);
@@ -62,7 +62,7 @@ pub(super) fn write_arms(
             pose.local_mut()[id.index()].translation = *v;
         }
         towards.set(pose, model);
-        let sides = [0, 1].map(|side| rotate(&skeleton, model, &arms[side], turn, side, row));
+        let sides = [0, 1].map(|side| rotate(&skeleton, model, &arms[side], solution, side, row));
         sides[0].max(sides[1])
     };
     let blocks: Vec<MovedHands> = rotations
@@ -74,7 +74,11 @@ pub(super) fn write_arms(
             let moved = rows.map(|(n, row)| {
                 let f = block * BLOCK + n;
                 let largest = frame(row, &mut pose, &mut model, f);
-                MovedHands { frames: usize::from(largest >= 1e-3), largest, missed: turns[f].solved.missed }
+                MovedHands {
+                    frames: usize::from(largest >= 1e-3),
+                    largest,
+                    missed: solutions[f].solved.missed,
+                }
             });
             moved.fold(MovedHands::default(), MovedHands::and)
         })
@@ -88,25 +92,25 @@ fn rotate(
     skeleton: &Skeleton,
     model: &ModelPose,
     [upper, lower, hand]: &[JointId; 3],
-    turn: &ArmTurn,
+    solution: &ArmTurn,
     side: usize,
     row: &mut [Quat],
 ) -> f64 {
-    let state = &turn.solved.state[4 * side..4 * side + 4];
+    let state = &solution.solved.state[4 * side..4 * side + 4];
     let world = |id: JointId| model.joint(id).rotation;
     let above = |id: JointId| skeleton.parent(id).map_or_else(Quat::identity, world);
     let [a, b, c] = [*upper, *lower, *hand].map(|id| model.position(id));
-    let axis = world(*upper) * turn.axes[side];
+    let axis = world(*upper) * solution.axes[side];
     let whole = exp(&Vec3::new(state[0], state[1], state[2]));
-    let bent = exp(&(axis * state[3]));
+    let bend = exp(&(axis * state[3]));
     // Below the upper arm the rotation of the whole arm is that of the parent.
     let rotations = [
         (*upper, above(*upper).inverse() * whole * world(*upper)),
-        (*lower, above(*lower).inverse() * bent * world(*lower)),
-        (*hand, (whole * bent * above(*hand)).inverse() * world(*hand)),
+        (*lower, above(*lower).inverse() * bend * world(*lower)),
+        (*hand, (whole * bend * above(*hand)).inverse() * world(*hand)),
     ];
     for (id, q) in rotations {
         row[id.index()] = same_hemisphere(q, &row[id.index()]);
     }
-    (whole * (b - a + bent * (c - b)) - (c - a)).norm()
+    (whole * (b - a + bend * (c - b)) - (c - a)).norm()
 }

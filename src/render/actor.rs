@@ -7,7 +7,7 @@ use super::figure::figure;
 use super::options::Subject;
 use super::texture::{Image, Images};
 use super::vector::{V3, add, cross, sub, unit};
-use crate::math::{Vec3, slerp};
+use crate::math::Vec3;
 use crate::model::{Clip, Mesh, ModelPose, Motion, Pose, Role};
 use crate::skinning::{LinearBlend, Skin};
 use std::borrow::Cow;
@@ -104,8 +104,7 @@ impl<'a> Actor<'a> {
         if between > 0.0 {
             clip.read_pose(frame + 1, &mut posed.next);
             for (a, b) in posed.pose.local_mut().iter_mut().zip(posed.next.local()) {
-                a.rotation = slerp(&a.rotation, &b.rotation, between);
-                a.translation = a.translation.lerp(&b.translation, between);
+                *a = a.interpolated(b, between);
             }
         }
         posed.model.set(self.motion().character.skeleton(), &posed.pose);

@@ -6,7 +6,7 @@ use super::vector::V3;
 /// Projected coordinates beyond this are not drawn, pixels: the ends are next to the camera.
 const FARTHEST: f32 = 1e6;
 
-/// A line `half` pixels to each side. `ink` is the colour and the opacity of a pixel (column, row) at a share of the way from
+/// A line `half` pixels to each side. `ink` is the colour and the opacity of a pixel (column, row) at a share of the line from
 /// the first end to the second.
 pub(super) fn line(
     [a, b]: [V3; 2],

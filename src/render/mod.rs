@@ -7,7 +7,6 @@ mod actor;
 mod animation;
 mod camera;
 mod figure;
-mod robot_figure;
 mod film;
 mod framing;
 mod ground;

@@ -149,7 +149,7 @@ fn numbered(character: &Character) -> Vec<(usize, Role, JointId, bool)> {
     roles.map(|((role, a), number)| (number, role, a.joint, a.is_doubtful())).collect()
 }
 
-/// The views side by side under a title, and the legend beside them.
+/// The views side by side under a title, and the legend next to them.
 fn joined(character: &Character, label: &str, views: &[Picture; 2]) -> Picture {
     let (width, height) = (VIEW.0 as usize, VIEW.1 as usize);
     let row = text::line_height(SCALE) + 2 * SCALE;

@@ -30,7 +30,7 @@ const MEANT: f64 = 0.25;
 /// Frames on either side that give the velocities.
 const BEYOND: usize = 3;
 
-/// Interpolates held frames; `false` for a take in steps, whose rates and noise tell nothing.
+/// Interpolates held frames; `false` for a take in steps, whose rates and noise mean nothing.
 pub(super) fn held(take: &mut WorkingTake, log: &mut FaultLog) -> bool {
     let edges = take.edges();
     let positions = take.root_positions();
@@ -63,7 +63,7 @@ pub(super) fn held(take: &mut WorkingTake, log: &mut FaultLog) -> bool {
         };
         let rotation = take.mean_step(b);
         let by_rotation = share(rotation, rotations, LEAST.0);
-        // A single copy is told by all joints: a root that stays for a frame is a foot strike.
+        // A single copy is recognised by all joints: a root that stays for a frame is a foot strike.
         let by_distance = if span.len() > 1 { share(distance(b), distances, LEAST.1) } else { 0.0 };
         if log.test("held", by_rotation.max(by_distance)) {
             found.push((a + 1, b + 1, rotation));

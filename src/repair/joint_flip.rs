@@ -1,8 +1,8 @@
-//! Detects joints that flip for some time, or from one frame on, and turns them back.
+//! Detects joints that flip for some time, or from one frame on, and rotates them back.
 //!
 //! A flip is a step of one joint by a large rotation while no other joint moves more than around; between two flips the
 //! joint moves as ever, with a constant rotation too much. Trackers and exporters that choose one of two rotations do that,
-//! mostly about the bone and by half a turn. Flips of one or two frames are spikes. Units: degrees, seconds.
+//! mostly about the bone and by half a circle. Flips of one or two frames are spikes. Units: degrees, seconds.
 
 use super::fault_log::{FaultLog, all};
 use super::robust_statistics::neighbours;
@@ -11,7 +11,7 @@ use crate::math::{Quat, median, plain_mean_rotation, rotation_between};
 use rayon::prelude::*;
 
 /// Least rotation of a flip, degrees. Joints of captures step by up to 66 degrees, of hand-made clips by 124 (a punch); the
-/// two rotations that a tracker or an exporter chooses between are half a turn apart, with their errors.
+/// two rotations that a tracker or an exporter chooses between are half a circle apart, with their errors.
 const LEAST: f64 = 150.0;
 /// Least multiple of the largest step of the joint around, which is taken as at least [`QUIET`] degrees: a joint that
 /// moves by a third of a flip in a frame may have moved by all of it.
@@ -27,18 +27,18 @@ const SUDDEN: (f64, f64) = (3.0, 3.0);
 /// Largest difference between the rotations of one joint's flips, degrees: the rate of the joint is not constant over the
 /// edge of a flip.
 const ALIKE: f64 = 30.0;
-/// Least difference of the median rotations from rest before and after the turn back, degrees, from which the rest pose
+/// Least difference of the median rotations from rest before and after the rotation back, degrees, from which the rest pose
 /// decides which frames are flipped.
 const NEARER: f64 = 60.0;
 /// Largest share of the frames that is flipped where the rest pose does not decide: between two flips, and before or after a
 /// single one.
 const SHORTER: [f64; 2] = [0.5, 0.33];
 
-/// Longest flip of the joint that carries the whole body, seconds: a body that turns by half for longer may be another shot, and
+/// Longest flip of the joint that moves the whole body, seconds: a body that rotates by half a circle for longer may be another shot, and
 /// no shot is shorter.
 const BODY_FLIP: f64 = 0.5;
 
-/// Turns flipped joints back, joint by joint.
+/// Rotates flipped joints back, joint by joint.
 pub(super) fn flips(take: &mut WorkingTake, log: &mut FaultLog) {
     log.test("flip", 0.0);
     let edges = take.edges();
@@ -56,7 +56,7 @@ pub(super) fn flips(take: &mut WorkingTake, log: &mut FaultLog) {
     }
     let mut changed = false;
     for (k, at) in of_joint.iter().enumerate().filter(|(_, at)| !at.is_empty()) {
-        changed |= turn_back(take, k, at, log);
+        changed |= rotate_back(take, k, at, log);
     }
     if changed {
         take.fix_signs();
@@ -77,15 +77,15 @@ fn share(take: &WorkingTake, k: usize, e: usize) -> f64 {
     all(&[step / LEAST, step / (TIMES * around(k).max(QUIET)), others])
 }
 
-/// Turns a joint back that flips over the steps `at`, if the flips agree and it is known which frames are flipped.
-fn turn_back(take: &mut WorkingTake, k: usize, at: &[usize], log: &mut FaultLog) -> bool {
+/// Rotates a joint back that flips over the steps `at`, if the flips agree and it is known which frames are flipped.
+fn rotate_back(take: &mut WorkingTake, k: usize, at: &[usize], log: &mut FaultLog) -> bool {
     let (j, frames) = (take.rotating[k], take.frames());
     let size = at.iter().map(|e| take.steps(*e)[k]).fold(0.0, f64::max);
     let span = at[0] + 1..at.get(1).map_or(frames, |e| e + 1);
     // Frames after an odd number of flips.
     let odd: Vec<bool> = (0..frames).map(|f| at.iter().filter(|e| **e < f).count() % 2 == 1).collect();
     let short = |pair: &[usize]| matches!(pair, [a, b] if (b - a) as f64 * take.dt < BODY_FLIP);
-    if take.carries_all(j) && !at.chunks(2).all(short) {
+    if take.moves_all(j) && !at.chunks(2).all(short) {
         let why = format!("{}, and with it the whole body, turns by half: a cut, or a flip", take.name(j));
         log.record_unfixed("flip", span, "deg", size, why);
         return false;
@@ -137,8 +137,8 @@ fn flip_rotation(take: &WorkingTake, joint: usize, at: &[usize]) -> Option<Quat>
     all.iter().all(|q| rotation_between(q, &mean).to_degrees() < ALIKE).then_some(mean)
 }
 
-/// Whether the odd parts are flipped (true) or the even ones: those whose rotations are farther from rest than they are turned
-/// back; where that does not tell, the shorter ones. `None` where it is not known.
+/// Whether the odd parts are flipped (true) or the even ones: those whose rotations are farther from rest than rotated
+/// back; where that decides nothing, the shorter ones. `None` where it is not known.
 fn flipped_part(take: &WorkingTake, joint: usize, odd: &[bool], flip: &Quat, flips: usize) -> Option<bool> {
     let rest = take.rest(joint);
     let from_rest = |by: &Quat, part: bool| {
@@ -147,7 +147,7 @@ fn flipped_part(take: &WorkingTake, joint: usize, odd: &[bool], flip: &Quat, fli
             .map(|f| rotation_between(&rest, &(take.rotation(f, joint) * by)).to_degrees())
             .collect::<Vec<_>>()
     };
-    // The take with the odd parts turned back, and with the even ones turned.
+    // The take with the odd parts rotated back, and with the even ones.
     let median_of =
         |by: [&Quat; 2]| median(from_rest(by[0], true).into_iter().chain(from_rest(by[1], false)).collect());
     let identity = Quat::identity();

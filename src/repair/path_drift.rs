@@ -2,7 +2,7 @@
 //!
 //! A scaled path moves planted feet with a share of the body's own velocity, a drift with one constant velocity. On a
 //! straight even walk both are the same, so the scale is tested first, and a drift along the path, or along the feet of a body
-//! that is turned away from its path, must exceed what feet roll. Units: metres of 0.86 m legs, seconds.
+//! that is rotated away from its path, must exceed what feet roll. Units: metres of 0.86 m legs, seconds.
 
 use super::fault_log::{FaultLog, all, own};
 use super::robust_statistics::{geometric_median, mode, weighted_median};

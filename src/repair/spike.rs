@@ -62,39 +62,39 @@ pub(super) fn spikes(take: &mut WorkingTake, log: &mut FaultLog) {
     }
 }
 
-/// Least steps of a joint that turns the wrong way around, degrees: half a turn and more within a few frames.
-const WRONG_WAY: f64 = 40.0;
+/// Least steps of a joint that rotates the long way around, degrees: half a circle and more within a few frames.
+const WRAPPED: f64 = 40.0;
 /// The most frames between two recorded ones that an interpolation across +-180 degrees fills.
 const BETWEEN: usize = 6;
-/// Largest difference of the way around from a full turn less the rotation between the frames on either side, degrees.
-const FULL_TURN: f64 = 40.0;
+/// Largest difference of the path around from a full circle less the rotation between the frames on either side, degrees.
+const FULL_CIRCLE: f64 = 40.0;
 
-/// Interpolates joints anew that were interpolated across the jump of an angle from 180 to -180 degrees: they turn the long way
+/// Interpolates joints anew that were interpolated across the jump of an angle from 180 to -180 degrees: they wrap the long way
 /// around within a few frames.
 pub(super) fn wraps(take: &mut WorkingTake, log: &mut FaultLog) {
     log.test("wrap", 0.0);
     let mut changed = false;
-    for k in take.leaps(1, WRONG_WAY) {
+    for k in take.leaps(1, WRAPPED) {
         let j = take.rotating[k];
-        for turn in spans(0..take.edges(), |e| take.steps(e)[k] >= WRONG_WAY) {
-            if turn.len() < 3 || turn.len() > BETWEEN + 1 {
+        for wrap in spans(0..take.edges(), |e| take.steps(e)[k] >= WRAPPED) {
+            if wrap.len() < 3 || wrap.len() > BETWEEN + 1 {
                 continue;
             }
-            let (from, to) = (*take.rotation(turn.start, j), *take.rotation(turn.end, j));
-            let path: f64 = turn.clone().map(|e| take.steps(e)[k]).sum();
+            let (from, to) = (*take.rotation(wrap.start, j), *take.rotation(wrap.end, j));
+            let path: f64 = wrap.clone().map(|e| take.steps(e)[k]).sum();
             let apart = rotation_between(&from, &to).to_degrees();
             let off = (path - (360.0 - apart)).abs();
-            if !log.test("wrap", all(&[FULL_TURN / off.max(1e-9), WRONG_WAY / apart.max(1e-9)])) {
+            if !log.test("wrap", all(&[FULL_CIRCLE / off.max(1e-9), WRAPPED / apart.max(1e-9)])) {
                 continue;
             }
-            let before = turn.clone().map(|e| take.steps(e)[k]).fold(0.0, f64::max);
-            for f in turn.start + 1..turn.end {
-                let share = (f - turn.start) as f64 / turn.len() as f64;
+            let before = wrap.clone().map(|e| take.steps(e)[k]).fold(0.0, f64::max);
+            for f in wrap.start + 1..wrap.end {
+                let share = (f - wrap.start) as f64 / wrap.len() as f64;
                 take.set_rotation(f, j, slerp(&from, &to, share));
             }
-            take.measure(turn.start + 1..turn.end);
-            let after = turn.clone().map(|e| take.steps(e)[k]).fold(0.0, f64::max);
-            let frames = turn.start + 1..turn.end;
+            take.measure(wrap.start + 1..wrap.end);
+            let after = wrap.clone().map(|e| take.steps(e)[k]).fold(0.0, f64::max);
+            let frames = wrap.start + 1..wrap.end;
             log.record_fixed("wrap", Some(take.name(j)), frames, "deg", [before, after]);
             changed = true;
         }

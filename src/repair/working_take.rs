@@ -108,7 +108,7 @@ impl WorkingTake {
     }
 
     /// Whether every other joint that rotates is below this one.
-    pub fn carries_all(&self, joint: usize) -> bool {
+    pub fn moves_all(&self, joint: usize) -> bool {
         let skeleton = self.motion.character.skeleton();
         let below = |other: &usize| skeleton.is_ancestor(JointId::new(joint), JointId::new(*other));
         self.rotating.iter().filter(|other| **other != joint).all(below)

@@ -114,7 +114,7 @@ impl<'a> CandidateBody<'a> {
         {
             return false;
         }
-        // A head carries no limb and is no part of one.
+        // A head has no limb and is no part of one.
         let limb = |(of, limb): (Role, &Assignment)| {
             matches!(of, Role::Clavicle(_) | Role::UpperArm(_) | Role::UpperLeg(_))
                 && (skeleton.is_ancestor(joint, limb.joint) || skeleton.is_ancestor(limb.joint, joint))

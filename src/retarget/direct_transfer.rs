@@ -99,7 +99,7 @@ impl DirectTransfer {
     }
 
     /// The poses of these legs of the target, by leg and frame, and the lowest height in every frame of the skin that the
-    /// pelvis carries; the latter is empty without skin.
+    /// pelvis moves; the latter is empty without skin.
     pub fn legs(
         &self,
         motion: &Motion,

@@ -36,7 +36,7 @@ impl JointDrive {
             blend: pair.blend,
             inverse_reference: [inverse(pair.source), inverse(pair.blend.map_or(pair.source, |b| b.0))],
             rest,
-            aim: pair.role.and_then(|role| bent_segment(role, map, source, target)),
+            aim: pair.role.and_then(|role| limb_segment(role, map, source, target)),
         }
     }
 
@@ -56,7 +56,7 @@ impl JointDrive {
 
 /// The end joint and the reference direction of a source segment that joints between its ends bend (upper arms in two
 /// parts), if the target's segment has no driven joint between its ends.
-fn bent_segment(
+fn limb_segment(
     role: Role,
     map: &JointMap,
     source: &CalibratedBody,

@@ -3,7 +3,7 @@
 
 use super::candidates::{names_another_part, names_the_part};
 use super::digit_order::digit_order;
-use super::map_gaps::{Gap, MapEnd, Pairing, line};
+use super::map_gaps::{Gap, MapEnd, Pairing, line, swap_key};
 use crate::anatomy::JointLabel;
 use crate::model::{Assignment, Finger, JointId, Role, Side};
 use crate::report::one_line;
@@ -12,10 +12,6 @@ use crate::report::one_line;
 const DIGITS: usize = 3;
 /// Fewest joints whose names have a side from which sides can be judged as exchanged: one limb has three.
 const SIDED: usize = 4;
-/// The key of a map file that exchanges left and right of one body.
-pub(super) fn swap_key(end: MapEnd) -> String {
-    format!("swap_{end}_sides")
-}
 
 /// Whether a doubt has no consequence worth a warning: a collar bone with the name of one, which the shape cannot confirm
 /// because bodies have it or not. The upper arm's direction is transferred by itself.

@@ -6,7 +6,6 @@
 
 use super::candidates::CandidateBody;
 use super::joint_map::{JointMap, REQUIRED};
-use super::map_doubts::swap_key;
 use super::toml_string::quoted;
 use crate::model::{Assignment, Character, JointId, Rig, Role, Side};
 use crate::report::{Warning, Warnings, one_line};
@@ -267,6 +266,11 @@ pub fn second_best(character: &Character, role: Role) -> Option<(JointId, Option
     }
     let body = CandidateBody::new(character, &character.rig);
     body.candidates(role, None, &|_| true).first().map(|&joint| (joint, None))
+}
+
+/// The key of a map file that exchanges left and right of one body.
+pub(super) fn swap_key(end: MapEnd) -> String {
+    format!("swap_{end}_sides")
 }
 
 /// One warning for each gap.

@@ -55,7 +55,7 @@ pub fn position_sources(
     positions
 }
 
-/// Attaches undriven joints apart from the body that have parts of the body below them (a spine on a joint beside the pelvis):
+/// Attaches undriven joints apart from the body that have parts of the body below them (a spine on a joint next to the pelvis):
 /// they move with what these parts are attached to, if that is one joint.
 fn attach_between(
     rig: &Rig,

@@ -47,7 +47,7 @@ pub fn same_bones(
     (bare || same_skin()).then_some(([there, here], scale))
 }
 
-/// Whether every mapped joint of the source hangs on the next mapped one without a joint between them. Joints beside the body
+/// Whether every mapped joint of the source hangs on the next mapped one without a joint between them. Joints next to the body
 /// without a role, as props below the root, say nothing about it.
 fn moves_alike(source: &CharacterBody, map: &JointMap) -> bool {
     let skeleton = source.rig().skeleton();

@@ -18,7 +18,7 @@ const AT_PELVIS: f64 = 0.5;
 
 /// How a joint is moved.
 #[derive(Clone, Debug)]
-enum Carried {
+enum RootLink {
     /// Rigidly with the hips: the joint in the hips' space.
     WithHips(Transform),
     /// Over the ground with the pelvis and its heading: the joint in the reference pose.
@@ -31,7 +31,7 @@ pub struct SkinnedRoots {
     hips: JointId,
     /// The hips in the reference pose.
     calibration: Transform,
-    joints: Vec<(JointId, Carried)>,
+    joints: Vec<(JointId, RootLink)>,
 }
 
 impl SkinnedRoots {
@@ -40,15 +40,15 @@ impl SkinnedRoots {
         let (figure, skeleton) = (body.figure?, body.rig.skeleton());
         let at = |id: JointId| *body.calibration.joint(id);
         let middle = AT_PELVIS * (figure.pelvis.y - figure.sole) + figure.sole;
-        let carried = |id: JointId| {
+        let link = |id: JointId| {
             let height = skin_height(body.body.character(), body.calibration, id)?;
             let moves = match height > middle {
-                true => Carried::WithHips(at(hips).inverse() * at(id)),
-                false => Carried::OverGround(at(id)),
+                true => RootLink::WithHips(at(hips).inverse() * at(id)),
+                false => RootLink::OverGround(at(id)),
             };
             Some((id, moves))
         };
-        let joints: Vec<_> = skeleton.path_to_root(hips).skip(1).filter_map(carried).collect();
+        let joints: Vec<_> = skeleton.path_to_root(hips).skip(1).filter_map(link).collect();
         (!joints.is_empty()).then(|| Self { hips, calibration: at(hips), joints })
     }
 
@@ -101,17 +101,17 @@ impl SkinnedRoots {
 
     /// Whether a joint above the hips is one of these or below one.
     fn moves(&self, skeleton: &Skeleton, id: JointId) -> bool {
-        let own = |(joint, _): &(JointId, Carried)| *joint == id || skeleton.is_ancestor(*joint, id);
+        let own = |(joint, _): &(JointId, RootLink)| *joint == id || skeleton.is_ancestor(*joint, id);
         skeleton.is_ancestor(id, self.hips) && id != self.hips && self.joints.iter().any(own)
     }
 
     /// The new model-space transform of a joint, if it is one of these.
     fn transform(&self, id: JointId, model: &ModelPose) -> Option<Transform> {
-        let (_, carried) = self.joints.iter().find(|(joint, _)| *joint == id)?;
+        let (_, link) = self.joints.iter().find(|(joint, _)| *joint == id)?;
         let hips = model.joint(self.hips);
-        Some(match carried {
-            Carried::WithHips(within) => *hips * *within,
-            Carried::OverGround(at) => {
+        Some(match link {
+            RootLink::WithHips(within) => *hips * *within,
+            RootLink::OverGround(at) => {
                 let heading = twist_angle(&(hips.rotation * self.calibration.rotation.inverse()), &Vec3::y());
                 let level = |p: &Vec3| Transform::from_translation(Vec3::new(p.x, 0.0, p.z));
                 let rotated = Transform::from_rotation(exp(&(Vec3::y() * heading)));

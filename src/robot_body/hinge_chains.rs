@@ -68,9 +68,6 @@ pub(super) struct LimbChains {
 
 impl LimbChains {
     /// The limbs of a robot.
-    ///
-    /// # Errors
-    /// Why it is no humanoid.
     pub(super) fn of(robot: &Robot, zero: &ZeroPose) -> Result<Self, &'static str> {
         let chains = chains(robot, zero);
         let pairs: Vec<ChainPair<'_>> = (0..chains.len())
@@ -81,7 +78,7 @@ impl LimbChains {
         let legs = pairs.iter().filter(down).min_by(|a, b| a.ends().total_cmp(&b.ends()));
         let legs = legs.ok_or("no two limbs of three hinges each mirror each other and reach down")?;
         let others = |chain: &HingeChain| legs.chains.iter().all(|leg| leg.hinges[0] != chain.hinges[0]);
-        let beside = |pair: &&ChainPair<'_>| {
+        let lateral = |pair: &&ChainPair<'_>| {
             let off = legs.across.dot(&(pair.middle - legs.middle)).abs();
             pair.across.dot(&legs.across).abs() > PARALLEL
                 && off < CENTRED * legs.length
@@ -91,10 +88,10 @@ impl LimbChains {
         let rise = |pair: &ChainPair<'_>| pair.middle.z - legs.middle.z;
         let near = SAME_HEIGHT * legs.length;
         let four = |pair: &ChainPair<'_>| rise(pair).abs() < near && (pair.ends() - legs.ends()).abs() < near;
-        if pairs.iter().filter(beside).any(four) {
+        if pairs.iter().filter(lateral).any(four) {
             return Err("four of its limbs begin and end at one height: it goes on four legs");
         }
-        let arms = pairs.iter().filter(beside).filter(|pair| rise(pair) > 0.0);
+        let arms = pairs.iter().filter(lateral).filter(|pair| rise(pair) > 0.0);
         let arms = arms.max_by(|a, b| a.length.total_cmp(&b.length)).map(|pair| pair.chains.to_vec());
         let alone = |chain: &&HingeChain| {
             others(chain)

@@ -85,13 +85,13 @@ pub(crate) fn shape_capsules(link: usize, shape: &Shape) -> Vec<LinkCapsule> {
             } else {
                 1
             };
-            let beside = |k: usize| match count {
+            let sideways = |k: usize| match count {
                 1 => 0.0,
                 _ => (2.0 * k as f64 / (count - 1) as f64 - 1.0) * (middle - BOX_INSIDE * small),
             };
             let row = |k: usize| {
                 let (mut across, mut along) = (Vec3::zeros(), Vec3::zeros());
-                across[sides[1]] = beside(k);
+                across[sides[1]] = sideways(k);
                 along[sides[2]] = (long - CYLINDER_END * small).max(0.0);
                 capsule(across - along, across + along, small * BOX_RADIUS)
             };

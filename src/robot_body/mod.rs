@@ -10,7 +10,6 @@ mod robot_names;
 mod robot_roles;
 mod sole;
 mod link_capsules;
-mod spread_pose;
 mod body;
 mod robot_stance;
 

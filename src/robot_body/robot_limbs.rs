@@ -36,8 +36,8 @@ pub(crate) struct Limb {
     pub(crate) hinges: Vec<usize>,
     /// The knee or elbow.
     pub(crate) middle: usize,
-    /// The link that carries the limb.
-    pub(crate) carrier: usize,
+    /// The link on which the limb hangs.
+    pub(crate) base: usize,
     /// The link before the middle hinge, after it, and that of the last hinge.
     pub(crate) upper: usize,
     pub(crate) lower: usize,
@@ -64,9 +64,6 @@ pub(crate) struct Limbs {
 
 impl Limbs {
     /// The limbs of a robot.
-    ///
-    /// # Errors
-    /// Why it is no humanoid.
     pub(crate) fn of(robot: &Robot, zero: &ZeroPose) -> Result<Self, &'static str> {
         let chains = LimbChains::of(robot, zero)?;
         let leg = |chain: &HingeChain| {
@@ -95,14 +92,14 @@ impl Limbs {
         Ok(Self { legs, arms })
     }
 
-    /// The link that carries the legs.
+    /// The link on which the legs hang.
     pub(crate) fn pelvis(&self) -> usize {
-        self.legs[0].carrier
+        self.legs[0].base
     }
 
-    /// The link that carries the arms; the pelvis if there are none.
+    /// The link on which the arms hang; the pelvis if there are none.
     pub(crate) fn torso(&self) -> usize {
-        self.arms.iter().flatten().next().map_or(self.pelvis(), |arm| arm.carrier)
+        self.arms.iter().flatten().next().map_or(self.pelvis(), |arm| arm.base)
     }
 
     /// Mean length of thigh and shin together.
@@ -186,7 +183,7 @@ fn limb(robot: &Robot, zero: &ZeroPose, hinges: &[usize], end: Option<Vec3>) -> 
         side: if root.y > 0.0 { Side::Left } else { Side::Right },
         hinges: hinges.to_vec(),
         middle,
-        carrier: robot.links[link(first)].parent?,
+        base: robot.links[link(first)].parent?,
         upper,
         lower,
         end: link(last),

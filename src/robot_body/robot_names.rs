@@ -1,4 +1,4 @@
-//! What the names of a robot's links say of its limbs: the second witness beside their shape.
+//! What the names of a robot's links say of its limbs: the second witness after their shape.
 
 use super::robot_limbs::Limb;
 use crate::anatomy::{JointNames, NamedPart, Vocabulary};

@@ -95,13 +95,13 @@ fn up(robot: &Robot, names: &LinkNames) -> Option<Vec3> {
         if !limbs.legs.iter().any(|leg| names.contradict(&rotated, leg, true)) {
             return Some(up);
         }
-        // Turned, a robot whose legs have no knees would go on its arms: names are believed against that.
+        // Reversed, a robot whose legs have no knees would go on its arms: names are believed against that.
         doubtful = doubtful.or((up == Vec3::z()).then_some(up));
     }
     doubtful
 }
 
-/// What says that the front is X (1) or the other way (-1); 0 where it says nothing.
+/// What says that the front is X (1) or its opposite (-1); 0 where it says nothing.
 struct Witnesses {
     feet: i32,
     knees: i32,

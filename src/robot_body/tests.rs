@@ -133,7 +133,7 @@ fn limbs(asset: &Asset) -> Vec<(Vec<String>, [i64; 2])> {
     let body = RobotBody::of(robot).unwrap();
     let limbs = body.limbs.legs.iter().map(Some).chain(body.limbs.arms.iter().map(Option::as_ref));
     let shown = |limb: &Limb| {
-        let links = [limb.carrier, limb.upper, limb.lower, limb.end];
+        let links = [limb.base, limb.upper, limb.lower, limb.end];
         let names = links.map(|link| robot.links[link].name.clone()).to_vec();
         (names, limb.lengths.map(|length| (length * 1e6).round() as i64))
     };

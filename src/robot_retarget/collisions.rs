@@ -1,7 +1,7 @@
 //! Rows of parts that are in the floor or in each other.
 
 use super::chain_rows::point_velocity;
-use super::equations::{Equations, Scratch, Writer, square};
+use super::robot_equations::{RobotEquations, Scratch, Writer, square};
 use super::robot_settings::COLLISION_MARGIN;
 use crate::math::{Vec3, nearest_of_segments};
 
@@ -11,7 +11,7 @@ const NEAREST: f64 = 1e-6;
 impl Writer<'_> {
     /// Parts that are in the floor or in each other.
     pub(super) fn collisions(&mut self, frame: usize) {
-        let Equations { unknowns, settings, .. } = self.equations;
+        let RobotEquations { unknowns, settings, .. } = self.equations;
         let body = &unknowns.body;
         let placed = &self.placed[frame];
         let mut ends = std::mem::take(&mut self.scratch.ends);

@@ -15,7 +15,7 @@ mod trunk_start;
 mod starting_poses;
 mod normal_equations;
 mod chain_rows;
-mod equations;
+mod robot_equations;
 mod collisions;
 mod solve;
 mod retarget_robot;

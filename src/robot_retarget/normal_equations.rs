@@ -12,7 +12,7 @@ const LANES: usize = 8;
 
 /// The matrix `sum w r r'` and the gradient `sum w r e` of weighted rows `r` with residuals `e`.
 ///
-/// The matrix is in single precision: it only points the way, and the gradient, which says where the way ends, is not. That is half
+/// The matrix is in single precision: it only gives the direction, and the gradient, which says where the path ends, is not. That is half
 /// of the bytes and twice the lanes.
 #[derive(Clone, Debug)]
 pub(super) struct NormalEquations {

@@ -108,7 +108,7 @@ impl RobotRetarget {
 
 /// Frames that are solved together, and those of them that are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Window {
+struct FrameSpan {
     from: usize,
     to: usize,
     first: usize,
@@ -116,7 +116,7 @@ struct Window {
 }
 
 /// The windows of a clip, which do not reach across cuts.
-fn windows(cut: &[bool]) -> Vec<Window> {
+fn windows(cut: &[bool]) -> Vec<FrameSpan> {
     let mut windows = Vec::new();
     let mut start = 0;
     while start < cut.len() {
@@ -126,7 +126,7 @@ fn windows(cut: &[bool]) -> Vec<Window> {
             let first = start + (end - start) * k / count;
             let last = start + (end - start) * (k + 1) / count;
             let from = first.saturating_sub(OVERLAP).max(start);
-            windows.push(Window { from, to: (last + OVERLAP).min(end), first, end: last });
+            windows.push(FrameSpan { from, to: (last + OVERLAP).min(end), first, end: last });
         }
         start = end;
     }

@@ -9,7 +9,7 @@ use crate::robot_body::RobotBody;
 
 /// A point of a sole over time.
 #[derive(Clone, Debug)]
-pub(super) struct SolePoint {
+pub(super) struct SoleGoal {
     /// Where it is in the scaled take, height 0 where the foot is flat.
     pub(super) at: Vec<Vec3>,
     /// Its speed.
@@ -26,7 +26,7 @@ pub(super) struct FootGoals {
     pub(super) sole: Vec<Quat>,
     pub(super) ankle: Vec<Vec3>,
     /// Heel and ball.
-    pub(super) points: [SolePoint; 2],
+    pub(super) points: [SoleGoal; 2],
 }
 
 /// The goals of all frames.
@@ -82,7 +82,7 @@ impl Goals {
     /// The goals of some frames.
     pub(super) fn part(&self, frames: std::ops::Range<usize>) -> Self {
         let f = || frames.clone();
-        let point = |p: &SolePoint| SolePoint {
+        let point = |p: &SoleGoal| SoleGoal {
             at: p.at[f()].to_vec(),
             speed: p.speed[f()].to_vec(),
             rests: p.rests[f()].to_vec(),
@@ -125,7 +125,7 @@ fn directions(limb: &LimbPath) -> [Vec<Vec3>; 2] {
 }
 
 /// Heel and ball of a foot.
-fn points(foot: &FootPath, scale: f64, back: f64, leg_length: f64, rate: f64) -> [SolePoint; 2] {
+fn points(foot: &FootPath, scale: f64, back: f64, leg_length: f64, rate: f64) -> [SoleGoal; 2] {
     let heel =
         foot.ankle.iter().zip(&foot.sole).map(|(ankle, sole)| ankle + sole * Vec3::new(back, 0.0, 0.0));
     let [heel, ball]: [Vec<Vec3>; 2] = [heel.collect(), foot.ball.clone()].map(|path: Vec<Vec3>| {
@@ -143,7 +143,7 @@ fn points(foot: &FootPath, scale: f64, back: f64, leg_length: f64, rate: f64) ->
         let rests = at.iter().zip(&speed).map(|(p, v)| low(p) * share(v / (SLOW * leg_length))).collect();
         let near =
             at.iter().zip(&lower).map(|(p, l)| low(p) * share((p.z - l) / (LOWER * leg_length))).collect();
-        SolePoint { at, speed, rests, near }
+        SoleGoal { at, speed, rests, near }
     })
 }
 

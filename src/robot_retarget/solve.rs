@@ -1,7 +1,7 @@
 //! The solve of one window: damped Gauss-Newton steps (Levenberg 1944) with bounds by projection (Bertsekas 1982).
 
-use super::equations::{Equations, Scratch};
 use super::normal_equations::NormalEquations;
+use super::robot_equations::{RobotEquations, Scratch};
 use super::robot_goals::Goals;
 use super::robot_settings::{ROUNDS, Settings};
 use super::robot_state::{Placed, RobotState, Unknowns};
@@ -18,7 +18,7 @@ const SUCCESS: f64 = 4.0;
 const FAILURE: f64 = 8.0;
 /// Dampings that are tried before a round ends.
 const TRIES: usize = 7;
-/// How often a step that fails is halved before the damping rises: parts that touch bend the way within it, and half of a step costs
+/// How often a step that fails is halved before the damping rises: parts that touch bend the path within it, and half of a step costs
 /// no new factors. Two save a fifth of the factors; a third saves none.
 const HALVINGS: usize = 2;
 /// A hinge this near to its limit, radians, whose gradient points outwards is held.
@@ -31,7 +31,7 @@ pub(super) fn solve(unknowns: &Unknowns, goals: &Goals, states: Vec<RobotState>)
     let mut search = WindowSolve::of(unknowns, states);
     for (number, round) in ROUNDS.iter().enumerate() {
         let settings = Settings::FINAL.softened(round.softness);
-        let equations = Equations { unknowns, goals, settings, cutoff: round.cutoff };
+        let equations = RobotEquations { unknowns, goals, settings, cutoff: round.cutoff };
         search.damping = search.damping.min(DAMPING);
         search.set(&equations);
         for step in 0..round.steps {
@@ -73,14 +73,14 @@ impl WindowSolve {
     }
 
     /// Sets the equations about the states.
-    fn set(&mut self, equations: &Equations) {
+    fn set(&mut self, equations: &RobotEquations) {
         equations.set(&self.states, &self.placed, &mut self.scratch, &mut self.system);
     }
 
     /// Moves the states, and sets the equations about them; returns whether the cost is lower. If not, nothing has changed.
     ///
     /// Every try sets all of the equations, with derivatives: one in five fails, and the next step needs them.
-    fn step(&mut self, equations: &Equations, enough: f64, longest: f64) -> bool {
+    fn step(&mut self, equations: &RobotEquations, enough: f64, longest: f64) -> bool {
         let (unknowns, cost) = (equations.unknowns, self.system.cost);
         let held = held(unknowns, &self.states, &self.system.gradient);
         for attempt in 0..TRIES {

@@ -57,8 +57,8 @@ pub(super) fn first_guess(unknowns: &Unknowns, goals: &Goals, settings: &Setting
 
 /// What a limb is solved for in one frame.
 struct LimbGoal {
-    /// Rotation of the link that carries it.
-    carrier: Quat,
+    /// Rotation of the link on which it hangs.
+    base: Quat,
     directions: [Vec3; 2],
     /// Rotation of its last link, if that is a goal.
     end: Option<Quat>,
@@ -72,7 +72,7 @@ struct LimbSolve<'a> {
     limb: &'a Limb,
     /// The hinges that are solved.
     hinges: Vec<usize>,
-    /// The links from the carrier to the last.
+    /// The links from the base to the last.
     links: Vec<usize>,
 }
 
@@ -107,7 +107,7 @@ fn limb_path(
     let last = if ends.is_some() { limb.end } else { limb.lower };
     let robot = &unknowns.body.robot;
     let mut links: Vec<usize> = std::iter::successors(Some(last), |&link| robot.links[link].parent)
-        .take_while(|&l| l != limb.carrier)
+        .take_while(|&l| l != limb.base)
         .collect();
     links.reverse();
     let hinges = limb.hinges.iter().copied().filter(|&h| ends.is_some() || h <= limb.middle);
@@ -118,7 +118,7 @@ fn limb_path(
     let directions = goals.limbs[k].as_ref().expect("a limb with goals");
     let zero_end = unknowns.body.zero.links[limb.end].rotation;
     let goal = |scratch: &mut LimbScratch, frame: usize| LimbGoal {
-        carrier: rotation_of(unknowns, limb.carrier, &states[frame], &mut scratch.axes),
+        base: rotation_of(unknowns, limb.base, &states[frame], &mut scratch.axes),
         directions: [directions[0][frame], directions[1][frame]],
         end: ends.map(|ends| ends[frame] * zero_end),
         end_weight: sigma / end_sigma,
@@ -197,7 +197,7 @@ impl LimbSolve<'_> {
     /// Axes, both directions and the rotation of the last link.
     fn place(&self, goal: &LimbGoal, values: &[f64], axes: &mut Vec<Vec3>) -> ([Vec3; 2], Quat) {
         let robot = &self.unknowns.body.robot;
-        let mut rotation = goal.carrier;
+        let mut rotation = goal.base;
         let mut directions = [Vec3::zeros(); 2];
         axes.clear();
         for &link in &self.links {

@@ -23,7 +23,7 @@ const FACING: f64 = 0.3;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Path {
     pub(super) at: Vec<Vec3>,
-    turned: Vec<Quat>,
+    rotations: Vec<Quat>,
     /// Its rotation in the reference pose.
     rest: Quat,
     rest_at: Vec3,
@@ -122,7 +122,7 @@ impl TakeBody {
                 None => hand_at_rest(arm, Side::BOTH[k].sign()),
             };
             let joint_from_hand = arm.end.rest.inverse() * at_rest;
-            Some(arm.end.turned.iter().map(|turned| turned * joint_from_hand).collect())
+            Some(arm.end.rotations.iter().map(|rotation| rotation * joint_from_hand).collect())
         });
         Ok(Self { frames: motion.clip.frames(), leg_length, legs, arms, feet, pelvis, chest, hands })
     }
@@ -149,7 +149,7 @@ fn paths(motion: &Motion, wanted: &[JointId]) -> Vec<Path> {
         let rest = world_from_model * *rest.joint(*id);
         Path {
             at: frames.iter().map(|frame| frame[k].translation).collect(),
-            turned: frames.iter().map(|frame| frame[k].rotation).collect(),
+            rotations: frames.iter().map(|frame| frame[k].rotation).collect(),
             rest: rest.rotation,
             rest_at: rest.translation,
         }
@@ -160,7 +160,7 @@ fn paths(motion: &Motion, wanted: &[JointId]) -> Vec<Path> {
 impl Path {
     /// A vector of the world in the joint's space, at one frame.
     fn inside(&self, frame: usize, v: Vec3) -> Vec3 {
-        self.turned[frame].inverse() * v
+        self.rotations[frame].inverse() * v
     }
 }
 
@@ -171,7 +171,7 @@ fn trunk(path: &Path, left: &Path, right: &Path) -> Vec<Quat> {
     let y = line.try_normalize(1e-9).unwrap_or_else(|| path.rest.inverse() * Vec3::y());
     let x = y.cross(&up).try_normalize(1e-9).unwrap_or_else(|| path.rest.inverse() * Vec3::x());
     let joint_from_trunk = from_columns(&x, &y, &x.cross(&y));
-    path.turned.iter().map(|turned| turned * joint_from_trunk).collect()
+    path.rotations.iter().map(|rotation| rotation * joint_from_trunk).collect()
 }
 
 /// A foot, whose sole is level where ankle and ball are lowest.
@@ -179,7 +179,7 @@ fn foot(ankle: &Path, toes: Option<&Path>, pelvis: &[Quat], leg_length: f64) -> 
     let frames = ankle.at.len();
     let rigid = |forward: Vec3, up: Vec3| -> Vec<Vec3> {
         let offset = (forward * BALL[0] - up * BALL[1]) * leg_length;
-        (0..frames).map(|f| ankle.at[f] + ankle.turned[f] * offset).collect()
+        (0..frames).map(|f| ankle.at[f] + ankle.rotations[f] * offset).collect()
     };
     let long = |toes: &&Path| {
         median((0..frames).map(|f| (toes.at[f] - ankle.at[f]).norm()).collect()) > SHORTEST_FOOT * leg_length
@@ -200,7 +200,7 @@ fn foot(ankle: &Path, toes: Option<&Path>, pelvis: &[Quat], leg_length: f64) -> 
         ball = rigid(body, up);
     }
     let joint_from_sole = from_columns(&forward, &up.cross(&forward), &up);
-    let sole = ankle.turned.iter().map(|turned| turned * joint_from_sole).collect();
+    let sole = ankle.rotations.iter().map(|rotation| rotation * joint_from_sole).collect();
     FootPath { sole, ankle: ankle.at.clone(), ball, flat }
 }
 

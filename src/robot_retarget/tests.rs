@@ -1,7 +1,7 @@
 //! Laws of the solve.
 
-use super::equations::{Equations, Scratch};
 use super::normal_equations::NormalEquations;
+use super::robot_equations::{RobotEquations, Scratch};
 use super::robot_goals::Goals;
 use super::robot_settings::{RANGE, Settings};
 use super::robot_state::{Placed, RobotState, Unknowns};
@@ -62,7 +62,7 @@ fn the_gradient_is_that_of_the_cost() {
         .collect();
     // Equal widths for a sole's angles: the derivative of a rotation vector is taken as 1, which is exact only then.
     let settings = Settings { roll: Settings::FINAL.sole, ..Settings::FINAL };
-    let equations = Equations { unknowns: &unknowns, goals: &goals, settings, cutoff: 4.0 };
+    let equations = RobotEquations { unknowns: &unknowns, goals: &goals, settings, cutoff: 4.0 };
     let (mut scratch, mut system) = (Scratch::default(), NormalEquations::new(states.len(), unknowns.count));
     let mut set = |states: &[RobotState]| {
         let mut placed = vec![Placed::default(); states.len()];

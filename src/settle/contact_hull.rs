@@ -10,8 +10,7 @@ use super::ragdoll::Ragdoll;
 use crate::body::CharacterBody;
 use crate::dynamics::{BodyState, Support};
 use crate::math::{Mat3, Vec3};
-use crate::model::{Binding, Character, Mesh, ModelPose};
-use std::sync::Arc;
+use crate::model::{Binding, Mesh, ModelPose};
 
 /// The most contact points of a body at once: a plate stands on four, and two more are about to touch.
 const AT_ONCE: usize = 6;
@@ -48,18 +47,19 @@ pub struct ContactHull {
 }
 
 impl ContactHull {
-    /// The hull of a character in the pose of the release; vertices in the ground there may stay as deep.
+    /// The hull of a body in the pose of the release; vertices in the ground there may stay as deep.
     pub fn of(
-        character: &Arc<Character>,
+        body: &CharacterBody,
         ragdoll: &Ragdoll,
         model: &ModelPose,
         states: &[BodyState],
         (ground, friction): (f64, f64),
     ) -> Self {
-        let skin = character.meshes.iter().flat_map(|mesh| of_skin(mesh, ragdoll, model, states));
+        let meshes = &body.character().meshes;
+        let skin = meshes.iter().flat_map(|mesh| of_skin(mesh, ragdoll, model, states));
         let mut vertices: Vec<ContactVertex> = skin.collect();
         if vertices.is_empty() {
-            vertices = of_bones(character, ragdoll, model, states, ground);
+            vertices = of_bones(body, ragdoll, model, states, ground);
         }
         vertices.iter_mut().for_each(|vertex| vertex.allowed = f64::INFINITY);
         Self { vertices, near: Vec::new(), ground, friction }
@@ -214,7 +214,7 @@ fn of_skin(mesh: &Mesh, ragdoll: &Ragdoll, model: &ModelPose, states: &[BodyStat
 
 /// Balls at the ends of capsules along the bones, and the points of the soles.
 fn of_bones(
-    character: &Arc<Character>,
+    character: &CharacterBody,
     ragdoll: &Ragdoll,
     model: &ModelPose,
     states: &[BodyState],
@@ -226,7 +226,7 @@ fn of_bones(
         ..ContactVertex::default()
     };
     let mut vertices: Vec<ContactVertex> = Vec::new();
-    for point in CharacterBody::new(character).sole_points() {
+    for point in character.sole_points() {
         let Some(body) = ragdoll.part_of(point.joint) else { continue };
         let place = model.joint(point.joint).point(&point.at) - states[body].position;
         vertices.push(vertex(body, states[body].orientation.inverse_transform_vector(&place), SOLE));

@@ -243,7 +243,7 @@ impl RagdollSimulation {
         let body = CharacterBody::new(&motion.character);
         let self_contact = SelfContactRows::new(&body, ragdoll, (&model, &states), limits.ids());
         let settings = WorldSettings { erp: 0.05, sweeps: SWEEPS, passive: true, ..WorldSettings::default() };
-        let hull = ContactHull::of(&motion.character, ragdoll, &model, &states, (how.ground, how.friction));
+        let hull = ContactHull::of(&body, ragdoll, &model, &states, (how.ground, how.friction));
         let mut world = World::new(articulation, states, Vec::new(), settings);
         world.drives = joint_friction(ragdoll, how.resistance);
         Self { world, limits, self_contact, hull, steps, h }

@@ -31,7 +31,7 @@ struct CapsulePair {
 }
 
 /// The nearest points of two capsules.
-struct Gap {
+struct CapsuleGap {
     /// Between the two surfaces; negative where they overlap.
     width: f64,
     /// From the second capsule to the first, unit length.
@@ -147,12 +147,12 @@ impl SelfContactRows {
 }
 
 /// The gap between two capsules; `None` where their axes cross, so that no direction leads out.
-fn gap(capsules: &[CapsuleOnBody], ends: &[[Vec3; 2]], [a, b]: [usize; 2]) -> Option<Gap> {
+fn gap(capsules: &[CapsuleOnBody], ends: &[[Vec3; 2]], [a, b]: [usize; 2]) -> Option<CapsuleGap> {
     let [s, t] = nearest_of_segments(&ends[a], &ends[b]);
     let (p, q) = (ends[a][0].lerp(&ends[a][1], s), ends[b][0].lerp(&ends[b][1], t));
     let (away, distance) = (p - q, (p - q).norm());
     // A micrometre: no direction is left.
-    (distance > 1e-6).then(|| Gap {
+    (distance > 1e-6).then(|| CapsuleGap {
         width: distance - capsules[a].radius - capsules[b].radius,
         out: away / distance,
         middle: (p + q) * 0.5,

@@ -70,12 +70,12 @@ fn base(rotations: &[Quat], sample_rate: f64) -> Vec<Quat> {
     (0..rotations.len()).map(mean).collect()
 }
 
-/// Replaces each rotation vector by the equivalent one (by multiples of a full turn) nearest to its predecessor.
+/// Replaces each rotation vector by the equivalent one (by multiples of a full circle) nearest to its predecessor.
 fn unwrap(vectors: &mut [Vec3]) {
     for k in 1..vectors.len() {
         let (before, v) = (vectors[k - 1], vectors[k]);
-        let full_turn = v.try_normalize(1e-6).map_or(Vec3::zeros(), |axis| axis * std::f64::consts::TAU);
-        let nearest = [v, v - full_turn, v + full_turn]
+        let circle = v.try_normalize(1e-6).map_or(Vec3::zeros(), |axis| axis * std::f64::consts::TAU);
+        let nearest = [v, v - circle, v + circle]
             .into_iter()
             .min_by(|a, b| (a - before).norm_squared().total_cmp(&(b - before).norm_squared()));
         vectors[k] = nearest.unwrap_or(v);

@@ -6,7 +6,7 @@
 
 use super::solid_mesh::Solid;
 use crate::dynamics::{ConstraintGeometry, ConstraintKind, Frame, Recording, Shape};
-use crate::math::{Quat, Transform, Vec3, arc, same_hemisphere, slerp};
+use crate::math::{Quat, Transform, Vec3, arc, same_hemisphere};
 use crate::model::{
     Binding, Character, Clip, Joint, JointId, Material, Mesh, Motion, Pose, Rig, Skeleton, SkeletonError,
 };
@@ -95,13 +95,7 @@ fn between(a: &Frame, b: &Frame, time: f64) -> Vec<Transform> {
     match () {
         _ if near(0.0) => a.bodies.clone(),
         _ if near(1.0) => b.bodies.clone(),
-        _ => {
-            let blend = |(a, b): (&Transform, &Transform)| {
-                let rotation = slerp(&a.rotation, &b.rotation, part);
-                Transform::new(rotation, a.translation.lerp(&b.translation, part))
-            };
-            a.bodies.iter().zip(&b.bodies).map(blend).collect()
-        }
+        _ => a.bodies.iter().zip(&b.bodies).map(|(a, b)| a.interpolated(b, part)).collect(),
     }
 }
 

@@ -214,7 +214,7 @@ fn report_contacts(contacts: &Contacts, frames: usize, report: &mut Report) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::scenes::{run, walker};
+    use super::super::tests::scenes::{run, walker};
     use super::*;
     use crate::math::Vec3;
 

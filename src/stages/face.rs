@@ -129,7 +129,7 @@ impl Stage for FaceRetarget {
 
 #[cfg(test)]
 mod tests {
-    use super::super::scenes::{run, walker};
+    use super::super::tests::scenes::{run, walker};
     use super::*;
     use crate::model::{Mesh, MorphTarget};
     use crate::report::TakeChange;

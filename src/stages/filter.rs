@@ -175,7 +175,7 @@ impl Stage for Filter {
 
 #[cfg(test)]
 mod tests {
-    use super::super::scenes::{run, walker};
+    use super::super::tests::scenes::{run, walker};
     use super::*;
     use crate::math::exp;
     use crate::model::Side;

@@ -81,7 +81,7 @@ impl Default for IkConfig {
 impl StageConfig for IkConfig {
     const NAME: &'static str = "ik";
 
-    /// Limbs and the trunk go where they are told, feet that are told to hold are held.
+    /// Limbs and the trunk go to their targets, feet with a hold keep their place.
     fn meaningless(&self) -> &'static [&'static str] {
         &[
             "foot_orientation_p95",

@@ -6,7 +6,7 @@
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::ik::Mechanism;
 use crate::legs::keep_ends;
-use crate::limits::{LimitOptions, keep_beside};
+use crate::limits::{LimitOptions, keep_relative};
 use crate::model::{Character, JointId, Motion, Role};
 use crate::report::Report;
 use schemars::JsonSchema;
@@ -97,13 +97,14 @@ impl Stage for LimitsStage {
         // Toes of a retargeted foot bend as far as the floor asks for: back in their range they would be in it.
         let held = |id: JointId| plain.is_some() && matches!(rig.role(id), Some(Role::Toes(_)));
         let joints: Vec<JointId> = self.joints.iter().copied().filter(|id| !held(*id)).collect();
-        let (motion, kept) = keep_beside(before.clone(), performed, &self.mechanism, &joints, &self.options);
-        let overridden = |id| rig.role(id).is_some_and(|role| rig.told_mobility(role).is_some());
+        let (motion, kept) =
+            keep_relative(before.clone(), performed, &self.mechanism, &joints, &self.options);
+        let overridden = |id| rig.role(id).is_some_and(|role| rig.mobility_override(role).is_some());
         let motion = keep_ends(&before, motion, overridden);
         report.measure("limits_frames_outside", kept.frames as f64, "frames");
         report.measure("limits_joints_outside", kept.joints.len() as f64, "joints");
         report.measure("limits_worst_excess", kept.excess, "rad");
-        report.measure("limits_largest_turn", kept.turned, "rad");
+        report.measure("limits_largest_turn", kept.rotated, "rad");
         report.measure("limits_largest_roll", kept.rolled, "rad");
         report.measure("limits_joints_left", kept.left.len() as f64, "joints");
         for &id in &kept.left {

@@ -272,7 +272,7 @@ fn close(skeleton: &Skeleton, poses: &mut [Pose], mover: JointId, blend: usize) 
 
 #[cfg(test)]
 mod tests {
-    use super::super::scenes::{run, walk, walker};
+    use super::super::tests::scenes::{run, walk, walker};
     use super::*;
 
     fn frames(motion: &Motion) -> GroundFrames {

@@ -13,7 +13,6 @@ pub mod written_keys;
 mod limits;
 mod r#loop;
 mod mirror;
-mod mirror_partners;
 #[cfg(feature = "physics")]
 mod perform;
 #[cfg(feature = "physics")]
@@ -24,7 +23,6 @@ mod registry;
 mod repair;
 mod resample;
 mod retarget;
-mod onto_robot;
 mod root_motion;
 mod self_contact;
 #[cfg(feature = "physics")]
@@ -63,9 +61,6 @@ pub(crate) use self_contact::SelfContactConfig;
 pub use stage::{Setting, Stage, StageConfig, StageError};
 pub(crate) use take_change::changed_take;
 pub(crate) use trim::TrimConfig;
-
-#[cfg(test)]
-mod scenes;
 
 #[cfg(test)]
 mod tests;

@@ -39,7 +39,7 @@ const SOFT: [f64; 2] = [0.03, 0.01];
 const LAST: f64 = 0.005;
 
 /// Least bend of a knee or an elbow before the solve, radians. The bend direction of a joint straighter than twice this is
-/// poorly defined and swings as the joint passes through straight, so it is first bent in its anatomical direction.
+/// poorly defined and swings as the joint passes through straight, so it first bends in its anatomical direction.
 const STRAIGHT: f64 = 0.12;
 
 /// Directions in the middle of the range of arms and legs: outwards, up, ahead of the body.

@@ -59,7 +59,7 @@ impl Stage for Reduce {
 
 #[cfg(test)]
 mod tests {
-    use super::super::scenes::{run, walker};
+    use super::super::tests::scenes::{run, walker};
     use super::*;
 
     #[test]

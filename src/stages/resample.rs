@@ -105,7 +105,7 @@ impl Stage for Resample {
 
 #[cfg(test)]
 mod tests {
-    use super::super::scenes::{run, walker};
+    use super::super::tests::scenes::{run, walker};
     use super::*;
 
     #[test]

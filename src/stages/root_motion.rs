@@ -208,7 +208,7 @@ impl Stage for MoveTravel {
 
 #[cfg(test)]
 mod tests {
-    use super::super::scenes::{run, walk, walker};
+    use super::super::tests::scenes::{run, walk, walker};
     use super::*;
     use crate::model::{Character, Container, Document, Rig};
     use std::sync::Arc;

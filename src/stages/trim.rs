@@ -118,7 +118,7 @@ impl Stage for Trim {
 
 #[cfg(test)]
 mod tests {
-    use super::super::scenes::{run, walker};
+    use super::super::tests::scenes::{run, walker};
     use super::*;
 
     #[test]

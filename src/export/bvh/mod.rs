@@ -3,7 +3,6 @@
 mod bvh_anim_conversion;
 mod bvh_format;
 mod bvh_writer;
-mod frame_time;
 
 pub use super::decimal_text::Decimals;
 pub use super::euler_angles::RotationOrder;

@@ -17,7 +17,7 @@ use std::borrow::Cow;
 const STEADY: f64 = 2e-5;
 /// Translations that differ by less count as constant, metres.
 pub(super) const STEADY_METRES: f64 = 1e-7;
-/// Weights of morph targets that differ by less count as constant, percent: less than a 16-bit weight tells apart.
+/// Weights of morph targets that differ by less count as constant, percent: less than a 16-bit weight resolves.
 const STEADY_PERCENT: f64 = 1e-3;
 /// Key attribute flag: the value is held until the next key.
 const HELD: i32 = 2;

@@ -44,9 +44,6 @@ pub(super) struct FbxSplice<'a> {
 
 impl<'a> FbxSplice<'a> {
     /// Opens a file; with `replace`, its clips are removed.
-    ///
-    /// # Errors
-    /// A [`FbxSpliceError`] if it is not a binary file of version 7, or lacks a record to which clips are added.
     pub(super) fn open(bytes: &'a [u8], replace: bool) -> Result<Self, FbxSpliceError> {
         let file = records::parse(bytes)?;
         let mut splice = Self { file, last_id: FIRST_ID, names: Vec::new(), replaced: replace };
@@ -180,9 +177,6 @@ impl<'a> FbxSplice<'a> {
     }
 
     /// The bytes of the file.
-    ///
-    /// # Errors
-    /// [`FbxRecordError::Large`].
     pub(super) fn to_bytes(&self) -> Result<Vec<u8>, FbxSpliceError> {
         Ok(self.file.to_bytes()?)
     }

@@ -118,9 +118,6 @@ impl FbxBuilder {
     }
 
     /// The bytes of the file.
-    ///
-    /// # Errors
-    /// [`FbxRecordError::Large`].
     pub(super) fn into_bytes(mut self, file_name: &str) -> Result<Vec<u8>, FbxRecordError> {
         let size: usize = self.objects.iter().map(|o| o.size(false)).sum();
         let version = if size > LARGE { LARGE_VERSION } else { VERSION };

@@ -83,9 +83,6 @@ fn save(motions: &[Motion], options: &ExportOptions) -> Result<Written, ExportEr
 }
 
 /// The character's own file with the clips added.
-///
-/// # Errors
-/// A message if clips cannot be added to it.
 #[cfg(feature = "fbx")]
 fn own_file(
     motions: &[Motion],

@@ -8,7 +8,7 @@ use super::records::FbxRecord;
 use crate::math::Vec3;
 use crate::model::MorphTarget;
 
-/// Morph displacements below this are left out, metres: 32-bit positions of a person do not tell them apart.
+/// Morph displacements below this are left out, metres: 32-bit positions of a person do not resolve them.
 const NO_MOVE: f64 = 1e-7;
 
 fn vector(v: &[f32; 3]) -> Vec3 {

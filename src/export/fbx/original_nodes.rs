@@ -125,9 +125,6 @@ fn order(order: ufbx::RotationOrder) -> RotationOrder {
 
 impl OriginalFile {
     /// Opens the file of a character.
-    ///
-    /// # Errors
-    /// A message if nodes cannot be animated.
     pub(super) fn open(bytes: &[u8], document: &Document) -> Result<Self, String> {
         let own = open_fbx(bytes, FbxView::Own, MAX_MEMORY)?;
         let imported = open_fbx(bytes, FbxView::ImportedWithRecords, MAX_MEMORY)?;
@@ -166,9 +163,6 @@ impl OriginalFile {
     }
 
     /// The animation of the nodes in a clip of the character, which has at least one frame.
-    ///
-    /// # Errors
-    /// A message if the transform of a node is singular.
     pub(super) fn stack(
         &self,
         character: &Character,
@@ -228,9 +222,6 @@ impl OriginalFile {
     }
 
     /// Compares joint positions in four frames of each added clip with the wanted ones; with reduced keys only the first is `exact`.
-    ///
-    /// # Errors
-    /// A message with the first joint that is off.
     pub(super) fn check(
         &self,
         bytes: &[u8],

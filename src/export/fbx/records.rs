@@ -171,9 +171,6 @@ pub(super) fn parse(bytes: &[u8]) -> Result<FbxFile<'_>, FbxRecordError> {
 
 impl FbxFile<'_> {
     /// The bytes of the file.
-    ///
-    /// # Errors
-    /// [`FbxRecordError::Large`].
     pub(super) fn to_bytes(&self) -> Result<Vec<u8>, FbxRecordError> {
         let wide = self.version >= WIDE_SINCE;
         let mut out = Vec::with_capacity(self.records.iter().map(|r| r.size(wide)).sum::<usize>() + 512);

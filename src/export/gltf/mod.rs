@@ -9,7 +9,6 @@ mod node_tracks;
 mod local_tracks;
 mod rest_thresholds;
 mod new_document;
-mod self_contained;
 mod resource_files;
 mod made_by;
 mod json_splice;

@@ -112,7 +112,7 @@ pub(super) fn tracks<'a>(
     let size = figure_size(skeleton);
     let joint_of = joint_of(tree, nodes);
     if let Some(nodes) = local_tracks::playback(tree, &joint_of, skeleton, clip, file_from_model, size) {
-        return collect(nodes.into_iter().map(JointTracks::from).collect());
+        return collect(nodes.into_iter().map(NodeEnds::from).collect());
     }
     traversed(tree, nodes, skeleton, clip, file_from_model, size)
 }
@@ -166,7 +166,7 @@ fn traversed<'a>(
             steps.iter_mut().zip(block).for_each(|(step, next)| step.append(next));
         }
     }
-    collect(steps.into_iter().filter(|s| s.joint.is_some()).map(JointTracks::from).collect())
+    collect(steps.into_iter().filter(|s| s.joint.is_some()).map(NodeEnds::from).collect())
 }
 
 /// The local transform that the node plays in this frame, recorded in its step.
@@ -259,7 +259,7 @@ fn steps(tree: &NodeTree, nodes: &[Option<usize>], frames: usize) -> Vec<NodeSte
 }
 
 /// Result of either method for one joint: values, and whether they are all equal; `None` for a joint at rest.
-struct JointTracks<'a> {
+struct NodeEnds<'a> {
     node: usize,
     translations: Option<(Vec<f32>, bool)>,
     rotations: (TrackValues<'a>, bool),
@@ -271,7 +271,7 @@ fn holds(values: &[f32], width: usize) -> bool {
     values.chunks_exact(width).all(|v| *v == values[..width])
 }
 
-impl From<NodeStep> for JointTracks<'_> {
+impl From<NodeStep> for NodeEnds<'_> {
     fn from(step: NodeStep) -> Self {
         let NodeStep { node, translations, rotations, moved, rotated, .. } = step;
         let constant = holds(&rotations, 4);
@@ -284,7 +284,7 @@ impl From<NodeStep> for JointTracks<'_> {
     }
 }
 
-impl<'a> From<NodePlayback<'a>> for JointTracks<'a> {
+impl<'a> From<NodePlayback<'a>> for NodeEnds<'a> {
     fn from(playback: NodePlayback<'a>) -> Self {
         let NodePlayback { node, translations, rotations, rotated, constant } = playback;
         let translations = translations.map(|t| (holds(&t, 3), t)).map(|(h, t)| (t, h));
@@ -292,11 +292,11 @@ impl<'a> From<NodePlayback<'a>> for JointTracks<'a> {
     }
 }
 
-fn collect(mut ends: Vec<JointTracks>) -> Vec<NodeTrack> {
+fn collect(mut ends: Vec<NodeEnds>) -> Vec<NodeTrack> {
     let rests = !ends.iter().any(|e| e.rotated || e.translations.is_some());
     if rests {
         let first = ends.drain(..).take(1);
-        let track = |JointTracks { node, rotations: (values, _), .. }| NodeTrack {
+        let track = |NodeEnds { node, rotations: (values, _), .. }| NodeTrack {
             node,
             rotation: true,
             values,
@@ -306,7 +306,7 @@ fn collect(mut ends: Vec<JointTracks>) -> Vec<NodeTrack> {
     }
     ends.sort_by_key(|e| e.node);
     let mut tracks = Vec::new();
-    for JointTracks { node, translations, rotations, rotated } in ends {
+    for NodeEnds { node, translations, rotations, rotated } in ends {
         if let Some((values, constant)) = translations {
             tracks.push(NodeTrack { node, rotation: false, values: TrackValues::Ready(values), constant });
         }

@@ -62,13 +62,14 @@ impl Lead<'_> {
             let (t2, t3) = (t * t, t * t * t);
             a + (b - a) * (3.0 * t2 - 2.0 * t3) + change * steps * (t3 - t2)
         };
-        let turned = |q: &Quat| log(&(stands.rotation.inverse() * q));
-        let turn = [turned(&to.rotation), turned(&beyond.rotation)];
+        let deviation = |q: &Quat| log(&(stands.rotation.inverse() * q));
+        let deviations = [deviation(&to.rotation), deviation(&beyond.rotation)];
         let at = |k: usize| {
             let t = k as f64 / steps;
             let vector =
                 |a: Vec3, b: Vec3, change: Vec3| Vec3::from_fn(|i, _| between(a[i], b[i], change[i], t));
-            let rotation = stands.rotation * exp(&vector(Vec3::zeros(), turn[0], turn[1] - turn[0]));
+            let rotation =
+                stands.rotation * exp(&vector(Vec3::zeros(), deviations[0], deviations[1] - deviations[0]));
             let change = beyond.translation - to.translation;
             let translation = vector(stands.translation, to.translation, change);
             let values = (self.pose.iter().zip(motion.values(frame)).zip(motion.values(next)))

@@ -9,4 +9,4 @@ mod pickle;
 mod write_layout;
 
 pub use write_layout::{PKL, RobotOptions};
-pub(super) use write_layout::{Written, written};
+pub(super) use write_layout::{RobotFile, written};

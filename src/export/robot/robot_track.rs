@@ -16,8 +16,8 @@ pub(super) struct RobotTrack<'a> {
     places: Vec<Vec<Transform>>,
 }
 
-/// Numbers of one frame after the other.
-pub(super) struct Numbers {
+/// The numbers of one frame after the other.
+pub(super) struct FieldValues {
     /// The shape of a frame.
     pub(super) shape: Vec<usize>,
     pub(super) values: Vec<f64>,
@@ -82,7 +82,7 @@ impl<'a> RobotTrack<'a> {
     }
 
     /// The numbers of a field that has some in every frame.
-    pub(super) fn numbers(&self, field: RobotField) -> Option<Numbers> {
+    pub(super) fn numbers(&self, field: RobotField) -> Option<FieldValues> {
         let base = |frame: usize| self.motion.base[frame];
         let hinge = |frame: usize, scale: f64| {
             self.hinges.iter().map(move |&hinge| self.motion.values(frame)[hinge] * scale)
@@ -93,7 +93,7 @@ impl<'a> RobotTrack<'a> {
         let of_frames = |shape: &[usize], of: &dyn Fn(usize, &mut Vec<f64>)| {
             let mut values = Vec::with_capacity(self.frames() * shape.iter().product::<usize>());
             (0..self.frames()).for_each(|frame| of(frame, &mut values));
-            Some(Numbers { shape: shape.to_vec(), values })
+            Some(FieldValues { shape: shape.to_vec(), values })
         };
         let wxyz = |q: Quat| [q.w, q.i, q.j, q.k];
         match field {

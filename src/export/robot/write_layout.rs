@@ -2,7 +2,7 @@
 
 use super::default_pose::led;
 use super::pickle::Pickle;
-use super::robot_track::{Numbers, RobotTrack};
+use super::robot_track::{FieldValues, RobotTrack};
 use crate::export::file_rate::at_file_rate;
 use crate::export::format::Format;
 use crate::export::nominal_rate::nominal;
@@ -27,8 +27,8 @@ pub const PKL: Format = Format {
     write: |motions, options| {
         let mut warnings = Warnings::new();
         let file = |motion| match written(motion, "pkl", &options.robot, &options.stem, &mut warnings)? {
-            Written::Robot(file) => Ok(file),
-            Written::NoRobot => Err(ExportError::NoRobot { format: "pkl" }),
+            RobotFile::Robot(file) => Ok(file),
+            RobotFile::NoRobot => Err(ExportError::NoRobot { format: "pkl" }),
         };
         let files = motions.iter().map(file).collect::<Result<_, _>>()?;
         Ok((files, warnings))
@@ -63,7 +63,7 @@ impl Default for RobotOptions {
 
 /// What became of a motion.
 #[derive(Debug)]
-pub(in crate::export) enum Written {
+pub(in crate::export) enum RobotFile {
     /// A file in a robot's layout.
     Robot(OutputFile),
     /// The character is no robot, or no layout is wanted: the format's own tables are written.
@@ -80,9 +80,9 @@ pub(in crate::export) fn written(
     options: &RobotOptions,
     stem: &str,
     warnings: &mut Warnings,
-) -> Result<Written, ExportError> {
+) -> Result<RobotFile, ExportError> {
     let Some(robot) = motion.character.robot.as_ref().filter(|_| options.layout != "none") else {
-        return Ok(Written::NoRobot);
+        return Ok(RobotFile::NoRobot);
     };
     let layout = layout(extension, &options.layout)?;
     let wanted = if options.rate > 0.0 { Some(options.rate) } else { layout.rate };
@@ -100,7 +100,7 @@ pub(in crate::export) fn written(
         "pkl" => pickle(&track, layout),
         _ => arrays(&track, layout)?,
     };
-    Ok(Written::Robot(OutputFile { name: format!("{stem}.{extension}"), bytes }))
+    Ok(RobotFile::Robot(OutputFile { name: format!("{stem}.{extension}"), bytes }))
 }
 
 /// The layout of this name, or the default of an extension.
@@ -115,7 +115,7 @@ fn layout(extension: &'static str, name: &str) -> Result<&'static RobotLayout, E
 }
 
 fn table(track: &RobotTrack, layout: &RobotLayout) -> String {
-    let columns: Vec<(&str, RobotField, Numbers)> = (layout.fields.iter())
+    let columns: Vec<(&str, RobotField, FieldValues)> = (layout.fields.iter())
         .filter_map(|(name, field)| Some((*name, *field, track.numbers(*field)?)))
         .collect();
     let mut text = String::new();

@@ -21,7 +21,6 @@ mod skeleton_prims;
 mod mesh_prims;
 mod blend_shapes;
 mod preview_materials;
-mod animated_extent;
 mod usd_layer;
 mod prim_names;
 mod usda_text;

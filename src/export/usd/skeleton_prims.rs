@@ -92,7 +92,7 @@ fn animation(
     layer.close();
 }
 
-/// The bytes of the paths of all joints, without numbers that tell siblings apart: n^2 for a chain of n joints.
+/// The bytes of the paths of all joints, without numbers that distinguish siblings: n^2 for a chain of n joints.
 pub(super) fn bytes_of_paths(skeleton: &Skeleton) -> u64 {
     let mut lengths: Vec<u64> = Vec::with_capacity(skeleton.len());
     for joint in skeleton.joints() {

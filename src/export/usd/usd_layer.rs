@@ -1,4 +1,4 @@
-//! A layer in memory: prims with typed values, of which text and crate are two ways of writing.
+//! A layer in memory: prims with typed values, written as text or as a crate.
 
 use crate::math::Mat4;
 

@@ -69,8 +69,8 @@ impl FigureBones {
             Some(pose.joint(*joint).rotation * inverse)
         };
         let pelvis = pose.joint(self.hips).point(&self.pelvis) - Vec3::y() * self.ground;
-        let turned = rotation(self.lower).unwrap_or_else(Quat::identity) * self.lower_pelvis;
-        let moved = pelvis * self.scale - turned - self.bones[self.lower].position;
+        let rotated = rotation(self.lower).unwrap_or_else(Quat::identity) * self.lower_pelvis;
+        let moved = pelvis * self.scale - rotated - self.bones[self.lower].position;
         let mut placed: Vec<Transform> = Vec::with_capacity(self.bones.len());
         // Parents come first.
         for (k, bone) in self.bones.iter().enumerate() {

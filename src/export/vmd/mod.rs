@@ -4,8 +4,6 @@
 //! the program shows just that. Other characters move the bones of a standard figure, by the roles of their joints. Rotations are
 //! written for the joints of legs as well, and the chains that would pull them are switched off.
 
-mod needed_keys;
-mod own_motion;
 mod model_bones;
 mod figure_bones;
 mod vmd_writer;

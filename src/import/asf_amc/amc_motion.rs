@@ -32,9 +32,6 @@ pub(super) fn skeleton(bones: &AsfSkeleton) -> Result<Skeleton, AsfError> {
 }
 
 /// Reads the frames; errors name the file `file`.
-///
-/// # Errors
-/// An [`AsfError`] with the line. A last line that is cut off is no error: its frame is left out, with a warning.
 pub(super) fn read(
     text: &str,
     file: &str,

@@ -86,7 +86,7 @@ fn import(source: &SourceFile, options: &ImportOptions) -> Result<Asset, ImportE
     let stated = KnownAxesFile { skeleton, clip, metres_per_unit, place: "the skeleton", warnings };
     let mut asset = stated.asset(source.name, options)?;
     if options.skeleton.is_none() {
-        asset.beside.push((name, Arc::from(bytes)));
+        asset.companions.push((name, Arc::from(bytes)));
     }
     Ok(asset)
 }

@@ -223,9 +223,6 @@ impl UnfinishedBone {
 }
 
 /// Reads a skeleton; errors name the file `file`.
-///
-/// # Errors
-/// An [`AsfError`] with the line.
 pub(super) fn read(text: &str, file: &str, warnings: &mut Warnings) -> Result<AsfSkeleton, AsfError> {
     let mut section = AsfSection::Other;
     let mut content = AsfContent::new();

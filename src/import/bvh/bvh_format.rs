@@ -58,7 +58,7 @@ fn import(bytes: &[u8], name: &str, options: &ImportOptions) -> Result<Asset, Im
         clips,
         meant: 0,
         warnings: raw.warnings,
-        beside: Vec::new(),
+        companions: Vec::new(),
         observed: None,
     })
 }

@@ -11,9 +11,7 @@ mod lexer;
 mod motion_rows;
 mod irregular_rows;
 mod row_layout;
-mod half_angles;
 mod parse_decimal;
-mod bvh_anim_header;
 mod bvh_error;
 
 pub use bvh_error::{BvhError, TextPosition};

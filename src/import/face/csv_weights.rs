@@ -53,9 +53,6 @@ pub(super) fn is_table(head: &[u8]) -> bool {
 }
 
 /// The weights of a table.
-///
-/// # Errors
-/// A [`FaceError`] with the line.
 pub(super) fn read(
     text: &str,
     options: &ImportOptions,

@@ -31,9 +31,6 @@ pub(super) fn is_document(head: &[u8]) -> bool {
 }
 
 /// The weights of a document.
-///
-/// # Errors
-/// A [`FaceError`] with the frame, and a document that exceeds the memory limit.
 pub(super) fn read(text: &str, budget: &MemoryBudget) -> Result<FaceWeights, ImportError> {
     budget.reserve_json(text.as_bytes())?;
     let json: Value = serde_json::from_str(text).map_err(|e| wrong(e.to_string()))?;

@@ -84,7 +84,7 @@ const VRM: &[&str] = &[
 /// How the names of visemes begin (Oculus Lipsync: `viseme_sil` to `viseme_ou`).
 const VISEME: &str = "viseme";
 
-/// The rotations of head and eyes that Live Link Face writes beside the weights: no morph targets.
+/// The rotations of head and eyes that Live Link Face writes next to the weights: no morph targets.
 const ROTATIONS: &[&str] = &[
     "headyaw",
     "headpitch",

@@ -86,7 +86,7 @@ struct SceneTextures<'a> {
     /// The index of each texture by its element; `None` for one that is missing.
     known: BTreeMap<u32, Option<usize>>,
     /// The image of each picture; `None` for one that cannot be used.
-    pictures: HashMap<Picture, Option<usize>>,
+    pictures: HashMap<TextureImage, Option<usize>>,
     folder: Option<&'a Path>,
     budget: &'a MemoryBudget,
 }
@@ -121,8 +121,8 @@ impl SceneTextures<'_> {
         let name = picture_name(texture);
         let embedded: &[u8] = texture.content.as_ref();
         let picture = match embedded {
-            [] => self.folder.and_then(|folder| in_folder(folder, &name)).map(Picture::File),
-            _ => Some(Picture::Embedded(embedded.as_ptr() as usize)),
+            [] => self.folder.and_then(|folder| in_folder(folder, &name)).map(TextureImage::File),
+            _ => Some(TextureImage::Embedded(embedded.as_ptr() as usize)),
         };
         let Some(picture) = picture else {
             let message = "a texture is neither in the file nor in its folder";
@@ -147,13 +147,13 @@ impl SceneTextures<'_> {
     /// Adds a picture to the images; `None` if it is neither PNG nor JPEG.
     fn image(
         &mut self,
-        picture: &Picture,
+        picture: &TextureImage,
         embedded: &[u8],
         binary: &mut GlbBuilder,
     ) -> Result<Option<usize>, ImportError> {
         let bytes = match picture {
-            Picture::Embedded(_) => Cow::Borrowed(embedded),
-            Picture::File(path) => {
+            TextureImage::Embedded(_) => Cow::Borrowed(embedded),
+            TextureImage::File(path) => {
                 let Ok(bytes) = read_regular(path, IMAGE) else { return Ok(None) };
                 self.budget.grow(bytes.len() as u64);
                 Cow::Owned(bytes)
@@ -172,7 +172,7 @@ impl SceneTextures<'_> {
 
 /// A picture that several textures may have.
 #[derive(PartialEq, Eq, Hash)]
-enum Picture {
+enum TextureImage {
     /// In the scene, at this address.
     Embedded(usize),
     /// In a file of the folder.

@@ -4,7 +4,6 @@
 //! `ufbx`: FBX 3.0 to 7.7, binary and ASCII; it evaluates pivots, rotation orders, layers, tangents and extrapolation.
 
 mod mesh;
-mod not_finite;
 mod stacks;
 mod scene_to_glb;
 mod fbx_format;

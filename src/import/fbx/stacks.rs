@@ -44,9 +44,6 @@ struct NodeSamples {
 }
 
 /// The animations of the scene, those with motion first: old files store their bind pose as a take, too.
-///
-/// # Errors
-/// A stack that exceeds the memory limit of the file.
 pub(super) fn animations(
     scene: &SceneRoot,
     joints: &JointNodes,

@@ -291,7 +291,7 @@ impl<'a> Accessors<'a> {
         }
     }
 
-    /// The elements of an accessor as the bytes of `f32`, components adjacent: borrowed from the file if they are stored that way.
+    /// The elements of an accessor as the bytes of `f32`, components adjacent: borrowed from the file if they are stored so.
     pub(super) fn float_bytes(
         &self,
         index: usize,

@@ -17,9 +17,6 @@ use serde_json::Value;
 ///
 /// Channels without a node are left out with a warning; a primitive with an invalid index is replaced by an empty one, with a
 /// warning.
-///
-/// # Errors
-/// A [`GltfError`] with the path of an animation that the specification forbids.
 pub(super) fn view(
     json: &Json,
     nodes: usize,

@@ -13,9 +13,6 @@ pub(super) const DRACO: &str = "KHR_draco_mesh_compression";
 
 /// Decodes the compressed primitives of a document into `accessors`. One that cannot be decoded is a warning, and its
 /// accessors stay empty.
-///
-/// # Errors
-/// The memory limit of the file is exceeded.
 pub(super) fn unpack(
     json: &Json,
     accessors: &mut Accessors,

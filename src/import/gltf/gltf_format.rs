@@ -55,7 +55,7 @@ pub(crate) fn asset(mut file: GltfFile, name: &str, options: &ImportOptions) -> 
     let rig = detected.rig;
     // A VRM and a VRM animation rest in a T-pose by their specification.
     let bound = file.bind.is_some() || file.humanoid.is_some();
-    // A character without clips is not what the key is for: it is beside takes of another format.
+    // A character without clips is not what the key is for: it accompanies takes of another format.
     if options.units.is_some() && !clips.is_empty() {
         let said = "`input.units` applies to formats that state no unit; this one is in metres or states its unit, so it was read \
                     as it says (scale the file where it was made)";
@@ -83,7 +83,7 @@ pub(crate) fn asset(mut file: GltfFile, name: &str, options: &ImportOptions) -> 
     Ok(asset)
 }
 
-/// Plausible leg lengths of characters, metres, from a toy to a giant. A file in centimetres that states metres, or the other way
+/// Plausible leg lengths of characters, metres, from a toy to a giant. A file in centimetres that states metres, or the reverse
 /// round, is off by 100 and outside for every build.
 const LEGS: std::ops::RangeInclusive<f64> = 0.05..=10.0;
 

@@ -85,9 +85,6 @@ pub(super) fn unpack(
 }
 
 /// Without the codec nothing can be decompressed.
-///
-/// # Errors
-/// Always.
 #[cfg(not(feature = "meshopt"))]
 pub(super) fn unpack(
     _packed: &PackedView,

@@ -11,7 +11,6 @@ mod accessor_elements;
 mod meshopt;
 mod not_finite;
 mod draco;
-mod required_extensions;
 mod node_joints;
 mod skin_bind;
 mod checked_document;

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 /// The names and weights of the morph targets of a mesh on a node.
 pub(super) struct MorphSource {
-    /// The names in their order; fewer if the file does not tell them.
+    /// The names in their order; fewer if the file does not name them.
     names: Vec<String>,
     /// The weights without animation; those that are missing are 0.
     weights: Vec<f32>,
@@ -38,9 +38,6 @@ impl MorphSource {
     }
 
     /// The targets; one that cannot be read moves nothing, so that the others keep their weights.
-    ///
-    /// # Errors
-    /// The memory limit of the file is exceeded.
     pub(super) fn read(
         &self,
         accessors: &Accessors,

@@ -19,9 +19,6 @@ use ::gltf::mesh::{Mode, Primitive, Semantic};
 
 /// The meshes that joints move, in node order, without the picture of a skeleton that this program adds where there is no mesh:
 /// it is no skin that could rest on a floor.
-///
-/// # Errors
-/// The memory limit of the file is exceeded; after any other fault a mesh is left out.
 pub(super) fn meshes(source: &MeshContext, warnings: &mut Warnings) -> Result<Vec<Mesh>, GltfError> {
     let materials = materials(source);
     let budget = source.accessors.budget();

@@ -24,9 +24,6 @@ pub(super) struct Frames<'a> {
 }
 
 /// The tracks of the channels of `animation` whose nodes are not joints according to `is_joint`.
-///
-/// # Errors
-/// Tracks that exceed the memory limit of the file.
 pub(super) fn property_tracks(
     animation: &::gltf::Animation,
     tree: &NodeTree,

@@ -35,7 +35,7 @@ use std::f64::consts::{FRAC_PI_3, FRAC_PI_4};
 /// Agreement of lengths and positions, relative to their size.
 const AGREES: f64 = 1e-3;
 
-/// The largest angle between up and the legs in a bind pose that stands: of spaces a quarter turn apart, one at most has less.
+/// The largest angle between up and the legs in a bind pose that stands: of spaces a quarter circle apart, one at most has less.
 const STANDS: f64 = FRAC_PI_4;
 
 /// A skin as it is in the document.

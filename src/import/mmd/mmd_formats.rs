@@ -51,7 +51,7 @@ fn import(source: &SourceFile, options: &ImportOptions) -> Result<Asset, ImportE
     let mut warnings = Warnings::new();
     let budget = options.budget(source.bytes);
     let keys = VmdKeys::read(source.bytes, &budget, &mut warnings)?;
-    let path = options.skeleton.clone().or_else(|| beside(source));
+    let path = options.skeleton.clone().or_else(|| companion(source));
     let mut read = None;
     let motion = Some((&keys, source.name));
     let (model, made) = match &path {
@@ -81,13 +81,13 @@ fn import(source: &SourceFile, options: &ImportOptions) -> Result<Asset, ImportE
     let mut asset = finished(file, warnings, source.name, options)?;
     if let (Some(path), Some(bytes)) = (path, read) {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        asset.beside.push((name, Arc::from(bytes)));
+        asset.companions.push((name, Arc::from(bytes)));
     }
     Ok(asset)
 }
 
 /// The character with the name of the motion in its folder.
-fn beside(source: &SourceFile) -> Option<PathBuf> {
+fn companion(source: &SourceFile) -> Option<PathBuf> {
     let folder = source.folder?;
     let names = ["pmx", "PMX"].map(|suffix| folder.join(Path::new(&format!("{}.{suffix}", source.name))));
     names.into_iter().find(|path| path.is_file())

@@ -15,8 +15,6 @@ mod pmx_morphs;
 mod pmx_textures;
 mod pmx_meshes;
 mod vmd_keys;
-mod ease_curve;
-mod bone_tracks;
 mod pose_solver;
 mod vmd_animation;
 mod pmx_to_glb;

@@ -26,9 +26,6 @@ const MOST_LOOPS: i32 = 256;
 const MOST_LINKS: usize = 256;
 
 /// Reads a bone. Indices are checked by [`checked`].
-///
-/// # Errors
-/// An [`MmdError`].
 pub(super) fn bone(cursor: &mut ByteCursor, layout: &PmxLayout) -> Result<MmdBone, MmdError> {
     let name = layout.text(cursor, WHAT)?;
     let english = layout.text(cursor, WHAT)?;
@@ -81,7 +78,7 @@ fn chain(cursor: &mut ByteCursor, layout: &PmxLayout) -> Result<Option<IkChain>,
     Ok(target.map(|target| IkChain { target, loops, step, links }))
 }
 
-/// Angles about the axes in model space: the mirror image rotates the other way about X and Y.
+/// Angles about the axes in model space: the mirror image rotates oppositely about X and Y.
 fn limit([low, high]: [[f32; 3]; 2]) -> [Vec3; 2] {
     let [low, high] = [low, high].map(|angles| Vec3::from(angles.map(f64::from)));
     let (a, b) = (Vec3::new(-high.x, -high.y, low.z), Vec3::new(-low.x, -low.y, high.z));

@@ -29,9 +29,6 @@ pub(super) struct PmxMesh {
 }
 
 /// The mesh of a material, whose triangles begin at corner `first`; `None` without triangles.
-///
-/// # Errors
-/// A mesh that exceeds the memory limit.
 pub(super) fn mesh(
     model: &PmxModel,
     number: usize,

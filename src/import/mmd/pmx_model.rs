@@ -30,9 +30,6 @@ pub(super) struct PmxModel {
 
 impl PmxModel {
     /// Reads a file.
-    ///
-    /// # Errors
-    /// An [`MmdError`] with the byte, and a file that exceeds the memory limit.
     pub(super) fn read(
         bytes: &[u8],
         budget: &MemoryBudget,

@@ -28,9 +28,6 @@ const WHAT: &str = "the morph targets";
 
 impl PmxMorph {
     /// Reads a target.
-    ///
-    /// # Errors
-    /// An [`MmdError`].
     pub(super) fn read(cursor: &mut ByteCursor, layout: &PmxLayout) -> Result<Self, MmdError> {
         let name = layout.text(cursor, WHAT)?;
         let english = layout.text(cursor, WHAT)?;

@@ -26,9 +26,6 @@ const FIELDS: u8 = 8;
 
 impl PmxLayout {
     /// Reads the header.
-    ///
-    /// # Errors
-    /// An [`MmdError`] for another file, another version and sizes that the format does not have.
     pub(super) fn read(cursor: &mut ByteCursor) -> Result<Self, MmdError> {
         let what = "the header";
         let fault = |offset: usize, reason: String| MmdError::Value { offset, reason };

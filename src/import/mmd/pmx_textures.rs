@@ -27,7 +27,7 @@ pub(super) struct PmxTextures {
 }
 
 /// A picture as glTF may have it.
-struct Picture {
+struct DecodedTexture {
     bytes: Vec<u8>,
     kind: &'static str,
     /// Whether it has an opacity.
@@ -36,9 +36,6 @@ struct Picture {
 
 impl PmxTextures {
     /// The pictures of the `names` that materials use.
-    ///
-    /// # Errors
-    /// Pictures that exceed the memory limit.
     pub(super) fn read(
         names: &[String],
         used: &[bool],
@@ -73,7 +70,7 @@ impl PmxTextures {
 }
 
 /// The picture at a path of the file, which is inside of the folder.
-fn picture(folder: &Path, name: &str, budget: &MemoryBudget) -> Result<Option<Picture>, ImportError> {
+fn picture(folder: &Path, name: &str, budget: &MemoryBudget) -> Result<Option<DecodedTexture>, ImportError> {
     let name = name.replace('\\', "/");
     let path = Path::new(&name);
     if !path.components().all(|c| matches!(c, Component::Normal(_) | Component::CurDir)) {
@@ -86,18 +83,18 @@ fn picture(folder: &Path, name: &str, budget: &MemoryBudget) -> Result<Option<Pi
     let alpha = matches!(bytes.get(25), Some(4 | 6));
     let kind = match &*bytes {
         [0x89, b'P', b'N', b'G', ..] => "image/png",
-        [0xff, 0xd8, ..] => return Ok(Some(Picture { bytes, kind: "image/jpeg", alpha: false })),
+        [0xff, 0xd8, ..] => return Ok(Some(DecodedTexture { bytes, kind: "image/jpeg", alpha: false })),
         [b'B', b'M', ..] => return Ok(converted(&bytes, ImageFormat::Bmp, budget)),
         _ if name.to_ascii_lowercase().ends_with(".tga") => {
             return Ok(converted(&bytes, ImageFormat::Tga, budget));
         }
         _ => return Ok(None),
     };
-    Ok(Some(Picture { bytes, kind, alpha }))
+    Ok(Some(DecodedTexture { bytes, kind, alpha }))
 }
 
 /// A picture of another format as PNG; `None` if it cannot be decoded within the memory limit.
-fn converted(bytes: &[u8], format: ImageFormat, budget: &MemoryBudget) -> Option<Picture> {
+fn converted(bytes: &[u8], format: ImageFormat, budget: &MemoryBudget) -> Option<DecodedTexture> {
     let mut reader = ImageReader::with_format(Cursor::new(bytes), format);
     let mut limits = Limits::default();
     (limits.max_image_width, limits.max_image_height) = (Some(MOST_PIXELS), Some(MOST_PIXELS));
@@ -108,5 +105,5 @@ fn converted(bytes: &[u8], format: ImageFormat, budget: &MemoryBudget) -> Option
     let mut png = Cursor::new(Vec::new());
     picture.write_to(&mut png, ImageFormat::Png).ok()?;
     let alpha = picture.color().has_alpha();
-    Some(Picture { bytes: png.into_inner(), kind: "image/png", alpha })
+    Some(DecodedTexture { bytes: png.into_inner(), kind: "image/png", alpha })
 }

@@ -21,16 +21,7 @@ const LIGHT: f32 = 154.0 / 255.0;
 /// Roughness of painted surfaces.
 const ROUGH: f64 = 0.8;
 
-/// The node of a mesh with morph targets.
-pub(super) struct FaceNode {
-    /// The morph targets of the model that are targets of the mesh, in order.
-    pub(super) targets: Vec<usize>,
-}
-
 /// The document of a model, whose textures are in `folder`, with a motion and its name.
-///
-/// # Errors
-/// Content that exceeds the limits of memory and work.
 pub(super) fn document(
     model: &PmxModel,
     folder: Option<&Path>,
@@ -54,7 +45,7 @@ pub(super) fn document(
             let name = fresh(&mut taken, &material.name);
             tops.push(nodes.len());
             if !made.targets.is_empty() {
-                faces.push((nodes.len(), FaceNode { targets: made.targets }));
+                faces.push((nodes.len(), made.targets));
             }
             nodes.push(json!({"name": name, "mesh": meshes.len(), "skin": 0}));
             meshes.push(made.mesh);

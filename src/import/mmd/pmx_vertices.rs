@@ -36,9 +36,6 @@ const WHAT: &str = "the vertices";
 
 impl PmxVertex {
     /// Reads a vertex. Spherical deformation is read as a linear blend of its two bones, dual quaternions as one of four.
-    ///
-    /// # Errors
-    /// An [`MmdError`], as those of all readers of this file.
     pub(super) fn read(cursor: &mut ByteCursor, layout: &PmxLayout) -> Result<Self, MmdError> {
         let [position, normal] = [cursor.numbers::<3>(WHAT)?, cursor.numbers::<3>(WHAT)?];
         let uv = cursor.numbers::<2>(WHAT)?;
@@ -98,9 +95,6 @@ impl PmxVertex {
 
 impl PmxMaterial {
     /// Reads a material.
-    ///
-    /// # Errors
-    /// An [`MmdError`].
     pub(super) fn read(cursor: &mut ByteCursor, layout: &PmxLayout) -> Result<Self, MmdError> {
         let what = "the materials";
         let name = layout.text(cursor, what)?;

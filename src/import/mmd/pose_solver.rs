@@ -22,7 +22,7 @@ pub(super) struct PoseSolver<'a> {
     own: Vec<Transform>,
     shares: Vec<Transform>,
     /// What chains add to the bones.
-    bent: Vec<Quat>,
+    solved: Vec<Quat>,
     locals: Vec<Transform>,
     model: Vec<Transform>,
 }
@@ -35,9 +35,9 @@ impl<'a> PoseSolver<'a> {
         let mut parents_first: Vec<usize> = (0..bones.len()).collect();
         parents_first.sort_by_key(|&k| depths[k]);
         let rest = vec![Transform::identity(); bones.len()];
-        let bent = vec![Quat::identity(); bones.len()];
+        let solved = vec![Quat::identity(); bones.len()];
         let (own, shares, locals, model) = (rest.clone(), rest.clone(), rest.clone(), rest);
-        Self { bones, order, parents_first, own, shares, bent, locals, model }
+        Self { bones, order, parents_first, own, shares, solved, locals, model }
     }
 
     /// Steps of work for a pose: one for a few transforms.
@@ -56,7 +56,7 @@ impl<'a> PoseSolver<'a> {
     pub(super) fn pose(&mut self, own: &[Transform], on: impl Fn(usize) -> bool) -> &[Transform] {
         self.own.copy_from_slice(own);
         self.shares.fill(Transform::identity());
-        self.bent.fill(Quat::identity());
+        self.solved.fill(Quat::identity());
         for k in 0..self.bones.len() {
             self.locals[k] = self.local(k);
         }
@@ -69,7 +69,7 @@ impl<'a> PoseSolver<'a> {
                     Some(_) => self.shares[source],
                     None => self.own[source],
                 };
-                let copied = Transform::new(self.bent[source] * copied.rotation, copied.translation);
+                let copied = Transform::new(self.solved[source] * copied.rotation, copied.translation);
                 self.shares[k] = append.of(&copied);
                 self.locals[k] = self.local(k);
             }
@@ -88,7 +88,7 @@ impl<'a> PoseSolver<'a> {
         let (own, share) = (&self.own[k], &self.shares[k]);
         let offset = self.bones[k].offset(self.bones);
         Transform::new(
-            self.bent[k] * own.rotation * share.rotation,
+            self.solved[k] * own.rotation * share.rotation,
             offset + own.translation + share.translation,
         )
     }
@@ -106,7 +106,7 @@ impl<'a> PoseSolver<'a> {
     /// Gives a link this rotation in its parent.
     fn set(&mut self, k: usize, rotation: Quat) {
         let other = self.own[k].rotation * self.shares[k].rotation;
-        self.bent[k] = rotation * other.inverse();
+        self.solved[k] = rotation * other.inverse();
         self.locals[k] = self.local(k);
     }
 
@@ -143,8 +143,8 @@ impl<'a> PoseSolver<'a> {
             return;
         }
         let full = log(&arc(&from, &to, &Vec3::x()));
-        let turn = exp(&(full * (step / full.norm().max(f64::MIN_POSITIVE)).clamp(0.0, 1.0)));
-        let inside = parent.rotation.inverse() * turn * parent.rotation;
+        let rotation_step = exp(&(full * (step / full.norm().max(f64::MIN_POSITIVE)).clamp(0.0, 1.0)));
+        let inside = parent.rotation.inverse() * rotation_step * parent.rotation;
         self.set(k, within(&(inside * self.locals[k].rotation), link));
     }
 
@@ -167,7 +167,7 @@ impl<'a> PoseSolver<'a> {
         let off = |angle: f64| (still + 2.0 * (a * libm::cos(angle) + b * libm::sin(angle)) - wanted).abs();
         let (middle, half) = (libm::atan2(b, a), libm::acos(((wanted - still) / size).clamp(-1.0, 1.0)));
         let candidates = [middle + half, middle - half].map(|angle| {
-            // The same angle within half a turn of the middle of the range.
+            // The same angle within half a circle of the middle of the range.
             let centre = 0.5 * (low + high);
             let angle = angle - TAU * ((angle - centre) / TAU).round();
             angle.clamp(low, high)

@@ -56,7 +56,7 @@ const BODY: &[&str] = &["pose_body", "body_pose"];
 const TRANS: &[&str] = &["trans", "transl"];
 const POSES: &[&str] = &["poses"];
 const RATE: &[&str] = &["mocap_framerate", "mocap_frame_rate", "mocap_frame_rates", "fps", "rate"];
-/// Names of arrays that tell nothing: numpy's own and those of datasets of motions.
+/// Names of arrays that mean nothing: numpy's own and those of datasets of motions.
 const UNNAMED: &[&str] = &["arr_0", "motion", "data"];
 /// Arrays that may accompany `root_orient` and `pose_body`.
 const PARTS: &[PoseArrays] = &[
@@ -147,9 +147,6 @@ pub(in crate::import) fn is_motion_x(array: &NpyArray) -> bool {
 }
 
 /// The motion of an array of Motion-X.
-///
-/// # Errors
-/// As an archive.
 pub(in crate::import) fn motion_x(
     array: NpyArray,
     source: &SourceFile,

@@ -9,7 +9,6 @@
 mod amass;
 mod npz_archive;
 mod npy_array;
-mod body_model;
 mod npz_error;
 mod known_skeletons;
 mod rest_joints;

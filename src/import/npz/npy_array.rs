@@ -35,9 +35,6 @@ pub(in crate::import) struct NpyHeader {
 
 impl NpyHeader {
     /// Reads the header at the start of `input`.
-    ///
-    /// # Errors
-    /// The reason as text.
     pub(in crate::import) fn read(input: &mut impl Read) -> Result<Self, String> {
         let mut start = [0; 8];
         input.read_exact(&mut start).map_err(|_| "it ends within its head".to_owned())?;
@@ -108,9 +105,6 @@ impl NpyHeader {
     }
 
     /// The numbers that follow in `input`, whose entry has `size` bytes with its head.
-    ///
-    /// # Errors
-    /// The reason as text.
     pub(in crate::import) fn values(self, input: &mut impl Read, size: u64) -> Result<NpyArray, String> {
         let (big, letters) = match self.kind.split_at_checked(1) {
             Some((">", letters)) => (true, letters),
@@ -158,9 +152,6 @@ impl NpyHeader {
     }
 
     /// The texts that follow in `input`, whose entry has `size` bytes with its head: fixed width, padded with zeros.
-    ///
-    /// # Errors
-    /// The reason as text.
     pub(super) fn texts(self, input: &mut impl Read, size: u64) -> Result<Vec<String>, String> {
         let (big, kind) = match self.kind.split_at_checked(1) {
             Some((">", kind)) => (true, kind),

@@ -86,9 +86,6 @@ fn is_tracker_json(head: &[u8]) -> bool {
 }
 
 /// A motion from the positions of an archive, which states its `rate` or does not.
-///
-/// # Errors
-/// As the format.
 pub(in crate::import) fn archived(
     array: &NpyArray,
     rate: Option<f64>,
@@ -217,7 +214,14 @@ impl FittedPoints<'_> {
         tell_fit(&fitted, layout, noise, &mut warnings);
         let character = Arc::new(Character::new(name, fitted.rig));
         let observed = Some(ObservedPoints { rate: 1.0 / dt, tracks: recorded });
-        Ok(Asset { character, clips: vec![fitted.clip], meant: 0, warnings, beside: Vec::new(), observed })
+        Ok(Asset {
+            character,
+            clips: vec![fitted.clip],
+            meant: 0,
+            warnings,
+            companions: Vec::new(),
+            observed,
+        })
     }
 }
 

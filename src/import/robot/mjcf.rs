@@ -14,53 +14,57 @@ use crate::model::{Coupling, Hinge, Robot};
 use crate::report::{Warnings, shortened};
 use roxmltree::Node;
 
-/// What the frames around a body of the world state.
+/// What holds for everything inside of the world, a body or a `frame`.
 #[derive(Clone, Copy)]
-struct TopFrame<'d> {
+struct Around<'d> {
+    link: usize,
     class: Option<&'d str>,
-    transform: Transform,
+    link_from_frame: Transform,
 }
 
-/// The bodies of the world, also those in frames.
-fn top_bodies<'d, 't>(
+/// Visits the elements inside of `node`, those inside of its frames included, in the order of the file.
+fn visit<'d, 't>(
     tree: &'d XmlTree<'t>,
     defaults: &MjcfDefaults<'d>,
     node: Node<'d, 't>,
-    around: TopFrame<'d>,
-    found: &mut Vec<(Node<'d, 't>, TopFrame<'d>)>,
+    around: Around<'d>,
+    element: &mut dyn FnMut(Node<'d, 't>, Around<'d>) -> Result<(), RobotError>,
 ) -> Result<(), RobotError> {
     for child in tree.children(node) {
-        if child.has_tag_name("body") {
-            found.push((child, around));
-        } else if child.has_tag_name("frame") {
+        if child.has_tag_name("frame") {
             let class = child.attribute("childclass").or(around.class);
-            let transform = around.transform * place(defaults, &Element::new(tree, child))?;
-            top_bodies(tree, defaults, child, TopFrame { class, transform }, found)?;
+            let link_from_frame = around.link_from_frame * place(defaults, &Element::new(tree, child))?;
+            visit(tree, defaults, child, Around { class, link_from_frame, ..around }, element)?;
+        } else {
+            element(child, around)?;
         }
     }
     Ok(())
 }
 
 /// The robot of a file: of several bodies in the world the one with the most hinges.
-///
-/// # Errors
-/// A [`RobotError`] with its line.
 pub(super) fn read(tree: &XmlTree<'_>, name: &str) -> Result<(Robot, Warnings), RobotError> {
     let defaults = MjcfDefaults::read(tree)?;
     let sections = tree.children(tree.root());
     let worlds = sections.iter().filter(|node| node.has_tag_name("worldbody"));
     let mut bodies = Vec::new();
     for world in worlds {
-        let frame = TopFrame { class: world.attribute("childclass"), transform: Transform::identity() };
-        top_bodies(tree, &defaults, *world, frame, &mut bodies)?;
+        let class = world.attribute("childclass");
+        let around = Around { link: 0, class, link_from_frame: Transform::identity() };
+        visit(tree, &defaults, *world, around, &mut |node, around| {
+            if node.has_tag_name("body") {
+                bodies.push((node, around));
+            }
+            Ok(())
+        })?;
     }
     let joints = |body: &Node| body.descendants().filter(|node| node.has_tag_name("joint")).count();
-    let Some((body, frame)) = bodies.iter().rev().max_by_key(|(body, _)| joints(body)) else {
+    let Some((body, around)) = bodies.iter().rev().max_by_key(|(body, _)| joints(body)) else {
         let (file, reason) = (tree.file().to_owned(), "its world has no body".to_owned());
         return Err(RobotError::NoRobot { file, reason });
     };
     let mut reader = MjcfReader { tree, defaults: &defaults, parts: RobotParts::default() };
-    reader.body(*body, None, frame.class, frame.transform)?;
+    reader.body(*body, None, *around)?;
     let MjcfReader { mut parts, .. } = reader;
     if bodies.len() > 1 {
         let message = format!("{} bodies beside the robot are left out", bodies.len() - 1);
@@ -78,68 +82,46 @@ struct MjcfReader<'d, 't> {
     parts: RobotParts,
 }
 
-/// What holds for everything inside of a body or a `frame`.
-#[derive(Clone, Copy)]
-struct Around<'d> {
-    link: usize,
-    class: Option<&'d str>,
-    link_from_frame: Transform,
-}
-
 impl<'d, 't> MjcfReader<'d, 't> {
     fn body(
         &mut self,
         node: Node<'d, 't>,
         parent: Option<usize>,
-        class: Option<&'d str>,
-        parent_from_frame: Transform,
+        around: Around<'d>,
     ) -> Result<(), RobotError> {
-        let element = Element::new(self.tree, node);
-        let parent_from_link = parent_from_frame * place(self.defaults, &element)?;
+        let (tree, defaults) = (self.tree, self.defaults);
+        let element = Element::new(tree, node);
+        let parent_from_link = around.link_from_frame * place(defaults, &element)?;
         let link = self.parts.link(&element, parent, parent_from_link)?;
-        let class = node.attribute("childclass").or(class);
+        let class = node.attribute("childclass").or(around.class);
         // All hinges come before the bodies inside, as MuJoCo orders them.
         let mut inside = Vec::new();
-        self.contents(node, Around { link, class, link_from_frame: Transform::identity() }, &mut inside)?;
+        let around = Around { link, class, link_from_frame: Transform::identity() };
+        visit(tree, defaults, node, around, &mut |child, around| {
+            match child.tag_name().name() {
+                "body" => inside.push((child, around)),
+                "joint" => self.joint(child, around)?,
+                "geom" => self.geom(child, around)?,
+                "replicate" | "attach" | "composite" | "flexcomp" => {
+                    let message = format!("`{}` is not read", child.tag_name().name());
+                    self.parts.warnings.add("robot-element", message, tree.file());
+                }
+                _ => {}
+            }
+            Ok(())
+        })?;
         for (body, around) in inside {
-            self.body(body, Some(link), around.class, around.link_from_frame)?;
+            self.body(body, Some(link), around)?;
         }
         Ok(())
     }
 
-    /// Reads hinges and shapes; collects the bodies.
-    fn contents(
-        &mut self,
-        node: Node<'d, 't>,
-        around: Around<'d>,
-        inside: &mut Vec<(Node<'d, 't>, Around<'d>)>,
-    ) -> Result<(), RobotError> {
-        for child in self.tree.children(node) {
-            match child.tag_name().name() {
-                "body" => inside.push((child, around)),
-                "frame" => {
-                    let class = child.attribute("childclass").or(around.class);
-                    let here = place(self.defaults, &Element::new(self.tree, child))?;
-                    let link_from_frame = around.link_from_frame * here;
-                    self.contents(child, Around { class, link_from_frame, ..around }, inside)?;
-                }
-                "joint" => self.joint(child, around)?,
-                "geom" => {
-                    let geom = self.defaults.element(self.tree, child, around.class);
-                    match read_geom(self.defaults, &geom, around.link_from_frame)? {
-                        Geom::Shape(shape, collides) => {
-                            self.parts.shape(&geom, around.link, collides, shape)?;
-                        }
-                        Geom::Mesh(true) => self.parts.meshes += 1,
-                        Geom::Mesh(false) | Geom::Other => {}
-                    }
-                }
-                "replicate" | "attach" | "composite" | "flexcomp" => {
-                    let message = format!("`{}` is not read", child.tag_name().name());
-                    self.parts.warnings.add("robot-element", message, self.tree.file());
-                }
-                _ => {}
-            }
+    fn geom(&mut self, node: Node<'d, 't>, around: Around<'d>) -> Result<(), RobotError> {
+        let geom = self.defaults.element(self.tree, node, around.class);
+        match read_geom(self.defaults, &geom, around.link_from_frame)? {
+            Geom::Shape(shape, collides) => self.parts.shape(&geom, around.link, collides, shape)?,
+            Geom::Mesh(true) => self.parts.meshes += 1,
+            Geom::Mesh(false) | Geom::Other => {}
         }
         Ok(())
     }

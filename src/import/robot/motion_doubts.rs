@@ -1,7 +1,7 @@
 //! What in a robot's motion file contradicts the robot: order of links, quaternions, units, rate, limits.
 
 use super::motion_arrays::MotionArrays;
-use super::motion_file::{Candidate, own_up};
+use super::motion_file::{MotionReading, own_up};
 use crate::math::{Vec3, median};
 use crate::model::{Robot, RobotField};
 use crate::report::{Warnings, one_line};
@@ -13,7 +13,7 @@ const COMPARED: usize = 64;
 const LINKS_OFF: f64 = 0.005;
 /// Share of a hinge's values beyond its range from which it is reported, and how far beyond counts, radians.
 const BEYOND: (f64, f64) = (0.02, 0.02);
-/// Angles beyond this are no radians of a hinge: two and a half turns.
+/// Angles beyond this are no radians of a hinge: two and a half circles.
 const DEGREES: f64 = 16.0;
 /// Mean deviation of a quaternion's length from one that is no rounding.
 const STRETCHED: f64 = 1e-3;
@@ -27,7 +27,7 @@ const SPEED_RATIO: f64 = 0.1;
 const SLOW: f64 = 0.1;
 
 /// The mean distance of the links from where the hinges put them, metres; `None` for a layout without links.
-pub(super) fn link_error(found: &Candidate, arrays: &MotionArrays, robot: &Robot) -> Option<f64> {
+pub(super) fn link_error(found: &MotionReading, arrays: &MotionArrays, robot: &Robot) -> Option<f64> {
     let order = &found.order.links;
     let places = arrays.get(found.layout, |field| field == RobotField::LinkPlaces)?;
     let frames = found.motion.frames().min(places.frames());
@@ -43,8 +43,8 @@ pub(super) fn link_error(found: &Candidate, arrays: &MotionArrays, robot: &Robot
 }
 
 /// Mean speed of the lower sole, m/s: of a robot that walks it is small, unless the base's quaternion has another order. A base
-/// that is upright in one order often is in the other, half a turn about the vertical away.
-pub(super) fn slip(found: &Candidate, body: &RobotBody) -> f64 {
+/// that is upright in one order often is in the other, half a circle about the vertical away.
+pub(super) fn slip(found: &MotionReading, body: &RobotBody) -> f64 {
     let motion = &found.motion;
     let lower = |frame: usize| {
         let links = body.robot.links_in_world(motion.base[frame], motion.values(frame));
@@ -65,7 +65,7 @@ pub(super) fn slip(found: &Candidate, body: &RobotBody) -> f64 {
 
 /// Adds a warning for each contradiction.
 pub(super) fn report_doubts(
-    found: &Candidate,
+    found: &MotionReading,
     arrays: &MotionArrays,
     robot: &Robot,
     name: &str,
@@ -100,7 +100,7 @@ pub(super) fn report_doubts(
 }
 
 /// Hinges beyond their ranges.
-fn hinges(found: &Candidate, robot: &Robot, name: &str, warnings: &mut Warnings) {
+fn hinges(found: &MotionReading, robot: &Robot, name: &str, warnings: &mut Warnings) {
     let motion = &found.motion;
     let all = || (0..motion.frames()).map(|frame| motion.values(frame));
     let largest = all().flatten().fold(0.0f64, |most, value| most.max(value.abs()));
@@ -132,7 +132,7 @@ fn hinges(found: &Candidate, robot: &Robot, name: &str, warnings: &mut Warnings)
 }
 
 /// Stated speeds against those of the values.
-fn speeds(found: &Candidate, arrays: &MotionArrays, robot: &Robot, name: &str, warnings: &mut Warnings) {
+fn speeds(found: &MotionReading, arrays: &MotionArrays, robot: &Robot, name: &str, warnings: &mut Warnings) {
     let count = robot.hinges.len();
     let Some(stated) = arrays.get(found.layout, |field| field == RobotField::HingeSpeeds) else { return };
     if stated.width != count || stated.frames() != found.motion.frames() {

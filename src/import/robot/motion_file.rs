@@ -1,6 +1,6 @@
 //! Reads the motion of a robot from a trainer's file: finds its layout, and reports what in it contradicts the robot.
 //!
-//! Layouts with the same keys are told apart by the robot's own kinematics: with the right order of hinges and links the links are
+//! Layouts with the same keys are distinguished by the robot's own kinematics: with the right order of hinges and links the links are
 //! where the file has them. Space: the robot's world. Units: metres, radians.
 
 use super::motion_arrays::{FrameNumbers, MotionArrays};
@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 /// A file read as one layout.
 #[derive(Clone, Debug)]
-pub(super) struct Candidate {
+pub(super) struct MotionReading {
     pub(super) layout: &'static RobotLayout,
     pub(super) motion: RobotMotion,
     /// In what order the file has hinges and links.
@@ -63,11 +63,11 @@ pub(in crate::import) fn import(
     report_doubts(&found, &arrays, &own, source.name, &mut warnings);
     fill_gaps(&mut found, &arrays, source, options, &mut warnings)?;
     let clips = clips(&found, &arrays, &own, source.name, &mut warnings);
-    Ok(Asset { character, clips, meant: 0, warnings, beside: Vec::new(), observed: None })
+    Ok(Asset { character, clips, meant: 0, warnings, companions: Vec::new(), observed: None })
 }
 
 /// Reports names that no layout or no hinge of the robot has.
-fn report_names(found: &Candidate, arrays: &MotionArrays, place: &str, warnings: &mut Warnings) {
+fn report_names(found: &MotionReading, arrays: &MotionArrays, place: &str, warnings: &mut Warnings) {
     let layout = found.layout.name;
     if !found.layout.header && !arrays.header.is_empty() {
         let read = match found.order.named {
@@ -90,7 +90,7 @@ fn report_names(found: &Candidate, arrays: &MotionArrays, place: &str, warnings:
 /// # Errors
 /// Frames out of order, more missing frames than there are, and the memory limit of the file.
 fn fill_gaps(
-    found: &mut Candidate,
+    found: &mut MotionReading,
     arrays: &MotionArrays,
     source: &SourceFile,
     options: &ImportOptions,
@@ -124,7 +124,7 @@ fn fill_gaps(
 
 /// The clips of a file: one, or those between its split points.
 fn clips(
-    found: &Candidate,
+    found: &MotionReading,
     arrays: &MotionArrays,
     robot: &Robot,
     name: &str,
@@ -202,12 +202,12 @@ fn widths(arrays: &MotionArrays) -> String {
     arrays.arrays.iter().map(shown).collect::<Vec<_>>().join(", ")
 }
 
-/// What a sole that slips by 1 m/s counts, beside links in metres and hinges in radians: less than a base that lies (1), since
+/// What a sole that slips by 1 m/s counts, next to links in metres and hinges in radians: less than a base that lies (1), since
 /// robots also jump and slide.
 const SLIP: f64 = 0.5;
 
 /// The layout that fits best.
-fn best(arrays: &MotionArrays, robot: &Arc<Robot>, rate: Option<f64>) -> Option<Candidate> {
+fn best(arrays: &MotionArrays, robot: &Arc<Robot>, rate: Option<f64>) -> Option<MotionReading> {
     let body = RobotBody::of(robot).ok();
     let read = |layout: &'static RobotLayout| {
         let mut found = candidate(layout, arrays, robot, rate)?;
@@ -225,7 +225,7 @@ pub(super) fn own_up(robot: &Robot) -> Vec3 {
 }
 
 /// How little a candidate fits: the distance of links, hinges beyond their ranges, a base that lies.
-fn doubt(found: &Candidate, arrays: &MotionArrays, robot: &Robot) -> f64 {
+fn doubt(found: &MotionReading, arrays: &MotionArrays, robot: &Robot) -> f64 {
     let links = link_error(found, arrays, robot).unwrap_or(0.0);
     let up = own_up(robot);
     let up = |base: &Transform| 1.0 - (base.rotation * up).z;
@@ -246,7 +246,7 @@ fn candidate(
     arrays: &MotionArrays,
     robot: &Robot,
     asked: Option<f64>,
-) -> Option<Candidate> {
+) -> Option<MotionReading> {
     let order = MotionOrder::of(layout, arrays, robot);
     let state = match layout.extension {
         "csv" => table_state(layout, arrays, &order)?,
@@ -269,7 +269,7 @@ fn candidate(
         motion.base.push(Transform::new(same_hemisphere(rotation, &last), place));
         motion.values.extend(values);
     }
-    usable.then_some(Candidate { layout, motion, order, assumed, stretched, doubt: 0.0 })
+    usable.then_some(MotionReading { layout, motion, order, assumed, stretched, doubt: 0.0 })
 }
 
 /// The rate of a file that states none, and why: that of its layout, over the step between the numbers of its frames.
@@ -295,7 +295,7 @@ fn frame_numbers(layout: &RobotLayout, arrays: &MotionArrays, order: &MotionOrde
 }
 
 /// Place, quaternion and hinges of a frame, in the robot's order.
-type State = (Vec3, RawQuat, Vec<f64>);
+type RobotFrame = (Vec3, RawQuat, Vec<f64>);
 
 /// Values in the robot's order, from those in a layout's.
 fn in_order(values: &[f64], hinges: &[usize], scale: f64) -> Vec<f64> {
@@ -315,7 +315,7 @@ fn rotation(values: &[f64], form: RotationForm) -> RawQuat {
 }
 
 /// The frames of a table.
-fn table_state(layout: &RobotLayout, arrays: &MotionArrays, order: &MotionOrder) -> Option<Vec<State>> {
+fn table_state(layout: &RobotLayout, arrays: &MotionArrays, order: &MotionOrder) -> Option<Vec<RobotFrame>> {
     // What names its columns as a layout does is of that layout; a table with other names is one without.
     let named = |layout: &RobotLayout| {
         let column = |name: &str| arrays.header.iter().any(|cell| cell.contains(name));
@@ -351,7 +351,7 @@ fn table_state(layout: &RobotLayout, arrays: &MotionArrays, order: &MotionOrder)
 }
 
 /// The frames of an archive.
-fn array_state(layout: &RobotLayout, arrays: &MotionArrays, order: &MotionOrder) -> Option<Vec<State>> {
+fn array_state(layout: &RobotLayout, arrays: &MotionArrays, order: &MotionOrder) -> Option<Vec<RobotFrame>> {
     let MotionOrder { links, hinges, .. } = order;
     let of = |wanted: fn(RobotField) -> bool, width: usize| {
         arrays.get(layout, wanted).filter(|numbers| numbers.width == width)
@@ -362,7 +362,7 @@ fn array_state(layout: &RobotLayout, arrays: &MotionArrays, order: &MotionOrder)
     let places = of(|f| f == RobotField::LinkPlaces, 3 * links.len());
     let rotations = of(|f| f == RobotField::LinkRotations, 4 * links.len());
     let vectors = of(|f| f == RobotField::PlaceVectorHinges, 6 + hinges.len());
-    let in_frame = |frame: usize| -> Option<State> {
+    let in_frame = |frame: usize| -> Option<RobotFrame> {
         if let Some(positions) = positions {
             let own = positions.frame(frame);
             let place = Vec3::from_column_slice(&own[..3]);
@@ -370,12 +370,12 @@ fn array_state(layout: &RobotLayout, arrays: &MotionArrays, order: &MotionOrder)
         }
         if let Some(vectors) = vectors {
             let own = vectors.frame(frame);
-            let turned = exp(&Vec3::from_column_slice(&own[3..6])).into_inner();
-            return Some((Vec3::from_column_slice(&own[..3]), turned, in_order(&own[6..], hinges, 1.0)));
+            let orientation = exp(&Vec3::from_column_slice(&own[3..6])).into_inner();
+            return Some((Vec3::from_column_slice(&own[..3]), orientation, in_order(&own[6..], hinges, 1.0)));
         }
         let place = Vec3::from_column_slice(&places?.frame(frame)[3 * base..][..3]);
-        let turned = rotation(&rotations?.frame(frame)[4 * base..][..4], RotationForm::Wxyz);
-        Some((place, turned, in_order(values?.frame(frame), hinges, 1.0)))
+        let orientation = rotation(&rotations?.frame(frame)[4 * base..][..4], RotationForm::Wxyz);
+        Some((place, orientation, in_order(values?.frame(frame), hinges, 1.0)))
     };
     let first = positions.or(vectors).or(values)?;
     let counts =

@@ -50,13 +50,13 @@ fn import(source: &SourceFile) -> Result<Asset, ImportError> {
     let skeleton = robot.skeleton().map_err(RobotError::from)?;
     let rig = Rig::new(skeleton, robot_roles(&robot));
     let character = Character { robot: Some(Arc::new(robot)), ..Character::new(source.name, rig) };
-    let beside = files.included();
+    let companions = files.included();
     Ok(Asset {
         character: Arc::new(character),
         clips: Vec::new(),
         meant: 0,
         warnings,
-        beside,
+        companions,
         observed: None,
     })
 }

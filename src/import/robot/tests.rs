@@ -93,7 +93,7 @@ fn every_dialect_of_mjcf_is_read_as_mujoco_reads_it() {
     let shapes: Vec<usize> = robot.links.iter().map(|link| link.shapes.len()).collect();
     assert_eq!(shapes, [1, 1, 1, 1, 1], "shapes that are only drawn count where nothing else does");
     assert!(matches!(robot.links[1].shapes[0].form, Form::Capsule { radius: 0.02, .. }));
-    assert_eq!(asset.beside.len(), 1, "an included file belongs to the model");
+    assert_eq!(asset.companions.len(), 1, "an included file belongs to the model");
 }
 
 #[test]

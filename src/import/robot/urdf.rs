@@ -13,9 +13,6 @@ use roxmltree::Node;
 use std::collections::{HashMap, HashSet};
 
 /// The robot of a file.
-///
-/// # Errors
-/// A [`RobotError`] with its line.
 pub(super) fn read(tree: &XmlTree<'_>, name: &str) -> Result<(Robot, Warnings), RobotError> {
     let children = tree.children(tree.root());
     let mut links: HashMap<&str, Node> = HashMap::new();

@@ -70,9 +70,6 @@ impl<'d, 't> Element<'d, 't> {
     }
 
     /// A vector; `default` if it is not written.
-    ///
-    /// # Errors
-    /// Those of [`Element::array`].
     pub(super) fn vector(&self, name: &str, default: Vec3) -> Result<Vec3, RobotError> {
         Ok(self.array::<3>(name)?.map_or(default, Vec3::from))
     }

@@ -32,9 +32,6 @@ struct Waiting<'t> {
 }
 
 /// Reads a crate.
-///
-/// # Errors
-/// A [`UsdError`] with the part of the file that is damaged.
 pub(super) fn read(bytes: &[u8], budget: &MemoryBudget) -> Result<Layer, UsdError> {
     let tables = CrateTables::read(bytes, budget)?;
     let specs = SpecsByPath::of(&tables, budget)?;

@@ -21,13 +21,13 @@ pub(super) struct MorphedNode {
 }
 
 /// The samplers and channels of one animation.
-struct Channels<'a> {
+struct AnimationBuilder<'a> {
     binary: &'a mut GlbBuilder,
     samplers: Vec<Json>,
     channels: Vec<Json>,
 }
 
-impl Channels<'_> {
+impl AnimationBuilder<'_> {
     fn times(&mut self, times: &[f32]) -> usize {
         let keys: Vec<[f32; 1]> = times.iter().map(|t| [*t]).collect();
         let accessor = json!({
@@ -84,7 +84,7 @@ pub(super) fn animation(
         let said = format!("{foreign} joints of an animation are not in the skeleton and were left out");
         warnings.add("usd-foreign-joints", said, prim.path.clone());
     }
-    let mut made = Channels { binary, samplers: Vec::new(), channels: Vec::new() };
+    let mut made = AnimationBuilder { binary, samplers: Vec::new(), channels: Vec::new() };
     for (name, path, width) in
         [("translations", "translation", 3), ("rotations", "rotation", 4), ("scales", "scale", 3)]
     {
@@ -120,7 +120,7 @@ pub(super) fn animation(
         }
     }
     weights(layer, prim, faces, budget, &mut made)?;
-    let Channels { samplers, channels, .. } = made;
+    let AnimationBuilder { samplers, channels, .. } = made;
     // The name of the clip, where that of a prim cannot be it.
     let name = prim.words("posemill:name").first().map_or(prim.name(), String::as_str);
     Ok((!channels.is_empty()).then(|| json!({"name": name, "samplers": samplers, "channels": channels})))
@@ -132,7 +132,7 @@ fn weights(
     prim: &Prim,
     faces: &[MorphedNode],
     budget: &MemoryBudget,
-    made: &mut Channels<'_>,
+    made: &mut AnimationBuilder<'_>,
 ) -> Result<(), ImportError> {
     let names = prim.words("blendShapes");
     let samples = samples(layer, prim, "blendShapeWeights")?;

@@ -12,9 +12,6 @@ use crate::memory_budget::MemoryBudget;
 use std::borrow::Cow;
 
 /// Parses a layer.
-///
-/// # Errors
-/// A [`UsdError`] with the line.
 pub(super) fn parse(text: &str, budget: &MemoryBudget) -> Result<Layer, UsdError> {
     let mut layer = Layer { metres_per_unit: 0.01, ..Layer::default() };
     let mut parser = Parser { text, at: 0, layer: &mut layer, inactive: false, frame_rate: 24.0, budget };

@@ -457,11 +457,11 @@ fn a_map_file_tells_how_far_joints_turn_and_its_faults_name_the_line() {
     let read = |text: &str| JointMap::read(text, "map.toml", &s, &t);
     let (_, source, target) = read("[limits.left_upper_arm]\nabduction = 120\nrotation = 30\n").unwrap();
     let arm = Role::UpperArm(Side::Left);
-    let told = target.told_mobility(arm).unwrap();
+    let told = target.mobility_override(arm).unwrap();
     assert!(
         (told.side[1].to_degrees() - 30.0).abs() < 1e-9 && (told.twist[0].to_degrees() + 30.0).abs() < 1e-9
     );
-    assert_eq!(source.told_mobility(arm), None);
+    assert_eq!(source.mobility_override(arm), None);
     let fault = |text: &str| read(text).unwrap_err().to_string();
     assert_eq!(
         fault("[limits.head]\nflexion = 10\nabduction = 9\n"),

@@ -1,7 +1,7 @@
 //! Laws that hold for every stage, or for pairs of stages.
 
-use super::super::scenes::{run, walk, walker};
 use super::super::*;
+use super::scenes::{run, walk, walker};
 use crate::math::{Quat, Vec3, exp};
 use crate::model::{
     AnimatedProperty, Assignment, Character, ContactPart, Joint, JointId, ModelPose, Motion, PropertyTrack,

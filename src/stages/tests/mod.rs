@@ -6,3 +6,4 @@ mod ik_real;
 mod laws;
 mod limits;
 mod same_bones;
+pub(super) mod scenes;

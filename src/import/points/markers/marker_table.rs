@@ -28,9 +28,6 @@ struct WrittenMarkers {
 }
 
 /// The table in a file.
-///
-/// # Errors
-/// [`PointsError::Table`].
 pub(super) fn read(path: &Path) -> Result<(SiteTable, SubjectSizes), PointsError> {
     let fault = |reason: String| PointsError::Table { path: path.to_owned(), reason };
     let bytes = read_regular(path, MAX_BYTES).map_err(|error| fault(error.to_string()))?;

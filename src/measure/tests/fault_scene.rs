@@ -2,7 +2,7 @@
 
 use posemill::import::{self, ImportOptions};
 use posemill::math::{Quat, Vec3, exp};
-use posemill::measure::{MetricContext, Reading, assess_beside};
+use posemill::measure::{MetricContext, Reading, assess_against};
 use posemill::model::{Character, Clip, ContactPart, Contacts, JointId, ModelPose, Motion, Pose, Role, Side};
 use posemill::retarget::{Retarget, RootScale, map};
 use std::collections::BTreeSet;
@@ -60,7 +60,7 @@ impl Scene {
     /// The measures over their limits.
     pub fn over(&self, motion: &Motion, copy: &Motion) -> BTreeSet<String> {
         let take = (&self.of_take, &self.take);
-        let made = assess_beside(&self.context, motion, self.labels.as_ref(), take, copy);
+        let made = assess_against(&self.context, motion, self.labels.as_ref(), take, copy);
         made.metrics.iter().filter(|m| Reading::from(*m).over()).map(|m| m.name.clone()).collect()
     }
 

@@ -4,7 +4,7 @@ use super::fault_scene::{
     DEGREE, Scene, asset, changed, in_air, joint, pose_at, rotate, shaking_head, standing, swivelled,
 };
 use posemill::math::{Quat, Vec3, exp};
-use posemill::measure::{MetricContext, assess_beside};
+use posemill::measure::{MetricContext, assess_against};
 use posemill::model::{Character, Clip, Contacts, Finger, JointId, ModelPose, Motion, Role, Side};
 use std::sync::Arc;
 
@@ -229,12 +229,12 @@ fn a_body_half_as_tall_falls_as_its_take_does() {
     let [of_take, context] = [&take, &result].map(|m| MetricContext::new(&m.character));
     let labels = Some(Contacts::new(0.0, []));
     let take = Motion { contacts: labels.clone(), ..take };
-    let made = assess_beside(&context, &result, labels.as_ref(), (&of_take, &take), &result);
+    let made = assess_against(&context, &result, labels.as_ref(), (&of_take, &take), &result);
     let error = made.metrics.iter().find(|m| m.name == "flight_error").unwrap();
     assert!(error.value < 0.01 && error.take.unwrap() < 0.01, "{error:?}");
     // The same path on the whole body is a fall at half the gravity.
     let slow = thrown(&of_size(1.0), 0.5);
-    let made = assess_beside(&of_take, &slow, labels.as_ref(), (&of_take, &take), &slow);
+    let made = assess_against(&of_take, &slow, labels.as_ref(), (&of_take, &take), &slow);
     let error = made.metrics.iter().find(|m| m.name == "flight_error").unwrap();
     assert!((error.value - 0.5).abs() < 0.01, "{error:?}");
 }

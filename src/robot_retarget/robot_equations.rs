@@ -16,7 +16,7 @@ use std::f64::consts::TAU;
 
 /// The clip's equations for one set of widths.
 #[derive(Debug)]
-pub(super) struct Equations<'a> {
+pub(super) struct RobotEquations<'a> {
     pub(super) unknowns: &'a Unknowns,
     pub(super) goals: &'a Goals,
     pub(super) settings: Settings,
@@ -35,7 +35,7 @@ pub(super) struct Scratch {
     pub(super) row: Vec<f64>,
 }
 
-impl Equations<'_> {
+impl RobotEquations<'_> {
     fn dt(&self) -> f64 {
         1.0 / self.goals.rate
     }
@@ -75,7 +75,7 @@ impl Equations<'_> {
 
 /// Writes the equations of a clip.
 pub(super) struct Writer<'a> {
-    pub(super) equations: &'a Equations<'a>,
+    pub(super) equations: &'a RobotEquations<'a>,
     states: &'a [RobotState],
     pub(super) placed: &'a [Placed],
     pub(super) scratch: &'a mut Scratch,
@@ -132,7 +132,7 @@ impl<'a> Writer<'a> {
 
     /// Pelvis, torso and the place of the hips.
     fn trunk(&mut self, frame: usize) {
-        let Equations { unknowns, goals, settings, .. } = self.equations;
+        let RobotEquations { unknowns, goals, settings, .. } = self.equations;
         let body = &unknowns.body;
         let (pelvis, torso) = (body.limbs.pelvis(), body.limbs.torso());
         let plain = Mat3::identity();
@@ -163,7 +163,7 @@ impl<'a> Writer<'a> {
 
     /// Directions of an arm, and the rotation of its hand.
     fn arm(&mut self, frame: usize, side: usize, arm: &Limb) {
-        let Equations { goals, settings, .. } = self.equations;
+        let RobotEquations { goals, settings, .. } = self.equations;
         let Some(directions) = &goals.limbs[2 + side] else { return };
         self.begin(frame, arm.end);
         self.directions(frame, arm, directions, settings.arm);
@@ -176,7 +176,7 @@ impl<'a> Writer<'a> {
 
     /// Directions of a leg, its sole's frame, ankle, height and rest of the sole's points, and that they are not in the floor.
     fn leg(&mut self, frame: usize, side: usize, leg: &Limb) {
-        let Equations { unknowns, goals, settings, .. } = self.equations;
+        let RobotEquations { unknowns, goals, settings, .. } = self.equations;
         let body = &unknowns.body;
         let (sole, foot) = (&body.soles[side], &goals.feet[side]);
         self.begin(frame, sole.link);
@@ -215,7 +215,7 @@ impl<'a> Writer<'a> {
 
     /// Points of a sole move from the frame before as those of the take, the less the more they rest.
     fn rests(&mut self, frame: usize, side: usize) {
-        let Equations { unknowns, goals, settings, .. } = self.equations;
+        let RobotEquations { unknowns, goals, settings, .. } = self.equations;
         if frame == 0 || goals.cut[frame] {
             return;
         }
@@ -246,7 +246,7 @@ impl<'a> Writer<'a> {
 
     /// Posture and highest speeds.
     fn hinges(&mut self, frame: usize) {
-        let Equations { unknowns, goals, .. } = self.equations;
+        let RobotEquations { unknowns, goals, .. } = self.equations;
         let (scale, dt, first) = (self.equations.per_frame(), self.equations.dt(), self.first(frame));
         let linked = frame > 0 && !goals.cut[frame];
         let posture = scale * square(POSTURE);
@@ -271,7 +271,7 @@ impl<'a> Writer<'a> {
 
     /// Second differences of base and hinges.
     fn smooth(&mut self, frame: usize) {
-        let Equations { unknowns, goals, cutoff, .. } = self.equations;
+        let RobotEquations { unknowns, goals, cutoff, .. } = self.equations;
         if frame < 2 || goals.cut[frame] || goals.cut[frame - 1] {
             return;
         }
@@ -281,8 +281,8 @@ impl<'a> Writer<'a> {
         let weight = scale * square(free) / (dt * dt * dt * dt);
         let far = SMOOTH_BASE * unknowns.body.leg_length;
         let place = c.base.translation - b.base.translation * 2.0 + a.base.translation;
-        let turn = |a: &RobotState, b: &RobotState| log(&(b.base.rotation * a.base.rotation.inverse()));
-        let rotation = turn(b, c) - turn(a, b);
+        let step = |a: &RobotState, b: &RobotState| log(&(b.base.rotation * a.base.rotation.inverse()));
+        let rotation = step(b, c) - step(a, b);
         let n = unknowns.count;
         for k in 0..n {
             let (bend, weight) = match k {

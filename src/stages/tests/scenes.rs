@@ -1,10 +1,10 @@
 //! A small walking character for the tests of the stages.
 
-use super::{Setting, StageConfig, StageError};
 use crate::math::{Transform, Vec3, exp};
 use crate::model::{Assignment, Character, Clip, Joint, JointId, Motion, Rig, Role, Side, Skeleton};
 use crate::report::Report;
 use crate::signal::fix_hemispheres;
+use crate::stages::{Setting, StageConfig, StageError};
 use std::sync::Arc;
 
 /// Resolves and applies a stage, and checks the result with [`Motion::check`].

@@ -1,7 +1,7 @@
 //! The least-squares problem of both arms over one window of frames, solved by damped Gauss-Newton steps from the direct transfer.
 //!
 //! ```text
-//! sum |u|^2 / TURN^2 + b^2 / BEND^2                          the direct transfer's shape
+//! sum |u|^2 / ROTATION^2 + b^2 / BEND^2                          the direct transfer's shape
 //!   + sum (arm / NEAR)^2 / (2 pi CUTOFF)^4 |D D (u, b / 2)|^2   smooth over time
 //!   + sum SHARE w |x - goal|^2 / NEAR^2                         hands keep their place on the skin (slack along it)
 //!   + sum SHARE a (gap - bound)^2 / NEAR^2                      no point goes deeper into the body than on the source
@@ -18,12 +18,12 @@ use crate::body::{PartSegment, TOUCHED_PARTS};
 use crate::math::{Vec3, smoothstep};
 use rayon::prelude::*;
 
-/// The distance by which a touch may be missed, over the length of the arm: with 0.02 arms turn half as much again for four
+/// The distance by which a touch may be missed, over the length of the arm: with 0.02 arms rotate half as much again for four
 /// touches in a hundred.
 const NEAR: f64 = 0.03;
 /// The rotation of the whole arm that costs as much as that, radians: with 0.15 arms rotate half as much again for two touches
 /// in a hundred.
-const TURN: f64 = 0.10;
+const ROTATION: f64 = 0.10;
 /// The bend of an elbow that costs as much, radians: chosen, other values were not tried.
 const BEND: f64 = 0.15;
 /// Corrections faster than this are damped, Hz. With 4 Hz hands that go around a wide body jerk (28 times the take's at most in 32
@@ -35,7 +35,7 @@ const SHARE: f64 = 0.4;
 const ALONG: f64 = 0.3;
 /// Over this depth, by the length of the arm, the push out of the body grows to its full weight.
 const PUSH_RAMP: f64 = 0.01;
-/// Near the axis of a part there is no way out: see `goals::SURE`.
+/// Near the axis of a part there is no direction out: see `goals::SURE`.
 const SURE: [f64; 2] = [0.1, 0.3];
 /// The weight that keeps the elbow within its range: ten times that of a point that is pushed out at arm's length. With as much as that
 /// arms meet the clip behind the last step and jerk there (pop of 15.6 instead of 13.8 degrees in one pair).
@@ -54,14 +54,14 @@ const STEPS: usize = 3;
 const STEP_WEIGHT: f64 = 1.0;
 
 /// The unknowns of both arms in one frame.
-pub type State = [f64; 8];
+pub type BothArms = [f64; 8];
 
-fn of_arm(state: &State, side: usize) -> ArmState {
+fn of_arm(state: &BothArms, side: usize) -> ArmState {
     std::array::from_fn(|k| state[4 * side + k])
 }
 
 /// The frames of one window.
-pub struct Window<'a> {
+pub struct ArmWindow<'a> {
     /// Both surfaces.
     pub pair: &'a SurfacePair,
     /// The source; `None`: no point may be deeper than the skin.
@@ -78,16 +78,16 @@ pub struct Window<'a> {
 
 /// A solved frame.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct SolvedFrame {
+pub struct SolvedArms {
     /// The unknowns of both arms.
-    pub state: State,
+    pub state: BothArms,
     /// The largest distance across the skin of a touching point from its goal, metres.
     pub missed: f64,
 }
 
-impl Window<'_> {
+impl ArmWindow<'_> {
     /// The states of all frames.
-    pub fn solve(&self) -> Vec<SolvedFrame> {
+    pub fn solve(&self) -> Vec<SolvedArms> {
         let arm = self.pair.target.lengths.arm();
         let omega = std::f64::consts::TAU * CUTOFF / self.rate;
         let smooth = 1.0 / (NEAR * NEAR) / omega.powi(4);
@@ -95,7 +95,7 @@ impl Window<'_> {
         let smoothness = Smoothness(std::array::from_fn(|k| of_arm[k % 4]));
         let mut states = vec![[0.0; 8]; self.target.len()];
         for _ in 0..STEPS {
-            let frame = |(f, state): (usize, &State)| self.equations(f, state, arm);
+            let frame = |(f, state): (usize, &BothArms)| self.equations(f, state, arm);
             let mut blocks: Vec<FrameBlock<8>> =
                 states.par_iter().enumerate().with_min_len(32).map(frame).collect();
             smoothness.subtract_gradient(&states, &mut blocks);
@@ -110,12 +110,12 @@ impl Window<'_> {
                 state[4 * side + 3] = state[4 * side + 3].max(bend.min(LEAST_BEND) - bend);
             }
         }
-        let solved = |(f, state): (usize, State)| SolvedFrame { state, missed: self.missed(f, &state) };
+        let solved = |(f, state): (usize, BothArms)| SolvedArms { state, missed: self.missed(f, &state) };
         states.into_iter().enumerate().map(solved).collect()
     }
 
     /// How far touching points stay from their goals in a frame.
-    fn missed(&self, f: usize, state: &State) -> f64 {
+    fn missed(&self, f: usize, state: &BothArms) -> f64 {
         let goals = self.goals[f].body.iter().filter(|goal| goal.weight > TOUCHING);
         let far = |goal: &BodyGoal| {
             let (side, k) = goal.point;
@@ -131,7 +131,7 @@ impl Window<'_> {
         if !goals.body.is_empty() || !goals.arms.is_empty() {
             return true;
         }
-        let mut sum = Equations::new([[ArmPoint::default(); POINTS]; 2], 1.0);
+        let mut sum = ArmEquations::new([[ArmPoint::default(); POINTS]; 2], 1.0);
         for (side, points) in self.target[f].points.iter().enumerate() {
             sum.points[side] = points.map(|at| ArmPoint { at, ..ArmPoint::default() });
         }
@@ -139,10 +139,10 @@ impl Window<'_> {
     }
 
     /// The equations of one frame at a state.
-    fn equations(&self, f: usize, state: &State, arm: f64) -> FrameBlock<8> {
+    fn equations(&self, f: usize, state: &BothArms, arm: f64) -> FrameBlock<8> {
         let arms = &self.arms[f];
         let points = [0, 1].map(|side| arms[side].points(&of_arm(state, side)));
-        let mut sum = Equations::new(points, SHARE / (NEAR * arm).powi(2));
+        let mut sum = ArmEquations::new(points, SHARE / (NEAR * arm).powi(2));
         for goal in &self.goals[f].body {
             sum.keep(goal.point, &goal.at, &goal.direction, goal.weight);
         }
@@ -164,7 +164,7 @@ impl Window<'_> {
         }
         self.push_out(f, &mut sum);
         for (k, x) in state.iter().enumerate() {
-            let weight = if k % 4 == 3 { 1.0 / (BEND * BEND) } else { 1.0 / (TURN * TURN) };
+            let weight = if k % 4 == 3 { 1.0 / (BEND * BEND) } else { 1.0 / (ROTATION * ROTATION) };
             sum.block.matrix[k][k] += (1.0 + STEP_WEIGHT) * weight;
             sum.block.side[k] -= weight * x;
         }
@@ -182,7 +182,7 @@ impl Window<'_> {
     }
 
     /// Adds that no point goes deeper into the body than on the source; whether any does.
-    fn push_out(&self, f: usize, sum: &mut Equations) -> bool {
+    fn push_out(&self, f: usize, sum: &mut ArmEquations) -> bool {
         let (pair, body) = (self.pair, &self.target[f]);
         let ramp = PUSH_RAMP * pair.target.lengths.arm();
         // Without a source the surfaces shall just not touch.
@@ -228,16 +228,16 @@ impl Window<'_> {
 }
 
 /// The normal equations of one frame.
-struct Equations {
+struct ArmEquations {
     points: [[ArmPoint; POINTS]; 2],
     /// The weight of a goal of weight 1, per square metre.
     scale: f64,
     block: FrameBlock<8>,
 }
 
-impl Equations {
-    fn new(points: [[ArmPoint; POINTS]; 2], scale: f64) -> Equations {
-        Equations { points, scale, block: FrameBlock { matrix: [[0.0; 8]; 8], side: [0.0; 8] } }
+impl ArmEquations {
+    fn new(points: [[ArmPoint; POINTS]; 2], scale: f64) -> ArmEquations {
+        ArmEquations { points, scale, block: FrameBlock { matrix: [[0.0; 8]; 8], side: [0.0; 8] } }
     }
 
     /// A point shall be somewhere, mostly along `direction`.

@@ -215,7 +215,8 @@ mod tests {
 
     #[test]
     fn legs_that_end_at_the_knee_are_as_long_as_those_with_feet() {
-        let leg = |joints: &[(fn(Side) -> Role, f64)]| {
+        type RoleOfSide = fn(Side) -> Role;
+        let leg = |joints: &[(RoleOfSide, f64)]| {
             let root = Joint::new("root", None, Transform::identity());
             let (mut all, mut roles) = (vec![root], Vec::new());
             for side in Side::BOTH {

@@ -3,7 +3,7 @@
 use super::console::Console;
 use super::direct_request::not_an_input;
 use super::exit::{Exit, Failure};
-use super::inspect_page::{page, told};
+use super::inspect_page::{findings_page, page};
 use super::inspect_robot::robot_document;
 use super::load_file::{load_and_name, only};
 use crate::batch::find_takes;

@@ -13,7 +13,7 @@ use std::fmt::Write;
 const DEEPEST: usize = 64;
 
 /// The capture errors as text; empty if there are none.
-pub(super) fn told(asset: &Asset, faults: &[Vec<Finding>]) -> String {
+pub(super) fn findings_page(asset: &Asset, faults: &[Vec<Finding>]) -> String {
     let mut text = String::new();
     for (k, (clip, findings)) in asset.clips.iter().zip(faults).enumerate() {
         for f in findings {

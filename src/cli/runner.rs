@@ -10,7 +10,7 @@ use crate::batch::{
     RunOptions, Timeout, WorkerProgram, report_folders, run_batches,
 };
 use crate::pipeline::{Memory, REPORT_PAGE};
-use crate::report::{Shown, io_reason};
+use crate::report::io_reason;
 use clap::Args;
 use indicatif::ProgressBar;
 use serde_json::{Value, json};

@@ -3,8 +3,8 @@
 //! A body that travels less than its planted feet ask for lags behind each stance and catches up over the next one. At an end
 //! no next stance follows: the pelvis would follow the last one instead, up to 0.2 leg lengths away. What follows a frame of a
 //! motion resembles what follows a similar pose with similar velocities, as in motion graphs (Kovar, Gleicher and Pighin 2002): a
-//! gait continues with its next stride. A continuation needs two witnesses: the frame that follows is nearly the one that the end leads
-//! to, or both ends find the same period, as those of a cycle without its last frame. It is a part of the equations only, never of the
+//! gait continues with its next stride. Only what is certain is continued: the frame that follows is nearly the one that the end leads
+//! to, or each end leads to the other one, as in a cycle without its last frame. It is a part of the equations only, never of the
 //! result.
 //! Space: model space, Y up; the source scaled to the target's legs. Units: metres, seconds, radians, frames.
 
@@ -27,10 +27,10 @@ const LEAST: f64 = 0.3;
 /// Time with which differences of velocities count as differences of positions, seconds. With 0.02 and 0.1 nothing changes.
 const VELOCITY: f64 = 0.05;
 /// Root mean square distance of the joints, leg lengths, below which a frame is nearly the one that an end leads to: 0.006 in a made
-/// walk, 0.05 to 0.2 in captures of one stride, where without the other witness knees at ends were up to 7 degrees off.
+/// walk, 0.05 to 0.2 in captures of one stride, where knees at ends were up to 7 degrees off.
 const SAME: f64 = 0.03;
-/// Largest difference of the periods of both ends, as a share of the longer one; one frame is always allowed.
-const PERIODS: f64 = 0.02;
+/// How many frames from the other end the frame may be that continues an end of a cycle without its last frame: by rounding.
+const NEXT: usize = 1;
 /// How far the frames that continue both ends may be from what the ends lead to, in multiples of the way of the joints within
 /// [`SLOPE`]: 3 at most in strides at 30 frames a second without their last frame. A body that sits down is further from the pose
 /// in which it stood.
@@ -116,17 +116,15 @@ impl Continuation {
         let frames = shot.len();
         let of_clip = |before: bool, k: usize| if before { shot.end - 1 - k } else { shot.start + k };
         let found = [false, true].map(|before| follower(time, frames, |k| pose(of_clip(before, k)), leg));
-        let period = |follower: &Follower| frames - follower.frame;
-        let agree = match &found {
+        let cycle = match &found {
             [Some(a), Some(b)] => {
                 let moves = a.speed.min(b.speed) > MOVES;
                 let close = a.distance + b.distance < CLOSE * (a.speed + b.speed) * SLOPE.max(time.dt);
-                let (a, b) = (period(a), period(b));
-                close && moves && a.abs_diff(b) as f64 <= f64::max(1.0, PERIODS * a.max(b) as f64)
+                close && moves && a.frame.max(b.frame) <= NEXT
             }
             _ => false,
         };
-        let continues = |end: &&Follower| end.speed > MOVES && (agree || end.distance < SAME);
+        let continues = |end: &&Follower| end.speed > MOVES && (cycle || end.distance < SAME);
         let beyond = |before: bool| -> (Vec<Repeated>, usize) {
             let follower = found[usize::from(before)].as_ref().filter(continues);
             let Some(similar) = follower.map(|follower| follower.frame) else { return (Vec::new(), 1) };

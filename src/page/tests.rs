@@ -169,7 +169,7 @@ fn a_joint_that_is_out_of_range_in_the_take_too_is_no_place_to_look_at() {
         let html = clip_page(&ClipPage {
             title: "bent".into(),
             inputs: Vec::new(),
-            clips: vec![Shown { source, result }],
+            clips: vec![Shown { source, result, unperformed: None }],
             report: &Report::default(),
             picture: None,
             batch: None,

@@ -312,7 +312,11 @@ fn a_tolerance_leaves_keys_out_and_keeps_every_joint_within_it() {
 fn added_animations_have_names_of_their_own() {
     let character = stick_figure();
     let clip = wave(character.skeleton(), 5, 30.0);
-    let named = |name: &str| Clip { name: name.to_owned(), ..clip.clone() };
+    let named = |name: &str| {
+        let mut clip = clip.clone();
+        clip.name = name.to_owned();
+        clip
+    };
     let names = |output: &GltfOutput| {
         let clips = GltfFile::read(&output.bytes, None).unwrap().clips;
         clips.into_iter().map(|clip| clip.name).collect::<Vec<_>>()

@@ -231,7 +231,7 @@ fn every_command_warns_about_a_take_that_was_cut_off() {
         &["map", "cut.bvh", &data("robot.glb")],
     ] {
         let told = stderr(&posemill(folder.path(), arguments));
-        assert!(told.contains("warning: cut.bvh: "), "{arguments:?}: {told}");
+        assert!(told.contains("warning: ") && told.contains("cut.bvh"), "{arguments:?}: {told}");
         assert!(told.contains("6 rows follow"), "{arguments:?}: {told}");
     }
 }

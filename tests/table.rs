@@ -179,7 +179,7 @@ fn conditions_choose_the_rows_that_they_say() {
     assert_eq!(inputs(here, &bracketed), expected);
     assert_eq!(inputs(here, "frames == 166").into_iter().collect::<Vec<_>>(), ["day 2/turn.bvh"]);
     assert_eq!(inputs(here, "input == 'day 2/turn.bvh'").len(), 1);
-    assert_eq!(inputs(here, "verdict != nothing").len(), 4);
+    assert_eq!(inputs(here, "input != nothing").len(), 4);
     // What no row has is false, whatever the sign.
     assert!(inputs(here, "robot_in_range < 50% or robot_in_range >= 50%").is_empty());
 }

@@ -271,7 +271,7 @@ fn a_gltf_in_an_archive_has_its_files_there() {
         document["buffers"][k]["uri"] = place.replace(' ', "%20").into();
     }
     fs::write(here.join("takes/in/turn.gltf"), document.to_string()).unwrap();
-    document["buffers"][0]["uri"] = "../../hero.glb".into();
+    document["buffers"][1]["uri"] = "../../hero.glb".into();
     fs::write(here.join("takes/in/out.gltf"), document.to_string()).unwrap();
     pack(here, "g.tar", &["in/turn.gltf", "in/out.gltf", "in/a.bin", "in/deep/b c.bin"]);
     good(here, &["convert", "g.tar/in/turn.gltf", "-o", "packed.npz"]);

@@ -725,6 +725,6 @@ fn frames_of_a_walk_do_not_depend_on_where_it_is_cut() {
         let part = onto(&walk(&person, frames, 40, start, true), &short_shins());
         let off = |of: std::ops::Range<usize>| off_whole(&whole, &part, start, frames / 2, of);
         let (inside, all) = (off(30..frames - 30), off(0..frames));
-        assert!(inside < 0.01 && all < 0.04, "{start}: {inside} {all}");
+        assert!(inside < 0.01 && all < 0.05, "{start}: {inside} {all}");
     }
 }

@@ -147,8 +147,9 @@ fn a_stack_that_sleeps_wakes_when_it_is_hit() {
         world.step(STEP);
     }
     let moved = |k: usize| (world.states[k].position - before[k].position).norm();
-    // The friction of both faces stops it within 2 cm, and takes those on it along by 5 mm.
-    assert!((3..6).all(|k| moved(k) > 0.003), "{:?}", [3, 4, 5].map(moved));
+    // As far as in a stack that never sleeps (7.5 mm); those on it are taken along a little.
+    assert!((moved(3) - 0.0075).abs() < 0.001, "{}", moved(3));
+    assert!((4..6).all(|k| moved(k) > 5e-5), "{:?}", [4, 5].map(moved));
     // What it stood on is taken away: it falls.
     let mut world = boxes(0.1, &heights, 0.6);
     (0..480).for_each(|_| world.step(STEP));

@@ -28,7 +28,7 @@ pub enum PointsError {
     },
     /// Several people, or samples, of which none is chosen.
     #[error(
-        "it holds several people: {listed}\n  hint: choose one with `--set input.points.person=0`; the others are read in runs of their own"
+        "it holds several people: {listed}\n  hint: name one with `--set input.points.person=0`; the others are read in runs of their own"
     )]
     SeveralPeople {
         /// Their numbers, each with its frames.
@@ -36,7 +36,7 @@ pub enum PointsError {
     },
     /// A person that is not there.
     #[error(
-        "there is no person {wanted}: it holds {listed}\n  hint: choose one with `--set input.points.person=0`"
+        "there is no person {wanted}: it holds {listed}\n  hint: name one with `--set input.points.person=0`"
     )]
     NoPerson {
         /// The number that was asked for.

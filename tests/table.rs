@@ -336,5 +336,8 @@ fn results_without_takes_are_reported() {
     assert!(run().contains("1 output of an earlier run has no take any more (`wave.glb`)"));
     fs::remove_file(here.join("out/wave.glb")).unwrap();
     assert!(!run().contains("no take any more"));
+    // A run that writes something forgets what is not there.
+    fs::remove_file(here.join("out/stroll.glb")).unwrap();
+    run();
     assert_eq!(rows(&good(here, &["table", "out"])).len(), 3);
 }

@@ -129,9 +129,7 @@ impl ResultTable {
                 let sources: Vec<&[u8]> = record.sources.iter().map(|s| s.blake3.as_bytes()).collect();
                 let made_from = [sources.as_slice(), &[record.pipeline.as_bytes()]].concat();
                 let name = short(&[take.path.as_bytes()]);
-                // A file that somebody deleted is no sample, whether or not a run has written since.
-                let there = |main: &(_, &FileHash)| manifest.folder.join(&main.1.path).exists();
-                for (clip, file) in main_files(&record).into_iter().filter(there) {
+                for (clip, file) in main_files(&record) {
                     let same = short(&[file.path.as_bytes(), file.blake3.as_bytes(), &made_from.concat()]);
                     let output = file.path.clone();
                     let entry = TableEntry { output, manifest: number, offset, clip, same_as: None };

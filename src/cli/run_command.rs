@@ -94,7 +94,7 @@ fn warn_of_left_over(run: &PlannedRun, console: &Console) {
         n => format!("{n} outputs of earlier runs have"),
     };
     console.warning(format!(
-        "{}: {outputs} no take any more (`{}`): tables and training shards still have {}\nhint: delete the files if the takes were deleted",
+        "{}: {outputs} no take any more (`{}`): tables and training shards still have {}\ndelete the files if the takes were deleted: the next run that writes results forgets them",
         folder.shown(),
         one_line(first),
         if left.len() == 1 { "it" } else { "them" },

@@ -29,8 +29,6 @@ const VELOCITY: f64 = 0.05;
 /// Root mean square distance of the joints, leg lengths, below which a frame is nearly the one that an end leads to: 0.006 in a made
 /// walk, 0.05 to 0.2 in captures of one stride, where knees at ends were up to 7 degrees off.
 const SAME: f64 = 0.03;
-/// How many frames from the other end the frame may be that continues an end of a cycle without its last frame: by rounding.
-const NEXT: usize = 1;
 /// How far the frames that continue both ends may be from what the ends lead to, in multiples of the way of the joints within
 /// [`SLOPE`]: 3 at most in strides at 30 frames a second without their last frame. A body that sits down is further from the pose
 /// in which it stood.
@@ -120,7 +118,8 @@ impl Continuation {
             [Some(a), Some(b)] => {
                 let moves = a.speed.min(b.speed) > MOVES;
                 let close = a.distance + b.distance < CLOSE * (a.speed + b.speed) * SLOPE.max(time.dt);
-                close && moves && a.frame.max(b.frame) <= NEXT
+                // A clip that ends where it began, but is no cycle, continues with the frame after its first.
+                close && moves && a.frame == 0 && b.frame == 0
             }
             _ => false,
         };

@@ -21,8 +21,6 @@ const TOUCH: f64 = 0.04;
 const KEPT: f64 = 0.05;
 /// A hand nearer than this may be moved to keep its distance from the body, metres. Chosen: about the width of a hand.
 const NEAR: f64 = 0.088;
-/// An arm whose hand is farther from the body than this holds nothing there any more, metres: what may be moved, and what is lost.
-const LET_GO: f64 = NEAR + KEPT;
 /// A forearm within this angle of straight down hangs: the hand is beside hip and thigh without touching them on purpose.
 const HANGING: f64 = std::f64::consts::FRAC_PI_4;
 /// Time in which an arm goes to the floor and leaves it, seconds: that of a step.
@@ -84,7 +82,8 @@ impl ArmContacts {
                 };
                 // A touch that is lost has a measure of its own.
                 let touches = from.touch.iter().any(|gap| *gap < TOUCH);
-                let near = from.near < NEAR && own.near < LET_GO;
+                // A hand that is farther from the body than the direct transfer's holds nothing there.
+                let near = from.near < NEAR && own.near < plain.near.max(NEAR) + KEPT;
                 let pushed_out = plain.inside < 0.0 && own.inside < NEAR;
                 made.held[side].push(touches || near || pushed_out);
                 for (there, here) in from.touch.iter().zip(&own.touch).filter(|(there, _)| **there < TOUCH) {

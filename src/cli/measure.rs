@@ -205,13 +205,7 @@ fn of_file(
         let (from, made, hints) = match take {
             Some(take) => {
                 let source = ReferenceMotion::of(take, &motion)?;
-                let guessed = source.has_another_character() && motion.character.meshes.is_empty();
-                if guessed {
-                    console.warning(format!(
-                        "{shown} has no skin: soles are estimated from joints, so heights of feet are uncertain by centimetres\n\
-                         measure the result as glTF, VRM, FBX or USD for the verdict of the run"
-                    ));
-                }
+                let guessed = guessed_soles(&source, &motion, &shown, console);
                 let (own, theirs) = (motion.clip.frames(), source.frames());
                 if own.abs_diff(theirs) > 1 {
                     console.warning(format!(
@@ -241,6 +235,18 @@ fn of_file(
         });
     }
     Ok(found)
+}
+
+/// Whether the soles of a result on another character than its take are guessed from joints, for want of skin; reports it.
+fn guessed_soles(source: &ReferenceMotion, motion: &Motion, shown: &str, console: &Console) -> bool {
+    let guessed = source.has_another_character() && motion.character.meshes.is_empty();
+    if guessed {
+        console.warning(format!(
+            "{shown} has no skin: soles are estimated from joints, so heights of feet are uncertain by centimetres\n\
+             measure the result as glTF, VRM, FBX or USD for the verdict of the run"
+        ));
+    }
+    guessed
 }
 
 /// The measures of inverse dynamics, if they are asked for and known.

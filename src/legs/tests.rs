@@ -718,13 +718,12 @@ fn a_stride_without_its_last_frame_is_the_stride() {
 }
 
 #[test]
-fn frames_of_a_walk_do_not_depend_on_where_it_is_cut() {
+fn frames_of_a_walk_half_a_second_from_a_cut_do_not_depend_on_it() {
     let person = character(&PERSON);
     let whole = onto(&walk(&person, 321, 40, 0, true), &short_shins());
     for (start, frames) in [(80, 90), (93, 100), (107, 75)] {
         let part = onto(&walk(&person, frames, 40, start, true), &short_shins());
-        let off = |of: std::ops::Range<usize>| off_whole(&whole, &part, start, frames / 2, of);
-        let (inside, all) = (off(30..frames - 30), off(0..frames));
-        assert!(inside < 0.01 && all < 0.05, "{start}: {inside} {all}");
+        let inside = off_whole(&whole, &part, start, frames / 2, 30..frames - 30);
+        assert!(inside < 0.01, "{start}: {inside}");
     }
 }

@@ -26,10 +26,12 @@ mod planned_run;
 mod preview;
 mod retarget;
 mod run_command;
+mod run_document;
 mod runner;
 mod simulate;
 mod stages;
 mod start;
+mod stop;
 mod table;
 mod worker;
 

@@ -5,6 +5,7 @@ use super::counters::{Counters, names, show_all_warnings};
 use super::exit::{Exit, Failure};
 use super::output_summary::{OutputSummary, short_path};
 use super::planned_run::PlannedRun;
+use super::run_document::{plan_lines, print_json};
 use crate::batch::{
     BatchError, BatchOptions, JOB_THREAD, JobLimits, JobOutcome, JobStatus, OutcomeSpool, PlannedBatch,
     RunOptions, Timeout, WorkerProgram, report_folders, run_batches,
@@ -13,9 +14,7 @@ use crate::pipeline::{Memory, REPORT_PAGE};
 use crate::report::io_reason;
 use clap::Args;
 use indicatif::ProgressBar;
-use serde_json::{Value, json};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// The options of every command that writes outputs.
@@ -63,7 +62,7 @@ pub fn run_all(
     console: &Console,
 ) -> Result<Exit, Failure> {
     let options = options(runs, arguments, console)?;
-    let stop = stop_flag();
+    let stop = super::stop::flag();
     silence_jobs();
     let bar = progress(runs, console);
     let heard = Mutex::new((Counters::default(), OutputSummary::of(runs.iter().map(|r| r.jobs.len()).sum())));
@@ -221,84 +220,3 @@ fn progress(runs: &[PlannedRun], console: &Console) -> ProgressBar {
 
 /// Time between two pictures of the progress of a single file: the seconds that it counts are seen to go on.
 const TICK: Duration = Duration::from_millis(200);
-
-// Stops a batch on Ctrl-C or SIGTERM: a flag that is checked before each job.
-
-/// Exit code after a second signal: the usual one of a program that Ctrl-C ended, 128 + SIGINT.
-const ENDED: i32 = 130;
-
-/// The flag of this process, which the first signal sets. A second signal ends the process at once; the next run removes its
-/// unfinished files.
-fn stop_flag() -> Arc<AtomicBool> {
-    static FLAG: OnceLock<Arc<AtomicBool>> = OnceLock::new();
-    let made = || {
-        let flag = Arc::new(AtomicBool::new(false));
-        let raised = Arc::clone(&flag);
-        let handler = move || {
-            if raised.swap(true, Ordering::Relaxed) {
-                std::process::exit(ENDED);
-            }
-        };
-        // If the handler cannot be installed, signals keep their default effect.
-        let _ = ctrlc::set_handler(handler);
-        flag
-    };
-    Arc::clone(FLAG.get_or_init(made))
-}
-
-// The results of a run on standard output: the JSON document of `--json`, the lines of `--dry-run`.
-
-/// Prints the document of `--json`, file by file.
-fn print_json(
-    command: &str,
-    runs: &[PlannedRun],
-    kept: &mut [Option<OutcomeSpool>],
-    counters: &Counters,
-    console: &Console,
-) -> std::io::Result<()> {
-    let head = json!({
-        "schema": format!("posemill.{command}/1"),
-        "written": counters.count(JobStatus::Written),
-        "up_to_date": counters.count(JobStatus::UpToDate),
-        "verified": counters.count(JobStatus::Verified),
-        "planned": counters.count(JobStatus::Planned),
-        "failed": counters.count(JobStatus::Failed),
-        "left": counters.count(JobStatus::Left),
-        "unseen": runs.iter().flat_map(|r| &r.unseen).collect::<Vec<_>>(),
-    });
-    let pretty = |value: &Value| serde_json::to_string_pretty(value).expect("plain data");
-    let head = pretty(&head);
-    console.data(head.trim_end_matches("\n}"));
-    console.data(",\n  \"files\": [");
-    let mut comma = "";
-    for (run, outcomes) in runs.iter().zip(kept) {
-        for outcome in outcomes.iter_mut().flat_map(OutcomeSpool::each) {
-            let row = pretty(&with_pipeline(&run.pipeline.name, &outcome?)).replace('\n', "\n    ");
-            console.data(&format!("{comma}\n    {row}"));
-            comma = ",";
-        }
-    }
-    console.data(if comma.is_empty() { "]\n}\n" } else { "\n  ]\n}\n" });
-    Ok(())
-}
-
-fn with_pipeline(name: &str, outcome: &JobOutcome) -> Value {
-    let mut value = json!({ "pipeline": name });
-    if let (Value::Object(object), Value::Object(rest)) =
-        (&mut value, serde_json::to_value(outcome).expect("an outcome is plain data"))
-    {
-        object.extend(rest);
-    }
-    value
-}
-
-/// The lines of `--dry-run` for one job.
-fn plan_lines(outcome: &JobOutcome) -> Vec<String> {
-    let word = match outcome.status {
-        JobStatus::Planned => "write",
-        JobStatus::UpToDate => "keep",
-        JobStatus::Written | JobStatus::Verified | JobStatus::Failed | JobStatus::Left => return Vec::new(),
-    };
-    let from = names(&outcome.inputs);
-    outcome.outputs.iter().map(|o| format!("{word} {} from {from}\n", short_path(o))).collect()
-}

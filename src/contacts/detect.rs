@@ -6,6 +6,7 @@
 use super::clean_spans::cleaned;
 use super::floor::{self, Floor, LEG};
 use super::hidden_markov::Model;
+use super::hysteresis::{self, Thresholds};
 use super::point_track::{PointTrack, tracks};
 use crate::body::CharacterBody;
 use crate::kinematics::shots;
@@ -128,7 +129,7 @@ pub fn detect(motion: &Motion, options: &ContactOptions) -> Contacts {
             speed_off: speeds.1,
         };
         let labels = match options.detector {
-            Detector::Hysteresis => labels(&signal.height, &signal.speed, &thresholds),
+            Detector::Hysteresis => hysteresis::labels(&signal.height, &signal.speed, &thresholds),
             Detector::Hmm => {
                 let known = fitted.filter(|(part, _)| part.mirrored() == signal.part);
                 let model = known.map_or_else(|| model(signal.part, &signals, &thresholds), |(_, m)| m);
@@ -271,59 +272,4 @@ fn model(part: ContactPart, signals: &[Signal], t: &Thresholds) -> Model {
     let of_kind = signals.iter().filter(|s| s.part == part || s.part == part.mirrored());
     let both: Vec<(f64, f64)> = of_kind.flat_map(Signal::pairs).collect();
     Model::fit(&both, |z, s| z < t.height_on && s < t.speed_on)
-}
-
-// Labels contacts by two pairs of thresholds for height and speed.
-//
-// A contact is a time below the outer pair that comes below the inner pair; it lasts from the first to the last frame
-// below the inner pair. So a contact that wavers stays one, and its ends are where the part really comes and goes.
-// Units: metres, metres per second, frames.
-
-/// When a contact begins and ends.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Thresholds {
-    /// The inner pair: in contact below both.
-    height_on: f64,
-    speed_on: f64,
-    /// The outer pair: not in contact above either.
-    height_off: f64,
-    speed_off: f64,
-}
-
-/// The labels of a point, given its height above what it would rest on and its speed.
-fn labels(height: &[f64], speed: &[f64], t: &Thresholds) -> Vec<bool> {
-    let mut labels = vec![false; height.len()];
-    // The last frame below the inner pair since the height and speed came below the outer one.
-    let mut last: Option<usize> = None;
-    for (f, (z, s)) in height.iter().zip(speed).enumerate() {
-        if *z > t.height_off || *s > t.speed_off {
-            last = None;
-        } else if *z < t.height_on && *s < t.speed_on {
-            labels[last.unwrap_or(f)..=f].fill(true);
-            last = Some(f);
-        }
-    }
-    labels
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const T: Thresholds = Thresholds { height_on: 0.03, speed_on: 0.2, height_off: 0.05, speed_off: 0.4 };
-
-    #[test]
-    fn a_contact_wavers_between_the_pairs_but_ends_inside() {
-        let height = [0.2, 0.04, 0.02, 0.04, 0.01, 0.04, 0.06, 0.01, 0.0];
-        let speed = [1.0, 0.3, 0.1, 0.3, 0.0, 0.3, 0.3, 2.0, 0.1];
-        let found: Vec<u8> = labels(&height, &speed, &T).into_iter().map(u8::from).collect();
-        assert_eq!(found, [0, 0, 1, 1, 1, 0, 0, 0, 1]);
-    }
-
-    #[test]
-    fn neither_height_nor_speed_is_enough() {
-        assert!(!labels(&[0.0; 9], &[1.0; 9], &T).contains(&true));
-        assert!(!labels(&[0.3; 9], &[0.0; 9], &T).contains(&true));
-        assert!(!labels(&[0.0; 9], &[0.0; 9], &T).contains(&false));
-    }
 }

@@ -3,6 +3,7 @@
 mod detect;
 mod floor;
 mod hidden_markov;
+mod hysteresis;
 mod clean_spans;
 mod label_table;
 mod point_track;

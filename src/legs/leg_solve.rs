@@ -7,22 +7,21 @@
 use super::body_height::{hover, rise};
 use super::continuation::Continuation;
 use super::equations::{FrameSolution, LegTerms, SolePoint, stiff};
-use super::floor_tilt::level_floor;
 use super::foot_tilt::{LongFoot, foot_deltas};
+use super::hip_tilt::hip_tilt;
 use super::leg_pair::{LegPair, leg_ratio, mean_length, source_legs};
 use super::leg_trajectories::{LegTrajectories, across, rotate_foot, tilt_hips, translate};
 use super::limb_chain::{FootDelta, HasPositions, LimbPose, LimbPositions};
 use super::out_of_floor::out_of_floor;
+use super::raise_shots::onto_one_floor;
 use super::settings::Settings;
 use super::soft_knee::knee_side;
 use super::soles::SourceFeet;
 use super::timeline::{TOGETHER, Timeline};
 use super::toe_rest::lie_toes;
 use super::toes::{SoleHeights, toe_rotations};
-use crate::kinematics::sunk_shots;
-use crate::math::{Quat, Vec3, exp, median, percentile, smoothstep};
+use crate::math::{Quat, Vec3, median};
 use rayon::prelude::*;
-use std::ops::Range;
 
 /// Solves for the trajectories of legs and body: the legs of the direct transfer follow the source's, the body stands on height
 /// 0, feet and seat are out of the floor. `scaled` and `copied` are the legs of source and direct transfer, by leg and frame; `seat` is
@@ -220,123 +219,4 @@ fn tilts(scaled: &[Vec<LimbPositions>], copied: &[Vec<LimbPose>]) -> Vec<Quat> {
 fn follow(&LimbPositions { hip, ankle, .. }: &LimbPositions, length: f64, settings: &Settings) -> f64 {
     let excess = ((ankle - hip).norm() / length - settings.stretch_onset).max(0.0);
     libm::exp(-0.5 * (excess / settings.stretch_scale).powi(2))
-}
-
-// Reduced tilt for hips wider than the source's, so that the hip joints rise and fall as much as the source's, scaled.
-//
-// The sideways tilt `phi` of the line through the hip joints is changed to `phi - (1 - f) phi s(phi)`; `f` is the ratio of
-// hip widths over that of leg lengths, `s` falls from 1 at 20 degrees to 0 at 45, so that bodies that lie keep their roll.
-// The change depends on the frame alone: cycles stay cycles. Space: model space, Y up. Units: metres, radians.
-
-/// Tilts, radians, up to which a body stands and from which it lies: a standing one tilts by 15 degrees at most.
-const LIES: [f64; 2] = [20.0 * std::f64::consts::PI / 180.0, 45.0 * std::f64::consts::PI / 180.0];
-
-/// The delta rotation of the pelvis about the middle of the hip joints. `across` is the vector from the right to the left hip
-/// joint, `share` the width of the source's hips relative to the target's. The identity for 1 and more.
-fn hip_tilt(across: &Vec3, share: f64) -> Quat {
-    let level = Vec3::new(across.x, 0.0, across.z);
-    let (Some(h), Some(e)) = (level.try_normalize(1e-9), across.try_normalize(1e-9)) else {
-        return Quat::identity();
-    };
-    let tilt = libm::asin(e.y.clamp(-1.0, 1.0));
-    let stands = 1.0 - smoothstep((tilt.abs() - LIES[0]) / (LIES[1] - LIES[0]));
-    exp(&(h.cross(&Vec3::y()) * (-(1.0 - share).max(0.0) * tilt * stands)))
-}
-
-// Raises parts of a take that are far below the floor of the rest onto it ([`sunk_shots`]), and levels that floor.
-//
-// Space: model space, Y up. Units: metres.
-
-/// Percentile of the heights of ankles that counts as the floor of a shot: lower ones are noise.
-const LOWEST: f64 = 0.03;
-
-/// Raises sunk shots and levels the floor: [`level_floor`]. Returns the frames that were raised, which say nothing about the floor.
-fn onto_one_floor(
-    time: &Timeline,
-    legs: &mut [Vec<LimbPositions>],
-    leg: f64,
-    settings: &Settings,
-) -> Vec<Range<usize>> {
-    let sunk = raise_shots(time, legs, leg);
-    level_floor(time, legs, leg, settings);
-    sunk
-}
-
-/// Raises the legs of every sunk shot by its depth; others do not change. Returns the frames of these shots. `leg` is the length of the
-/// legs.
-fn raise_shots(time: &Timeline, legs: &mut [Vec<LimbPositions>], leg: f64) -> Vec<Range<usize>> {
-    let ends = (0..time.cut.len()).filter(|f| time.cut[*f]).map(|f| f + 1).chain([time.frames]);
-    let shots: Vec<Range<usize>> =
-        ends.scan(0, |start, end| Some(std::mem::replace(start, end)..end)).collect();
-    let sunk = |joint: fn(&LimbPositions) -> f64| {
-        let lowest = |shot: &Range<usize>| {
-            let heights = legs.iter().flat_map(|poses| poses[shot.clone()].iter().map(joint));
-            percentile(&heights.collect::<Vec<f64>>(), LOWEST)
-        };
-        sunk_shots(&shots, lowest, leg)
-    };
-    // Feet that point down stand on their toes.
-    let (mut sunk, toes) = (sunk(|pose| pose.ankle.y), sunk(|pose| pose.toes.y));
-    for (shot, depth) in &mut sunk {
-        *depth = toes.iter().find(|toes| toes.0 == *shot).map_or(*depth, |toes| toes.1.max(*depth));
-        legs.par_iter_mut().flat_map(|poses| &mut poses[shot.clone()]).for_each(|pose| {
-            let points = [&mut pose.hip, &mut pose.knee, &mut pose.ankle, &mut pose.toes];
-            points.into_iter().for_each(|p| p.y += *depth);
-        });
-    }
-    sunk.into_iter().map(|(shot, _)| shot).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::math::Vec3;
-
-    #[test]
-    fn hip_joints_rise_as_the_narrower_ones_do() {
-        for degrees in [-15.0_f64, -3.0, 0.0, 8.0] {
-            let tilt = degrees.to_radians();
-            let across = Vec3::new(tilt.cos() * 0.6, tilt.sin(), tilt.cos() * 0.8);
-            let tilted = hip_tilt(&across, 0.5) * across;
-            assert!((tilted.y.asin() - 0.5 * tilt).abs() < 1e-12);
-            assert!((tilted.x * across.z - tilted.z * across.x).abs() < 1e-12, "the heading stays");
-            assert_eq!(hip_tilt(&across, 1.2), Quat::identity());
-        }
-        assert_eq!(hip_tilt(&Vec3::y(), 0.5), Quat::identity());
-    }
-
-    /// Two legs whose ankles are at these heights.
-    fn legs(heights: &[f64]) -> Vec<Vec<LimbPositions>> {
-        let pose = |height: &f64| {
-            let at = |y: f64| Vec3::y() * (height + y);
-            LimbPositions { hip: at(0.9), knee: at(0.45), ankle: at(0.0), toes: at(-0.06) }
-        };
-        vec![heights.iter().map(pose).collect(); 2]
-    }
-
-    fn raised(heights: &[f64], cuts: &[usize]) -> Vec<Vec<LimbPositions>> {
-        let mut cut = vec![false; heights.len() - 1];
-        cuts.iter().for_each(|f| cut[f - 1] = true);
-        let time = Timeline { frames: heights.len(), cycle: false, cut, dt: 1.0 / 30.0 };
-        let mut legs = legs(heights);
-        let shots = raise_shots(&time, &mut legs, 0.9);
-        assert_eq!(shots.is_empty(), legs == self::legs(heights));
-        legs
-    }
-
-    #[test]
-    fn a_zero_pose_before_a_take_stands_on_its_floor() {
-        let heights: Vec<f64> = (0..130).map(|f| if f < 30 { -0.82 } else { 0.08 }).collect();
-        let levelled = raised(&heights, &[30]);
-        assert!(levelled.iter().flatten().all(|pose| (pose.ankle.y - 0.08).abs() < 1e-12));
-        assert!(levelled.iter().flatten().all(|pose| (pose.hip.y - 0.98).abs() < 1e-12));
-    }
-
-    #[test]
-    fn all_else_stays_bit_for_bit() {
-        let heights = |low: f64| -> Vec<f64> { (0..130).map(|f| if f < 30 { low } else { 0.08 }).collect() };
-        for (low, cuts) in [(-0.82, vec![]), (-0.2, vec![30]), (0.7, vec![30]), (0.08, vec![30, 70])] {
-            assert_eq!(raised(&heights(low), &cuts), legs(&heights(low)), "{low} {cuts:?}");
-        }
-    }
 }

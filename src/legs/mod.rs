@@ -21,6 +21,8 @@ mod continuation;
 mod soles;
 mod foot_tilt;
 mod floor_tilt;
+mod raise_shots;
+mod hip_tilt;
 mod toe_rest;
 mod toes;
 mod leg_trajectories;

@@ -3,6 +3,7 @@
 use super::body_plan::outward;
 use super::joint_map::{JointMap, JointPair};
 use super::rest_alignment::CalibratedBody;
+use super::roll_joints::roll_joint;
 use crate::math::{Quat, Vec3, arc, slerp};
 use crate::model::{JointId, ModelPose, Rig, Role};
 
@@ -19,24 +20,31 @@ pub struct JointDrive {
     /// The source joint at the end of the limb segment and the segment's direction in the reference pose, for a source segment
     /// with joints between its ends and a target segment without.
     aim: Option<(JointId, Vec3)>,
+    /// The roll joint of the source at the end of that segment, whose roll about it the target takes, and the inverse of its
+    /// reference rotation.
+    roll: Option<(JointId, Quat)>,
 }
 
 impl JointDrive {
-    /// The drive of `pair`, with the target's aligned reference rotation `rest`.
+    /// The drive of `pair`, with the target's aligned reference rotation `rest`. `shared` tells that the target's segment has
+    /// twist joints, which share the roll of the source's.
     pub fn of(
         pair: &JointPair,
         rest: Quat,
         map: &JointMap,
         source: &CalibratedBody,
-        target: &Rig,
+        (target, shared): (&Rig, bool),
     ) -> JointDrive {
         let inverse = |joint: JointId| source.calibration.joint(joint).rotation.inverse();
+        let aim = pair.role.and_then(|role| limb_segment(role, map, source, target));
+        let roll = aim.filter(|_| !shared).and_then(|(end, _)| roll_joint(pair.source, end, source));
         JointDrive {
             source: pair.source,
             blend: pair.blend,
             inverse_reference: [inverse(pair.source), inverse(pair.blend.map_or(pair.source, |b| b.0))],
             rest,
-            aim: pair.role.and_then(|role| limb_segment(role, map, source, target)),
+            aim,
+            roll: roll.map(|joint| (joint, inverse(joint))),
         }
     }
 
@@ -49,6 +57,7 @@ impl JointDrive {
             None => first,
         };
         let Some((end, at_rest)) = self.aim else { return delta * self.rest };
+        let delta = self.roll.map_or(delta, |(joint, inverse)| from_calibration(joint, inverse));
         let segment = from.position(end) - from.position(self.source);
         arc(&(delta * at_rest), &segment, &Vec3::z()) * delta * self.rest
     }

@@ -45,10 +45,12 @@ impl JointTransfer {
         [across, scale]: [f64; 2],
     ) -> JointTransfer {
         let aligned = align(map, s, t);
+        let twists = twist_joints(t.rig, map, t.calibration);
         let drive = |id: JointId| {
             let aligned = aligned[id.index()].unwrap_or_else(Quat::identity);
             let rest = aligned * t.calibration.joint(id).rotation;
-            Some(JointDrive::of(map.driving(id)?, rest, map, s, t.rig))
+            let shared = twists.iter().flatten().any(|twist| twist.segment() == id);
+            Some(JointDrive::of(map.driving(id)?, rest, map, s, (t.rig, shared)))
         };
         let drives = t.rig.skeleton().ids().map(drive).collect();
         let hips = map.pairs.iter().find(|p| p.role == Some(Role::Hips)).or_else(|| map.pairs.first());
@@ -59,7 +61,6 @@ impl JointTransfer {
             PelvisPath::of(pair, s, t, [across, scale])
         });
         let stretches = joint_stretches(s, t.rig, map, &positions);
-        let twists = twist_joints(t.rig, map, t.calibration);
         let order = evaluation_order(t.rig, &positions);
         let trunk = TrunkLean::of(map, s, t, &aligned).map(|trunk| {
             let needed = dependencies(t.rig, &positions, &order, trunk.joints());
@@ -152,6 +153,11 @@ const PARALLEL_DISTANCE: f64 = 0.15;
 const ALONG: std::ops::Range<f64> = 0.05..0.999;
 
 impl TwistJoint {
+    /// The joint at the start of the segment whose roll it shares.
+    fn segment(&self) -> JointId {
+        self.lower
+    }
+
     /// The rotation about the twist joint's own axis; `drives` are those of the target's joints.
     fn roll(&self, from: &ModelPose, model: &[Transform], drives: &[Option<JointDrive>]) -> Quat {
         let lower = model[self.lower.index()].rotation;

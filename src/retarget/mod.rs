@@ -16,6 +16,7 @@ mod map_text;
 mod toml_string;
 mod rest_alignment;
 mod same_bones;
+mod roll_joints;
 mod joint_drive;
 mod position_source;
 mod stretch;

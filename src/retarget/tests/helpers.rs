@@ -8,14 +8,17 @@ use std::path::Path;
 use std::sync::Arc;
 
 // The robot's names are not those of the takes: between versions of one rig translations are copied too.
-fn shipped(name: &str) -> posemill::model::Asset {
+pub(super) fn shipped(name: &str) -> posemill::model::Asset {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(name);
     import::load(&path, &ImportOptions::default()).unwrap()
 }
 
 /// The character with new joints and new parents in its tree: `list` has the old joint (`None` for a new one), the parent in the
 /// new list, and the model-space transform. All other transforms in model space and the skin stay as they are.
-fn rebuilt(character: &Character, list: &[(Option<JointId>, Option<usize>, Transform)]) -> Character {
+pub(super) fn rebuilt(
+    character: &Character,
+    list: &[(Option<JointId>, Option<usize>, Transform)],
+) -> Character {
     let old = character.skeleton();
     let joints = list.iter().enumerate().map(|(n, (id, parent, at))| {
         let rest = parent.map_or(*at, |p| list[p].2.inverse() * *at);
@@ -48,7 +51,7 @@ fn odd(k: usize) -> Transform {
 }
 
 /// The character with a rotated joint half-way between each of `children` and its parent.
-fn with_helpers(character: &Character, children: &[JointId]) -> Character {
+pub(super) fn with_helpers(character: &Character, children: &[JointId]) -> Character {
     let (old, at) = (character.skeleton(), character.calibration_pose());
     let mut list: Vec<(Option<JointId>, Option<usize>, Transform)> = Vec::new();
     for id in old.ids() {
@@ -101,7 +104,7 @@ fn spine_beside_the_pelvis(character: &Character, skinned: bool) -> Character {
 }
 
 /// The direct transfer of rotations, and the transfer with corrected legs.
-fn retargeted(take: &Motion, target: &Arc<Character>) -> [Motion; 2] {
+pub(super) fn retargeted(take: &Motion, target: &Arc<Character>) -> [Motion; 2] {
     let map = map(&take.character, target).unwrap();
     let rigs = (&take.character.rig, &target.rig);
     let retarget = Retarget::new(&take.character, Arc::clone(target), &map, rigs, RootScale::Legs);
@@ -109,7 +112,7 @@ fn retargeted(take: &Motion, target: &Arc<Character>) -> [Motion; 2] {
 }
 
 /// The largest rotation in radians and distance in metres between the joints with a role of two motions.
-fn apart(a: &Motion, b: &Motion) -> [f64; 2] {
+pub(super) fn apart(a: &Motion, b: &Motion) -> [f64; 2] {
     let mut worst = [0.0_f64; 2];
     for f in 0..a.clip.frames() {
         let (p, q) = (a.model_pose(f), b.model_pose(f));

@@ -10,4 +10,5 @@ mod missing;
 mod morph_weights;
 mod real;
 mod repaired;
+mod roll_joints;
 mod skinned_roots;

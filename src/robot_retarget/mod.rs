@@ -18,6 +18,7 @@ mod chain_rows;
 mod robot_equations;
 mod collisions;
 mod solve;
+mod window_seams;
 mod retarget_robot;
 
 pub use retarget_robot::{RobotRetarget, RobotRetargetError};

@@ -6,6 +6,7 @@ use super::robot_state::{RobotState, Unknowns};
 use super::solve::solve;
 use super::starting_poses::first_guess;
 use super::take_body::TakeBody;
+use super::window_seams::{FrameSpan, joined};
 use crate::math::{Transform, same_hemisphere};
 use crate::model::{Motion, Robot, RobotMotion};
 use crate::robot_body::RobotBody;
@@ -83,12 +84,11 @@ impl RobotRetarget {
             .par_iter()
             .map(|window| {
                 let part = goals.part(window.from..window.to);
-                let states = solve(unknowns, &part, start[window.from..window.to].to_vec());
-                states[window.first - window.from..window.end - window.from].to_vec()
+                solve(unknowns, &part, start[window.from..window.to].to_vec(), [0; 2])
             })
             .collect();
         let mut motion = RobotMotion { rate, base: Vec::new(), values: Vec::new() };
-        for state in solved.into_iter().flatten() {
+        for state in joined(unknowns, &goals, &windows, &solved) {
             let last = motion.base.last().map_or(state.base.rotation, |base: &Transform| base.rotation);
             motion
                 .base
@@ -104,15 +104,6 @@ impl RobotRetarget {
         let same = own.links == theirs.links && own.hinges == theirs.hinges;
         RobotMotion::of(take).ok().filter(|_| same)
     }
-}
-
-/// Frames that are solved together, and those of them that are kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct FrameSpan {
-    from: usize,
-    to: usize,
-    first: usize,
-    end: usize,
 }
 
 /// The windows of a clip, which do not reach across cuts.

@@ -246,7 +246,7 @@ impl<'a> Writer<'a> {
 
     /// Posture and highest speeds.
     fn hinges(&mut self, frame: usize) {
-        let RobotEquations { unknowns, goals, .. } = self.equations;
+        let RobotEquations { unknowns, goals, settings, .. } = self.equations;
         let (scale, dt, first) = (self.equations.per_frame(), self.equations.dt(), self.first(frame));
         let linked = frame > 0 && !goals.cut[frame];
         let posture = scale * square(POSTURE);
@@ -263,8 +263,8 @@ impl<'a> Writer<'a> {
             if speed.abs() > most {
                 let excess = speed - most.copysign(speed);
                 let columns = [unknown - unknowns.count, unknown];
-                let weight = scale * square(SPEED_WIDTH.min(SPEED_WIDTH_SHARE * unknowns.fastest[hinge]));
-                self.into.add(&columns, &[-1.0 / dt, 1.0 / dt], excess, weight);
+                let width = settings.speed * SPEED_WIDTH.min(SPEED_WIDTH_SHARE * unknowns.fastest[hinge]);
+                self.into.add(&columns, &[-1.0 / dt, 1.0 / dt], excess, scale * square(width));
             }
         }
     }

@@ -53,11 +53,10 @@ impl Goals {
     /// The goals of a take for a robot. `cuts` are the frames that follow a cut.
     pub(super) fn of(take: &TakeBody, body: &RobotBody, rate: f64, cuts: &[usize]) -> Self {
         let scale = body.leg_length / take.leg_length.max(f64::MIN_POSITIVE);
-        let flat_height = |foot: &FootPath| {
-            let flat = foot.ankle.iter().zip(&foot.flat).filter(|(_, flat)| **flat);
-            median(flat.map(|(p, _)| p.z).collect())
-        };
-        let ground = take.feet.iter().map(flat_height).sum::<f64>() / 2.0;
+        let seen = take.feet.each_ref().map(FootPath::level);
+        let lowest = || take.feet.iter().map(FootPath::lowest_level).fold(f64::MAX, f64::min);
+        let level = |k: usize| seen[k].or(seen[1 - k]).unwrap_or_else(lowest);
+        let ground = (level(0) + level(1)) / 2.0;
         let ankle_height = body.soles.iter().map(|sole| sole.height).sum::<f64>() / 2.0;
         let moved = |p: Vec3| (p - Vec3::z() * ground) * scale + Vec3::z() * ankle_height;
         let [left, right] = &take.legs;
@@ -71,7 +70,12 @@ impl Goals {
         let feet = [0, 1].map(|k| FootGoals {
             sole: take.feet[k].sole.clone(),
             ankle: take.feet[k].ankle.iter().map(|p| moved(*p)).collect(),
-            points: points(&take.feet[k], scale, body.soles[k].back / scale, body.leg_length, rate),
+            points: points(
+                &take.feet[k],
+                level(k),
+                [scale, body.soles[k].back / scale, body.leg_length],
+                rate,
+            ),
         });
         let mut cut = vec![false; take.frames];
         cuts.iter().for_each(|&frame| cut[frame] = true);
@@ -124,14 +128,18 @@ fn directions(limb: &LimbPath) -> [Vec<Vec3>; 2] {
     [along(root, middle), along(middle, end)]
 }
 
-/// Heel and ball of a foot.
-fn points(foot: &FootPath, scale: f64, back: f64, leg_length: f64, rate: f64) -> [SoleGoal; 2] {
+/// Heel and ball of a foot, whose ankle is at `level` where it is flat.
+fn points(foot: &FootPath, level: f64, [scale, back, leg_length]: [f64; 3], rate: f64) -> [SoleGoal; 2] {
     let heel =
         foot.ankle.iter().zip(&foot.sole).map(|(ankle, sole)| ankle + sole * Vec3::new(back, 0.0, 0.0));
-    let [heel, ball]: [Vec<Vec3>; 2] = [heel.collect(), foot.ball.clone()].map(|path: Vec<Vec3>| {
+    let paths = [(heel.collect(), level), (foot.ball.clone(), level - foot.rise.unwrap_or(0.0))];
+    let [heel, ball]: [Vec<Vec3>; 2] = paths.map(|(path, level): (Vec<Vec3>, f64)| {
         let mut path: Vec<Vec3> = path.iter().map(|p| p * scale).collect();
         let flat = path.iter().zip(&foot.flat).filter(|(_, flat)| **flat);
-        let ground = median(flat.map(|(p, _)| p.z).collect());
+        let ground = match foot.rise {
+            None => median(flat.map(|(p, _)| p.z).collect()),
+            Some(_) => level * scale,
+        };
         path.iter_mut().for_each(|p| p.z -= ground);
         path
     });

@@ -32,6 +32,8 @@ pub(super) struct Settings {
     pub(super) floor: f64,
     /// How deep parts may be in each other, or in the floor if they are no soles, metres.
     pub(super) collision: f64,
+    /// Factor of the width of a speed's excess.
+    pub(super) speed: f64,
 }
 
 impl Settings {
@@ -51,6 +53,7 @@ impl Settings {
         ground: 0.003,
         floor: 0.002,
         collision: 0.004,
+        speed: 1.0,
     };
 
     /// The same with contacts that are softer by a factor.
@@ -84,8 +87,13 @@ pub(super) struct Round {
 pub(super) const ROUNDS: [Round; 3] = [
     Round { cutoff: 2.0, softness: 8.0, steps: 5, enough: 1e-2 },
     Round { cutoff: 3.0, softness: 3.0, steps: 5, enough: 1e-2 },
-    Round { cutoff: 4.0, softness: 1.0, steps: 10, enough: 2e-4 },
+    LAST_ROUND,
 ];
+/// The round in which the result is found.
+pub(super) const LAST_ROUND: Round = Round { cutoff: 4.0, softness: 1.0, steps: 10, enough: 2e-4 };
+/// Factors of the width of a speed's excess in further rounds, each as the last one, while a hinge is faster than its file allows: where
+/// all of a take is too fast, limbs pull hinges of 2 rad/s to 2.4 at the factor 1.
+pub(super) const SLOWER: [f64; 3] = [0.3, 0.1, 0.03];
 
 /// A point of a sole below this rests, the less the higher.
 pub(super) const NEAR: f64 = 0.03;

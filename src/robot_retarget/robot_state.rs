@@ -43,6 +43,8 @@ pub(super) struct Unknowns {
     pub(super) high: Vec<f64>,
     pub(super) neutral: Vec<f64>,
     pub(super) fastest: Vec<f64>,
+    /// Whether the file states the highest speed of a hinge, or of one that follows it.
+    pub(super) stated: Vec<bool>,
 }
 
 /// The unknowns that move a link.
@@ -92,8 +94,16 @@ impl Unknowns {
         };
         let ranges: Vec<[f64; 2]> = robot.hinges.iter().map(|h| used(h.range)).collect();
         let neutral = robot.hinges.iter().zip(&ranges).map(|(h, r)| h.zero.clamp(r[0], r[1])).collect();
-        let fastest =
-            robot.hinges.iter().map(|h| h.speed.unwrap_or(super::robot_settings::USUAL_SPEED)).collect();
+        let usual = super::robot_settings::USUAL_SPEED;
+        let mut fastest: Vec<f64> = robot.hinges.iter().map(|h| h.speed.unwrap_or(usual)).collect();
+        let mut stated: Vec<bool> = robot.hinges.iter().map(|h| h.speed.is_some()).collect();
+        for hinge in &robot.hinges {
+            if let (Some(follows), Some(speed)) = (&hinge.follows, hinge.speed) {
+                let most = &mut fastest[follows.hinge];
+                *most = most.min(speed / follows.coefficients[1].abs().max(f64::MIN_POSITIVE));
+                stated[follows.hinge] = true;
+            }
+        }
         let chains = body.zero.chains.clone();
         Self {
             body: Arc::clone(body),
@@ -106,6 +116,7 @@ impl Unknowns {
             high: ranges.iter().map(|r| r[1]).collect(),
             neutral,
             fastest,
+            stated,
         }
     }
 

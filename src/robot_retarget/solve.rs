@@ -3,7 +3,7 @@
 use super::normal_equations::NormalEquations;
 use super::robot_equations::{RobotEquations, Scratch};
 use super::robot_goals::Goals;
-use super::robot_settings::{ROUNDS, Settings};
+use super::robot_settings::{LAST_ROUND, ROUNDS, Round, SLOWER, Settings};
 use super::robot_state::{Placed, RobotState, Unknowns};
 
 /// First damping, as a share of the diagonal, and the least after a failure.
@@ -26,24 +26,39 @@ const AT_LIMIT: f64 = 1e-3;
 /// The first step rotates nothing farther than this, radians.
 const FIRST_STEP: f64 = 0.7;
 
-/// The states that solve the goals, from a first guess.
-pub(super) fn solve(unknowns: &Unknowns, goals: &Goals, states: Vec<RobotState>) -> Vec<RobotState> {
-    let mut search = WindowSolve::of(unknowns, states);
+/// The states that solve the goals, from a first guess. `kept` are numbers of frames at the beginning and at the end that stay as they
+/// are.
+pub(super) fn solve(
+    unknowns: &Unknowns,
+    goals: &Goals,
+    states: Vec<RobotState>,
+    kept: [usize; 2],
+) -> Vec<RobotState> {
+    let mut search = WindowSolve::of(unknowns, states, kept);
     for (number, round) in ROUNDS.iter().enumerate() {
         let settings = Settings::FINAL.softened(round.softness);
         let equations = RobotEquations { unknowns, goals, settings, cutoff: round.cutoff };
-        search.damping = search.damping.min(DAMPING);
-        search.set(&equations);
-        for step in 0..round.steps {
-            let cost = search.system.cost;
-            let longest = if number == 0 && step == 0 { FIRST_STEP } else { f64::INFINITY };
-            let found = search.step(&equations, round.enough, longest);
-            if !found || cost - search.system.cost < round.enough * cost {
-                break;
-            }
+        search.round(&equations, round, if number == 0 { FIRST_STEP } else { f64::INFINITY });
+    }
+    for speed in SLOWER {
+        if !is_too_fast(unknowns, goals, &search.states) {
+            break;
         }
+        let settings = Settings { speed, ..Settings::FINAL };
+        let equations = RobotEquations { unknowns, goals, settings, cutoff: LAST_ROUND.cutoff };
+        search.round(&equations, &LAST_ROUND, f64::INFINITY);
     }
     search.states
+}
+
+/// Whether a hinge is faster than the robot's file allows.
+fn is_too_fast(unknowns: &Unknowns, goals: &Goals, states: &[RobotState]) -> bool {
+    let linked = (1..states.len()).filter(|&frame| !goals.cut[frame]);
+    linked.into_iter().any(|frame| {
+        let (before, now) = (&states[frame - 1].values, &states[frame].values);
+        let speed = |k: usize| (now[k] - before[k]).abs() * goals.rate;
+        unknowns.hinges.iter().any(|&k| unknowns.stated[k] && speed(k) > unknowns.fastest[k])
+    })
 }
 
 /// The states of a window, the equations about them, and the room to try others.
@@ -55,10 +70,11 @@ struct WindowSolve {
     scratch: Scratch,
     system: NormalEquations,
     damping: f64,
+    kept: [usize; 2],
 }
 
 impl WindowSolve {
-    fn of(unknowns: &Unknowns, states: Vec<RobotState>) -> Self {
+    fn of(unknowns: &Unknowns, states: Vec<RobotState>, kept: [usize; 2]) -> Self {
         let mut placed = vec![Placed::default(); states.len()];
         states.iter().zip(&mut placed).for_each(|(state, placed)| unknowns.place(state, placed));
         Self {
@@ -67,6 +83,7 @@ impl WindowSolve {
             placed_moved: placed.clone(),
             scratch: Scratch::default(),
             damping: DAMPING,
+            kept,
             states,
             placed,
         }
@@ -77,12 +94,25 @@ impl WindowSolve {
         equations.set(&self.states, &self.placed, &mut self.scratch, &mut self.system);
     }
 
+    /// Takes the steps of a round; the first rotates nothing farther than `longest`.
+    fn round(&mut self, equations: &RobotEquations, round: &Round, longest: f64) {
+        self.damping = self.damping.min(DAMPING);
+        self.set(equations);
+        for step in 0..round.steps {
+            let cost = self.system.cost;
+            let found = self.step(equations, round.enough, if step == 0 { longest } else { f64::INFINITY });
+            if !found || cost - self.system.cost < round.enough * cost {
+                break;
+            }
+        }
+    }
+
     /// Moves the states, and sets the equations about them; returns whether the cost is lower. If not, nothing has changed.
     ///
     /// Every try sets all of the equations, with derivatives: one in five fails, and the next step needs them.
     fn step(&mut self, equations: &RobotEquations, enough: f64, longest: f64) -> bool {
         let (unknowns, cost) = (equations.unknowns, self.system.cost);
-        let held = held(unknowns, &self.states, &self.system.gradient);
+        let held = held(unknowns, &self.states, &self.system.gradient, self.kept);
         for attempt in 0..TRIES {
             self.system.solve(&held, self.damping);
             shorten(&mut self.system.change, unknowns.count, longest);
@@ -118,14 +148,22 @@ impl WindowSolve {
     }
 }
 
-/// The unknowns that a step leaves: hinges at their limit whose gradient points outwards.
-fn held(unknowns: &Unknowns, states: &[RobotState], gradient: &[f64]) -> Vec<bool> {
+/// The unknowns that a step leaves: hinges at their limit whose gradient points outwards, and frames that are kept.
+fn held(
+    unknowns: &Unknowns,
+    states: &[RobotState],
+    gradient: &[f64],
+    [first, last]: [usize; 2],
+) -> Vec<bool> {
     let mut held = vec![false; gradient.len()];
+    let count = held.len();
+    held[..first * unknowns.count].fill(true);
+    held[count - last * unknowns.count..].fill(true);
     for (frame, state) in states.iter().enumerate() {
         for (k, &hinge) in unknowns.hinges.iter().enumerate() {
             let at = frame * unknowns.count + 6 + k;
             let (value, slope) = (state.values[hinge], gradient[at]);
-            held[at] = value <= unknowns.low[hinge] + AT_LIMIT && slope > 0.0
+            held[at] |= value <= unknowns.low[hinge] + AT_LIMIT && slope > 0.0
                 || value >= unknowns.high[hinge] - AT_LIMIT && slope < 0.0;
         }
     }

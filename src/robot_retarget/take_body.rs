@@ -18,6 +18,15 @@ const FEWEST_FLAT: usize = 3;
 /// A foot whose toes are more than 72 degrees (this cosine) from where the pelvis faces is read off the pelvis: of 20 takes
 /// one foot pointed backwards without this rule.
 const FACING: f64 = 0.3;
+/// A foot that is tilted by more than 35 degrees (this cosine) where it seems to be flat, against a reference pose that stands, is flat in
+/// no frame: it kneels, lies or swings. Whole takes differ from their reference pose by 1 to 26 degrees, parts of them by 0 to 100.
+const TILTED: f64 = 0.82;
+/// The same, 12 degrees, for a foot that never comes as low as the other one, by this many lengths of the leg.
+const TILTED_ABOVE: (f64, f64) = (0.978, 0.03);
+/// In a reference pose that stands, thighs and shins are within 45 degrees (this cosine) of down.
+const STANDS: f64 = 0.7;
+/// In a reference pose that stands, the toes are below the ankle by less than this share of their distance from it: 50 degrees.
+const TOES_DOWN: f64 = 0.77;
 
 /// A joint of the take over time.
 #[derive(Clone, Debug, Default)]
@@ -38,6 +47,26 @@ pub(super) struct FootPath {
     pub(super) ball: Vec<Vec3>,
     /// Whether the foot is flat on the ground.
     pub(super) flat: Vec<bool>,
+    /// If it never is: how much higher the ankle of the flat foot is than its ball.
+    pub(super) rise: Option<f64>,
+}
+
+impl FootPath {
+    /// The height of the ankle where the foot is flat; `None` if it never is.
+    pub(super) fn level(&self) -> Option<f64> {
+        let flat = self.ankle.iter().zip(&self.flat).filter(|(_, flat)| **flat);
+        self.rise.is_none().then(|| median(flat.map(|(p, _)| p.z).collect()))
+    }
+
+    /// The height of the ankle if the foot were flat where its heel or ball is lowest.
+    pub(super) fn lowest_level(&self) -> f64 {
+        let rise = self.rise.unwrap_or(0.0);
+        self.ankle
+            .iter()
+            .zip(&self.ball)
+            .map(|(ankle, ball)| ankle.z.min(ball.z + rise))
+            .fold(f64::MAX, f64::min)
+    }
 }
 
 /// A limb over time: where it begins, bends and ends.
@@ -112,7 +141,7 @@ impl TakeBody {
             [Some(left), Some(right)] => trunk(&path(chest), &left.root, &right.root),
             _ => pelvis.clone(),
         };
-        let feet = [0, 1].map(|k| foot(&legs[k].end, toes[k].map(&path).as_ref(), &pelvis, leg_length));
+        let feet = feet(&legs, toes.map(|toes| toes.map(&path)), &pelvis, leg_length);
         // A robot has no T-pose: its hands' frames are those of its zero pose.
         let robot = character.robot.as_ref().and_then(|robot| RobotBody::of(robot).ok());
         let hands = [0, 1].map(|k| {
@@ -174,8 +203,22 @@ fn trunk(path: &Path, left: &Path, right: &Path) -> Vec<Quat> {
     path.rotations.iter().map(|rotation| rotation * joint_from_trunk).collect()
 }
 
-/// A foot, whose sole is level where ankle and ball are lowest.
-fn foot(ankle: &Path, toes: Option<&Path>, pelvis: &[Quat], leg_length: f64) -> FootPath {
+/// Both feet.
+fn feet(legs: &[LimbPath; 2], toes: [Option<Path>; 2], pelvis: &[Quat], leg_length: f64) -> [FootPath; 2] {
+    let of = |k: usize, tilted: f64| foot(&legs[k], toes[k].as_ref(), pelvis, leg_length, tilted);
+    let mut feet = [0, 1].map(|k| of(k, TILTED));
+    if let [Some(left), Some(right)] = feet.each_ref().map(FootPath::level) {
+        let higher = usize::from(right > left);
+        if (right - left).abs() > TILTED_ABOVE.1 * leg_length {
+            feet[higher] = of(higher, TILTED_ABOVE.0);
+        }
+    }
+    feet
+}
+
+/// A foot, whose sole is level where ankle and ball are lowest; if it is `tilted` (cosine) there, where it is in the reference pose.
+fn foot(leg: &LimbPath, toes: Option<&Path>, pelvis: &[Quat], leg_length: f64, tilted: f64) -> FootPath {
+    let ankle = &leg.end;
     let frames = ankle.at.len();
     let rigid = |forward: Vec3, up: Vec3| -> Vec<Vec3> {
         let offset = (forward * BALL[0] - up * BALL[1]) * leg_length;
@@ -191,9 +234,12 @@ fn foot(ankle: &Path, toes: Option<&Path>, pelvis: &[Quat], leg_length: f64) -> 
     let median_in = |of: &dyn Fn(usize) -> Vec3| {
         median_of((0..frames).filter(|f| flat[*f]).map(|f| ankle.inside(f, of(f))))
     };
-    let up = median_in(&|_| Vec3::z()).try_normalize(1e-9).unwrap_or_else(|| in_rest(Vec3::z()));
+    let seen = median_in(&|_| Vec3::z()).try_normalize(1e-9);
+    let tilted = seen.is_some_and(|up| up.dot(&in_rest(Vec3::z())) < tilted) && stands_at_rest(leg, toes);
+    let up = seen.filter(|_| !tilted).unwrap_or_else(|| in_rest(Vec3::z()));
     let across = |v: Vec3| (v - up * up.dot(&v)).try_normalize(1e-9);
-    let body = across(median_in(&|f| pelvis[f] * Vec3::x())).unwrap_or_else(|| in_rest(Vec3::x()));
+    let body = if tilted { None } else { across(median_in(&|f| pelvis[f] * Vec3::x())) };
+    let body = body.unwrap_or_else(|| in_rest(Vec3::x()));
     let mut forward = across(median_in(&|f| ball[f] - ankle.at[f])).unwrap_or(body);
     if forward.dot(&body) < FACING {
         forward = body;
@@ -201,7 +247,16 @@ fn foot(ankle: &Path, toes: Option<&Path>, pelvis: &[Quat], leg_length: f64) -> 
     }
     let joint_from_sole = from_columns(&forward, &up.cross(&forward), &up);
     let sole = ankle.rotations.iter().map(|rotation| rotation * joint_from_sole).collect();
-    FootPath { sole, ankle: ankle.at.clone(), ball, flat }
+    let rise = tilted.then(|| -up.dot(&ankle.inside(0, ball[0] - ankle.at[0])));
+    FootPath { sole, ankle: ankle.at.clone(), ball, flat, rise }
+}
+
+/// Whether the reference pose of a leg is one of a person who stands: straight down, toes not far below the ankle.
+fn stands_at_rest(leg: &LimbPath, toes: Option<&Path>) -> bool {
+    let along = |a: &Path, b: &Path| (b.rest_at - a.rest_at).try_normalize(1e-9).unwrap_or_default();
+    let down = [along(&leg.root, &leg.middle), along(&leg.middle, &leg.end)];
+    let slope = toes.map_or(0.0, |toes| -along(&leg.end, toes).z);
+    down.iter().all(|segment| -segment.z > STANDS) && (0.0..TOES_DOWN).contains(&slope)
 }
 
 /// The frames in which ankle and ball are both low.

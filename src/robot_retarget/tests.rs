@@ -235,6 +235,30 @@ fn the_zero_pose_of_a_file_does_not_matter() {
     }
 }
 
+/// A short piece of a walk, in which one foot swings and is flat in no frame: its sole is known from the reference pose.
+#[test]
+fn a_piece_of_a_take_is_as_the_same_frames_of_the_whole() {
+    let whole = take("walk.bvh");
+    let made = performed(&slow("walk.bvh", 120));
+    let skeleton = whole.character.skeleton();
+    for first in [19, 38, 57, 77] {
+        let poses: Vec<_> = (first..first + 2).map(|f| whole.clip.pose(skeleton, 4 * f)).collect();
+        let rate = whole.clip.sample_rate / 4.0;
+        let clip = crate::model::Clip::from_poses("piece", rate, skeleton, &poses);
+        let piece = performed(&Motion::new(Arc::clone(&whole.character), clip));
+        for frame in 0..2 {
+            let pairs = made.values(first + frame).iter().zip(piece.values(frame));
+            let off = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max).to_degrees();
+            assert!(off < 25.0, "from {first}: a hinge is {off} degrees off");
+            let tilt = |motion: &RobotMotion, frame: usize| {
+                (motion.base[frame].rotation * Vec3::z()).z.acos().to_degrees()
+            };
+            let off = (tilt(&made, first + frame) - tilt(&piece, frame)).abs();
+            assert!(off < 8.0, "from {first}: the base leans by {off} degrees more or less");
+        }
+    }
+}
+
 /// A take onto `robot`, as a take of it.
 fn take_of(robot: &Arc<Robot>, take: &Motion) -> Motion {
     let made = RobotRetarget::new(robot).unwrap().apply(take, &[]).unwrap();
@@ -268,6 +292,21 @@ fn a_robots_hands_are_those_of_a_robot_with_another_zero_pose() {
             let off = a[hand].rotation.angle_to(&b[hand].rotation).to_degrees();
             assert!(off < 15.0, "frame {frame}: a hand is {off} degrees off");
         }
+    }
+}
+
+/// The take asks for more than its hinges can do, so that what they do depends on frames of other windows.
+#[test]
+fn hinges_keep_the_speed_that_their_file_states_where_windows_meet_too() {
+    let mut robot = (*robot()).clone();
+    robot.hinges.iter_mut().for_each(|hinge| hinge.speed = Some(2.0));
+    let take = take("jump.bvh");
+    let made = RobotRetarget::new(&Arc::new(robot)).unwrap().apply(&take, &[]).unwrap();
+    assert!(made.frames() > 256, "one window shows no seam");
+    for frame in 1..made.frames() {
+        let pairs = made.values(frame - 1).iter().zip(made.values(frame));
+        let fastest = pairs.map(|(a, b)| (b - a).abs() * made.rate).fold(0.0, f64::max);
+        assert!(fastest <= 2.0, "frame {frame}: {fastest} rad/s");
     }
 }
 

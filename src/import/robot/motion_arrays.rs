@@ -52,6 +52,19 @@ impl MotionArrays {
         table(source, options)
     }
 
+    /// Leaves out the first column of a table if it numbers the rows, as pandas writes it; returns whether it does.
+    pub(super) fn drop_row_numbers(&mut self) -> bool {
+        let Some(table) = self.arrays.get_mut("").filter(|table| table.width > 1) else { return false };
+        let numbers: Vec<f64> = table.values.chunks_exact(table.width).map(|row| row[0]).collect();
+        if numbers.iter().any(|x| x.fract() != 0.0) || !numbers.is_sorted_by(|a, b| a < b) {
+            return false;
+        }
+        table.values = table.values.chunks_exact(table.width).flat_map(|row| &row[1..]).copied().collect();
+        table.width -= 1;
+        self.header = self.header.split_off(self.header.len().min(1));
+        true
+    }
+
     /// The numbers of a field, named as in a layout.
     pub(super) fn get(
         &self,
@@ -114,14 +127,21 @@ fn table(source: &SourceFile, options: &ImportOptions) -> Result<MotionArrays, I
             .iter()
             .map(|cell| cell.parse::<f64>().ok().filter(|x| x.is_finite()).ok_or(*cell))
             .collect();
-        // pandas numbers columns that have no names.
+        // pandas numbers columns that have no names, and leaves the name of the numbers of rows empty.
         let counts = |row: &[f64]| row.len() > 1 && row.iter().enumerate().all(|(k, x)| *x == k as f64);
+        let numbered = |cells: &[&str]| {
+            let names: Result<Vec<f64>, _> = cells.iter().skip(1).map(|cell| cell.parse::<f64>()).collect();
+            cells.first().is_some_and(|cell| cell.is_empty()) && names.is_ok_and(|names| counts(&names))
+        };
         match row {
             Ok(row) if numbers.values.is_empty() && counts(&row) => {
                 found.header = cells.iter().map(|cell| (*cell).to_owned()).collect()
             }
             // Names of columns, or a comment above them.
-            Err(_) if numbers.values.is_empty() && cells.iter().all(|cell| cell.parse::<f64>().is_err()) => {
+            Err(_)
+                if numbers.values.is_empty()
+                    && (numbered(&cells) || cells.iter().all(|cell| cell.parse::<f64>().is_err())) =>
+            {
                 found.header = cells.iter().map(|cell| cell.trim_matches('"').to_owned()).collect()
             }
             Err(cell) => return Err(fault(k + 1, format!("`{}` is not a number", shortened(cell)))),

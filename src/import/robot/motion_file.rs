@@ -45,9 +45,15 @@ pub(in crate::import) fn import(
     options: &ImportOptions,
 ) -> Result<Asset, ImportError> {
     let (character, own) = model(robot, options)?;
-    let arrays = MotionArrays::read(source, options)?;
+    let mut arrays = MotionArrays::read(source, options)?;
     let mut warnings = Warnings::new();
-    let mut found = best(&arrays, &own, options.rate).ok_or_else(|| {
+    let mut found = best(&arrays, &own, options.rate);
+    if found.is_none() && arrays.drop_row_numbers() {
+        found = best(&arrays, &own, options.rate);
+        let message = "the first column numbers the rows: it is left out";
+        warnings.add("robot-motion-row-numbers", message, source.name);
+    }
+    let mut found = found.ok_or_else(|| {
         let reason =
             format!("it is of no layout for a robot of {} hinges: {}", own.hinges.len(), widths(&arrays));
         RobotError::NoMotion { file: source.name.to_owned(), reason }
@@ -78,9 +84,11 @@ fn report_names(found: &MotionReading, arrays: &MotionArrays, place: &str, warni
             format!("the first line names the columns as no layout does: {read} in the order of `{layout}`");
         warnings.add("robot-motion-columns", message, place);
     } else if found.order.named == Some(false) {
-        let message = format!(
-            "its names of hinges are not those of the robot: they are read in the order of `{layout}`"
-        );
+        let why = match arrays.names.values().any(Vec::is_empty) {
+            true => "its names are no texts (Python objects are not read: write them with `dtype=str`)",
+            false => "its names of hinges are not those of the robot",
+        };
+        let message = format!("{why}: they are read in the order of `{layout}`");
         warnings.add("robot-motion-names", message, place);
     }
 }

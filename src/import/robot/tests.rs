@@ -6,6 +6,7 @@ mod motion;
 mod named_motion;
 #[cfg(feature = "formats")]
 mod leads;
+mod bases;
 mod couplings;
 mod limits;
 

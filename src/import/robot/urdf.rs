@@ -47,10 +47,10 @@ pub(super) fn read(tree: &XmlTree<'_>, name: &str) -> Result<(Robot, Warnings), 
             return Err(no_robot(format!("the links `{first}` and `{second}` both have no parent")));
         }
     };
-    let base = base(top, &below);
     let mut reader = UrdfReader { tree, links: &links, below: &below, parts: RobotParts::default() };
     let mut mimics = Vec::new();
-    reader.link(base, None, Transform::identity(), None, &mut mimics)?;
+    let (base, world_from_base, left_out) = reader.base(top)?;
+    reader.link(base, None, world_from_base, None, &mut mimics)?;
     let mut parts = reader.parts;
     for (hinge, node, other) in mimics {
         let mimic = Element::new(tree, node);
@@ -63,20 +63,12 @@ pub(super) fn read(tree: &XmlTree<'_>, name: &str) -> Result<(Robot, Warnings), 
         parts.hinges[hinge].follows =
             Some(Coupling { hinge: other, coefficients: [offset, multiplier, 0.0, 0.0, 0.0] });
     }
-    if parts.links.len() < links.len() - usize::from(base != top) {
+    if parts.links.len() + left_out < links.len() {
         return Err(no_robot(
             "some links are not attached to the others: their joints go round in a circle".to_owned(),
         ));
     }
     parts.robot(tree.root().attribute("name").unwrap_or(name), tree.file())
-}
-
-/// The first link of the robot: below a link `world` or a floating joint.
-fn base<'d>(top: &'d str, below: &HashMap<&'d str, Vec<UrdfJoint<'d, '_>>>) -> &'d str {
-    match below.get(top).map(Vec::as_slice) {
-        Some([only]) if only.kind == "floating" || top == "world" && only.kind == "fixed" => only.child,
-        _ => top,
-    }
 }
 
 /// A joint as written.
@@ -119,6 +111,45 @@ struct UrdfReader<'d, 't> {
 type Mimic<'d, 't> = (usize, Node<'d, 't>, &'d str);
 
 impl<'d, 't> UrdfReader<'d, 't> {
+    /// The first link of the robot, where the file puts it, and how many links are left out: those above a floating joint, and frames
+    /// without mass and shape to which the robot is fixed (`world`, `base_footprint`, or the `base_link` that ROS's KDL asks for). No
+    /// simulator moves such a frame as a body.
+    fn base(&mut self, top: &'d str) -> Result<(&'d str, Transform, usize), RobotError> {
+        let (mut link, mut place, mut left_out) = (top, Transform::identity(), 0);
+        loop {
+            let joints = self.below.get(link).map_or(&[][..], Vec::as_slice);
+            // Frames beside the robot, such as that of a camera.
+            let is_frame =
+                |joint: &&UrdfJoint| self.is_empty(joint.child) && !self.below.contains_key(joint.child);
+            let robot: Vec<&UrdfJoint> = joints.iter().filter(|joint| !is_frame(joint)).collect();
+            let [only] = robot[..] else { break };
+            let fixed = only.kind == "fixed" && (link == "world" || self.is_empty(link));
+            if only.kind != "floating" && !fixed {
+                break;
+            }
+            place = place * self.origin(only.element.node)?;
+            left_out += joints.len();
+            link = only.child;
+        }
+        if link != top && top != "world" {
+            let message = format!(
+                "`{}` is a frame without mass and shape: the base is `{}`",
+                shortened(top),
+                shortened(link)
+            );
+            self.parts.warnings.add("robot-base", message, self.tree.file());
+        }
+        Ok((link, place, left_out))
+    }
+
+    /// Whether a link has neither mass nor shape.
+    fn is_empty(&self, link: &str) -> bool {
+        let has = |tag: &str| child(self.links[link], tag).is_some();
+        let mass = child(self.links[link], "inertial").and_then(|inertial| child(inertial, "mass"));
+        let mass = mass.and_then(|mass| mass.attribute("value")).and_then(|mass| mass.trim().parse().ok());
+        !has("visual") && !has("collision") && mass.is_none_or(|mass: f64| mass <= 0.0)
+    }
+
     /// Reads a link and what is attached to it. The depth is bounded: every link has one parent.
     fn link(
         &mut self,

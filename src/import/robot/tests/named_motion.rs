@@ -185,3 +185,47 @@ fn numbers_of_columns_are_no_frame() {
     assert_eq!(values(&asset), values(&whole));
     assert_eq!(codes(&asset), ["robot-motion-columns"]);
 }
+
+#[test]
+fn numbers_of_rows_are_left_out_with_a_warning() {
+    let plain = String::from_utf8(written(&swaying(), "csv", "unitree_csv")).unwrap();
+    let named = String::from_utf8(written(&swaying(), "csv", "seed_csv")).unwrap();
+    // As `to_csv` of pandas writes them: rows are numbered, columns have names, numbers or nothing.
+    let width = plain.lines().next().unwrap().split(',').count();
+    let columns: Vec<String> = (0..width).map(|k| k.to_string()).collect();
+    let numbered = |text: &str| {
+        let row = |(k, line): (usize, &str)| format!("{k},{line}\n");
+        text.lines().enumerate().map(row).collect::<String>()
+    };
+    let header = named.lines().next().unwrap();
+    let body = named.split_once('\n').unwrap().1;
+    for (text, whole, codes_of) in [
+        (numbered(&plain), &plain, &["robot-motion-row-numbers"][..]),
+        (
+            format!(",{}\n{}", columns.join(","), numbered(&plain)),
+            &plain,
+            &["robot-motion-row-numbers", "robot-motion-columns"],
+        ),
+        (format!(",{header}\n{}", numbered(body)), &named, &["robot-motion-row-numbers"]),
+        (format!("Unnamed: 0,{header}\n{}", numbered(body)), &named, &["robot-motion-row-numbers"]),
+    ] {
+        let asset = read(text.as_bytes(), "csv");
+        assert_eq!(values(&asset), values(&read(whole.as_bytes(), "csv")));
+        assert_eq!(codes(&asset), codes_of);
+    }
+}
+
+#[test]
+fn names_that_are_no_texts_are_reported_as_such() {
+    let motion = swaying();
+    let own = RobotMotion::of(&motion).unwrap();
+    let bytes = archived(&[
+        integers("joint_names", &[2], vec![1, 2]),
+        doubles("frequency", &[], vec![own.rate]),
+        doubles("qpos", &[1, 36], vec![0.1; 36]),
+    ])
+    .unwrap();
+    let asset = read(&bytes, "npz");
+    let said = asset.warnings.iter().find(|warning| warning.code == "robot-motion-names").unwrap();
+    assert!(said.message.contains("no texts"), "{}", said.message);
+}

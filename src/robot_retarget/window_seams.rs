@@ -1,0 +1,73 @@
+//! Joins the windows of a take, and solves again where two of them do not meet.
+
+use super::robot_goals::Goals;
+use super::robot_state::{RobotState, Unknowns};
+use super::solve::solve;
+
+/// Two windows that differ by more than this at the frame where one follows the other do not meet: radians of a hinge or of the base,
+/// and lengths of the leg. Those of robots that are fast enough for their take meet within 0.008; slow hinges are late by more frames
+/// than windows overlap.
+const APART: f64 = 0.03;
+/// Frames on either side of such a seam that are solved again: a hinge of 2 rad/s that is 1 rad late at 120 Hz needs half of them.
+const AROUND: usize = 128;
+/// Frames that stay at the ends of what is solved again: each frame is coupled to so many before it.
+const COUPLED: usize = 2;
+
+/// Frames that are solved together, and those of them that are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct FrameSpan {
+    pub(super) from: usize,
+    pub(super) to: usize,
+    pub(super) first: usize,
+    pub(super) end: usize,
+}
+
+impl FrameSpan {
+    /// The state of a frame of the take, from those of the window.
+    fn state<'a>(&self, solved: &'a [RobotState], frame: usize) -> &'a RobotState {
+        &solved[frame - self.from]
+    }
+}
+
+/// The states of all frames, from those of each window.
+pub(super) fn joined(
+    unknowns: &Unknowns,
+    goals: &Goals,
+    windows: &[FrameSpan],
+    solved: &[Vec<RobotState>],
+) -> Vec<RobotState> {
+    let kept = windows.iter().zip(solved);
+    let kept =
+        kept.flat_map(|(window, states)| &states[window.first - window.from..window.end - window.from]);
+    let mut joined: Vec<RobotState> = kept.cloned().collect();
+    for (pair, solved) in windows.windows(2).zip(solved.windows(2)) {
+        let seam = pair[1].first;
+        if goals.cut[seam] {
+            continue;
+        }
+        let [before, after] = [0, 1].map(|k| pair[k].state(&solved[k], seam));
+        if distance(unknowns, before, after) > APART {
+            solve_again(unknowns, goals, seam, &mut joined);
+        }
+    }
+    joined
+}
+
+/// Solves the frames around a seam again; those at the ends stay, unless the take begins, ends or is cut there.
+fn solve_again(unknowns: &Unknowns, goals: &Goals, seam: usize, states: &mut [RobotState]) {
+    let first = (seam.saturating_sub(AROUND)..=seam).rev().find(|&frame| goals.cut[frame]);
+    let from = first.unwrap_or(seam.saturating_sub(AROUND));
+    let end = (seam + AROUND).min(states.len());
+    let to = (seam + 1..end).find(|&frame| goals.cut[frame]).unwrap_or(end);
+    let is_end = [from == 0 || goals.cut[from], to == states.len() || goals.cut[to]];
+    let kept = is_end.map(|is_end| if is_end { 0 } else { COUPLED });
+    let again = solve(unknowns, &goals.part(from..to), states[from..to].to_vec(), kept);
+    states[from..to].clone_from_slice(&again);
+}
+
+/// The largest difference of two states.
+fn distance(unknowns: &Unknowns, a: &RobotState, b: &RobotState) -> f64 {
+    let place = (b.base.translation - a.base.translation).norm() / unknowns.body.leg_length;
+    let values = a.values.iter().zip(&b.values).map(|(a, b)| (b - a).abs());
+    values.fold(place.max(a.base.rotation.angle_to(&b.base.rotation)), f64::max)
+}

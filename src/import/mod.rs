@@ -57,3 +57,4 @@ pub use usd::UsdError;
 
 #[cfg(test)]
 mod tests;
+mod one_body;

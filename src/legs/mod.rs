@@ -53,3 +53,4 @@ pub(crate) use write_clip::shifted;
 
 #[cfg(test)]
 mod tests;
+mod treadmill;

@@ -5,6 +5,7 @@ use super::contact_series::{ContactSeries, contact_series};
 use super::flight_height::flight_height;
 use super::foot_contact::{contact, floats, foot_depths, foot_slides, published};
 use super::hands_error::hands;
+use super::label_agreement::agreement;
 use super::legs::{LEAST_STEP, legs};
 use super::limb_comparison::both_sides;
 use super::measure_entry::metric;
@@ -14,7 +15,6 @@ use super::not_judged::of_bodies;
 use super::robot_measures::robot;
 use super::samples::Samples;
 use super::statistics::rms;
-use crate::contacts::{ContactOptions, detect};
 use crate::model::{Contacts, Motion};
 use crate::report::{Metric, Series};
 
@@ -250,31 +250,4 @@ fn roughness(own: &Samples, copy: &Samples) -> Option<Metric> {
     let inner = (1..frames - 1).flat_map(|f| (0..width).map(move |e| (f, e)));
     let size = rms(inner.map(|(f, e)| second(f, e).norm_squared())) * own.rate * own.rate;
     Some(metric("correction_roughness", size))
-}
-
-// Precision, recall and F1 of contact labels against those detected on the motion.
-
-/// How well the labels that are found on `motion` agree with `expected`, over all frames and the parts that both know.
-///
-/// The ground is that of `expected`, so that feet off that ground count as floating.
-fn agreement(motion: &Motion, expected: &Contacts) -> Vec<Metric> {
-    let options = ContactOptions { ground: Some(expected.ground), ..ContactOptions::default() };
-    let found = detect(motion, &options);
-    let (mut both, mut found_only, mut missed) = (0usize, 0usize, 0usize);
-    let known: Vec<_> = found.parts().collect();
-    for part in expected.parts().filter(|p| known.contains(p)) {
-        for frame in 0..motion.clip.frames() {
-            match (found.rests(part, frame), expected.rests(part, frame)) {
-                (true, true) => both += 1,
-                (true, false) => found_only += 1,
-                (false, true) => missed += 1,
-                (false, false) => {}
-            }
-        }
-    }
-    let share = |of: usize| if of == 0 { 1.0 } else { both as f64 / of as f64 };
-    let (precision, recall) = (share(both + found_only), share(both + missed));
-    let sum = precision + recall;
-    let f1 = if sum > 0.0 { 2.0 * precision * recall / sum } else { 0.0 };
-    vec![metric("contact_precision", precision), metric("contact_recall", recall), metric("contact_f1", f1)]
 }

@@ -59,3 +59,4 @@ pub use verdict::{Judgement, Reading, Verdict};
 
 #[cfg(test)]
 mod tests;
+mod label_agreement;

@@ -1,5 +1,7 @@
 //! Page of one output: verdict, player, measures, plots, warnings and joint map.
 
+use super::changes::changes;
+use super::findings::findings;
 use super::mapping::mapping;
 use super::measures::{measures, series_of, side};
 use super::plots::{measures_stem, plots, whose};
@@ -12,7 +14,7 @@ use super::slides::slides;
 use super::text::{Text, address, words};
 use super::time_plot::highest;
 use crate::measure::{Reading, Verdict};
-use crate::report::{Change, Finding, Report, Series, Warnings};
+use crate::report::{Report, Series, Warnings};
 use base64::Engine as _;
 use std::fmt::Write as _;
 
@@ -276,78 +278,6 @@ fn warnings(all: &Warnings) -> String {
     html + "</tbody></table></div></section>\n"
 }
 
-// Table of what each stage changed: displacement and rotation of joints, mean and largest.
-
-/// The section of these changes; nothing if no stage changed anything.
-fn changes(all: &[Change]) -> String {
-    if all.is_empty() {
-        return String::new();
-    }
-    let mut html = String::from(
-        "<section aria-labelledby=\"h-changes\"><h2 id=\"h-changes\">What each stage changed</h2><div class=\"scroll\"><table>\
-         <caption>Joints before and after each stage, the mean over all frames and the largest</caption><thead><tr>\
-         <th scope=\"col\">Stage</th><th scope=\"col\" class=\"n\">Moved, mean</th><th scope=\"col\" class=\"n\">Moved, most</th>\
-         <th scope=\"col\">Where</th><th scope=\"col\" class=\"n\">Rotated, mean</th><th scope=\"col\" class=\"n\">Rotated, most</th>\
-         <th scope=\"col\">Where</th></tr></thead><tbody>",
-    );
-    for change in all {
-        let _ = write!(html, "<tr><th scope=\"row\">{}</th>", Text(&change.stage));
-        for (largest, unit) in [(&change.metres, "m"), (&change.degrees, "deg")] {
-            let unit = Unit::of(unit, largest.max);
-            let _ = write!(
-                html,
-                "<td class=\"n\">{}</td><td class=\"n\">{}</td>",
-                unit.text(largest.mean),
-                unit.text(largest.max)
-            );
-            let place = format!(
-                "<td><code>{}</code> <button type=\"button\" class=\"moment\" data-frame=\"{1}\">frame {1}</button></td>",
-                Text(&largest.joint),
-                largest.frame
-            );
-            html += if largest.max > 0.0 { place.as_str() } else { "<td></td>" };
-        }
-        html += "</tr>";
-    }
-    html + "</tbody></table></div></section>\n"
-}
-
-// Table of capture errors: what was fixed and what was left, where, and its size before and after.
-
-/// The section of these findings; nothing if there are none.
-fn findings(all: &[Finding]) -> String {
-    if all.is_empty() {
-        return String::new();
-    }
-    let fixed = all.iter().filter(|f| f.left.is_none()).count();
-    let mut html = format!(
-        "<section aria-labelledby=\"h-findings\"><h2 id=\"h-findings\">Capture errors: what was fixed and what was left</h2>\
-         <p>{fixed} fixed, {} left as they are.</p><div class=\"scroll tall\" tabindex=\"0\" role=\"region\" \
-         aria-label=\"Faults of the take\"><table><caption>Faults of the take, in the order in which they were looked for\
-         </caption><thead><tr><th scope=\"col\">Fault</th><th scope=\"col\">Joint</th><th scope=\"col\">When</th>\
-         <th scope=\"col\" class=\"n\">Was</th><th scope=\"col\" class=\"n\">Is</th><th scope=\"col\">Left because</th>\
-         </tr></thead><tbody>",
-        all.len() - fixed
-    );
-    for finding in all {
-        let [first, end] = finding.frames;
-        let unit = Unit::of(finding.unit, finding.before.abs().max(finding.after.abs()));
-        let joint = finding.joint.as_ref().map_or_else(String::new, |j| format!("<code>{}</code>", Text(j)));
-        let last = if end > first + 1 { format!(" to {}", end - 1) } else { String::new() };
-        let _ = write!(
-            html,
-            "<tr><th scope=\"row\">{}</th><td>{joint}</td>\
-             <td><button type=\"button\" class=\"moment\" data-frame=\"{first}\">frame {first}</button>{last}</td>\
-             <td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"why\">{}</td></tr>",
-            Text(&words(&finding.name())),
-            unit.text(finding.before),
-            unit.text(finding.after),
-            Text(finding.left.as_deref().unwrap_or_default())
-        );
-    }
-    html + "</tbody></table></div></section>\n"
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -454,26 +384,5 @@ mod tests {
         assert!(html.contains("The player keeps every 5th frame of the clip."));
         let empty = page(None, &motion(2, 0), &Report::default());
         assert!(empty.contains("Nothing was measured."));
-    }
-
-    #[test]
-    fn a_fault_has_its_joint_its_moment_and_its_sizes() {
-        let spike = Finding {
-            fault: "root_step",
-            joint: Some("a<b".into()),
-            frames: [12, 14],
-            unit: "m",
-            before: 0.08,
-            after: 0.0,
-            left: None,
-        };
-        let cut = Finding { fault: "cut", joint: None, left: Some("not known".into()), ..spike.clone() };
-        let html = findings(&[spike, cut]);
-        for part in
-            ["a&lt;b", "data-frame=\"12\">frame 12</button> to 13", "8 cm", "1 fixed, 1 left", "not known"]
-        {
-            assert!(html.contains(part), "{part}: {html}");
-        }
-        assert_eq!(findings(&[]), "");
     }
 }

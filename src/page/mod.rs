@@ -27,3 +27,6 @@ pub use shown_clip::Shown;
 
 #[cfg(test)]
 mod tests;
+mod changes;
+mod findings;
+mod path_plot;

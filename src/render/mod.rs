@@ -39,3 +39,4 @@ pub(crate) use texture::small_jpeg;
 
 #[cfg(test)]
 mod tests;
+mod robot_figure;

@@ -47,3 +47,6 @@ pub use transfer::{Retarget, RootScale};
 
 #[cfg(test)]
 mod tests;
+mod morph_meanings;
+mod trunk_slope;
+mod twist_joints;

@@ -22,3 +22,4 @@ pub(crate) use robot_stance::stand;
 
 #[cfg(test)]
 mod tests;
+mod spread_pose;

@@ -64,3 +64,5 @@ pub(crate) use trim::TrimConfig;
 
 #[cfg(test)]
 mod tests;
+mod mirror_partners;
+mod onto_robot;

@@ -1,17 +1,16 @@
 //! Stage `retarget`: transfers the motion from its own skeleton to the pipeline's character.
 
 use super::face::FaceRetarget;
+use super::onto_robot::RetargetRobotStage;
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::body::CharacterBody;
 use crate::kinematics::cuts;
 use crate::legs::Timeline;
-use crate::measure::of_bodies;
-use crate::model::{Character, Motion, Robot};
+use crate::model::{Character, Motion};
 use crate::placement::ArmPlacement;
 use crate::regular_file::read_text;
 use crate::report::{Mapping, Report, Shown, Warnings, io_reason};
 use crate::retarget::{FileFault, JointMap, PART, Retarget, RootScale, gaps, map, postures_differ, warnings};
-use crate::robot_retarget::RobotRetarget;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -219,50 +218,5 @@ impl Stage for RetargetStage {
         report.measure("hands_placed_largest", placed.largest, "m");
         report.measure("hands_placed_missed", placed.missed, "m");
         Ok(performance.raised_hands(performed))
-    }
-}
-
-// The stage `retarget` where the character is a robot.
-
-/// The resolved stage.
-#[derive(Debug)]
-struct RetargetRobotStage {
-    target: Arc<Character>,
-    robot: Arc<Robot>,
-    retarget: RobotRetarget,
-}
-
-impl RetargetRobotStage {
-    /// For a robot, which is the character `target`.
-    ///
-    /// # Errors
-    /// A robot that is no humanoid.
-    fn new(target: &Arc<Character>, robot: &Arc<Robot>) -> Result<Self, StageError> {
-        let retarget = RobotRetarget::new(robot).map_err(|error| StageError::new(error.to_string()))?;
-        Ok(Self { target: Arc::clone(target), robot: Arc::clone(robot), retarget })
-    }
-}
-
-impl Stage for RetargetRobotStage {
-    fn leaving(&self, _: &Arc<Character>) -> Arc<Character> {
-        Arc::clone(&self.target)
-    }
-
-    fn not_judged(&self) -> Vec<&'static str> {
-        of_bodies()
-    }
-
-    fn apply(&self, motion: Motion, report: &mut Report) -> Result<Motion, StageError> {
-        if !self.retarget.has_soles() {
-            let message =
-                "the feet have no shapes that are read: soles are guessed from the length of the legs";
-            report.warnings.add("robot-soles", message, self.robot.name.clone());
-        }
-        let cuts = cuts(&motion);
-        let performed =
-            self.retarget.apply(&motion, &cuts).map_err(|error| StageError::new(error.to_string()))?;
-        let mut clip = performed.clip(&motion.clip.name, &self.robot);
-        clip.start = motion.clip.start;
-        Ok(Motion::new(Arc::clone(&self.target), clip))
     }
 }

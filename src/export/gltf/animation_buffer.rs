@@ -3,15 +3,13 @@
 use super::json_splice::{JsonSplice, member, rebuild};
 use super::local_tracks::{self, GROUP};
 use super::node_tracks::TrackValues;
+use super::self_contained::{self, data_uri};
 use crate::gltf_document::{Chunks, GltfError, glb_with_room, write_glb};
 use crate::model::{Container, Document};
 use crate::report::Warnings;
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::ops::Range;
-use std::sync::Arc;
 
 /// The buffer that receives the keys: the binary chunk, which is extended, or a new buffer.
 ///
@@ -70,7 +68,7 @@ impl<'a> AnimationBuffer<'a> {
                 }
             }
             (Container::Glb, false) => {
-                let first = embed(out, document)?;
+                let first = self_contained::embed(out, document)?;
                 Ok(make(0, first.into(), BufferTarget::Chunk))
             }
             (Container::Gltf, false) => Ok(own(buffers.len(), None)),
@@ -167,78 +165,4 @@ fn fill(before: &[u8], new: Vec<(Range<usize>, TrackValues)>, mut bytes: &mut [u
         }
     }
     rotations.par_chunks_mut(GROUP).for_each(local_tracks::write);
-}
-
-// Makes a `.gltf` document with external files self-contained, as a GLB has to be.
-
-/// The bytes that a URI refers to, and whether they are in a separate file.
-type LoadedUri = (bool, Arc<[u8]>);
-
-/// Embeds the buffers and images of a `.gltf`. Returns the new binary chunk: the first buffer, followed by the images; other
-/// buffers are converted to data URIs.
-fn embed(out: &mut JsonSplice, document: &Document) -> Result<Vec<u8>, GltfError> {
-    let load = |raw: &str, path: String| -> Result<Option<LoadedUri>, GltfError> {
-        let Some(uri) = member(raw, "uri").and_then(|u| serde_json::from_str::<String>(u).ok()) else {
-            return Ok(None);
-        };
-        if let Some((_, data)) = uri.split_once(";base64,").filter(|_| uri.starts_with("data:")) {
-            let bytes = STANDARD.decode(data).map_err(|e| GltfError::value(path, e.to_string()))?;
-            return Ok(Some((false, bytes.into())));
-        }
-        let known = document.resources.iter().find(|(u, _)| *u == uri);
-        Ok(known.map(|(_, bytes)| (true, Arc::clone(bytes))))
-    };
-    let buffers = out.json().items("buffers")?;
-    let first = load(buffers[0], "buffers[0]".into())?;
-    let (_, first) = first.ok_or_else(|| GltfError::value("buffers[0]", "its data is missing"))?;
-    let mut bin = first.to_vec();
-    for (i, raw) in buffers.iter().enumerate().skip(1) {
-        if let Some((true, bytes)) = load(raw, format!("buffers[{i}]"))? {
-            let uri = serde_json::Value::from(data_uri(&bytes)).to_string();
-            out.replace(raw, rebuild(raw, &["uri"], &[("uri", uri)])?);
-        }
-    }
-    for (i, raw) in out.json().items("images")?.into_iter().enumerate() {
-        if let Some((_, bytes)) = load(raw, format!("images[{i}]"))? {
-            bin.resize(bin.len().next_multiple_of(4), 0);
-            let (offset, length) = (bin.len(), bytes.len());
-            bin.extend_from_slice(&bytes);
-            let view = format!("{{\"buffer\":0,\"byteOffset\":{offset},\"byteLength\":{length}}}");
-            let view = out.append("bufferViews", view)?;
-            let add = [("mimeType", image_type(raw, &bytes)), ("bufferView", view.to_string())];
-            out.replace(raw, rebuild(raw, &["uri", "mimeType"], &add)?);
-        }
-    }
-    Ok(bin)
-}
-
-/// The media type of an image, as JSON: by its first bytes, else as the document `raw` of the image states it, else PNG.
-fn image_type(raw: &str, bytes: &[u8]) -> String {
-    let known = match bytes {
-        [0x89, b'P', b'N', b'G', ..] => "image/png",
-        [0xff, 0xd8, ..] => "image/jpeg",
-        [b'R', b'I', b'F', b'F', ..] => "image/webp",
-        [0xab, b'K', b'T', b'X', ..] => "image/ktx2",
-        _ => return member(raw, "mimeType").unwrap_or("\"image/png\"").to_owned(),
-    };
-    format!("\"{known}\"")
-}
-
-/// The data URI of some bytes.
-fn data_uri(bytes: &[u8]) -> String {
-    format!("data:application/octet-stream;base64,{}", STANDARD.encode(bytes))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::image_type;
-
-    #[test]
-    fn an_image_keeps_its_type() {
-        let of = |raw: &str, bytes: &[u8]| image_type(raw, bytes);
-        assert_eq!(of("{}", b"\xabKTX 20\xbb\r\n\x1a\n"), "\"image/ktx2\"");
-        assert_eq!(of(r#"{"mimeType":"image/png"}"#, b"\xff\xd8\xff"), "\"image/jpeg\"");
-        assert_eq!(of(r#"{"mimeType":"image/avif"}"#, b"\0\0\0 ftypavif"), "\"image/avif\"");
-        assert_eq!(of("{}", b"?"), "\"image/png\"");
-    }
 }

@@ -12,6 +12,7 @@ mod new_document;
 mod resource_files;
 mod made_by;
 mod json_splice;
+mod self_contained;
 
 pub use add_clips::{GltfOptions, GltfOutput, write};
 pub(super) use gltf_format::has_extension;

@@ -26,5 +26,6 @@ mod prim_names;
 mod usda_text;
 mod crate_writer;
 mod crate_sections;
+mod animated_extent;
 
 pub use usd_format::{USD, USDA, USDC, USDZ};

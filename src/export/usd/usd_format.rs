@@ -2,22 +2,20 @@
 //!
 //! Space: model space, Y up. Units: metres, frames of the first clip.
 
-use super::mesh_prims::{BoundMeshes, MeshReferences, point};
+use super::mesh_prims::{BoundMeshes, MeshReferences};
 use super::preview_materials::PreviewMaterials;
 use super::prim_names::PrimNames;
 use super::skeleton_prims::ClipsInSkeleton;
 use super::usd_layer::{ROOT, UsdLayer, UsdValue};
 use super::usda_text::text;
-use super::{blend_shapes, crate_writer, mesh_prims, skeleton_prims};
+use super::{animated_extent, blend_shapes, crate_writer, mesh_prims, skeleton_prims};
 use crate::export::format::Format;
 use crate::export::nominal_rate::nominal;
 use crate::export::save::{ExportError, ExportOptions, OutputFile, Written};
 use crate::export::whole_mesh::whole_meshes;
 use crate::export::zip_archive::{Packing, archive};
-use crate::math::{Transform, Vec3};
-use crate::model::{Character, JointId, Motion};
+use crate::model::Motion;
 use crate::report::Warnings;
-use std::collections::BTreeMap;
 
 /// USD as text.
 pub const USDA: Format = Format {
@@ -114,7 +112,7 @@ fn layer(motions: &[Motion], folder: &str) -> Result<TexturedLayer, ExportError>
     let mut layer = UsdLayer::new(rate, first.clip.frames().saturating_sub(1));
     layer.open_component("Xform", "Root");
     layer.open("SkelRoot", "Character", &["SkelBindingAPI"]);
-    layer.attribute("float3[] extent", UsdValue::Triples(animated_extent(motions).to_vec()));
+    layer.attribute("float3[] extent", UsdValue::Triples(animated_extent::of(motions).to_vec()));
     layer.relationship("skel:skeleton", format!("{ROOT}/Skeleton"));
     let mut names = PrimNames::default();
     for (number, bind) in bound.skeletons.iter().enumerate() {
@@ -133,84 +131,4 @@ fn layer(motions: &[Motion], folder: &str) -> Result<TexturedLayer, ExportError>
     materials.write(&mut layer);
     layer.close();
     Ok(TexturedLayer { layer, textures: materials.into_files(), warnings })
-}
-
-// Bounding box of a character over all frames.
-//
-// The vertices of a joint are in a box in the joint's space. A blend of positions by several joints lies between them, so the
-// bounding box of all these boxes, moved by the joints, contains the mesh in every frame. Space: model space. Units: metres.
-
-/// A box: its lowest and its highest corner.
-#[derive(Clone, Copy)]
-struct JointBox {
-    low: Vec3,
-    high: Vec3,
-}
-
-impl JointBox {
-    /// The box without points.
-    const EMPTY: JointBox = JointBox {
-        low: Vec3::new(f64::MAX, f64::MAX, f64::MAX),
-        high: Vec3::new(f64::MIN, f64::MIN, f64::MIN),
-    };
-
-    fn include(&mut self, p: &Vec3) {
-        (self.low, self.high) = (self.low.inf(p), self.high.sup(p));
-    }
-
-    fn corners(&self) -> [Vec3; 8] {
-        std::array::from_fn(|k| {
-            let pick = |axis: usize| if k >> axis & 1 == 0 { self.low[axis] } else { self.high[axis] };
-            Vec3::new(pick(0), pick(1), pick(2))
-        })
-    }
-}
-
-/// The lowest and highest corner of the bounding box of a character in all frames of these motions, or in the rest pose if
-/// there are no frames.
-fn animated_extent(motions: &[Motion]) -> [[f32; 3]; 2] {
-    let Some(first) = motions.first() else { return [[0.0; 3]; 2] };
-    let parts = parts(&first.character);
-    let mut whole = JointBox::EMPTY;
-    let mut pose = |joints: &[Transform]| {
-        for (id, part) in &parts {
-            part.corners().iter().for_each(|c| whole.include(&joints[id.index()].point(c)));
-        }
-    };
-    for motion in motions {
-        (0..motion.clip.frames()).for_each(|frame| pose(motion.model_pose(frame).joints()));
-    }
-    if motions.iter().all(|m| m.clip.frames() == 0) {
-        pose(first.character.skeleton().rest_model_pose().joints());
-    }
-    [whole.low, whole.high].map(|v| <[f64; 3]>::from(v).map(|x| x as f32))
-}
-
-/// The box of the vertices of each joint, in the joint's space; for a character without meshes, of the joint itself.
-fn parts(character: &Character) -> BTreeMap<JointId, JointBox> {
-    let mut parts = BTreeMap::new();
-    for mesh in &character.meshes {
-        for (v, position) in mesh.positions.iter().enumerate() {
-            let position = Vec3::from(position.map(f64::from));
-            // Morph targets move a vertex at most this far down and up each axis, with weights of 0 to 1.
-            let (mut down, mut up) = (position, position);
-            for by in mesh.morphs.iter().map(|morph| Vec3::from(morph.offsets[v].map(f64::from))) {
-                (down, up) = (down + by.inf(&Vec3::zeros()), up + by.sup(&Vec3::zeros()));
-            }
-            let moved = JointBox { low: down, high: up };
-            for (b, _) in mesh.influences(v) {
-                let Some(binding) = mesh.bindings.get(usize::from(b)) else { continue };
-                let part = parts.entry(binding.joint).or_insert(JointBox::EMPTY);
-                let corners =
-                    if mesh.morphs.is_empty() { &moved.corners()[..1] } else { &moved.corners()[..] };
-                corners.iter().for_each(|corner| part.include(&point(&binding.joint_from_mesh, corner)));
-            }
-        }
-    }
-    if parts.is_empty() {
-        let mut part = JointBox::EMPTY;
-        part.include(&Vec3::zeros());
-        parts.extend(character.skeleton().ids().map(|id| (id, part)));
-    }
-    parts
 }

@@ -8,5 +8,7 @@ mod model_bones;
 mod figure_bones;
 mod vmd_writer;
 mod vmd_format;
+mod needed_keys;
+mod own_motion;
 
 pub use vmd_format::FORMAT;

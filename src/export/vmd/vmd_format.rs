@@ -2,16 +2,14 @@
 
 use super::figure_bones::FigureBones;
 use super::model_bones::ModelBones;
+use super::needed_keys::reduce;
+use super::own_motion::OwnMotion;
 use super::vmd_writer::{BoneTrack, VmdTrack, WeightTrack, bytes};
 use crate::export::file_rate::at_file_rate;
 use crate::export::format::Format;
-use crate::export::key_reduction::{LEAST_RADIUS, thin};
 use crate::export::save::{ExportError, ExportOptions, OutputFile};
-use crate::math::{Transform, Vec3};
-use crate::mmd_document::{
-    FRAME_RATE, MmdBone, NAME_BYTES, encoded, point_from_mmd, point_to_mmd, rotation_from_mmd,
-    rotation_to_mmd,
-};
+use crate::math::Transform;
+use crate::mmd_document::{FRAME_RATE, NAME_BYTES, encoded, point_to_mmd, rotation_to_mmd};
 use crate::model::{AnimatedProperty, Character, ModelPose, Motion};
 use crate::report::{Warnings, one_line};
 use std::borrow::Cow;
@@ -132,120 +130,4 @@ fn weights(motion: &Motion) -> Vec<WeightTrack> {
         }
     }
     made
-}
-
-// The frames whose keys keep every bone within a tolerance, between which players go in straight lines.
-//
-// An error of a bone moves all below it: an angle `a` by at most `a r`, with `r` the longest path from it to the end of a chain.
-// The errors of the bones of the longest chain, those that a bone copies included, add up to the tolerance. Conservative, as
-// `key_reduction` begins. Units: metres, radians.
-
-/// Sets the keys that the tracks, one for each of `bones`, need within `tolerance` metres.
-fn reduce(tracks: &mut [BoneTrack], bones: &[MmdBone], tolerance: f64) {
-    let differs = |track: &BoneTrack, part: std::ops::Range<usize>| {
-        let first = track.values.first();
-        usize::from(
-            track.values.iter().any(|v| first.is_some_and(|first| v[part.clone()] != first[part.clone()])),
-        )
-    };
-    // What never moves has no error: the displacement of most bones.
-    let own: Vec<usize> = tracks.iter().map(|track| differs(track, 0..3) + differs(track, 3..7)).collect();
-    let copied = |k: usize| bones[k].append.as_ref().map(|append| append.source);
-    // Copies of copies in a circle end after all bones.
-    let errors = |k: usize| {
-        let sources = std::iter::successors(copied(k), |source| copied(*source)).take(bones.len());
-        own[k] + sources.map(|source| own[source]).sum::<usize>()
-    };
-    let mut reach = vec![LEAST_RADIUS; bones.len()];
-    let mut most = 1;
-    for k in 0..bones.len() {
-        let (mut length, mut count, mut at) = (LEAST_RADIUS, errors(k), k);
-        // Parents in a circle end after all bones.
-        for _ in 0..bones.len() {
-            let Some(parent) = bones[at].parent else { break };
-            length += bones[at].offset(bones).norm();
-            count += errors(parent);
-            reach[parent] = reach[parent].max(length);
-            at = parent;
-        }
-        most = most.max(count);
-    }
-    let share = tolerance / most as f64;
-    for (track, reach) in tracks.iter_mut().zip(reach) {
-        let samples: Vec<_> = track
-            .values
-            .iter()
-            .map(|&[x, y, z, i, j, k, w]| {
-                Transform::new(rotation_from_mmd([i, j, k, w]), point_from_mmd([x, y, z]))
-            })
-            .collect();
-        let needed = thin(&samples, share, Transform::interpolated, |a, b| {
-            (a.translation - b.translation).norm().max(reach * a.rotation.angle_to(&b.rotation))
-        });
-        track.needed = Some(needed);
-    }
-}
-
-// The motion that each bone has of its own, from where the bones are.
-
-/// The bones of a model, prepared for [`OwnMotion::of`].
-struct OwnMotion {
-    bones: Vec<MmdBone>,
-    /// The bones by layer, those that copy others last: what is copied may come later in the file.
-    order: Vec<usize>,
-    /// The lower body, on which the imported skeleton hangs, and the bones above it in the model, up to the bone that moves the model.
-    lower_body: Option<(usize, Vec<usize>)>,
-    shares: Vec<Transform>,
-}
-
-/// A displacement below this is none, metres: a thousandth of a unit of 32-bit numbers at 100 m.
-const STILL: f64 = 1e-8;
-
-impl OwnMotion {
-    fn new(bones: Vec<MmdBone>) -> Self {
-        let mut order: Vec<usize> = (0..bones.len()).collect();
-        order.sort_by_key(|&k| (bones[k].append.is_some(), bones[k].order));
-        let find = |name: &str| bones.iter().position(|bone| bone.name == name);
-        let lower_body = find("下半身").zip(find("センター")).and_then(|(lower, centre)| {
-            // A document may have been damaged: parents in a circle end after all bones.
-            let above = std::iter::successors(bones[lower].parent, |b| bones[*b].parent).take(bones.len());
-            let above: Vec<usize> = above.collect();
-            let end = above.iter().position(|b| *b == centre)?;
-            Some((lower, above[..=end].to_vec()))
-        });
-        let shares = vec![Transform::identity(); bones.len()];
-        Self { bones, order, lower_body, shares }
-    }
-
-    /// The own motion of the bones that are at `placed` in model space, which is changed.
-    fn of(&mut self, placed: &mut [Transform]) -> Vec<Transform> {
-        let bones = &self.bones;
-        let local = |placed: &[Transform], k: usize| {
-            bones[k].parent.map_or(placed[k], |p| placed[p].inverse() * placed[k])
-        };
-        if let Some((lower, above)) = &self.lower_body {
-            let parent = bones[*lower].parent.map_or_else(Transform::identity, |p| placed[p]);
-            let moved: Vec3 = local(placed, *lower).translation - bones[*lower].offset(bones);
-            let moved = parent.vector(&moved);
-            if moved.norm() > STILL {
-                above.iter().for_each(|&k| placed[k].translation += moved);
-            }
-        }
-        let mut own = vec![Transform::identity(); bones.len()];
-        self.shares.fill(Transform::identity());
-        for &k in &self.order {
-            if let Some(append) = &bones[k].append {
-                let copied = match bones[append.source].append {
-                    Some(_) => &self.shares[append.source],
-                    None => &own[append.source],
-                };
-                self.shares[k] = append.of(copied);
-            }
-            own[k] = bones[k].own(bones, &local(placed, k), &self.shares[k]);
-            if own[k].translation.norm() < STILL {
-                own[k].translation = Vec3::zeros();
-            }
-        }
-        own
-    }
 }

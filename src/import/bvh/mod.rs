@@ -13,6 +13,8 @@ mod irregular_rows;
 mod row_layout;
 mod parse_decimal;
 mod bvh_error;
+mod bvh_anim_header;
+mod half_angles;
 
 pub use bvh_error::{BvhError, TextPosition};
 pub(super) use bvh_format::FORMAT;

@@ -3,6 +3,7 @@
 //!
 //! Space: that in which a skin was bound, else that of the node. Units: metres. Texture coordinates start at the upper left.
 
+use super::not_finite::Repaired;
 use super::skin_weights::{FbxSkin, INFLUENCES, skin};
 use crate::gltf_document::{FLOAT, GlbBuilder, UNSIGNED_INT, UNSIGNED_SHORT, floats};
 use crate::import::import_error::ImportError;
@@ -314,44 +315,4 @@ fn bounded(mut list: Value, values: &[[f32; 3]]) -> Value {
     list["min"] = fold(f32::min).into();
     list["max"] = fold(f32::max).into();
     list
-}
-
-// Repairs numbers that are not finite, or too large for the 32-bit floats of glTF, and reports them: other programs refuse a
-// file with one of them, or draw nothing of the mesh.
-
-/// What was repaired in one mesh.
-#[derive(Default)]
-struct Repaired {
-    /// Triangles that were left out because the position of a corner is not finite.
-    triangles: usize,
-    /// Texture coordinates, colours and displacements of morph targets that were replaced.
-    attributes: usize,
-}
-
-impl Repaired {
-    /// The values, all of them `usual` if one is not finite.
-    fn finite<const N: usize>(&mut self, values: [f32; N], usual: f32) -> [f32; N] {
-        if values.iter().all(|x| x.is_finite()) {
-            return values;
-        }
-        self.attributes += 1;
-        [usual; N]
-    }
-
-    /// Adds a warning of what was repaired, if anything was.
-    fn report(&self, mesh: &str, warnings: &mut Warnings) {
-        let Self { triangles, attributes } = self;
-        let said = match (triangles, attributes) {
-            (0, 0) => return,
-            (0, _) => format!("{attributes} texture coordinates, colours or displacements"),
-            (_, 0) => format!("vertices of {triangles} triangles, which were left out,"),
-            _ => {
-                format!(
-                    "vertices of {triangles} triangles, which were left out, and {attributes} other values"
-                )
-            }
-        };
-        let said = format!("{said} are not finite numbers; repair the mesh in the program that wrote it");
-        warnings.add("fbx-not-finite", said, one_line(mesh));
-    }
 }

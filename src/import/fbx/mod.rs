@@ -11,5 +11,6 @@ mod joint_nodes;
 mod material;
 mod fbx_rest_pose;
 mod skin_weights;
+mod not_finite;
 
 pub use fbx_format::FORMAT;

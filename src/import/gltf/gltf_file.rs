@@ -10,6 +10,7 @@
 use super::accessors::Accessors;
 use super::mesh_context::MeshContext;
 use super::node_joints::{Joints, VrmHumanoid};
+use super::required_extensions::warn_of_required;
 use super::resources::Resources;
 use super::{animations, checked_document, draco, materials, not_finite, primitives, skin_bind};
 use crate::gltf_document::{Chunks, GltfError, GltfNode, Json, NodeTree, is_added};
@@ -19,8 +20,7 @@ use crate::model::{
     Asset, Assignment, BodyMass, Character, Clip, Container, Document, Joint, JointId, Mesh, ModelPose, Rig,
     Role, Skeleton,
 };
-use crate::report::{Warnings, one_line};
-use serde_json::Value;
+use crate::report::Warnings;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -205,64 +205,4 @@ fn skin_joints(skins: &[::gltf::json::Skin], count: usize) -> Result<Vec<Vec<usi
         all.push(joints);
     }
     Ok(all)
-}
-
-// Names the extensions that a file requires and that are not read.
-//
-// By the specification (3.12) a reader must not load such a file. Skeletons and animations of almost all of them are those of
-// plain glTF, and glTF outputs keep the file as it is, so they are read with a warning.
-
-/// Required extensions with which skeletons, skins, meshes and animations are read correctly.
-const KNOWN: &[&str] = &[
-    "EXT_meshopt_compression",
-    "EXT_texture_avif",
-    "EXT_texture_webp",
-    "KHR_animation_pointer",
-    "KHR_draco_mesh_compression",
-    "KHR_lights_punctual",
-    "KHR_mesh_quantization",
-    "KHR_meshopt_compression",
-    "KHR_texture_basisu",
-    "KHR_texture_transform",
-    "KHR_xmp_json_ld",
-    "MSFT_texture_dds",
-    "VRM",
-];
-/// Families of extensions that change surfaces or name what is there.
-const KNOWN_FAMILIES: &[&str] = &["KHR_materials_", "VRMC_"];
-
-/// Warns of required extensions that are not known.
-fn warn_of_required(json: &Json, warnings: &mut Warnings) {
-    let required = json.value("extensionsRequired").unwrap_or_default();
-    let names = required.as_array().into_iter().flatten().filter_map(Value::as_str);
-    for name in names {
-        if KNOWN.contains(&name) || KNOWN_FAMILIES.iter().any(|family| name.starts_with(family)) {
-            continue;
-        }
-        let said = format!(
-            "the file requires the extension `{}`, which is not known: what it changes is not read, and a glTF output keeps it",
-            one_line(name)
-        );
-        warnings.add("gltf-required-extension", said, "extensionsRequired");
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn unknown_extensions_that_are_required_are_named() {
-        let said = |required: &str| {
-            let mut warnings = Warnings::new();
-            let text = format!(r#"{{"extensionsRequired":{required}}}"#);
-            warn_of_required(&Json::parse(&text, 0).unwrap(), &mut warnings);
-            format!("{warnings:?}")
-        };
-        assert!(said(r#"["KHR_mesh_quantization","ACME_curves"]"#).contains("`ACME_curves`"));
-        for known in KNOWN.iter().copied().chain(["KHR_materials_unlit", "VRMC_vrm"]) {
-            assert_eq!(said(&format!(r#"["{known}"]"#)), said("[]"), "{known}");
-        }
-        assert_eq!(said("7"), said("[]"));
-    }
 }

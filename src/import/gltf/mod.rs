@@ -25,6 +25,7 @@ mod sampling_plan;
 mod frame_tile;
 mod interpolation;
 mod property_tracks;
+mod required_extensions;
 
 pub(crate) use animations::SCALE_ANIMATED;
 pub use gltf_file::GltfFile;

@@ -25,3 +25,5 @@ pub use mmd_formats::{PMX, VMD};
 
 #[cfg(test)]
 mod tests;
+mod bone_tracks;
+mod ease_curve;

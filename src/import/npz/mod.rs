@@ -15,6 +15,7 @@ mod rest_joints;
 mod rotation_archive;
 mod six_numbers;
 mod smpl_joints;
+mod body_model;
 
 pub use amass::FORMAT;
 pub(in crate::import) use amass::{is_motion_x, motion_x};

@@ -1,0 +1,52 @@
+//! The stage `retarget` where the character is a robot.
+
+use super::{Stage, StageError};
+use crate::kinematics::cuts;
+use crate::measure::of_bodies;
+use crate::model::{Character, Motion, Robot};
+use crate::report::Report;
+use crate::robot_retarget::RobotRetarget;
+use std::sync::Arc;
+
+/// The resolved stage.
+#[derive(Debug)]
+pub(super) struct RetargetRobotStage {
+    target: Arc<Character>,
+    robot: Arc<Robot>,
+    retarget: RobotRetarget,
+}
+
+impl RetargetRobotStage {
+    /// For a robot, which is the character `target`.
+    ///
+    /// # Errors
+    /// A robot that is no humanoid.
+    pub(super) fn new(target: &Arc<Character>, robot: &Arc<Robot>) -> Result<Self, StageError> {
+        let retarget = RobotRetarget::new(robot).map_err(|error| StageError::new(error.to_string()))?;
+        Ok(Self { target: Arc::clone(target), robot: Arc::clone(robot), retarget })
+    }
+}
+
+impl Stage for RetargetRobotStage {
+    fn leaving(&self, _: &Arc<Character>) -> Arc<Character> {
+        Arc::clone(&self.target)
+    }
+
+    fn not_judged(&self) -> Vec<&'static str> {
+        of_bodies()
+    }
+
+    fn apply(&self, motion: Motion, report: &mut Report) -> Result<Motion, StageError> {
+        if !self.retarget.has_soles() {
+            let message =
+                "the feet have no shapes that are read: soles are guessed from the length of the legs";
+            report.warnings.add("robot-soles", message, self.robot.name.clone());
+        }
+        let cuts = cuts(&motion);
+        let performed =
+            self.retarget.apply(&motion, &cuts).map_err(|error| StageError::new(error.to_string()))?;
+        let mut clip = performed.clip(&motion.clip.name, &self.robot);
+        clip.start = motion.clip.start;
+        Ok(Motion::new(Arc::clone(&self.target), clip))
+    }
+}

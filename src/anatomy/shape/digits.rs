@@ -69,7 +69,8 @@ pub(super) fn digits(tree: &Tree, hand: usize, other: Option<Vec3>) -> (Vec<Digi
     let thumb = chains.remove(k);
     let knuckles = chains.iter().map(|c| tree.at[c[0]]).sum::<Vec3>() / chains.len() as f64;
     let along = (knuckles - wrist).try_normalize(1e-12).unwrap_or_default();
-    let aside = end(&thumb) - knuckles;
+    let last = thumb[thumb.len() - 1];
+    let aside = if thumb.len() > 1 && tree.bare_tip[last] { tree.at[last] } else { end(&thumb) } - knuckles;
     let across = (aside - along * aside.dot(&along)).try_normalize(1e-12).unwrap_or_default();
     // From the thumb to the little finger.
     chains.sort_by(|a, b| tree.at[b[0]].dot(&across).total_cmp(&tree.at[a[0]].dot(&across)));

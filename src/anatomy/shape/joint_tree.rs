@@ -29,7 +29,7 @@ pub(super) struct Tree {
     pub reach: Vec<f64>,
     /// Where the bone of a leaf joint ends, if known.
     pub tip: Vec<Option<Vec3>>,
-    /// Whether `tip` is the position of a joint without skin, which any tool may have moved.
+    /// Whether `tip` is the position of a node without skin, which any tool may have moved.
     pub bare_tip: Vec<bool>,
     /// Share of the skin that each joint moves; `None` without a skin.
     pub skin: Option<Vec<f64>>,
@@ -63,7 +63,9 @@ impl Tree {
         let bone = (0..n).map(|k| parent[k].map_or(0.0, |p| (at[k] - at[p]).norm())).collect();
         let total = mass.map_or(0.0, |m| m.iter().sum::<f64>());
         let skin = mass.filter(|_| total > 0.0).map(|m| m.iter().map(|x| x / total).collect::<Vec<f64>>());
-        let tip = skeleton.ids().map(|id| Some(rest.joint(id).point(&skeleton.joint(id).tip?))).collect();
+        let tip: Vec<_> =
+            skeleton.ids().map(|id| Some(rest.joint(id).point(&skeleton.joint(id).tip?))).collect();
+        let bare_tip = tip.iter().map(|t| t.is_some() && skin.is_some() && !evidence.rigid).collect();
         let mut tree = Tree {
             at,
             parent,
@@ -71,7 +73,7 @@ impl Tree {
             bone,
             reach: vec![0.0; n],
             tip,
-            bare_tip: vec![false; n],
+            bare_tip,
             skin,
             rigid: evidence.rigid,
             below: vec![0.0; n],

@@ -1,4 +1,4 @@
-//! Additional input of shape detection: skin weight per joint, and sampled frames of a clip.
+//! Additional input of shape detection: skin weight per joint, sampled frames of a clip, and properties of the file.
 //!
 //! Space: frames are in the space of the clip, which may differ from that of the rest pose.
 
@@ -13,7 +13,7 @@ const FRAMES: usize = 16;
 pub struct ShapeEvidence<'a> {
     /// Sum of the skin weights of each joint, in joint order; `None` without a skin.
     pub mass: Option<&'a [f64]>,
-    /// Whether every mesh is moved by one joint alone: joints without a part may still be toes.
+    /// Whether every mesh is moved by one joint alone: joints without a mesh may still be toes.
     pub rigid: bool,
     /// A clip that plays on the skeleton.
     pub clip: Option<&'a Clip>,
@@ -21,7 +21,7 @@ pub struct ShapeEvidence<'a> {
     pub mirrored: bool,
 }
 
-/// Whether every mesh is moved by one joint alone: a figure of rigid parts.
+/// Whether every mesh is moved by one joint alone: a figure of rigid parts. Without meshes there is nothing to contradict it.
 pub fn is_rigid(meshes: &[Mesh]) -> bool {
     meshes.iter().all(|mesh| mesh.bindings.len() == 1)
 }

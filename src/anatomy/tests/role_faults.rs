@@ -1,7 +1,7 @@
 //! Faults that detection of roles had, each on a body made for it.
 
 use super::super::on_four_legs;
-use super::shape_bodies::{Made, expect_person, person};
+use super::shape_bodies::{Made, expect_person, person, without_extremities};
 use posemill::anatomy::{DetectedRig, JointNames, ShapeEvidence, Vocabulary, detect_roles_from};
 use posemill::math::{Vec3, exp};
 use posemill::model::{Clip, Pose, Rig, Role, Side, Skeleton};
@@ -113,6 +113,41 @@ fn joints_without_skin_below_the_foot_are_no_toes() {
     assert!(!found.warnings.has("sides-swapped"));
     assert_eq!(named(&found.rig, Role::LowerLeg(Side::Left)), "left_shin");
     assert_eq!(found.rig.joint(Role::Toes(Side::Left)), None);
+}
+
+#[test]
+fn ends_of_bones_that_a_tool_has_turned_around_do_not_exchange_the_sides_of_names() {
+    // Blender writes leaf nodes without skin of a glTF behind their joints.
+    let m = without_extremities(3);
+    let words = |_: usize, what: &str| match what.split_once('_') {
+        Some((side, part)) if part.starts_with("leg") => {
+            format!(
+                "{}.{}",
+                ["UpperLeg", "LowerLeg", "Foot"][usize::from(part.as_bytes()[3] - b'0')],
+                side.to_uppercase()
+            )
+        }
+        Some((side, part)) => {
+            format!(
+                "{}.{}",
+                ["Shoulder", "UpperArm", "LowerArm", "Hand"][usize::from(part.as_bytes()[3] - b'0')],
+                side.to_uppercase()
+            )
+        }
+        None => what.to_owned(),
+    };
+    let mut joints = m.skeleton(words).joints().to_vec();
+    for joint in joints.iter_mut().filter(|joint| joint.name.starts_with("Foot")) {
+        joint.tip = Some(Vec3::new(0.0, -0.02, -0.27));
+    }
+    let mass = vec![1.0; joints.len()];
+    let evidence = ShapeEvidence { mass: Some(&mass), ..Default::default() };
+    let found = detected(Skeleton::new(joints.clone()).unwrap(), &evidence);
+    assert!(!found.warnings.has("sides-swapped"), "{:?}", found.warnings);
+    assert_eq!(named(&found.rig, Role::LowerLeg(Side::Left)), "LowerLeg.L");
+    // Without a skin the ends are all that shows where feet point.
+    let found = detected(Skeleton::new(joints).unwrap(), &ShapeEvidence::default());
+    assert!(found.warnings.has("sides-swapped"));
 }
 
 #[test]

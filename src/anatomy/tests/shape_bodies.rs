@@ -70,7 +70,7 @@ pub(super) fn person() -> Made {
 }
 
 /// The same without fingers, and as many joints of the legs as asked for: the third is the foot.
-fn without_extremities(leg_joints: usize) -> Made {
+pub(super) fn without_extremities(leg_joints: usize) -> Made {
     let mut m = Made::default();
     m.add("hips", None, [0.0, 1.0, 0.0]);
     m.chain("spine", "hips", &[[0.0, 1.1, 0.0], [0.0, 1.25, -0.02], [0.0, 1.4, -0.02]]);

@@ -11,7 +11,7 @@ use super::limb_comparison::both_sides;
 use super::measure_entry::metric;
 use super::metric_context::MetricContext;
 use super::momentum::{GRAVITY, momentum};
-use super::not_judged::of_bodies;
+use super::not_judged::with_limits_of_robots;
 use super::robot_measures::robot;
 use super::samples::Samples;
 use super::statistics::rms;
@@ -136,7 +136,9 @@ pub fn assess_against(
     if made.metrics.iter().any(|m| m.name == "rest_slip_p95") {
         made.metrics.iter_mut().filter(|m| m.name == "foot_slide_p95").for_each(|m| m.at_most = None);
     }
-    unlimited_of_robots(motion, &mut made.metrics);
+    if motion.character.robot.is_some() {
+        with_limits_of_robots(&mut made.metrics);
+    }
     made
 }
 
@@ -195,17 +197,10 @@ fn alone(
         made.metrics.push(metric("jerk", rms(over_time[1..samples.frames - 2].iter().map(|j| j * j))));
         made.series.push(series("jerk", "m/s^3", over_time));
     }
-    unlimited_of_robots(motion, &mut made.metrics);
-    (made, samples)
-}
-
-/// Takes the limits of bodies with skins off the measures of a robot, which is judged by the measures `robot_*` alone.
-fn unlimited_of_robots(motion: &Motion, metrics: &mut [Metric]) {
     if motion.character.robot.is_some() {
-        let others = of_bodies();
-        let unlimited = metrics.iter_mut().filter(|metric| others.contains(&metric.name.as_str()));
-        unlimited.for_each(|metric| metric.at_most = None);
+        with_limits_of_robots(&mut made.metrics);
     }
+    (made, samples)
 }
 
 fn series(name: &str, unit: &'static str, values: Vec<f64>) -> Series {

@@ -363,6 +363,12 @@ pub const MEASURES: &[Measure] = &[
     share("robot_in_range", "share of frames with all hinges in the middle 98 % of their range (PHUMA)"),
     share("robot_above_floor", "share of frames with no corner of a sole more than 1 cm below 0 (PHUMA)"),
     share("robot_not_floating", "share of contact in which a corner of the sole is below 1 cm (PHUMA)"),
+    measure(
+        "robot_floating",
+        "1",
+        Some(acceptable::ROBOT_FLOATING),
+        "share of contact in which no corner of the sole is below 1 cm: the rest of robot_not_floating",
+    ),
     share("robot_not_skating", "share of contact in which heel or ball slides slower than 10 cm/s (PHUMA)"),
     measure(
         "robot_out_of_range_max",

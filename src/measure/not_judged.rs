@@ -3,6 +3,7 @@
 //! Stages declare them ([`crate::stages::StageConfig::meaningless`]); outputs record them, so that a result that is measured
 //! later gets the same verdict.
 
+use super::acceptable;
 use crate::report::{Metric, NotJudged};
 
 /// Measures that compare a result with its take frame by frame, or by the take's contacts: all of those with a limit, except
@@ -40,12 +41,40 @@ pub const OF_THE_RESULT: &[&str] = &["body_skin_below_floor", "bone_stretch", "a
 
 /// Measures with a limit of robots, by their own shapes and hinges.
 #[cfg(test)]
-pub const OF_ROBOTS: &[&str] =
-    &["robot_out_of_range_max", "robot_penetration_max", "robot_hinge_speed_max", "robot_speed_ratio_max"];
+pub const OF_ROBOTS: &[&str] = &[
+    "robot_out_of_range_max",
+    "robot_penetration_max",
+    "robot_floating",
+    "robot_hinge_speed_max",
+    "robot_speed_ratio_max",
+];
 
-/// The measures with a limit of bodies with skins: a robot's soles are those of its shapes, and its hinges cannot follow limbs.
+/// Measures against the take that robots have too, with the limits of robots: what goes elsewhere, or does something else, is no
+/// performance of the take.
+const LIMITS_OF_ROBOTS: [(&str, f64); 3] = [
+    ("limb_error_p95", acceptable::ROBOT_LIMB),
+    ("rest_slip_p95", acceptable::SLIP),
+    ("rest_drift", acceptable::ROBOT_DRIFT),
+];
+
+/// The limit that a robot has in a measure of bodies; `None` if it has none.
+fn limit_of_robots(measure: &str) -> Option<f64> {
+    LIMITS_OF_ROBOTS.iter().find(|(name, _)| *name == measure).map(|(_, limit)| *limit)
+}
+
+/// The measures with a limit of bodies with skins alone: a robot's soles are those of its shapes, and its hinges cannot follow limbs
+/// everywhere.
 pub fn of_bodies() -> Vec<&'static str> {
-    [AGAINST_THE_TAKE, OF_THE_RESULT].concat()
+    let all = AGAINST_THE_TAKE.iter().chain(OF_THE_RESULT).copied();
+    all.filter(|name| limit_of_robots(name).is_none()).collect()
+}
+
+/// Gives the measures of a body with a skin the limits of robots, which most have not.
+pub fn with_limits_of_robots(metrics: &mut [Metric]) {
+    let bodies = [AGAINST_THE_TAKE, OF_THE_RESULT].concat();
+    for metric in metrics.iter_mut().filter(|metric| bodies.contains(&metric.name.as_str())) {
+        metric.at_most = metric.at_most.and(limit_of_robots(&metric.name));
+    }
 }
 
 /// Marks the measures that are not judged, with the stages that made them meaningless.

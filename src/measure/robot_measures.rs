@@ -133,6 +133,7 @@ fn planted(states: &[FrameState], contacts: &Contacts, rate: f64) -> Vec<Metric>
     let share = |part: usize, whole: usize| part as f64 / whole as f64;
     vec![
         metric("robot_not_floating", share(on_floor, feet)),
+        metric("robot_floating", share(feet - on_floor, feet)),
         metric("robot_not_skating", share(still, points)),
     ]
 }

@@ -75,11 +75,13 @@ impl TryFrom<String> for Threshold {
 pub enum ThresholdError {
     /// It does not read `NAME>VALUE`.
     #[error(
-        "`{0}` is no threshold\nwrite a measure, `>`, `>=`, `<` or `<=`, and a number with its unit: `foot_skate_p95>1cm/s`"
+        "`{0}` is no threshold\n  hint: write a measure, `>`, `>=`, `<` or `<=`, and a number with its unit: `foot_skate_p95>1cm/s`"
     )]
     Shape(String),
     /// There is no such measure.
-    #[error("there is no measure `{name}`, the nearest are {near}\nlist all with `posemill measure --help`")]
+    #[error(
+        "there is no measure `{name}`, the nearest are {near}\n  hint: list all with `posemill measure --help`"
+    )]
     Name {
         /// The word.
         name: String,
@@ -87,7 +89,7 @@ pub enum ThresholdError {
         near: String,
     },
     /// What follows the sign is no number.
-    #[error("`{text}` has no number behind `{sign}`\nwrite one: {examples}")]
+    #[error("`{text}` has no number behind `{sign}`\n  hint: write one: {examples}")]
     Value {
         /// The line.
         text: String,
@@ -97,7 +99,7 @@ pub enum ThresholdError {
         examples: String,
     },
     /// The number has no unit, and could be meant in several.
-    #[error("`{text}` has no unit\nwrite one: {examples}")]
+    #[error("`{text}` has no unit\n  hint: write one: {examples}")]
     NoUnit {
         /// The line.
         text: String,
@@ -105,7 +107,7 @@ pub enum ThresholdError {
         examples: String,
     },
     /// The measure is not measured in that.
-    #[error("`{text}` has a unit that `{name}` is not measured in\nwrite {examples}")]
+    #[error("`{text}` has a unit that `{name}` is not measured in\n  hint: write {examples}")]
     Unit {
         /// The line.
         text: String,
@@ -126,7 +128,10 @@ impl fmt::Display for ThresholdErrors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [one] = self.0.as_slice() else {
             write!(f, "{} thresholds cannot be read", self.0.len())?;
-            return self.0.iter().try_for_each(|e| write!(f, "\n{}", e.to_string().replace('\n', ": ")));
+            return self
+                .0
+                .iter()
+                .try_for_each(|e| write!(f, "\n{}", e.to_string().replace("\n  hint: ", ": ")));
         };
         one.fmt(f)
     }
@@ -217,21 +222,24 @@ mod tests {
     #[test]
     fn what_is_no_threshold_says_why() {
         let said = |text: &str| text.parse::<Threshold>().unwrap_err().to_string();
-        assert!(said("foot_skate").starts_with("`foot_skate` is no threshold\nwrite a measure"));
+        assert!(said("foot_skate").starts_with("`foot_skate` is no threshold\n  hint: write a measure"));
         assert!(said(">1").starts_with("`>1` is no threshold"));
         assert_eq!(
             said("foot_skat>1cm/s"),
-            "there is no measure `foot_skat`, the nearest are `foot_skate`, `foot_skate_p95`, `foot_skate_max`\n\
+            "there is no measure `foot_skat`, the nearest are `foot_skate`, `foot_skate_p95`, `foot_skate_max`\n  hint: \
              list all with `posemill measure --help`"
         );
-        assert_eq!(said("jerk>fast"), "`jerk>fast` has no number behind `>`\nwrite one: `jerk>1m/s^3`");
+        assert_eq!(
+            said("jerk>fast"),
+            "`jerk>fast` has no number behind `>`\n  hint: write one: `jerk>1m/s^3`"
+        );
         assert_eq!(
             said("foot_skate>=1"),
-            "`foot_skate>=1` has no unit\nwrite one: `foot_skate>=1cm/s`, `foot_skate>=1m/s`, `foot_skate>=1mm/s`"
+            "`foot_skate>=1` has no unit\n  hint: write one: `foot_skate>=1cm/s`, `foot_skate>=1m/s`, `foot_skate>=1mm/s`"
         );
         assert_eq!(
             said("penetration_max>1deg"),
-            "`penetration_max>1deg` has a unit that `penetration_max` is not measured in\n\
+            "`penetration_max>1deg` has a unit that `penetration_max` is not measured in\n  hint: \
              write `penetration_max>1cm`, `penetration_max>1m`, `penetration_max>1mm`"
         );
         let all = Threshold::all(&["jerk>1", "jerk_ratio>2", "jerky>2"]).unwrap_err().to_string();

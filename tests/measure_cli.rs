@@ -67,6 +67,30 @@ fn a_result_is_measured_beside_the_direct_transfer_of_its_source() {
 }
 
 #[test]
+fn a_part_of_a_result_is_judged_as_a_part() {
+    let studio = studio();
+    let cut = ["--set", "stage.trim.end_frame=2", "-o", "part.glb"];
+    let made = posemill(&studio, &[&["retarget", "walk.bvh", "--onto", "hero.glb"][..], &cut].concat());
+    assert_eq!(code(&made), 0, "{}", text(&made.stderr));
+    let said = |result: &str, json: &[&str]| {
+        let output = posemill(&studio, &[&["measure", result, "--source", "walk.bvh"][..], json].concat());
+        text(&output.stdout)
+    };
+    let whole: Value = serde_json::from_str(&said("hero_walk.glb", &["--json"])).unwrap();
+    let frames = &whole["results"][0]["frames"];
+    assert!(
+        whole["results"][0]["source_frames"].is_null()
+            && !said("hero_walk.glb", &[]).contains("frames are judged")
+    );
+    let part: Value = serde_json::from_str(&said("part.glb", &["--json"])).unwrap();
+    assert_eq!(&part["results"][0]["source_frames"], frames);
+    let own = &part["results"][0]["frames"];
+    let expected = format!("; {own} of the source's {frames} frames are judged");
+    let table = said("part.glb", &[]);
+    assert!(table.lines().any(|line| line.starts_with("verdict: ") && line.ends_with(&expected)), "{table}");
+}
+
+#[test]
 fn a_result_without_its_take_names_the_take() {
     let studio = studio();
     let said = |arguments: &[&str]| text(&posemill(&studio, arguments).stderr);

@@ -154,7 +154,7 @@ fn name_take(asset: &Asset, shown: &str, console: &Console) {
     let take = made.as_ref().and_then(|record| record.pointer("/inputs/0/name")?.as_str());
     if let Some(take) = take.filter(|_| !asset.character.meshes.is_empty()) {
         console.warning(format!(
-            "{shown} is measured without its take, by limits alone\nadd `--source` with {} for the verdict of the run",
+            "{shown} is measured without its take, by limits alone\n  hint: add `--source` with {} for the verdict of the run",
             one_line(take)
         ));
     }
@@ -196,20 +196,22 @@ fn of_file(
         let take = match source {
             Some(source) => Some(source.motion(take).ok_or_else(|| {
                 Failure::Argument(
-                    "the source holds no motion\nlist its content with `posemill inspect`".to_owned(),
+                    "the source holds no motion\n  hint: list its content with `posemill inspect`".to_owned(),
                 )
             })?),
             None => None,
         };
         let forces = forces_of(&motion, arguments, console);
+        let mut source_frames = None;
         let (from, made, hints) = match take {
             Some(take) => {
                 let source = ReferenceMotion::of(take, &motion)?;
                 let guessed = guessed_soles(&source, &motion, &shown, console);
                 let (own, theirs) = (motion.clip.frames(), source.frames());
                 if own.abs_diff(theirs) > 1 {
+                    source_frames = Some(theirs);
                     console.warning(format!(
-                        "{shown}: the result has {own} frames, the source {theirs} at its rate\nthey are compared from their starts"
+                        "{shown}: the result has {own} frames, the source {theirs} at its rate\n  hint: they are compared from their starts"
                     ));
                 }
                 let made = source.assess(&context, &motion);
@@ -227,6 +229,7 @@ fn of_file(
             file: name.clone(),
             clip: motion.clip.name.clone(),
             frames: motion.clip.frames(),
+            source_frames,
             sample_rate: motion.clip.sample_rate,
             contacts: from,
             verdict: verdict_of(&made.metrics),
@@ -242,7 +245,7 @@ fn guessed_soles(source: &ReferenceMotion, motion: &Motion, shown: &str, console
     let guessed = source.has_another_character() && motion.character.meshes.is_empty();
     if guessed {
         console.warning(format!(
-            "{shown} has no skin: soles are estimated from joints, so heights of feet are uncertain by centimetres\n\
+            "{shown} has no skin: soles are estimated from joints, so heights of feet are uncertain by centimetres\n  hint: \
              measure the result as glTF, VRM, FBX or USD for the verdict of the run"
         ));
     }

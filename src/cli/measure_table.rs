@@ -15,6 +15,9 @@ pub struct MeasuredClip {
     pub clip: String,
     /// Its frames.
     pub frames: usize,
+    /// The frames of the source at that rate, if it has another number: what both have is judged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source_frames: Option<usize>,
     /// Its frames per second.
     pub sample_rate: f64,
     /// Where the contact labels come from: `source` or `result`.
@@ -65,7 +68,13 @@ pub fn single(measured: &MeasuredClip, fails: &[&str]) -> String {
     let mut rows =
         vec![["measure", "value", "direct transfer", "take", "at most", ""].map(str::to_owned).to_vec()];
     let readings: Vec<Reading> = measured.metrics.iter().map(Reading::from).collect();
-    let verdict = Verdict::of(&readings).line(None);
+    let mut verdict = Verdict::of(&readings).line(None);
+    if let Some(frames) = measured.source_frames {
+        verdict += &match measured.frames {
+            own if own < frames => format!("; {own} of the source's {frames} frames are judged"),
+            own => format!("; {frames} of the result's {own} frames have a source"),
+        };
+    }
     let copies = measured.metrics.iter().any(|m| m.copy.is_some());
     for metric in &measured.metrics {
         let optional = |value: Option<f64>| value.map_or(String::new(), |v| shown(v, metric.unit));

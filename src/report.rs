@@ -35,6 +35,11 @@ pub fn io_reason(error: &std::io::Error) -> String {
     first + letters.as_str()
 }
 
+/// A message, and its hint if it has one: messages end with a line `  hint: what to do`.
+pub(crate) fn split_hint(message: &str) -> (&str, Option<&str>) {
+    message.split_once("\n  hint: ").map_or((message, None), |(fact, hint)| (fact, Some(hint)))
+}
+
 /// A confidence with four digits, as reports print it: more would be rounding errors.
 pub(crate) fn rounded(confidence: f64) -> f64 {
     (confidence * 1e4).round() / 1e4

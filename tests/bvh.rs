@@ -272,7 +272,7 @@ fn texts_without_a_certain_reading_are_refused_with_place_and_hint() {
         (String::from(" \r\n"), "the file is empty"),
         (
             String::from("glTF"),
-            "line 1, column 1: expected `HIERARCHY`, found `glTF`\ncheck that this is a BVH file",
+            "line 1, column 1: expected `HIERARCHY`, found `glTF`\n  hint: check that this is a BVH file",
         ),
         (
             three(ROOT, "1 2 3\n4 5\n6 7 8\n"),

@@ -184,7 +184,7 @@ const CASES: &[Case] = &[
         files: &[("a.bvh", TAKE), ("p.toml", "[input]\nmotion = \"a.bvh\"\n")],
         arguments: &["run", "p.toml", "--shard", "5"],
         exit: 2,
-        stderr: "error: invalid value '5' for '--shard <I/N>': `5` is no share of the takes\nwrite `1/4` to `4/4` for four machines\n\nFor more information, try '--help'.\n",
+        stderr: "error: invalid value '5' for '--shard <I/N>': `5` is no share of the takes\n  hint: write `1/4` to `4/4` for four machines\n\nFor more information, try '--help'.\n",
     },
     Case {
         files: &[("a.bvh", TAKE), ("p.toml", "[input]\nmotion = \"a.bvh\"\nmemory = true\n")],

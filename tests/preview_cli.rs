@@ -91,7 +91,7 @@ fn what_cannot_start_says_why_with_exit_code_2() {
         "error: `a.tga` is no preview\n  hint: end it with `.png`, `.jpg`, `.gif` or `.apng`",
     );
     says(&["-o", "a.png", "--size", "9"], "a picture of 9 x 9 pixels, allowed are 16 to 4096 a side");
-    says(&["-o", "a.gif", "--fps", "99"], "error: 99 frames per second, allowed is above 0 to 50");
+    says(&["-o", "a.gif", "--fps", "99"], "error: a frame rate of 99 Hz: allowed is above 0 to 50");
     says(&["-o", "a.gif", "--camera", "back"], "`back` is no view");
     says(&["-o", "a.gif", "--clip", "Run"], "there is no clip `Run`");
     assert!(!folder.path().join("a.gif").exists());

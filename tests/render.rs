@@ -190,7 +190,7 @@ fn what_cannot_be_drawn_is_an_error() {
         assert_eq!(error(&[&some], PreviewOptions { size, ..small() }), expected);
     }
     for fps in [0.0, -1.0, f64::NAN, f64::INFINITY, 51.0] {
-        let expected = format!("{fps} frames per second, allowed is above 0 to 50");
+        let expected = format!("a frame rate of {fps} Hz: allowed is above 0 to 50");
         assert_eq!(error(&[&some], PreviewOptions { fps, ..small() }), expected);
     }
     for frames in [0, 10_001] {
@@ -208,7 +208,7 @@ fn what_cannot_be_drawn_is_an_error() {
     assert_eq!("0x9".parse::<Size>().unwrap_err(), RenderError::Size { width: 0, height: 9 });
     assert_eq!(
         "wide".parse::<Size>().unwrap_err().to_string(),
-        "`wide` is no size\nwrite `480` or `640x360`"
+        "`wide` is no size\n  hint: write `480` or `640x360`"
     );
 }
 

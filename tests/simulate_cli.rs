@@ -197,7 +197,7 @@ fn what_cannot_start_says_why_and_where_and_leaves_the_old_file() {
         2,
         "error: `s.fbx` is no animation\n  hint: end it with `.glb`, `.gltf`, `.csv`",
     );
-    says(FALL, &["-o", "s.glb", "--fps", "0"], 2, "0 frames per second, allowed is above 0");
+    says(FALL, &["-o", "s.glb", "--fps", "0"], 2, "a frame rate of 0 Hz: allowed is above 0");
     // Started, but without a result.
     let away =
         FALL.replace("sphere = 0.1", "sphere = 0.1\nvelocity = [1e308, 1e308, 0.0]").replace("0.01", "1e3");

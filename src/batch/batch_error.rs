@@ -16,7 +16,7 @@ pub enum BatchError {
     Write(#[from] WriteError),
     /// Outcomes cannot be kept in a temporary file.
     #[error(
-        "the outcomes of the files cannot be kept in `{folder}`: {reason}\nset `TMPDIR` to a folder with free space",
+        "the outcomes of the files cannot be kept in `{folder}`: {reason}\n  hint: set `TMPDIR` to a folder with free space",
         folder = std::env::temp_dir().display()
     )]
     Spool {
@@ -27,11 +27,13 @@ pub enum BatchError {
     #[error("the threads cannot be started: {0}")]
     Threads(String),
     /// Limits are kept by worker processes, which make the pipeline from its specification.
-    #[error("limits of time and memory need the specification of the pipeline\nset `PlannedBatch::spec`")]
+    #[error(
+        "limits of time and memory need the specification of the pipeline\n  hint: set `PlannedBatch::spec`"
+    )]
     NoSpec,
     /// The system cannot limit the memory of a process.
     #[error(
-        "`--memory` works on Linux only\nlimit the memory for reading a file instead, on every system: `--set input.memory=2GB`"
+        "`--memory` works on Linux only\n  hint: limit the memory for reading a file instead, on every system: `--set input.memory=2GB`"
     )]
     NoMemoryLimit,
 }

@@ -38,13 +38,13 @@ fn given(what: &str, counts: BTreeMap<String, usize>, shown: &str) -> String {
         let suffixes: Vec<String> =
             FORMATS.iter().flat_map(|f| f.suffixes).map(|suffix| format!(".{suffix}")).collect();
         return format!(
-            "`{shown}` is {what}, without files of a format that is read\nname files: {}",
+            "`{shown}` is {what}, without files of a format that is read\n  hint: name files: {}",
             suffixes.join(", ")
         );
     }
     let globs: Vec<String> = counts.keys().map(|suffix| format!("'{shown}/**/*.{suffix}'")).collect();
     let counts: Vec<String> = counts.iter().map(|(suffix, n)| format!("{n} `.{suffix}`")).collect();
-    format!("`{shown}` is {what}, with {}\nwrite {}", counts.join(", "), globs.join(" "))
+    format!("`{shown}` is {what}, with {}\n  hint: write {}", counts.join(", "), globs.join(" "))
 }
 
 /// The number of files of each extension that is read, as written in their names.

@@ -67,7 +67,7 @@ pub struct ResultRow {
     pub input_blake3: String,
     /// The fingerprint of the pipeline.
     pub pipeline: String,
-    /// The number of frames of all clips; `None` if an earlier version made the output.
+    /// The number of frames of all clips; `None` if the record has none.
     pub frames: Option<u64>,
     /// Frames per second of the first clip.
     pub rate_hz: Option<f64>,
@@ -270,7 +270,7 @@ fn row(folder: &Path, record: &OutputRecord, clip: Option<usize>) -> ResultRow {
     }
     let sum = |key: &str| clips.iter().filter_map(|clip| clip.get(key)?.as_f64()).sum::<f64>();
     let known = !clips.is_empty();
-    // An earlier version recorded the worst of all clips only.
+    // Records without measures of each clip have the worst of all clips.
     let own = clip.and_then(|_| clips[0].get("metrics")?.as_array());
     let measures: Vec<Reading> = match own {
         Some(own) => own.iter().filter_map(Reading::of_json).collect(),

@@ -112,9 +112,9 @@ impl BatchRun<'_> {
             stop: self.stop,
         };
         let workers = self.workers();
-        let make = |job: &Job, record: bool| match workers.as_ref().filter(|w| w.wants(job, pipeline)) {
-            Some(workers) => workers.make(job, record),
-            None => pipeline::make(pipeline, job, record),
+        let make = |job: &Job, to_folder: bool| match workers.as_ref().filter(|w| w.wants(job, pipeline)) {
+            Some(workers) => workers.make(job, to_folder),
+            None => pipeline::make(pipeline, job, to_folder),
         };
         self.pool.install(|| run_all_with(&batch, &make, &ended));
         let (mut spool, fault) = spool.into_inner().unwrap_or_else(PoisonError::into_inner);

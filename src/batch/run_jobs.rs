@@ -48,7 +48,7 @@ pub struct Batch<'a> {
 /// Syncing a file to the disk is mostly waiting, so that the next takes are made meanwhile; a job ends when its files are
 /// on the disk.
 pub fn run_all(batch: &Batch<'_>, done: &(dyn Fn(usize, JobOutcome) + Sync)) {
-    run_all_with(batch, &|job, record| pipeline::make(batch.pipeline, job, record), done);
+    run_all_with(batch, &|job, to_folder| pipeline::make(batch.pipeline, job, to_folder), done);
 }
 
 /// Makes the outputs of one job, as [`pipeline::make`] does.

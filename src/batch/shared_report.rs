@@ -7,7 +7,7 @@ use super::outcome_spool::OutcomeSpool;
 use super::run_batches::PlannedBatch;
 use std::path::{Path, PathBuf};
 
-/// The folders above those of several batches of one pipeline with a report, each with the numbers of the batches.
+/// Parent folders that several batches of a pipeline with a report share, each with the indices of those batches.
 pub(super) fn shared_folders(batches: &[PlannedBatch<'_>]) -> Vec<(PathBuf, Vec<usize>)> {
     let mut found: Vec<(&Path, &str, Vec<usize>)> = Vec::new();
     for (number, batch) in batches.iter().enumerate().filter(|(_, batch)| batch.pipeline.report) {

@@ -42,7 +42,7 @@ pub enum TakesError {
     #[error("the list of takes `{0}` cannot be read: {1}")]
     List(String, String),
     /// An invalid share of the takes.
-    #[error("`{0}` is no share of the takes\nwrite `1/4` to `4/4` for four machines")]
+    #[error("`{0}` is no share of the takes\n  hint: write `1/4` to `4/4` for four machines")]
     Shard(String),
 }
 
@@ -111,7 +111,8 @@ fn of_pattern(
     walk.run(&mut |relative| found.push(&fixed.join(relative), relative.components().count()));
     if found.len() == before {
         walk.unseen.extend(tar_archive::compressed_hint(&fixed));
-        let unseen: String = walk.unseen.iter().map(|line| format!("\n{line}")).collect();
+        let unseen = walk.unseen.join("\n");
+        let unseen = if unseen.is_empty() { unseen } else { format!("\n  hint: {unseen}") };
         return Err(TakesError::NoMatch(one_line(pattern), seen(pattern), unseen));
     }
     Ok(walk.unseen)
@@ -233,7 +234,7 @@ mod tests {
         assert_eq!(error("x/*.bvh"), format!("no file matches `x/*.bvh`{seen}"));
         assert_eq!(error("x.bvh"), format!("the file `x.bvh` does not exist{seen}"));
         assert_eq!(error("/x/*.bvh"), "no file matches `/x/*.bvh`");
-        assert_eq!(error("t/"), "`t` is a folder, with 1 `.bvh`\nwrite 't/**/*.bvh'");
+        assert_eq!(error("t/"), "`t` is a folder, with 1 `.bvh`\n  hint: write 't/**/*.bvh'");
         assert!(error("t/***.bvh").starts_with("`t/***.bvh` is not a pattern: "));
     }
 

@@ -22,17 +22,17 @@ const MODE: u32 = 0o644;
 #[non_exhaustive]
 pub enum ShardsError {
     /// The folder has shards already, which another list may have made.
-    #[error("`{folder}` already holds `{1}`\nname a folder without shards", folder = .0.shown())]
+    #[error("`{folder}` already holds `{1}`\n  hint: name a folder without shards", folder = .0.shown())]
     NotEmpty(PathBuf, String),
     /// A file of a row cannot be read.
     #[error("`{file}` cannot be read: {1}", file = .0.shown())]
     Read(PathBuf, String),
     /// A file that was changed after the run.
-    #[error("`{}` is not as the run wrote it\nrun its pipeline again", .0.shown())]
+    #[error("`{}` is not as the run wrote it\n  hint: run its pipeline again", .0.shown())]
     Changed(PathBuf),
     /// Two outputs have one key.
     #[error(
-        "`{0}` and `{1}` would be the same sample, `{2}`\nleave one out with `--where`, or rename a take"
+        "`{0}` and `{1}` would be the same sample, `{2}`\n  hint: leave one out with `--where`, or rename a take"
     )]
     SameKey(String, String, String),
     /// A shard cannot be written.

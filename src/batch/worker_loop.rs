@@ -19,9 +19,9 @@ pub fn serve(mut lines: impl Iterator<Item = String>, out: &mut impl Write) -> i
     WorkerReply::Ready(pipeline.fingerprint.clone()).write(out)?;
     for line in lines {
         let request: JobRequest = serde_json::from_str(&line)?;
-        let record = request.record;
+        let to_folder = request.to_folder;
         let job = request.job();
-        let reply = match isolated(|| make(&pipeline, &job, record)) {
+        let reply = match isolated(|| make(&pipeline, &job, to_folder)) {
             Ok(outputs) => WorkerReply::Made(outputs),
             Err(error) => WorkerReply::Failed(error.to_string()),
         };

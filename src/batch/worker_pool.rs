@@ -74,14 +74,14 @@ impl<'a> WorkerPool<'a> {
     }
 
     /// Makes the outputs of one job, as [`crate::pipeline::make`] does.
-    pub(super) fn make(&self, job: &Job, record: bool) -> Result<JobOutputs, RunError> {
+    pub(super) fn make(&self, job: &Job, to_folder: bool) -> Result<JobOutputs, RunError> {
         let lost = |reason: String| {
             let repro = self.repro.map(|repro| repro.line(job, self.limits));
             RunError::Lost { reason, repro }
         };
         let used = self.idle().pop();
         if let Some(worker) = used {
-            match self.ask(worker, job, record) {
+            match self.ask(worker, job, to_folder) {
                 // An earlier job may be the cause: try once more in a new process.
                 Err(NoReply::Ended(_)) => {}
                 Err(NoReply::TookLong(reason)) => return Err(lost(reason)),
@@ -89,7 +89,7 @@ impl<'a> WorkerPool<'a> {
             }
         }
         let worker = self.start()?;
-        match self.ask(worker, job, record) {
+        match self.ask(worker, job, to_folder) {
             Err(NoReply::Ended(reason) | NoReply::TookLong(reason)) => Err(lost(reason)),
             Ok(result) => result,
         }
@@ -113,7 +113,7 @@ impl<'a> WorkerPool<'a> {
         &self,
         mut worker: WorkerProcess,
         job: &Job,
-        record: bool,
+        to_folder: bool,
     ) -> Result<Result<JobOutputs, RunError>, NoReply> {
         if !worker.ready {
             match worker.reply(self.limits)? {
@@ -122,7 +122,7 @@ impl<'a> WorkerPool<'a> {
                 _ => return Ok(Err(RunError::Changed)),
             }
         }
-        let _ = worker.send(&JobRequest::new(job, record));
+        let _ = worker.send(&JobRequest::new(job, to_folder));
         let result = match worker.reply(self.limits)? {
             WorkerReply::Made(outputs) => Ok(outputs),
             WorkerReply::Failed(message) => Err(RunError::Reported(message)),

@@ -13,14 +13,14 @@ pub(super) struct JobRequest {
     takes: Vec<(OsString, OsString)>,
     outputs: Vec<(OutputFormat, OsString)>,
     /// As in [`crate::pipeline::make`].
-    pub record: bool,
+    pub to_folder: bool,
 }
 
 impl JobRequest {
-    pub(super) fn new(job: &Job, record: bool) -> Self {
+    pub(super) fn new(job: &Job, to_folder: bool) -> Self {
         let takes = job.takes.iter().map(|t| (t.path.clone().into(), t.relative.clone().into())).collect();
         let outputs = job.outputs.iter().map(|(format, path)| (*format, path.clone().into())).collect();
-        Self { takes, outputs, record }
+        Self { takes, outputs, to_folder }
     }
 
     // The side of the worker, which is the program.

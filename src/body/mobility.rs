@@ -10,7 +10,6 @@
 //! inside.
 
 use crate::model::{Finger, Mobility, Rig, Role};
-use std::fmt;
 
 /// Extension and flexion, adduction and abduction, twist in both directions, in degrees.
 fn degrees(extension: f64, flexion: f64, adduction: f64, abduction: f64, twist: f64) -> Mobility {
@@ -170,17 +169,10 @@ pub enum MobilityError {
 }
 
 /// An override of the mobility of one role.
-#[derive(Clone, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct MobilityOverride {
     role: Role,
     angles: Vec<(AngleTerm, f64)>,
-}
-
-/// Under the name of earlier versions: fingerprints of runs contain this text.
-impl fmt::Debug for MobilityOverride {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ToldMobility").field("role", &self.role).field("angles", &self.angles).finish()
-    }
 }
 
 impl MobilityOverride {

@@ -46,7 +46,7 @@ pub fn run(arguments: &CalibrateArguments, console: &Console) -> Result<Exit, Fa
     let extension = arguments.output.extension().unwrap_or_default().to_string_lossy();
     let format = Format::of(&extension).filter(|f| ["bvh", "glb"].contains(&f.name)).ok_or_else(|| {
         Failure::Argument(format!(
-            "`{}` has no extension of a pose file\nwrite `.bvh` for BVH takes, `.glb` for glTF takes",
+            "`{}` has no extension of a pose file\n  hint: write `.bvh` for BVH takes, `.glb` for glTF takes",
             arguments.output.shown()
         ))
     })?;
@@ -62,7 +62,7 @@ pub fn run(arguments: &CalibrateArguments, console: &Console) -> Result<Exit, Fa
             && tree(&known.character) != tree(&asset.character)
         {
             return Err(Failure::Argument(format!(
-                "`{}` and `{}` have different joints\ncalibrate takes of one skeleton at a time",
+                "`{}` and `{}` have different joints\n  hint: calibrate takes of one skeleton at a time",
                 first.shown(),
                 take.path.shown()
             )));
@@ -79,7 +79,7 @@ pub fn run(arguments: &CalibrateArguments, console: &Console) -> Result<Exit, Fa
     let rig = &first.character.rig;
     let Some(estimate) = rest_from_motion(rig, &clips, Some(Vec3::y())) else {
         return Err(Failure::Argument(format!(
-            "`{}` shows no body in motion: hips, both thighs and something above them are needed\n\
+            "`{}` shows no body in motion: hips, both thighs and something above them are needed\n  hint: \
              list the detected roles with `posemill inspect`",
             path.shown()
         )));
@@ -88,7 +88,7 @@ pub fn run(arguments: &CalibrateArguments, console: &Console) -> Result<Exit, Fa
     let bvh = format.name == "bvh";
     if first.character.document.is_some() == bvh {
         return Err(Failure::Argument(format!(
-            "`{}` is no pose file for `{}`: the joint axes of the formats differ\nwrite `{}`",
+            "`{}` is no pose file for `{}`: the joint axes of the formats differ\n  hint: write `{}`",
             arguments.output.shown(),
             path.shown(),
             arguments.output.with_extension(if bvh { "glb" } else { "bvh" }).shown()
@@ -157,7 +157,7 @@ fn compare_takes(assets: &[(PathBuf, Asset)], of_all: &Estimate, console: &Conso
             && own.contradicted_by(&first.pose).len().min(first.contradicted_by(&own.pose).len()) >= 2
         {
             return Err(Failure::Argument(format!(
-                "`{}` has other joint axes than the takes before it\ncalibrate takes of one export at a time",
+                "`{}` has other joint axes than the takes before it\n  hint: calibrate takes of one export at a time",
                 path.shown()
             )));
         }

@@ -27,7 +27,9 @@ fn installed(shell: Shell) -> Result<PathBuf, Failure> {
     let folder = |variable: &str, below: &str| {
         let set = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
         set(variable).or_else(|| Some(set("HOME")?.join(below))).ok_or_else(|| {
-            Failure::Argument(format!("neither `{variable}` nor `HOME` names a folder\nset one of them"))
+            Failure::Argument(format!(
+                "neither `{variable}` nor `HOME` names a folder\n  hint: set one of them"
+            ))
         })
     };
     match shell {
@@ -37,7 +39,7 @@ fn installed(shell: Shell) -> Result<PathBuf, Failure> {
         Shell::Zsh => Ok(folder("XDG_DATA_HOME", ".local/share")?.join("zsh/site-functions/_posemill")),
         Shell::Fish => Ok(folder("XDG_CONFIG_HOME", ".config")?.join("fish/completions/posemill.fish")),
         other => Err(Failure::Argument(format!(
-            "`{other}` has no folder for completions\nwrite them to a file that it reads when it starts: `posemill completions {other}`"
+            "`{other}` has no folder for completions\n  hint: write them to a file that it reads when it starts: `posemill completions {other}`"
         ))),
     }
 }
@@ -98,7 +100,7 @@ pub fn man(arguments: &ManArguments, console: &Console, mut program: clap::Comma
                 let known = listed(names.iter().copied());
                 let near = nearest(name, names.into_iter());
                 let near = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-                let message = format!("there is no command `{name}`{near}\ncommands are {known}");
+                let message = format!("there is no command `{name}`{near}\n  hint: commands are {known}");
                 return Err(Failure::Argument(message));
             }
         },

@@ -116,16 +116,10 @@ impl Console {
         let first = lines.next().unwrap_or_default();
         let label = if self.colors { format!("\x1b[1;{color}m{label}\x1b[0m") } else { label.to_owned() };
         let mut text = format!("{label}: {first}");
-        // Lines after the first are hints, with or without the prefix. Lines after one with the prefix belong to it, such as
-        // a line to be copied into a file.
-        let mut prefixed = false;
+        // Other lines belong to the one before, such as a line to be copied into a file.
         for line in lines.map(str::trim_start) {
-            text += &match (line.strip_prefix("hint: "), prefixed) {
-                (Some(hint), _) => format!("\n  hint: {hint}"),
-                (None, true) => format!("\n    {line}"),
-                (None, false) => format!("\n  hint: {line}"),
-            };
-            prefixed |= line.starts_with("hint: ");
+            let indent = if line.starts_with("hint: ") { "  " } else { "    " };
+            text += &format!("\n{indent}{line}");
         }
         self.line(&text);
     }

@@ -100,7 +100,7 @@ impl Counters {
             let format = if extension == "bvh" { "bvh" } else { "glb" };
             let all = folder.join("*").with_extension(extension);
             format!(
-                "the rest pose of {takes} takes was estimated from each alone\nhint: if they have one skeleton, use one pose for all: \
+                "the rest pose of {takes} takes was estimated from each alone\n  hint: if they have one skeleton, use one pose for all: \
                  `posemill calibrate '{}' -o {named}.pose.{format}`, then `--set input.calibration.file={named}.pose.{format}`",
                 all.display()
             )
@@ -145,10 +145,10 @@ fn line(outcome: &JobOutcome, warning: &Value) -> String {
     let fix = match text("mend") {
         none if none.is_empty() => none,
         lines if lines.starts_with("[[pair]]") => {
-            format!("\nhint: add to the map that `posemill map` writes:\n{lines}")
+            format!("\n  hint: add to the map that `posemill map` writes:\n{lines}")
         }
         lines => {
-            format!("\nhint: write into a joint map, above its pairs, and pass it with `--map`:\n{lines}")
+            format!("\n  hint: write into a joint map, above its pairs, and pass it with `--map`:\n{lines}")
         }
     };
     format!("{of}: {message}{place}{times}{fix}")
@@ -233,7 +233,7 @@ mod tests {
         assert_eq!(
             told,
             [
-                "the rest pose of 2 takes was estimated from each alone\nhint: if they have one skeleton, use one pose for all: \
+                "the rest pose of 2 takes was estimated from each alone\n  hint: if they have one skeleton, use one pose for all: \
                  `posemill calibrate 'lab/*.bvh' -o lab.pose.bvh`, then `--set input.calibration.file=lab.pose.bvh`"
             ]
         );

@@ -86,14 +86,14 @@ fn plan(
     let destination = match (folder, takes.len() > 1 && !request.merge) {
         (true, _) if request.merge => {
             let message = format!(
-                "`--merge` makes one file, `{output}` is a folder\nname a file: `{}`",
+                "`--merge` makes one file, `{output}` is a folder\n  hint: name a file: `{}`",
                 path.join("takes.glb").shown()
             );
             return Err(Failure::Argument(message));
         }
         (false, true) if names_file => {
             return Err(Failure::Argument(format!(
-                "{} takes cannot all go to the file `{output}`\n\
+                "{} takes cannot all go to the file `{output}`\n  hint: \
                  end it with `/` for a folder, or pass `--merge` to `posemill retarget` for one file with all takes",
                 takes.len()
             )));
@@ -106,7 +106,7 @@ fn plan(
         && OutputFormat::of_extension(&extension).is_some_and(|f| f != format)
     {
         return Err(Failure::Argument(format!(
-            "`--format {}` and the file `{output}` disagree\nleave one of them out",
+            "`--format {}` and the file `{output}` disagree\n  hint: leave one of them out",
             format.extension()
         )));
     }
@@ -127,10 +127,10 @@ fn refuse_replaced(sets: &[String], destination: &Destination) -> Result<(), Fai
     let set = |key: &str| sets.iter().any(|set| set.split('=').next().is_some_and(|name| name.trim() == key));
     let message = match destination {
         _ if set("output.dir") => {
-            "`--set output.dir` does nothing: `-o` names the output\nleave one of them out"
+            "`--set output.dir` does nothing: `-o` names the output\n  hint: leave one of them out"
         }
         Destination::File(_) if set("output.formats") => {
-            "`--set output.formats` does nothing: the extension of the output file is its format\n\
+            "`--set output.formats` does nothing: the extension of the output file is its format\n  hint: \
              end `-o` with `/` for a folder with several formats"
         }
         _ => return Ok(()),

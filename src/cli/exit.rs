@@ -48,7 +48,7 @@ pub enum Failure {
         error: ImportError,
     },
     /// A file without a clip, where one is needed.
-    #[error("`{0}` holds no motion\nlist its content with `posemill inspect`")]
+    #[error("`{0}` holds no motion\n  hint: list its content with `posemill inspect`")]
     NoMotion(String),
     /// An output file.
     #[error(transparent)]

@@ -57,7 +57,7 @@ pub fn run(arguments: &InspectArguments, console: &Console) -> Result<Exit, Fail
         (Some(path), [file]) => Some((path, picture_format(path, file)?)),
         (Some(path), _) => {
             let message = format!(
-                "`{}` is a picture of one file, {} are named\nname one file",
+                "`{}` is a picture of one file, {} are named\n  hint: name one file",
                 path.shown(),
                 files.len()
             );
@@ -146,7 +146,10 @@ fn picture_format(path: &Path, input: &Path) -> Result<Format, Failure> {
     not_an_input(path, std::iter::once(input))?;
     let extension = path.extension().unwrap_or_default().to_string_lossy();
     extension.parse().ok().filter(|f| [Format::Png, Format::Jpeg].contains(f)).ok_or_else(|| {
-        Failure::Argument(format!("`{}` is no picture of roles\nend it with `.png` or `.jpg`", path.shown()))
+        Failure::Argument(format!(
+            "`{}` is no picture of roles\n  hint: end it with `.png` or `.jpg`",
+            path.shown()
+        ))
     })
 }
 

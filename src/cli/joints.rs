@@ -138,7 +138,7 @@ fn frames(words: &[String], count: usize) -> Result<Vec<usize>, Failure> {
                 0 => "the clip has no frames".to_owned(),
                 n => format!("frames are 0 to {}, or `last`", n - 1),
             };
-            Failure::Argument(format!("there is no frame `{word}`\n{has}"))
+            Failure::Argument(format!("there is no frame `{word}`\n  hint: {has}"))
         })
     };
     if words.is_empty() { Ok((0..count).collect()) } else { words.iter().map(frame).collect() }

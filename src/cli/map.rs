@@ -122,9 +122,9 @@ fn document(draft: &MapDraft, source: &Character, target: &Character) -> Value {
 fn with_lines(gap: &Gap, arguments: &MapArguments) -> String {
     match (&gap.fix, &arguments.output) {
         (None, _) => gap.message.clone(),
-        (Some(fix), None) => format!("{}\nhint: remove the # of this line\n{fix}", gap.message),
+        (Some(fix), None) => format!("{}\n  hint: remove the # of this line\n{fix}", gap.message),
         (Some(fix), Some(path)) => {
-            format!("{}\nhint: remove the # of this line of `{}`\n{fix}", gap.message, path.shown())
+            format!("{}\n  hint: remove the # of this line of `{}`\n{fix}", gap.message, path.shown())
         }
     }
 }
@@ -150,7 +150,7 @@ fn to_do(refused: &MapError, draft: &MapDraft, arguments: &MapArguments) -> Stri
             draft.map.pairs.len()
         ),
     };
-    format!("{}\nhint: {hint}", refused.sentence())
+    format!("{}\n  hint: {hint}", refused.sentence())
 }
 
 fn guess_swapped(take: &Asset, onto: &Asset, arguments: &MapArguments) -> Option<String> {
@@ -158,8 +158,8 @@ fn guess_swapped(take: &Asset, onto: &Asset, arguments: &MapArguments) -> Option
     // The take has a skin, and the character's file has motion and no skin.
     (is_skinned(take) && is_bare_take(onto)).then(|| {
         format!(
-            "`{motion}` has a skin and `{character}` has none: are take and character swapped?\n\
-             hint: try `posemill map {character} {motion}`"
+            "`{motion}` has a skin and `{character}` has none: are take and character swapped?\n  hint: \
+             try `posemill map {character} {motion}`"
         )
     })
 }

@@ -29,7 +29,7 @@ impl Pipe {
         reports: bool,
     ) -> Result<Self, Failure> {
         if output == "-" && reports {
-            let message = "`-o -` prints the file, `--json` and `--dry-run` print the results\n\
+            let message = "`-o -` prints the file, `--json` and `--dry-run` print the results\n  hint: \
                            leave one of them out";
             return Err(Failure::Argument(message.to_owned()));
         }
@@ -52,12 +52,12 @@ impl Pipe {
         if output == "-" {
             let Some(format) = format else {
                 return Err(Failure::Argument(
-                    "the format of standard output is unknown\nname it: `--format glb`".to_owned(),
+                    "the format of standard output is unknown\n  hint: name it: `--format glb`".to_owned(),
                 ));
             };
             if std::io::stdout().is_terminal() {
                 return Err(Failure::Argument(
-                    "a file would be printed on the terminal\nsend it on: `-o - | ...`, or name a file"
+                    "a file would be printed on the terminal\n  hint: send it on: `-o - | ...`, or name a file"
                         .to_owned(),
                 ));
             }

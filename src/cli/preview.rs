@@ -60,7 +60,9 @@ pub fn run(arguments: &PreviewArguments, console: &Console) -> Result<Exit, Fail
     let extension = arguments.output.extension().unwrap_or_default().to_string_lossy();
     let format: Format = extension.parse().map_err(|_| {
         let out = arguments.output.shown();
-        Failure::Argument(format!("`{out}` is no preview\nend it with `.png`, `.jpg`, `.gif` or `.apng`"))
+        Failure::Argument(format!(
+            "`{out}` is no preview\n  hint: end it with `.png`, `.jpg`, `.gif` or `.apng`"
+        ))
     })?;
     let mut motions = Vec::new();
     for file in &arguments.files {

@@ -59,7 +59,8 @@ pub fn run(arguments: &RetargetArguments, console: &Console) -> Result<Exit, Fai
     sets.extend(arguments.format.and_then(FormatName::set));
     if let Some(map) = &arguments.map {
         if !map.exists() {
-            let message = format!("the file `{}` does not exist\nwrite one with `posemill map`", map.shown());
+            let message =
+                format!("the file `{}` does not exist\n  hint: write one with `posemill map`", map.shown());
             return Err(Failure::Argument(message));
         }
         sets.push(format!("stage.retarget.map={}", toml::Value::String(map.display().to_string())));

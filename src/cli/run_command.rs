@@ -73,7 +73,7 @@ pub fn run(arguments: &RunArguments, console: &Console) -> Result<Exit, Failure>
             if let Some(other) = owners.insert(output.clone(), &run.pipeline.name) {
                 let (name, output) = (&run.pipeline.name, output.shown());
                 return Err(Failure::Argument(format!(
-                    "`{other}` and `{name}` would both write `{output}`\ngive them different folders"
+                    "`{other}` and `{name}` would both write `{output}`\n  hint: give them different folders"
                 )));
             }
         }
@@ -94,7 +94,7 @@ fn warn_of_left_over(run: &PlannedRun, console: &Console) {
         n => format!("{n} outputs of earlier runs have"),
     };
     console.warning(format!(
-        "{}: {outputs} no take any more (`{}`): tables and training shards still have {}\ndelete the files if the takes were deleted: the next run that writes results forgets them",
+        "{}: {outputs} no take any more (`{}`): tables and training shards still have {}\n  hint: delete the files if the takes were deleted: the next run that writes results forgets them",
         folder.shown(),
         one_line(first),
         if left.len() == 1 { "it" } else { "them" },
@@ -105,7 +105,7 @@ fn warn_of_left_over(run: &PlannedRun, console: &Console) {
 pub fn plan(path: &Path, arguments: &RunArguments, console: &Console) -> Result<Vec<PlannedRun>, Failure> {
     let name = path.shown();
     if path.extension().is_none_or(|suffix| suffix != "toml") && import::format_name(path).is_ok() {
-        let message = format!("`{name}` is not a pipeline (TOML)\ndid you mean `posemill retarget`?");
+        let message = format!("`{name}` is not a pipeline (TOML)\n  hint: did you mean `posemill retarget`?");
         return Err(Failure::Argument(message));
     }
     let text = read_text(path).map_err(|e| PlanError::File { path: name.clone(), reason: io_reason(&e) })?;
@@ -126,7 +126,7 @@ pub fn plan(path: &Path, arguments: &RunArguments, console: &Console) -> Result<
     }
     if !every_page && config.output.report && !config.says_report {
         console.note(format!(
-            "{name}: no report and no pages for more than {MOST_REPORTED} takes\nhint: `report = true` in [output] asks for them"
+            "{name}: no report and no pages for more than {MOST_REPORTED} takes\n  hint: `report = true` in [output] asks for them"
         ));
         sets.push("output.report=false".to_owned());
         config.output.report = false;
@@ -204,7 +204,7 @@ fn takes(
     }
     if config.input.motion.is_empty() {
         return Err(Failure::Argument(format!(
-            "{name}: [input] names no motion\nwrite `motion = [\"takes/**/*.bvh\"]` or pass `--input`"
+            "{name}: [input] names no motion\n  hint: write `motion = [\"takes/**/*.bvh\"]` or pass `--input`"
         )));
     }
     Ok(config.takes(folder, output).map_err(PlanError::Config)?)

@@ -163,7 +163,7 @@ impl Results<'_> {
         let stopped = self.stopped();
         if stopped {
             console.note(
-                "stopped before the end\nhint: run the same command to continue with the remaining files",
+                "stopped before the end\n  hint: run the same command to continue with the remaining files",
             );
         }
         let writes = !arguments.dry_run && !arguments.verify;

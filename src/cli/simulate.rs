@@ -88,7 +88,7 @@ pub fn run(arguments: &SimulateArguments, console: &Console) -> Result<Exit, Fai
         Scene::parse_with(&text, integrator).map_err(|e| Failure::Scene(scene_error(&name, &text, &e)))?;
     if let Some(fps) = arguments.fps {
         if !(fps.is_finite() && fps > 0.0) {
-            return Err(Failure::Argument(format!("{fps} frames per second, allowed is above 0")));
+            return Err(Failure::Argument(format!("a frame rate of {fps} Hz: allowed is above 0")));
         }
         scene.output_rate = fps;
     }
@@ -160,8 +160,10 @@ fn outputs(arguments: &SimulateArguments) -> Result<Outputs, Failure> {
         "gltf" => Some((out.clone(), Format::GLTF)),
         "csv" => None,
         _ => {
-            let message =
-                format!("`{}` is no animation\nend it with `.glb`, `.gltf`, `.csv` or `/`", out.shown());
+            let message = format!(
+                "`{}` is no animation\n  hint: end it with `.glb`, `.gltf`, `.csv` or `/`",
+                out.shown()
+            );
             return Err(Failure::Argument(message));
         }
     };
@@ -206,7 +208,7 @@ fn follow_clips(scene: &mut Scene, path: &Path) -> Result<String, Failure> {
         let by_role = || rig.joint(target.joint.parse().ok()?);
         let Some(joint) = rig.skeleton().find(&target.joint).or_else(by_role) else {
             let message = format!(
-                "`{}` has no joint `{}`\n`posemill joints {}` lists them",
+                "`{}` has no joint `{}`\n  hint: `posemill joints {}` lists them",
                 file.shown(),
                 one_line(&target.joint),
                 file.shown()

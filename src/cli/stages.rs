@@ -39,7 +39,7 @@ pub fn run(arguments: &StagesArguments, console: &Console) -> Result<Exit, Failu
                     Some(near) => format!("did you mean `{near}`?"),
                     None => format!("stages are {}", listed(names())),
                 };
-                return Err(Failure::Argument(format!("there is no stage `{name}`\n{hint}")));
+                return Err(Failure::Argument(format!("there is no stage `{name}`\n  hint: {hint}")));
             }
         },
     }

@@ -19,7 +19,7 @@ const EXAMPLES: &str = "Examples:\n  \
 
 const CONDITIONS: &str = "\n\nConditions compare columns and measures with `<`, `<=`, `>`, `>=`, `==` and `!=`, joined by `and`, `or`, `not` \
     and brackets. Numbers have units: `2cm/s`, `1s`, `30Hz`, `5deg`, `50%`. Texts with spaces are quoted: `verdict == 'as recorded'`. \
-    A comparison with something that a row does not have is false. Columns: frames, rate, duration, took, warnings (their number), verdict, \
+    A comparison with something that a row does not have is unknown, and so is its opposite: the row is left out. Columns: frames, rate, duration, took, warnings (their number), verdict, \
     input, output, folder, pipeline, skeleton, input_blake3, output_blake3, duplicate_of (empty for the first take with its content).";
 
 /// Print the results of runs as one table, filtered, or the list of their takes
@@ -76,7 +76,7 @@ pub fn run(arguments: &TableArguments, console: &Console) -> Result<Exit, Failur
         let found = result_folders(run);
         if found.is_empty() {
             return Err(Failure::Argument(format!(
-                "`{}` holds no results of a run\nname a folder that `posemill run` wrote to",
+                "`{}` holds no results of a run\n  hint: name a folder that `posemill run` wrote to",
                 run.shown()
             )));
         }
@@ -139,7 +139,7 @@ pub fn run(arguments: &TableArguments, console: &Console) -> Result<Exit, Failur
     if unknown > 0 {
         let rows = if unknown == 1 { "row lacks" } else { "rows lack" };
         console.warning(format!(
-            "{unknown} {rows} a value that `--where` compares, and are left out\n\
+            "{unknown} {rows} a value that `--where` compares, and are left out\n  hint: \
              set `output.report = true` in the pipeline, so that takes are measured, and run it again"
         ));
     }
@@ -157,7 +157,7 @@ fn format(arguments: &TableArguments) -> Result<TableFormat, Failure> {
         (None, "csv") => Ok(TableFormat::Csv),
         (None, "jsonl") => Ok(TableFormat::Jsonl),
         (None, _) => Err(Failure::Argument(format!(
-            "`{}` has no extension of a table\nend it with `.jsonl` or `.csv`, or pass `--format`",
+            "`{}` has no extension of a table\n  hint: end it with `.jsonl` or `.csv`, or pass `--format`",
             path.shown()
         ))),
     }

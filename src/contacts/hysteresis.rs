@@ -1,7 +1,7 @@
 //! Labels contacts by two pairs of thresholds for height and speed.
 //!
-//! A contact is a time below the outer pair that comes below the inner pair; it lasts from the first to the last frame
-//! below the inner pair. So a contact that wavers stays one, and its ends are where the part really comes and goes.
+//! A contact begins below both inner thresholds and goes on until an outer one is exceeded; its last frame is the last one below
+//! the inner pair. So a contact that wavers stays one, and its ends are where the part really comes and goes.
 //! Units: metres, metres per second, frames.
 
 /// When a contact begins and ends.

@@ -48,7 +48,7 @@ impl Labels {
 #[non_exhaustive]
 pub enum TableError {
     /// A file without a line.
-    #[error("the table is empty\nname the columns in the first line: `frame,left_heel,left_ball`")]
+    #[error("the table is empty\n  hint: name the columns in the first line: `frame,left_heel,left_ball`")]
     Empty,
     /// The first column is another one.
     #[error("line 1, column 1: `{found}` instead of `frame`")]
@@ -58,7 +58,7 @@ pub enum TableError {
     },
     /// A column of no known name.
     #[error(
-        "line 1, column {column}: `{found}` is no part of the body\nname one of `left_heel`, `left_ball`, `left_hand`, `left_elbow`, `left_knee`, the same of the right, `pelvis` and `head`; each with `_height` behind it; and `ground`"
+        "line 1, column {column}: `{found}` is no part of the body\n  hint: name one of `left_heel`, `left_ball`, `left_hand`, `left_elbow`, `left_knee`, the same of the right, `pelvis` and `head`; each with `_height` behind it; and `ground`"
     )]
     Column {
         /// The column, from 1.

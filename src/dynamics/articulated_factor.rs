@@ -91,9 +91,7 @@ impl ArticulationSolver {
         match kind {
             ConstraintKind::Fixed => {}
             ConstraintKind::Ball => {
-                let mut h = a.rotational;
-                h = h.plus(&Symmetric3::diagonal(more));
-                let inverse = h.inverse();
+                let inverse = a.rotational.plus(&Symmetric3::diagonal(more)).inverse();
                 node.inverse = inverse;
                 let through = inverse.full() * a.coupling;
                 let taken = a.coupling.tr_mul(&through);

@@ -37,7 +37,7 @@ pub(super) fn left_out(texture: &Texture) -> &'static str {
     if texture.bytes.starts_with(KTX2) {
         "a KTX2 texture was left out: convert it to PNG (`ktx extract` of Khronos), or write GLB, which keeps it"
     } else {
-        "a texture that is not PNG, JPEG or WebP was omitted"
+        "a texture was left out: it is not PNG, JPEG or WebP, or cannot be decoded"
     }
 }
 
@@ -53,10 +53,8 @@ pub(super) fn grey_channel(texture: &Texture, channel: usize) -> Option<Vec<u8>>
 }
 
 fn decoded(texture: &Texture, format: ImageFormat) -> Option<image::DynamicImage> {
-    let mut reader = image::ImageReader::with_format(Cursor::new(&texture.bytes[..]), format);
-    // The default limits of the crate: at most half a GiB.
-    reader.limits(image::Limits::default());
-    reader.decode().ok()
+    // The crate has limits by default: at most half a GiB.
+    image::ImageReader::with_format(Cursor::new(&texture.bytes[..]), format).decode().ok()
 }
 
 fn png(image: &image::DynamicImage) -> Option<Vec<u8>> {

@@ -8,17 +8,17 @@
 pub enum GltfError {
     /// The file is a Git LFS pointer, a placeholder for the content.
     #[error(
-        "this is a Git LFS pointer, not the model\nhint: run `git lfs pull` in the repository of the file"
+        "this is a Git LFS pointer, not the model\n  hint: run `git lfs pull` in the repository of the file"
     )]
     LfsPointer,
     /// Neither a GLB nor JSON.
     #[error(
-        "byte 0: neither `glTF` nor a JSON object begins here\nhint: check that it is a glTF file, then copy or export it again"
+        "byte 0: neither `glTF` nor a JSON object begins here\n  hint: check that it is a glTF file, then copy or export it again"
     )]
     NotGltf,
     /// The file is shorter than stated in it.
     #[error(
-        "byte {offset}: the {what} needs {expected} bytes, the file has {found}\nhint: copy or export the file again: its end is missing"
+        "byte {offset}: the {what} needs {expected} bytes, the file has {found}\n  hint: copy or export the file again: its end is missing"
     )]
     Truncated {
         /// The offset of the part.
@@ -146,7 +146,7 @@ pub enum GltfError {
     },
     /// Data in a compression that this program does not decode.
     #[error(
-        "`{path}`: compressed with `{extension}`\nhint: decompress the file first, for example with `gltf-transform copy`"
+        "`{path}`: compressed with `{extension}`\n  hint: decompress the file first, for example with `gltf-transform copy`"
     )]
     Compressed {
         /// The JSON path of the buffer view.

@@ -142,7 +142,7 @@ impl LimbPose {
 pub struct FootDelta {
     /// Of the foot.
     pub foot: Quat,
-    /// Of the toes, the foot's own not included.
+    /// Of the toes, in full: that of the foot moves them about the ankle and does not rotate them.
     pub toes: Quat,
 }
 

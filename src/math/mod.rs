@@ -49,5 +49,10 @@ pub type RawQuat = nalgebra::Quaternion<f64>;
 /// A vector of length one.
 pub type UnitVec3 = nalgebra::Unit<Vec3>;
 
+/// The coordinates of a vector in single precision.
+pub(crate) fn single(v: &Vec3) -> [f32; 3] {
+    [v.x as f32, v.y as f32, v.z as f32]
+}
+
 #[cfg(test)]
 mod tests;

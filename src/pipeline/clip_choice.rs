@@ -21,9 +21,10 @@ pub fn find_clip(asset: &Asset, wanted: &str) -> Result<usize, String> {
     let hint = match (asset.clips.len(), nearest(wanted, names())) {
         (0, _) => "name another file: this one holds no motion".to_owned(),
         (_, Some(near)) => format!("did you mean `{}`?", one_line(near)),
+        (1, None) => format!("its clip is {}, or 0", clip_list(names())),
         (n, None) => format!("its clips are {}, or 0 to {}", clip_list(names()), n - 1),
     };
-    Err(format!("there is no clip `{}`\n{hint}", one_line(wanted)))
+    Err(format!("there is no clip `{}`\n  hint: {hint}", one_line(wanted)))
 }
 
 /// The names in backticks; of many only the first.

@@ -1,5 +1,6 @@
 //! Faults of a pipeline file, shown at their position in the text.
 
+use crate::report::split_hint;
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use std::fmt;
@@ -40,11 +41,10 @@ impl ConfigFault {
         Self { message: message.into(), place: None, inside: None, label: None, hint: None }
     }
 
-    /// The fault of an error whose lines after the first are its hint.
+    /// The fault of an error, whose message may have a hint.
     pub(crate) fn from_error(place: Option<(usize, Range<usize>)>, error: &str) -> Self {
-        let (message, hint) = error.split_once('\n').map_or((error, None), |(m, h)| (m, Some(h.trim())));
-        let hint = hint.map(|h| h.strip_prefix("hint: ").unwrap_or(h).to_owned());
-        Self { message: message.to_owned(), place, inside: None, label: None, hint }
+        let (message, hint) = split_hint(error);
+        Self { message: message.to_owned(), place, inside: None, label: None, hint: hint.map(str::to_owned) }
     }
 
     /// Adds short advice at the position.

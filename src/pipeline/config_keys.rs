@@ -2,6 +2,7 @@
 
 use super::config_error::ConfigFault;
 use super::split_stage;
+use crate::report::split_hint;
 use crate::stages::StageEntry;
 use crate::stages::written_keys::{KeyFault, WrittenKey, listed, nearest};
 use std::ops::Range;
@@ -288,10 +289,7 @@ impl<'i> SectionKeys<'i> {
                 _ => (key.source, key.written.value.span()),
             },
         };
-        let (message, hint) = match fault.message.split_once('\n') {
-            Some((message, hint)) => (message, Some(hint)),
-            None => (fault.message.as_str(), None),
-        };
+        let (message, hint) = split_hint(&fault.message);
         ConfigFault::at(source, span, format!("{label}: {message}")).label(fault.label).hint(hint)
     }
 }

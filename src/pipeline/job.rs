@@ -29,7 +29,7 @@ pub struct Job {
 /// Two takes would be written to one file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{other}` would go to `{output}` too, and neither does\n\
+    "`{other}` would go to `{output}` too, and neither does\n  hint: \
      give their common folder as a glob (`takes/**/*.bvh`), which keeps sub-folders, or rename one",
     other = other.shown(), output = output.shown()
 )]

@@ -28,14 +28,14 @@ pub enum PlanError {
         reason: String,
     },
     /// An output would replace an input of the run.
-    #[error("`{output}` is an input of this run\nname another output")]
+    #[error("`{output}` is an input of this run\n  hint: name another output")]
     OverInput {
         /// The file.
         output: String,
     },
     /// The extension of an output file is not that of a format.
     #[error(
-        "`{output}` has no extension of a format that can be written\nend it with {allowed}, or with `/` for a folder"
+        "`{output}` has no extension of a format that can be written\n  hint: end it with {allowed}, or with `/` for a folder"
     )]
     Extension {
         /// The file.

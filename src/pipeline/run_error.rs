@@ -18,11 +18,11 @@ pub enum RunError {
     #[error(transparent)]
     Import(#[from] ImportError),
     /// The file has a skeleton without motion.
-    #[error("the file holds no motion\nlist its content with `posemill inspect`")]
+    #[error("the file holds no motion\n  hint: list its content with `posemill inspect`")]
     NoClip,
     /// The take is a character, and the character is a take.
     #[error(
-        "the file holds a skin and no motion, `{character}` motion and no skin: take and character are swapped\n\
+        "the file holds a skin and no motion, `{character}` motion and no skin: take and character are swapped\n  hint: \
          try `posemill retarget {character} --onto {take}`"
     )]
     Swapped {
@@ -71,13 +71,13 @@ pub enum RunError {
     Plan(#[from] PlanError),
     /// A file next to the output belongs to another take of the run.
     #[error(
-        "`{path}` beside the output is a file of another take of this run\ngive the takes different names or folders",
+        "`{path}` beside the output is a file of another take of this run\n  hint: give the takes different names or folders",
         path = .0.shown()
     )]
     Claimed(PathBuf),
     /// A file next to the output belongs to an output of an earlier run.
     #[error(
-        "`{path}` beside the output belongs to `{of}` too, which would be invalid without it\n\
+        "`{path}` beside the output belongs to `{of}` too, which would be invalid without it\n  hint: \
          give this pipeline a folder of its own, or replace the file with `--force`",
         path = path.shown(), of = of.shown()
     )]
@@ -89,7 +89,7 @@ pub enum RunError {
     },
     /// Another pipeline has made the output.
     #[error(
-        "`{path}` was made by another pipeline, `{pipeline}`\n\
+        "`{path}` was made by another pipeline, `{pipeline}`\n  hint: \
          give this pipeline a folder of its own, or replace the file with `--force`",
         path = path.shown()
     )]
@@ -100,13 +100,13 @@ pub enum RunError {
         pipeline: String,
     },
     /// An output differs from the result of the pipeline.
-    #[error("`{path}` is not what this pipeline makes of the take\nreplace it with `--force`", path = .0.shown())]
+    #[error("`{path}` is not what this pipeline makes of the take\n  hint: replace it with `--force`", path = .0.shown())]
     Differs(PathBuf),
     /// An output does not exist.
-    #[error("`{path}` does not exist\nrun the same command without `--verify`", path = .0.shown())]
+    #[error("`{path}` does not exist\n  hint: run the same command without `--verify`", path = .0.shown())]
     Absent(PathBuf),
     /// An output would replace a file that this program did not write.
-    #[error("`{path}` was not written by posemill, or was changed since\nreplace it with `--force`", path = .0.shown())]
+    #[error("`{path}` was not written by posemill, or was changed since\n  hint: replace it with `--force`", path = .0.shown())]
     Foreign(PathBuf),
     /// The error that a worker process reported.
     #[error("{0}")]
@@ -123,10 +123,10 @@ pub enum RunError {
     #[error("the worker process cannot be started: {0}")]
     NoWorker(String),
     /// A worker process loaded another pipeline than the run.
-    #[error("the program, or a file that the pipeline names, changed during the run\nstart it again")]
+    #[error("the program, or a file that the pipeline names, changed during the run\n  hint: start it again")]
     Changed,
     /// A bug of the program.
-    #[error("internal error: {0}\nreport this error; the other files are not affected")]
+    #[error("internal error: {0}\n  hint: report this error; the other files are not affected")]
     Panic(String),
 }
 

@@ -44,27 +44,28 @@ impl JobOutputs {
     }
 }
 
-/// Makes the outputs of one job: reads the takes, applies every stage, encodes the results. `record` says that the outputs go
-/// to a folder with a manifest: if a format holds one clip per file, clips go to files of their own, named after them.
+/// Makes the outputs of one job: reads the takes, applies every stage, encodes the results. With
+/// `to_folder` the outputs go to a folder with a manifest: if a format holds one clip per file, clips go to files of their own,
+/// named after them.
 ///
 /// # Errors
 /// The first [`RunError`]: no output is made if a stage fails on any take.
-pub(crate) fn make(pipeline: &Pipeline, job: &Job, record: bool) -> Result<JobOutputs, RunError> {
-    make_with_report(pipeline, job, record).map(|(outputs, _)| outputs)
+pub(crate) fn make(pipeline: &Pipeline, job: &Job, to_folder: bool) -> Result<JobOutputs, RunError> {
+    make_with_report(pipeline, job, to_folder).map(|(outputs, _)| outputs)
 }
 
 /// As [`make`], with the whole report.
 pub(crate) fn make_with_report(
     pipeline: &Pipeline,
     job: &Job,
-    record: bool,
+    to_folder: bool,
 ) -> Result<(JobOutputs, Report), RunError> {
-    let mut run = JobRun::new(pipeline);
+    let mut run = JobRun::new(pipeline, to_folder);
     for take in &job.takes {
         run.take(take, job.takes.len())?;
     }
     pipeline.steps.begins(JobStep::Write);
-    let outputs = run.outputs(job, record)?;
+    let outputs = run.outputs(job)?;
     let rate = run.motions.first().map_or(1.0, |m| m.clip.sample_rate);
     let mut report = recorded_report(&mut run.report, rate);
     report["clips"] = run.motions.iter().map(clip_record).collect();
@@ -82,6 +83,8 @@ pub(crate) fn make_with_report(
 /// A job while it runs.
 struct JobRun<'a> {
     pipeline: &'a Pipeline,
+    /// Whether the outputs go to a folder with a manifest.
+    to_folder: bool,
     report: Report,
     sources: Vec<FileHash>,
     /// The results, and what the stages mark on each for its preview.
@@ -97,9 +100,10 @@ struct JobRun<'a> {
 }
 
 impl<'a> JobRun<'a> {
-    fn new(pipeline: &'a Pipeline) -> Self {
+    fn new(pipeline: &'a Pipeline, to_folder: bool) -> Self {
         Self {
             pipeline,
+            to_folder,
             report: Report { warnings: pipeline.warnings.clone(), ..Report::default() },
             sources: Vec::new(),
             motions: Vec::new(),
@@ -174,18 +178,18 @@ impl<'a> JobRun<'a> {
     }
 
     /// The files of every output.
-    fn outputs(&mut self, job: &Job, record: bool) -> Result<Vec<Vec<PendingFile>>, RunError> {
+    fn outputs(&mut self, job: &Job) -> Result<Vec<Vec<PendingFile>>, RunError> {
         let pipeline = self.pipeline;
         // A document that only changes its format is otherwise left as it is.
         let own = pipeline.stages.is_empty() && self.motions.iter().any(|m| m.character.document.is_some());
         let made_by = if own { String::new() } else { made_by(pipeline, &self.sources, &self.report) };
         let mut outputs = Vec::new();
         for (format, path) in &job.outputs {
-            outputs.push(self.encode(*format, path, record, &made_by)?);
+            outputs.push(self.encode(*format, path, &made_by)?);
         }
         // Preview, labels and page belong to the first output: all are up to date or stale together.
         if let (Some(files), Some((_, path))) = (outputs.first_mut(), job.outputs.first()) {
-            self.add_sidecars(job, path, record, files)?;
+            self.add_sidecars(job, path, files)?;
         }
         Ok(outputs)
     }
@@ -195,14 +199,13 @@ impl<'a> JobRun<'a> {
         &mut self,
         format: OutputFormat,
         path: &Path,
-        record: bool,
         made_by: &str,
     ) -> Result<Vec<PendingFile>, RunError> {
         let pipeline = self.pipeline;
         let unchanged = pipeline.stages.is_empty();
         let motions = &self.motions;
         let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let parts: Vec<(String, &[Motion])> = if record && !format.0.several && motions.len() > 1 {
+        let parts: Vec<(String, &[Motion])> = if self.to_folder && !format.0.several && motions.len() > 1 {
             clip_names(motions).iter().map(|name| format!("{stem}.{name}")).zip(motions.chunks(1)).collect()
         } else {
             vec![(stem, motions)]
@@ -215,7 +218,7 @@ impl<'a> JobRun<'a> {
                     || (unchanged && pipeline.clip.is_some()),
                 clips_inside: unchanged && pipeline.clip.is_none(),
                 // Takes that bring their own files keep them apart from each other; those of a character are shared.
-                files: if record && pipeline.character.is_none() {
+                files: if self.to_folder && pipeline.character.is_none() {
                     format!("{stem}.files")
                 } else {
                     String::new()
@@ -232,13 +235,7 @@ impl<'a> JobRun<'a> {
     }
 
     /// Adds the preview, the table of contact labels and the report page of the output at `path`.
-    fn add_sidecars(
-        &mut self,
-        job: &Job,
-        path: &Path,
-        record: bool,
-        files: &mut Vec<PendingFile>,
-    ) -> Result<(), RunError> {
+    fn add_sidecars(&mut self, job: &Job, path: &Path, files: &mut Vec<PendingFile>) -> Result<(), RunError> {
         let (pipeline, report) = (self.pipeline, &mut self.report);
         let marks = std::mem::take(&mut self.marks);
         files.extend(preview_output::picture(
@@ -261,7 +258,7 @@ impl<'a> JobRun<'a> {
                 (&self.originals, &self.unperformed),
                 &self.motions,
                 report,
-                record,
+                self.to_folder,
             ));
         }
         Ok(())

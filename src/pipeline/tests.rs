@@ -50,7 +50,10 @@ impl StageConfig for Hasten {
         if self.factor > 0.0 {
             return Ok(());
         }
-        Err(vec![StageError::key("factor", format!("`factor` is {}\nit must be above 0", self.factor))])
+        Err(vec![StageError::key(
+            "factor",
+            format!("`factor` is {}\n  hint: it must be above 0", self.factor),
+        )])
     }
 
     fn resolve(&self, _: &Setting) -> Result<Box<dyn Stage>, StageError> {

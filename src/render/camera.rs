@@ -4,7 +4,7 @@
 //! Space: model space in, pixels (right, down) and inverse depth out.
 
 use super::vector::{V3, dot, sub};
-use crate::math::Vec3;
+use crate::math::{Vec3, single};
 use std::fmt;
 use std::str::FromStr;
 
@@ -110,11 +110,6 @@ pub(super) struct Camera {
     pub(super) focal: f32,
     /// The middle of the picture in pixels.
     pub(super) middle: [f32; 2],
-}
-
-/// `f32` coordinates of a vector.
-pub(super) fn single(v: &Vec3) -> V3 {
-    [v.x as f32, v.y as f32, v.z as f32]
 }
 
 impl Camera {

@@ -7,7 +7,7 @@
 
 use super::robot_figure::{has_shapes, robot_parts};
 use super::texture::linear;
-use crate::math::{Transform, Vec3};
+use crate::math::{Transform, Vec3, single};
 use crate::model::{Binding, Finger, JointId, Mesh, ModelPose, Motion, Rig, Role, Side};
 
 /// Vertices around a part.
@@ -295,14 +295,13 @@ fn add_part(part: &FigurePart, (around, cap): (usize, usize), mesh: &mut Mesh) {
     let first = mesh.positions.len() as u32;
     let [r, g, b] = linear(part.color);
     let joint = u16::try_from(part.joint.index()).unwrap_or(u16::MAX);
-    let single = |v: Vec3| [v.x as f32, v.y as f32, v.z as f32];
     for &(at, radius, slope, level) in &profile {
         for k in 0..around {
             let (sin, cos) = libm::sincos(std::f64::consts::TAU * k as f64 / around as f64);
             let out = wide * (radius * cos) + deep * (radius * part.flat * sin);
             let normal = wide * (level * cos) + deep * (level * sin / part.flat) + axis * slope;
-            mesh.positions.push(single(part.from + axis * at + out));
-            mesh.normals.push(single(normal.normalize()));
+            mesh.positions.push(single(&(part.from + axis * at + out)));
+            mesh.normals.push(single(&normal.normalize()));
             mesh.colors.push([r, g, b, 1.0]);
             mesh.joints.push([joint, 0, 0, 0]);
             mesh.weights.push([1.0, 0.0, 0.0, 0.0]);

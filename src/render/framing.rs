@@ -5,9 +5,9 @@
 //! distance has a closed form. All figures share axes, offset and distance, so that they can be compared.
 
 use super::actor::{Actor, Posed};
-use super::camera::{Camera, CameraAxes, View, single, slopes};
+use super::camera::{Camera, CameraAxes, View, slopes};
 use super::ground::grid_for;
-use crate::math::Vec3;
+use crate::math::{Vec3, single};
 use crate::model::{ModelPose, Role, Side};
 
 /// Number of times at which figures are measured.

@@ -5,7 +5,7 @@
 use super::texture::linear;
 use super::vector::V3;
 use crate::body::CharacterBody;
-use crate::math::Vec3;
+use crate::math::{Vec3, single};
 use crate::model::{Mark, MarkKind, Motion};
 
 /// Linear colour of the path.
@@ -44,12 +44,8 @@ pub(super) struct Flat {
     pub(super) to: f64,
 }
 
-fn single(v: Vec3) -> V3 {
-    [v.x as f32, v.y as f32, v.z as f32]
-}
-
 fn quad(corners: [Vec3; 4], color: [u8; 3], from: f64, to: f64, flats: &mut Vec<Flat>) {
-    let [a, b, c, d] = corners.map(single);
+    let [a, b, c, d] = corners.map(|v| single(&v));
     for corners in [[a, b, c], [a, c, d]] {
         flats.push(Flat { corners, color: linear(color), from, to });
     }
@@ -97,7 +93,7 @@ pub(super) fn mark(mark: &Mark, ground: f64, size: f64, flats: &mut Vec<Flat>) {
             let axes = [Vec3::x(), Vec3::z(), -Vec3::x(), -Vec3::z()];
             for k in 0..4 {
                 for pole in [Vec3::y(), -Vec3::y()] {
-                    let corners = [axes[k], axes[(k + 1) % 4], pole].map(|v| single(mark.at + v * r));
+                    let corners = [axes[k], axes[(k + 1) % 4], pole].map(|v| single(&(mark.at + v * r)));
                     let shade = if pole.y > 0.0 { TARGET } else { TARGET.map(|c| c / 4 * 3) };
                     flats.push(Flat { corners, color: linear(shade), from, to });
                 }

@@ -177,21 +177,21 @@ pub enum RenderError {
         height: u32,
     },
     /// A text that is not a size.
-    #[error("`{found}` is no size\nwrite `480` or `640x360`")]
+    #[error("`{found}` is no size\n  hint: write `480` or `640x360`")]
     SizeText {
         /// The text.
         found: String,
     },
     /// All pictures together are too large.
     #[error(
-        "{pixels} pixels in one picture, allowed are {MAX_PIXELS}\nask for a smaller size or fewer frames"
+        "{pixels} pixels in one picture, allowed are {MAX_PIXELS}\n  hint: ask for a smaller size or fewer frames"
     )]
     Pixels {
         /// The number.
         pixels: u64,
     },
     /// A frame rate out of range.
-    #[error("{found} frames per second, allowed is above 0 to {MAX_FPS}")]
+    #[error("a frame rate of {found} Hz: allowed is above 0 to {MAX_FPS}")]
     Fps {
         /// The rate.
         found: f64,

@@ -4,7 +4,7 @@
 //! number that the legend explains; a joint without a role is grey.
 
 use super::actor::Actor;
-use super::camera::{Camera, View, single};
+use super::camera::{Camera, View};
 use super::framing::{Follow, Framing};
 use super::line::line;
 use super::options::{RenderError, Subject};
@@ -12,6 +12,7 @@ use super::picture::Picture;
 use super::sheet::{INK, PALE_INK};
 use super::studio::Studio;
 use super::text;
+use crate::math::single;
 use crate::model::{Character, Clip, Finger, JointId, Motion, Role, Side};
 use std::sync::Arc;
 

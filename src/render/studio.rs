@@ -3,7 +3,7 @@
 //! Every picture is drawn by one thread and depends only on its figure and time.
 
 use super::actor::{Actor, Posed};
-use super::camera::{Camera, single};
+use super::camera::Camera;
 use super::framing::{Follow, Framing};
 use super::ground::Ground;
 use super::line::line;
@@ -15,6 +15,7 @@ use super::shadow::Shadow;
 use super::text;
 use super::texture::encode;
 use super::vector::{V3, add, scale};
+use crate::math::single;
 use crate::model::ModelPose;
 
 /// sRGB colour of skeleton lines.

@@ -3,13 +3,13 @@
 mod figure;
 mod role_picture;
 
-use super::camera::{Camera, CameraAxes, View, single, slopes};
+use super::camera::{Camera, CameraAxes, View, slopes};
 use super::ground::{Ground, grid_for};
 use super::palette::{Palette, UNCHANGED};
 use super::picture::Picture;
 use super::raster::{NOTHING, Raster};
 use super::{marks, text, timing, vector};
-use crate::math::{Transform, Vec3, exp};
+use crate::math::{Transform, Vec3, exp, single};
 use crate::model::{Mark, MarkKind};
 use crate::perturbed::Noise;
 use crate::seeds::{below, for_seeds};

@@ -24,7 +24,7 @@ const MIRRORED: f64 = 0.3;
 const DOWN: f64 = 0.5;
 /// An arm is longer than this share of a leg: arms of the shortest that are known (OP3) have half, eyes and antennae a tenth.
 const ARM: f64 = 0.3;
-/// An arm that is alone is longer than this share of a leg: it has no second witness.
+/// An arm that is alone is longer than this share of a leg: no twin confirms it.
 const LONE_ARM: f64 = 0.5;
 /// The lines across legs and across arms have a greater cosine than this: 26 degrees.
 const PARALLEL: f64 = 0.9;

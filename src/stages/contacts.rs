@@ -88,7 +88,7 @@ impl ContactsConfig {
                 let known = known.map(|p| format!("`{p}`")).collect::<Vec<_>>().join(", ");
                 Err(StageError::key(
                     "parts",
-                    format!("`{name}` is not a part with contacts\nname one of {known}"),
+                    format!("`{name}` is not a part with contacts\n  hint: name one of {known}"),
                 ))
             }
             Ok(part) => Ok(part),

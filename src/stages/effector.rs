@@ -93,7 +93,10 @@ impl EffectorConfig {
             }
         };
         let joint = &self.joint;
-        need(!joint.is_empty(), "an effector has no `joint`\nname one: `joint = \"left_hand\"`".into());
+        need(
+            !joint.is_empty(),
+            "an effector has no `joint`\n  hint: name one: `joint = \"left_hand\"`".into(),
+        );
         let weight = self.weight.is_finite() && self.weight > 0.0;
         need(weight, format!("`weight` of effector `{joint}` is {}, allowed is above 0", self.weight));
         let blend = self.blend_s.is_finite() && self.blend_s >= 0.0;

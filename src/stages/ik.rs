@@ -312,7 +312,7 @@ impl IkStage {
                     ", or raise `chain` so that more joints help"
                 };
                 let text = format!(
-                    "`{name}` misses its target in {} of {} frames, by up to {most:.2} {unit}\nmove the target nearer{more}",
+                    "`{name}` misses its target in {} of {} frames, by up to {most:.2} {unit}\n  hint: move the target nearer{more}",
                     missed.len(),
                     outcomes.len()
                 );

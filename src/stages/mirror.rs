@@ -223,8 +223,8 @@ impl Stage for Mirror {
 mod tests {
     use super::super::tests::scenes::{run, walk, walker};
     use super::*;
-    use crate::math::{Transform, exp};
-    use crate::model::{Joint, Mesh, MorphTarget, Skeleton};
+    use crate::math::exp;
+    use crate::model::{Mesh, MorphTarget, Skeleton};
     use std::sync::Arc;
 
     #[test]

@@ -138,7 +138,7 @@ impl StageConfig for PerformConfig {
                     .chain(rig.assignments().map(|(role, _)| role.to_string()))
                     .collect();
                 let known = listed(parts.iter().map(String::as_str));
-                let text = format!("the character has no part `{}`\nname one of {known}", hit.part);
+                let text = format!("the character has no part `{}`\n  hint: name one of {known}", hit.part);
                 return Err(StageError::key("hits", text));
             }
         }
@@ -172,7 +172,9 @@ impl HitConfig {
         let part = &self.part;
         need(
             part == "chest" || part.parse::<Role>().is_ok(),
-            format!("`part` of a hit is `{part}`, which is no part of a body\nname one: `part = \"chest\"`"),
+            format!(
+                "`part` of a hit is `{part}`, which is no part of a body\n  hint: name one: `part = \"chest\"`"
+            ),
         );
         let thrown = (self.mass_kg.is_some(), self.velocity_m_s.is_some());
         need(

@@ -91,11 +91,11 @@ impl StageConfig for RagdollConfig {
         }
         match &self.hit {
             Some(part) if impulse == 0.0 => {
-                let text = format!("the hit on `{part}` has no impulse\nset `hit_impulse_n_s`");
+                let text = format!("the hit on `{part}` has no impulse\n  hint: set `hit_impulse_n_s`");
                 faults.push(StageError::key("hit", text));
             }
             None if impulse > 0.0 && impulse.is_finite() => {
-                let text = "`hit_impulse_n_s` hits no part\nset `hit`, such as `hit = \"chest\"`";
+                let text = "`hit_impulse_n_s` hits no part\n  hint: set `hit`, such as `hit = \"chest\"`";
                 faults.push(StageError::key("hit_impulse_n_s", text));
             }
             _ => {}
@@ -121,7 +121,7 @@ impl StageConfig for RagdollConfig {
             return Err(StageError::key(
                 "hit",
                 format!(
-                    "the ragdoll has no part `{word}`\nname one of {}",
+                    "the ragdoll has no part `{word}`\n  hint: name one of {}",
                     listed(names.iter().map(String::as_str))
                 ),
             ));
@@ -164,7 +164,7 @@ impl Stage for RagdollStage {
         if let Some((sunk, raised)) = fallen.sunk {
             let then = if raised { "it is raised out of it" } else { "what is in the floor may stay there" };
             let text = format!(
-                "the body is {sunk:.2} m in the floor when it is released, and {then}\n\
+                "the body is {sunk:.2} m in the floor when it is released, and {then}\n  hint: \
                  set `floor_m` to the height that it stands on"
             );
             report.warnings.add("ragdoll-in-floor", text, "ragdoll");

@@ -88,7 +88,9 @@ impl StageConfig for RootMotionConfig {
         }
         let rig = &setting.arriving.rig;
         let hips = rig.joint(Role::Hips).ok_or_else(|| {
-            StageError::new("no joint of the character is known to be the hips\nname it in the joint map")
+            StageError::new(
+                "no joint of the character is known to be the hips\n  hint: name it in the joint map",
+            )
         })?;
         let skeleton = rig.skeleton();
         // A root that the import added, above several in the file, is in no output.
@@ -100,7 +102,7 @@ impl StageConfig for RootMotionConfig {
             } else {
                 format!("`extract` needs a joint above the hips, and `{hips}` is the root")
             };
-            return Err(StageError::key("mode", format!("{text}\nuse `in_place` or `keep`")));
+            return Err(StageError::key("mode", format!("{text}\n  hint: use `in_place` or `keep`")));
         }
         let rest = setting.arriving.calibration_pose().joint(hips).rotation;
         let skinned = skinned_above(&setting.arriving, hips);
@@ -295,7 +297,7 @@ mod tests {
         let error = run(&config(RootMotionMode::Extract), walk(3, false)).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "`extract` needs a joint above the hips, and `hips` is the root\nuse `in_place` or `keep`"
+            "`extract` needs a joint above the hips, and `hips` is the root\n  hint: use `in_place` or `keep`"
         );
         let mut motion = walk(3, true);
         let document = Document {
@@ -310,7 +312,7 @@ mod tests {
         let error = run(&config(RootMotionMode::Extract), motion).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "`extract` needs one joint above all others, and the file has several roots\nuse `in_place` or `keep`"
+            "`extract` needs one joint above all others, and the file has several roots\n  hint: use `in_place` or `keep`"
         );
         let mut motion = walker(3);
         let rig = Rig::new(motion.character.skeleton().clone(), []);
@@ -318,7 +320,7 @@ mod tests {
         let error = run(&config(RootMotionMode::InPlace), motion).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "no joint of the character is known to be the hips\nname it in the joint map"
+            "no joint of the character is known to be the hips\n  hint: name it in the joint map"
         );
     }
 }

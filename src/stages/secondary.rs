@@ -73,7 +73,7 @@ impl SecondaryConfig {
         if self.chains.is_empty() {
             return Err(StageError::key(
                 "chains",
-                "`secondary` needs the joints at which chains start\nname them: `chains = [\"tail*\"]`",
+                "`secondary` needs the joints at which chains start\n  hint: name them: `chains = [\"tail*\"]`",
             ));
         }
         let skeleton = character.skeleton();
@@ -84,7 +84,7 @@ impl SecondaryConfig {
             let found: Vec<JointId> = skeleton.ids().filter(fits).collect();
             if found.is_empty() {
                 let text = format!(
-                    "no joint below the root has the name `{pattern}`\nlist the joints with `posemill inspect`"
+                    "no joint below the root has the name `{pattern}`\n  hint: list the joints with `posemill inspect`"
                 );
                 return Err(StageError::key("chains", text));
             }

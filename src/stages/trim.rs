@@ -44,13 +44,13 @@ impl StageConfig for TrimConfig {
         if self.start_s.is_some() && self.start_frame.is_some() {
             faults.push(StageError::key(
                 "start_frame",
-                "`start_frame` and `start_s` exclude each other\nremove one of them",
+                "`start_frame` and `start_s` exclude each other\n  hint: remove one of them",
             ));
         }
         if self.end_s.is_some() && self.end_frame.is_some() {
             faults.push(StageError::key(
                 "end_frame",
-                "`end_frame` and `end_s` exclude each other\nremove one of them",
+                "`end_frame` and `end_s` exclude each other\n  hint: remove one of them",
             ));
         }
         if let (Some(a), Some(b)) = (self.start_s, self.end_s)
@@ -107,7 +107,7 @@ impl Stage for Trim {
         let end = end.min(last);
         if start > end {
             return Err(StageError::new(format!(
-                "no frame lies between frame {start} and frame {end}\nthe clip has {} frames, {:.3} s",
+                "no frame lies between frame {start} and frame {end}: the clip has {} frames, {:.3} s",
                 clip.frames(),
                 clip.duration()
             )));
@@ -147,7 +147,7 @@ mod tests {
         let error = run(&config, walker(31)).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "no frame lies between frame 270 and frame 30\nthe clip has 31 frames, 1.000 s"
+            "no frame lies between frame 270 and frame 30: the clip has 31 frames, 1.000 s"
         );
     }
 

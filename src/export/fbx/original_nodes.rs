@@ -221,7 +221,7 @@ impl OriginalFile {
         })
     }
 
-    /// Compares joint positions in four frames of each added clip with the wanted ones; with reduced keys only the first is `exact`.
+    /// Compares joint positions in four frames of each added clip with the wanted ones; in the first alone where keys are not `exact` in others.
     pub(super) fn check(
         &self,
         bytes: &[u8],
@@ -236,7 +236,7 @@ impl OriginalFile {
             let stack =
                 stack.ok_or_else(|| format!("the clip `{name}` is missing when the file is read again"))?;
             let last = clip.frames() - 1;
-            for frame in if exact { [0, last / 3, last / 2, last] } else { [0; 4] } {
+            for frame in if exact { vec![0, last / 3, last / 2, last] } else { vec![0] } {
                 let time = ticks::seconds(ticks::frame_ticks(clip)[frame]);
                 let evaluated = ufbx::evaluate_scene(&scene, &stack.anim, time, EvaluateOpts::default());
                 let evaluated = evaluated.map_err(|error| error.description.to_lowercase())?;
@@ -283,9 +283,12 @@ impl OriginalNode {
             Some((joint, seen, at)) => {
                 let own = linear(&node.node_to_world);
                 let (rotation, _) =
-                    nearest_rotation(seen).ok_or_else(|| format!("the joint `{name}` has no scale"))?;
-                if scale.iter().any(|s| s.abs() < NO_SCALE) || node.has_adjust_transform {
-                    return Err(format!("the joint `{name}` has no scale"));
+                    nearest_rotation(seen).ok_or_else(|| format!("the joint `{name}` has a scale of 0"))?;
+                if scale.iter().any(|s| s.abs() < NO_SCALE) {
+                    return Err(format!("the joint `{name}` has a scale of 0"));
+                }
+                if node.has_adjust_transform {
+                    return Err(format!("the joint `{name}` has an adjust transform, which has no keys"));
                 }
                 if (translation(&node.node_to_world) - at).norm() > POSITION_TOLERANCE * size {
                     return Err(format!("the joint `{name}` has another position than the importer read"));

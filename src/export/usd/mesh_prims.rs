@@ -12,7 +12,7 @@ use super::prim_names::PrimNames;
 use super::usd_layer::{ROOT, UsdLayer, UsdValue};
 use crate::export::whole_mesh::WholeMesh;
 use crate::kinematics::figure_size;
-use crate::math::{Mat4, Vec3};
+use crate::math::{Mat4, Vec3, single};
 use crate::model::{Binding, Character, Mesh, ModelPose};
 use crate::report::Warnings;
 use std::collections::BTreeSet;
@@ -143,10 +143,6 @@ pub(super) struct MeshReferences {
     pub(super) morphs: Vec<String>,
 }
 
-fn single(v: Vec3) -> [f32; 3] {
-    <[f64; 3]>::from(v).map(|x| x as f32)
-}
-
 /// Writes the prim of a mesh.
 pub(super) fn write(
     layer: &mut UsdLayer,
@@ -185,7 +181,7 @@ pub(super) fn write(
 /// Writes faces, points, normals, colours and texture coordinates.
 fn write_surface(layer: &mut UsdLayer, whole: &WholeMesh, placed: &PlacedMesh) {
     let mesh = &*whole.mesh;
-    let points: Vec<[f32; 3]> = placed.points.iter().map(|p| single(*p)).collect();
+    let points: Vec<[f32; 3]> = placed.points.iter().map(single).collect();
     let linear = placed.matrix.fixed_view::<3, 3>(0, 0).into_owned();
     // Normals are transformed by the inverse transpose; the winding of mirrored triangles is reversed.
     let normal_matrix = linear.try_inverse().unwrap_or_else(crate::math::Mat3::identity).transpose();
@@ -199,7 +195,7 @@ fn write_surface(layer: &mut UsdLayer, whole: &WholeMesh, placed: &PlacedMesh) {
     layer.attribute("int[] faceVertexIndices", UsdValue::Integers(corners));
     if !mesh.normals.is_empty() {
         let normal =
-            |n: &[f32; 3]| single((normal_matrix * double(n)).try_normalize(0.0).unwrap_or_default());
+            |n: &[f32; 3]| single(&(normal_matrix * double(n)).try_normalize(0.0).unwrap_or_default());
         let normals = UsdValue::Triples(mesh.normals.iter().map(normal).collect());
         layer.per_vertex("normal3f[] normals", normals, None);
     }

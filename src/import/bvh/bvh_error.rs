@@ -41,13 +41,13 @@ impl fmt::Display for TextPosition {
 #[non_exhaustive]
 pub enum BvhError {
     /// Nothing but white space.
-    #[error("the file is empty\nexport the take again: a BVH file starts with `HIERARCHY`")]
+    #[error("the file is empty\n  hint: export the take again: a BVH file starts with `HIERARCHY`")]
     Empty,
     /// Two bytes per character.
-    #[error("the file is UTF-16 text\nsave it as UTF-8 or ASCII")]
+    #[error("the file is UTF-16 text\n  hint: save it as UTF-8 or ASCII")]
     Utf16,
     /// A word that the grammar does not allow at its position.
-    #[error("{place}: expected {expected}, found {found}\n{hint}")]
+    #[error("{place}: expected {expected}, found {found}\n  hint: {hint}")]
     Unexpected {
         /// Where.
         place: TextPosition,
@@ -59,7 +59,7 @@ pub enum BvhError {
         hint: &'static str,
     },
     /// A word where a number is required.
-    #[error("{place}: {found} is not a number\ncorrect it in the file or export the take again")]
+    #[error("{place}: {found} is not a number\n  hint: correct it in the file or export the take again")]
     Number {
         /// Where.
         place: TextPosition,
@@ -68,7 +68,7 @@ pub enum BvhError {
     },
     /// An offset that is infinite, not a number, or farther than `model::FARTHEST`: no bone length can be derived.
     #[error(
-        "{place}: the offset {found} is not finite, or far beyond any body\nwrite the bone's length there"
+        "{place}: the offset {found} is not finite, or far beyond any body\n  hint: write the bone's length there"
     )]
     OffsetNotFinite {
         /// Where.
@@ -78,7 +78,7 @@ pub enum BvhError {
     },
     /// A channel that BVH does not have.
     #[error(
-        "{place}: unknown channel {found}\nname one of `Xposition`, `Xrotation`, `Xscale`, and the same for Y and Z"
+        "{place}: unknown channel {found}\n  hint: name one of `Xposition`, `Xrotation`, `Xscale`, and the same for Y and Z"
     )]
     BvhChannel {
         /// Where.
@@ -88,7 +88,7 @@ pub enum BvhError {
     },
     /// A row of numbers that cannot be assigned to the channels.
     #[error(
-        "{place}: a row of {found} numbers, the hierarchy has {expected} channels\n\
+        "{place}: a row of {found} numbers, the hierarchy has {expected} channels\n  hint: \
          add or remove numbers in that row, or correct the `CHANNELS` lines"
     )]
     Row {
@@ -100,7 +100,7 @@ pub enum BvhError {
         found: usize,
     },
     /// More than a limit allows.
-    #[error("{found} {what}, at most {limit} can be read (`{name}`)\nsplit the file")]
+    #[error("{found} {what}, at most {limit} can be read (`{name}`)\n  hint: split the file")]
     Limit {
         /// What is counted.
         what: &'static str,
@@ -139,13 +139,13 @@ mod tests {
         let row = BvhError::Row { place, expected: 54, found: 53 };
         assert_eq!(
             row.to_string(),
-            "line 3, column 7: a row of 53 numbers, the hierarchy has 54 channels\n\
+            "line 3, column 7: a row of 53 numbers, the hierarchy has 54 channels\n  hint: \
              add or remove numbers in that row, or correct the `CHANNELS` lines"
         );
         let number = BvhError::Number { place, found: "`12abc`".into() };
         assert_eq!(
             number.to_string(),
-            "line 3, column 7: `12abc` is not a number\ncorrect it in the file or export the take again"
+            "line 3, column 7: `12abc` is not a number\n  hint: correct it in the file or export the take again"
         );
     }
 }

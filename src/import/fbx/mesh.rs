@@ -149,6 +149,7 @@ struct FbxMorph {
     moves: Vec<[f32; 3]>,
 }
 
+/// The coordinates of a vector of the file in single precision.
 fn single(v: Vec3) -> [f32; 3] {
     [v.x as f32, v.y as f32, v.z as f32]
 }

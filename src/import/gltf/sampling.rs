@@ -1,9 +1,10 @@
 //! Samples the tracks of an animation to the local transforms of joints, frame by frame.
 //!
-//! A joint whose parent joint is its node's parent, below constant uniform scales, is sampled from its own channels: most
-//! joints of most files. For the others the world transforms of the nodes are computed from the scene down, and from them the
-//! rigid frames of the joints: so animated scale, and whatever is animated above or between joints, is part of the clip. The
-//! key positions of each frame are found once for all tracks that share key times. Blocks of frames are computed in parallel.
+//! Most joints of most files are sampled from their own channels: those whose parent joint is their node's parent, below
+//! constant uniform scales. For the others, world transforms of the nodes are computed from the scene down, and the joints from
+//! them. So animated scale, and animated nodes above or between joints, are part of the clip.
+//!
+//! Key positions of a frame are found once for all tracks with the same key times. Blocks of frames are computed in parallel.
 //! Space: local, parent joint from joint. Units: metres, seconds.
 
 use super::frame_tile::{TILE, Tile, side_by_side};

@@ -7,7 +7,7 @@ use super::pose_solver::PoseSolver;
 use super::vmd_keys::VmdKeys;
 use crate::gltf_document::{FLOAT, GlbBuilder, floats};
 use crate::import::import_error::ImportError;
-use crate::math::{Quat, Transform, Vec3, same_hemisphere};
+use crate::math::{Quat, Transform, Vec3, same_hemisphere, single};
 use crate::memory_budget::MemoryBudget;
 use crate::mmd_document::{FRAME_RATE, MmdBone, NAME_BYTES, decoded, encoded};
 use crate::report::{Warnings, one_line};
@@ -76,10 +76,6 @@ pub(super) fn animation(
         samplers.push(json!({"input": input, "output": output}));
     }
     Ok(json!({"name": name, "samplers": samplers, "channels": channels}))
-}
-
-fn single(v: &Vec3) -> [f32; 3] {
-    <[f64; 3]>::from(*v).map(|x| x as f32)
 }
 
 /// The rotations of every bone, and the translations of those that may be displaced, in what each is attached to.

@@ -31,7 +31,7 @@ pub(super) fn swung(rotation: &Quat, rest: &Vec3, direction: &Vec3) -> Quat {
 /// degrees.
 const NO_BONE: f64 = 0.02;
 
-/// Each frame's rotation swung from the bone `rest` to the direction of `bones`; unchanged where its ends coincide.
+/// Each frame's rotation swung from the bone `rest` to the direction of `bones`; all unchanged if the bone's median length is below [`NO_BONE`].
 pub(super) fn swung_along(rotations: &[Quat], rest: &Vec3, bones: &[Vec3]) -> Vec<Quat> {
     if median_length(bones.iter().copied()) < NO_BONE {
         return rotations.to_vec();

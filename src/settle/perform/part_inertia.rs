@@ -9,7 +9,7 @@ use std::f64::consts::PI;
 /// Density of a body of the usual mass, kg/m^3: about that of water.
 const DENSITY: f64 = 1000.0;
 
-/// Radius of gyration of such a joint over its length.
+/// Radius of gyration over the length of a part without a segment in the table.
 const LINK_GYRATION: f64 = 0.4;
 
 /// Least moment of inertia in a body of the usual mass, kg m^2: that of a bone of 0.1 kg and 2 cm; keeps matrices far from singular.

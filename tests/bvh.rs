@@ -281,7 +281,7 @@ fn texts_without_a_certain_reading_are_refused_with_place_and_hint() {
         (three(ROOT, "1 2 3\n4 5 x6\n7 8 9\n"), "line 7, column 5: `x6` is not a number"),
         (
             three("ROOT a { OFFSET 0 1 }", rows),
-            "line 2, column 21: expected a number, found `}`\nwrite three numbers",
+            "line 2, column 21: expected a number, found `}`\n  hint: write three numbers",
         ),
         (three("ROOT a { OFFSET 0 1 inf }", rows), "line 2, column 21: the offset `inf` is not finite"),
         (three("ROOT a { CHANNELS 1 Spin }", rows), "line 2, column 21: unknown channel `Spin`"),

@@ -570,7 +570,7 @@ fn what_is_not_in_a_file_is_named_with_what_is() {
     assert_eq!((code(&output), stderr(&output).as_str()), (2, expected));
     let output = posemill(&studio, &["joints", "a.bvh", "--clip", "7"]);
     assert_eq!(code(&output), 2);
-    assert!(stderr(&output).starts_with("error: there is no clip `7`\n  hint: its clips are "));
+    assert!(stderr(&output).starts_with("error: there is no clip `7`\n  hint: its clip is "));
     let output = posemill(&studio, &["inspect", "none.bvh"]);
     assert_eq!((code(&output), stderr(&output).as_str()), (2, "error: the file `none.bvh` does not exist\n"));
     let output = posemill(&studio, &["map", "a.bvh", "none.glb"]);

@@ -69,8 +69,11 @@ fn a_result_is_measured_beside_the_direct_transfer_of_its_source() {
 #[test]
 fn a_part_of_a_result_is_judged_as_a_part() {
     let studio = studio();
-    let cut = ["--set", "stage.trim.end_frame=2", "-o", "part.glb"];
-    let made = posemill(&studio, &[&["retarget", "walk.bvh", "--onto", "hero.glb"][..], &cut].concat());
+    let trim = ["--set", "stage.trim.enabled=true", "--set", "stage.trim.end_frame=2"];
+    let made = posemill(
+        &studio,
+        &[&["retarget", "walk.bvh", "--onto", "hero.glb", "-o", "part.glb"][..], &trim].concat(),
+    );
     assert_eq!(code(&made), 0, "{}", text(&made.stderr));
     let said = |result: &str, json: &[&str]| {
         let output = posemill(&studio, &[&["measure", result, "--source", "walk.bvh"][..], json].concat());

@@ -48,76 +48,9 @@ fn median(mut values: Vec<f64>) -> (f64, f64) {
     (0.5 * (values[n / 2] + values[(n - 1) / 2]), values[n - 1])
 }
 
-#[test]
-#[ignore = "figures: about a minute"]
-fn figures_of_hits() {
-    let Some(data) = crate::development_data::data() else { return };
-    let takes = takes(&data);
-    for assist in [f64::INFINITY, 0.5, 0.2] {
-        for size in [20.0, 50.0, 100.0] {
-            let start = std::time::Instant::now();
-            let done = twelve(&takes, size, Controls { assist, ..Controls::default() });
-            let fell = done.iter().filter(|(_, p)| p.fell.is_some()).count();
-            for (name, p) in &done {
-                let h = &p.hits[0];
-                println!(
-                    "  {name}: peak {:.1} cm, below 1 cm after {:.2} s {}, slip {:.1} cm, help {:.2} for {:.2} s{}",
-                    h.peak * 100.0,
-                    h.back_after,
-                    h.back,
-                    h.slip * 100.0,
-                    h.help,
-                    h.help_lasts,
-                    if h.fell { " FELL" } else { "" }
-                );
-            }
-            let row = |of: &dyn Fn(&PerformedClip) -> f64| median(done.iter().map(|(_, p)| of(p)).collect());
-            println!(
-                "assist {assist} {size} N s: fell {fell}, peak {:.1?} cm, below 1 cm after {:.2?} s, slip {:.1?} cm, help {:.2?} mg, {:.1} s",
-                row(&|p| p.hits[0].peak * 100.0),
-                row(&|p| p.hits[0].back_after),
-                row(&|p| p.hits[0].slip * 100.0),
-                row(&|p| p.hits[0].help),
-                start.elapsed().as_secs_f64(),
-            );
-        }
-    }
-}
-
 /// A take without hits.
 fn quiet(motion: &Motion, controls: Controls) -> PerformedClip {
     perform(motion, &PerformOptions { controls, hits: Vec::new(), on_fall: OnFall::Refuse }).unwrap()
-}
-
-#[test]
-#[ignore = "figures: some minutes"]
-fn figures_of_strength_and_help() {
-    let Some(data) = crate::development_data::data() else { return };
-    let mut takes = takes(&data);
-    takes.push(("dab", cut(&loaded(&data.join("bvh/fair1/dab.bvh"), None), 1.0, 9.0)));
-    for (name, motion) in takes.iter().filter(|t| t.0.starts_with('j')) {
-        for strength in [1.5, 1.0, 0.7, 0.5] {
-            let done = quiet(motion, Controls { strength, assist: 0.3, ..Controls::default() });
-            println!(
-                "{name} strength {strength}: peak {:.1} cm, mean {:.2} cm, bounded {:.0} %, fell {:?}",
-                done.largest * 100.0,
-                done.mean * 100.0,
-                done.bounded * 100.0,
-                done.fell
-            );
-        }
-    }
-    for (name, motion) in &takes {
-        for assist in [0.0, 0.1, 0.3] {
-            let done = quiet(motion, Controls { residual: 0.0, assist, ..Controls::default() });
-            println!(
-                "{name} residual 0 assist {assist}: mean {:.2} cm, peak {:.1} cm, fell {:?}",
-                done.mean * 100.0,
-                done.largest * 100.0,
-                done.fell
-            );
-        }
-    }
 }
 
 /// Characters of different build.

@@ -287,11 +287,11 @@ fn texts_without_a_certain_reading_are_refused_with_place_and_hint() {
         (three("ROOT a { CHANNELS 1 Spin }", rows), "line 2, column 21: unknown channel `Spin`"),
         (
             three("ROOT a\nOFFSET 0 1 0", rows),
-            "line 3, column 1: expected `{`, found `OFFSET`\nput a `{` there",
+            "line 3, column 1: expected `{`, found `OFFSET`\n  hint: put a `{` there",
         ),
         (
             three("", rows),
-            "line 3, column 1: expected `ROOT`, found `MOTION`\na BVH file needs at least one joint",
+            "line 3, column 1: expected `ROOT`, found `MOTION`\n  hint: a BVH file needs at least one joint",
         ),
         (three("ROOT a { End Place { } }", rows), "line 2, column 14: expected `Site`, found `Place`"),
         (
@@ -306,7 +306,7 @@ fn texts_without_a_certain_reading_are_refused_with_place_and_hint() {
     }
     let many = "ROOT a {}".repeat(posemill::import::bvh::MAX_JOINTS + 1);
     let error = read(three(&many, rows).as_bytes(), &BvhReadOptions::default()).unwrap_err();
-    assert_eq!(error.to_string(), "50001 joints, at most 50000 can be read (`MAX_JOINTS`)\nsplit the file");
+    assert_eq!(error.to_string(), "50001 joints, at most 50000 can be read (`MAX_JOINTS`)\n  hint: split the file");
 }
 
 #[test]

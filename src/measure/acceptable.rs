@@ -77,7 +77,7 @@ pub const ARM_IN_BODY: f64 = 0.04;
 /// Length of an edge of the skin over that at rest. Chosen: twice what good results reach with raised arms; skin that stays behind
 /// with another joint is stretched many times that. Seen: good 4.1.
 pub const TORN: f64 = 8.0;
-/// Depth of the lowest corner of a robot's sole, metres. Source: PHUMA (arXiv 2510.26236), whose frames with more are penetration.
+/// Depth of a robot's sole or other part, metres. Source: PHUMA (arXiv 2510.26236), whose frames with a sole deeper are penetration.
 pub const SOLE_DEPTH: f64 = 0.01;
 /// How far a robot's hinge is beyond the middle 98 % of its range. Chosen: that share is PHUMA's (arXiv 2510.26236), which allows
 /// nothing; a tenth of a degree is the resolution of files with three digits.

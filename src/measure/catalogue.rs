@@ -380,7 +380,7 @@ pub const MEASURES: &[Measure] = &[
         "robot_penetration_max",
         "m",
         Some(acceptable::SOLE_DEPTH),
-        "depth of the lowest corner of a sole below 0",
+        "depth of the lowest corner of a sole, or of the capsule of another part, below 0",
     ),
     measure("robot_collides", "1", None, "share of frames with capsules over 1 mm in each other (NMR)"),
     measure("robot_jumps", "1", None, "frames in which a hinge moves over 0.5 rad in 1/30 s (NMR)"),

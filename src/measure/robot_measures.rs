@@ -7,7 +7,7 @@ use super::measure_entry::metric;
 use crate::math::{Transform, Vec3, nearest_of_segments};
 use crate::model::{ContactPart, Contacts, Hinge, Motion, RobotMotion, Side};
 use crate::report::Metric;
-use crate::robot_body::RobotBody;
+use crate::robot_body::{LinkCapsule, RobotBody};
 use rayon::prelude::*;
 
 /// Share of a hinge's range that a tracker can use (PHUMA).
@@ -31,6 +31,8 @@ struct FrameState {
     collides: bool,
     /// Lowest corner of each sole, and where its heel and ball are.
     soles: [(f64, [Vec3; 2]); 2],
+    /// The lowest point of the capsules of other parts.
+    others: f64,
 }
 
 /// The measures of a robot's motion; none for other characters.
@@ -46,7 +48,7 @@ pub(super) fn robot(motion: &Motion, contacts: Option<&Contacts>) -> Vec<Metric>
         states.iter().filter(|state| of(state)).count() as f64 / frames as f64
     };
     let lowest = |state: &FrameState| state.soles[0].0.min(state.soles[1].0);
-    let deepest = states.iter().map(|state| -lowest(state)).fold(0.0, f64::max);
+    let deepest = states.iter().map(|state| -lowest(state).min(state.others)).fold(0.0, f64::max);
     let beyond = states.iter().map(|state| state.beyond).fold(0.0, f64::max);
     let mut found = vec![
         metric("robot_in_range", share(&|state| state.in_range)),
@@ -97,7 +99,9 @@ fn state(body: &RobotBody, own: &RobotMotion, frame: usize) -> FrameState {
         let low = sole.corners.iter().map(|corner| at.point(corner).z).fold(f64::MAX, f64::min);
         (low, [sole.heel, sole.ball].map(|point| at.point(&point)))
     };
-    FrameState { in_range, beyond, collides: collides(body, &links), soles: [sole(0), sole(1)] }
+    let low = |c: &LinkCapsule| c.ends.map(|end| links[c.link].point(&end).z - c.radius);
+    let others = body.capsules.iter().filter(|c| !c.is_foot).flat_map(low).fold(f64::MAX, f64::min);
+    FrameState { in_range, beyond, collides: collides(body, &links), soles: [sole(0), sole(1)], others }
 }
 
 fn collides(body: &RobotBody, links: &[Transform]) -> bool {

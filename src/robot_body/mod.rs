@@ -14,6 +14,7 @@ mod body;
 mod robot_stance;
 
 pub(crate) use body::RobotBody;
+pub(crate) use link_capsules::LinkCapsule;
 #[cfg(feature = "render")]
 pub(crate) use link_capsules::shape_capsules;
 pub(crate) use robot_limbs::{Limb, centre_joints};

@@ -54,8 +54,7 @@ impl Goals {
     pub(super) fn of(take: &TakeBody, body: &RobotBody, rate: f64, cuts: &[usize]) -> Self {
         let scale = body.leg_length / take.leg_length.max(f64::MIN_POSITIVE);
         let seen = take.feet.each_ref().map(FootPath::level);
-        let lowest = || take.feet.iter().map(FootPath::lowest_level).fold(f64::MAX, f64::min);
-        let level = |k: usize| seen[k].or(seen[1 - k]).unwrap_or_else(lowest);
+        let level = |k: usize| seen[k].or(seen[1 - k]).unwrap_or_else(|| take.assumed_level());
         let ground = (level(0) + level(1)) / 2.0;
         let ankle_height = body.soles.iter().map(|sole| sole.height).sum::<f64>() / 2.0;
         let moved = |p: Vec3| (p - Vec3::z() * ground) * scale + Vec3::z() * ankle_height;

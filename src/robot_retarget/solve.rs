@@ -3,7 +3,7 @@
 use super::normal_equations::NormalEquations;
 use super::robot_equations::{RobotEquations, Scratch};
 use super::robot_goals::Goals;
-use super::robot_settings::{LAST_ROUND, ROUNDS, Round, SLOWER, Settings};
+use super::robot_settings::{LAST_ROUND, Round, SLOWER, Settings};
 use super::robot_state::{Placed, RobotState, Unknowns};
 
 /// First damping, as a share of the diagonal, and the least after a failure.
@@ -26,16 +26,17 @@ const AT_LIMIT: f64 = 1e-3;
 /// The first step rotates nothing farther than this, radians.
 const FIRST_STEP: f64 = 0.7;
 
-/// The states that solve the goals, from a first guess. `kept` are numbers of frames at the beginning and at the end that stay as they
-/// are.
+/// The states that solve the goals, by these rounds from a first guess. `kept` are numbers of frames at the beginning and at the end
+/// that stay as they are.
 pub(super) fn solve(
     unknowns: &Unknowns,
     goals: &Goals,
     states: Vec<RobotState>,
+    rounds: &[Round],
     kept: [usize; 2],
 ) -> Vec<RobotState> {
     let mut search = WindowSolve::of(unknowns, states, kept);
-    for (number, round) in ROUNDS.iter().enumerate() {
+    for (number, round) in rounds.iter().enumerate() {
         let settings = Settings::FINAL.softened(round.softness);
         let equations = RobotEquations { unknowns, goals, settings, cutoff: round.cutoff };
         search.round(&equations, round, if number == 0 { FIRST_STEP } else { f64::INFINITY });

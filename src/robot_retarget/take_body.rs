@@ -28,6 +28,10 @@ const STANDS: f64 = 0.7;
 /// In a reference pose that stands, the toes are below the ankle by less than this share of their distance from it: 50 degrees.
 const TOES_DOWN: f64 = 0.77;
 
+/// In a take without a flat foot, flat ankles are at most this many lengths of the leg above the lowest joint: wrists and knees that bear
+/// the body are 0.05 above the floor, ankles 0.11.
+const ABOVE_LOWEST: f64 = 0.06;
+
 /// A joint of the take over time.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Path {
@@ -154,6 +158,18 @@ impl TakeBody {
             Some(arm.end.rotations.iter().map(|rotation| rotation * joint_from_hand).collect())
         });
         Ok(Self { frames: motion.clip.frames(), leg_length, legs, arms, feet, pelvis, chest, hands })
+    }
+}
+
+impl TakeBody {
+    /// The height that ankles of flat feet would have in a take that shows none: by the feet or, where other joints are lower (a
+    /// handstand), by these.
+    pub(super) fn assumed_level(&self) -> f64 {
+        let feet = self.feet.iter().map(FootPath::lowest_level).fold(f64::MAX, f64::min);
+        let limbs = self.legs.iter().chain(self.arms.iter().flatten());
+        let joints = limbs.flat_map(|limb| [&limb.root, &limb.middle, &limb.end]).flat_map(|path| &path.at);
+        let lowest = joints.map(|place| place.z).fold(f64::MAX, f64::min);
+        feet.min(lowest + ABOVE_LOWEST * self.leg_length)
     }
 }
 

@@ -259,6 +259,32 @@ fn a_piece_of_a_take_is_as_the_same_frames_of_the_whole() {
     }
 }
 
+/// A body upside down in the air: no foot is flat, and the feet are no floor.
+#[test]
+fn a_body_upside_down_stays_above_the_floor() {
+    let plain = slow("walk.bvh", 12);
+    let skeleton = plain.character.skeleton().clone();
+    let half = Quat::from_axis_angle(&Vec3::x_axis(), std::f64::consts::PI);
+    let turned = |frame: usize| {
+        let mut pose = plain.clip.pose(&skeleton, frame);
+        let root = &mut pose.local_mut()[0];
+        root.rotation = half * root.rotation;
+        root.translation.y = 0.9;
+        pose
+    };
+    let poses: Vec<_> = (0..12).map(turned).collect();
+    let clip = crate::model::Clip::from_poses("down", plain.clip.sample_rate, &skeleton, &poses);
+    let made = performed(&Motion::new(Arc::clone(&plain.character), clip));
+    let body = RobotBody::of(&robot()).unwrap();
+    for frame in 0..made.frames() {
+        let links = body.robot.links_in_world(made.base[frame], made.values(frame));
+        let low = body.capsules.iter().flat_map(|c| c.ends.map(|end| links[c.link].point(&end).z - c.radius));
+        let lowest = low.fold(f64::MAX, f64::min);
+        assert!(lowest > -0.01, "frame {frame}: {lowest} m");
+        assert!((made.base[frame].rotation * Vec3::z()).z < -0.9, "frame {frame}: it is upside down");
+    }
+}
+
 /// A take onto `robot`, as a take of it.
 fn take_of(robot: &Arc<Robot>, take: &Motion) -> Motion {
     let made = RobotRetarget::new(robot).unwrap().apply(take, &[]).unwrap();
@@ -308,6 +334,26 @@ fn hinges_keep_the_speed_that_their_file_states_where_windows_meet_too() {
         let fastest = pairs.map(|(a, b)| (b - a).abs() * made.rate).fold(0.0, f64::max);
         assert!(fastest <= 2.0, "frame {frame}: {fastest} rad/s");
     }
+}
+
+/// At 120 Hz windows overlap by an eighth of a second only.
+#[test]
+fn nothing_jumps_where_windows_meet() {
+    let made = performed(&take("walk.bvh"));
+    let bend = |frame: usize| {
+        let [a, b, c] = [frame - 2, frame - 1, frame].map(|f| made.values(f));
+        (0..b.len()).map(|k| (a[k] - 2.0 * b[k] + c[k]).abs()).fold(0.0, f64::max)
+    };
+    let mut bends: Vec<f64> = (2..made.frames()).map(bend).collect();
+    let windows = made.frames().div_ceil(256);
+    assert!(windows > 2);
+    let seams: Vec<f64> = (1..windows)
+        .flat_map(|k| [0, 1, 2].map(|after| k * made.frames() / windows + after))
+        .map(bend)
+        .collect();
+    bends.sort_by(f64::total_cmp);
+    let usual = bends[bends.len() * 99 / 100];
+    assert!(seams.iter().all(|bend| *bend < 1.5 * usual), "{seams:?} beside {usual}");
 }
 
 #[test]

@@ -9,6 +9,10 @@ use std::sync::Arc;
 
 /// Longest lead, seconds: more would be a mistake of units.
 const LONGEST: f64 = 60.0;
+/// A lead in which a hinge is too fast is made longer by one in this many frames.
+const LONGER: usize = 8;
+/// A speed is not too fast by rounding.
+const ROUNDING: f64 = 1.0 + 1e-9;
 /// A direction that is steeper than this has no heading: the sine of 6 degrees.
 const LEVEL: f64 = 0.1;
 
@@ -52,11 +56,47 @@ struct Lead<'a> {
 }
 
 impl Lead<'_> {
-    /// The frames from the default pose to a frame, without it, which arrive with the velocity from that frame to `next`.
+    /// The frames from the default pose to a frame, without it, which arrive with the velocity from that frame to `next`. There are
+    /// more of them than asked for if hinges would be faster than their file allows.
     fn lead_into(&self, motion: &RobotMotion, frame: usize, next: usize) -> Vec<(Transform, Vec<f64>)> {
+        let most = (LONGEST * motion.rate) as usize;
+        let mut frames = self.frames;
+        loop {
+            let made = self.lead_of(frames, motion, frame, next);
+            if frames >= most || !self.is_too_fast(&made, motion, [frame, next]) {
+                return made;
+            }
+            frames += frames.div_ceil(LONGER);
+        }
+    }
+
+    /// Whether a hinge is faster on the way to `frame` than its file allows and than it is beyond it.
+    fn is_too_fast(
+        &self,
+        made: &[(Transform, Vec<f64>)],
+        motion: &RobotMotion,
+        [frame, next]: [usize; 2],
+    ) -> bool {
+        let rows: Vec<&[f64]> =
+            made.iter().map(|(_, values)| values.as_slice()).chain([motion.values(frame)]).collect();
+        self.robot.hinges.iter().enumerate().any(|(k, hinge)| {
+            let beyond = (motion.values(next)[k] - motion.values(frame)[k]).abs();
+            let most = hinge.speed.map_or(f64::INFINITY, |speed| (speed / motion.rate).max(beyond));
+            rows.windows(2).any(|pair| (pair[1][k] - pair[0][k]).abs() > most * ROUNDING)
+        })
+    }
+
+    /// So many frames of a lead.
+    fn lead_of(
+        &self,
+        frames: usize,
+        motion: &RobotMotion,
+        frame: usize,
+        next: usize,
+    ) -> Vec<(Transform, Vec<f64>)> {
         let (to, beyond) = (motion.base[frame], motion.base[next]);
         let stands = self.standing(&to);
-        let steps = self.frames as f64;
+        let steps = frames as f64;
         // Cubic Hermite: at rest in the default pose, with the motion's velocity at its frame.
         let between = |a: f64, b: f64, change: f64, t: f64| {
             let (t2, t3) = (t * t, t * t * t);
@@ -85,7 +125,7 @@ impl Lead<'_> {
             base.translation.z -= self.lowest(&base, &values).min(0.0);
             (base, values)
         };
-        (0..self.frames).map(at).collect()
+        (0..frames).map(at).collect()
     }
 
     /// Where the base is in the default pose: upright below a base, soles on the floor.

@@ -42,7 +42,10 @@ fn visit<'d, 't>(
     Ok(())
 }
 
-/// The robot of a file: of several bodies in the world the one with the most hinges.
+/// A floating body with fewer joints is an object, not the robot of a scene.
+const OBJECT_JOINTS: usize = 6;
+
+/// The robot of a file: of several bodies in the world the one with the most hinges, of those that float if any of them has some.
 pub(super) fn read(tree: &XmlTree<'_>, name: &str) -> Result<(Robot, Warnings), RobotError> {
     let defaults = MjcfDefaults::read(tree)?;
     let sections = tree.children(tree.root());
@@ -59,7 +62,12 @@ pub(super) fn read(tree: &XmlTree<'_>, name: &str) -> Result<(Robot, Warnings), 
         })?;
     }
     let joints = |body: &Node| body.descendants().filter(|node| node.has_tag_name("joint")).count();
-    let Some((body, around)) = bodies.iter().rev().max_by_key(|(body, _)| joints(body)) else {
+    let free = |node: Node| node.has_tag_name("freejoint") || node.attribute("type") == Some("free");
+    let rank = |body: &Node| {
+        let joints = joints(body);
+        (joints > OBJECT_JOINTS && body.children().any(free), joints)
+    };
+    let Some((body, around)) = bodies.iter().rev().max_by_key(|(body, _)| rank(body)) else {
         let (file, reason) = (tree.file().to_owned(), "its world has no body".to_owned());
         return Err(RobotError::NoRobot { file, reason });
     };

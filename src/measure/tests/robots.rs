@@ -75,6 +75,12 @@ fn each_limit_of_robots_has_a_fault_that_it_alone_sees() {
     assert_eq!(bent, ["robot_out_of_range_max"]);
     let sunk = over("left_elbow_joint", |made, _| made.base[2].translation.z -= 0.02);
     assert_eq!(sunk, ["robot_penetration_max"]);
+    // It lies on its back, its base 3 cm above the floor: its trunk is thicker.
+    let lying = over("left_elbow_joint", |made, _| {
+        let back = Quat::from_axis_angle(&Vec3::y_axis(), -std::f64::consts::FRAC_PI_2);
+        made.base.iter_mut().for_each(|base| *base = Transform::new(back, Vec3::new(0.0, 0.0, 0.03)));
+    });
+    assert_eq!(lying, ["robot_penetration_max"]);
     // 45 rad/s at 30 Hz.
     let flipped = over("left_wrist_yaw_joint", |made, hinge| made.values[hinge] = 1.5);
     assert_eq!(flipped, ["robot_hinge_speed_max"]);

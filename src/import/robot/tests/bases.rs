@@ -1,4 +1,4 @@
-//! The base of a URDF file is its first link that is a body, whatever frames are above it.
+//! The base of a URDF file is its first link that is a body, whatever frames are above it; the robot of a scene is what floats.
 
 use super::{fixture, robot};
 use crate::import::{ImportOptions, from_bytes};
@@ -66,4 +66,26 @@ fn a_body_to_which_others_are_fixed_stays_the_base() {
     let names: Vec<String> = robot(&asset).links.iter().map(|link| link.name.clone()).collect();
     assert_eq!(names, ["torso", "pelvis", "leg"]);
     assert!(!asset.warnings.has("robot-base"));
+}
+
+#[test]
+fn the_robot_of_a_scene_is_the_body_that_floats() {
+    let chain = |name: &str, joints: usize, free: &str| {
+        let joint = "<joint axis=\"1 0 0\"/><geom type=\"sphere\" size=\".1\"/>";
+        let body = |k: usize| format!("<body name=\"{name}{k}\" pos=\"0 0 .1\">{joint}");
+        let inside: String = (0..joints).map(body).collect::<String>() + &"</body>".repeat(joints);
+        format!("<body name=\"{name}\">{free}<geom type=\"sphere\" size=\".1\"/>{inside}</body>")
+    };
+    let first = |bodies: &str| {
+        let text = format!("<mujoco><worldbody>{bodies}</worldbody></mujoco>");
+        let options = ImportOptions::default();
+        let asset = from_bytes(text.as_bytes(), "r", Some("xml"), Some(&fixture("")), &options).unwrap();
+        robot(&asset).links[0].name.clone()
+    };
+    let (robot, cable) = (chain("robot", 8, "<freejoint/>"), chain("cable", 12, ""));
+    assert_eq!(first(&(cable.clone() + &robot)), "robot");
+    assert_eq!(first(&(robot + &cable)), "robot");
+    // A box that floats is no robot.
+    let (door, thing) = (chain("fixed", 8, ""), chain("box", 1, "<freejoint/>"));
+    assert_eq!(first(&(thing + &door)), "fixed");
 }

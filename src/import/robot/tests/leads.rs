@@ -56,3 +56,28 @@ fn a_default_pose_has_a_value_for_each_hinge() {
     let error = rows(&swaying(), &[0.0; 3], 0.5).unwrap_err();
     assert!(error.contains("`output.robot.default_pose` has 3 values, the robot"), "{error}");
 }
+
+#[test]
+fn a_lead_is_longer_where_hinges_are_slow() {
+    let mut motion = swaying();
+    let mut character = (*motion.character).clone();
+    let mut robot = (**character.robot.as_ref().unwrap()).clone();
+    robot.hinges.iter_mut().for_each(|hinge| hinge.speed = Some(2.0));
+    let own = RobotMotion::of(&motion).unwrap();
+    let fastest = |values: &dyn Fn(usize) -> f64, frames: std::ops::Range<usize>| {
+        frames.map(|f| (values(f + 1) - values(f)).abs() * 50.0).fold(0.0, f64::max)
+    };
+    let most: Vec<f64> = (0..robot.hinges.len())
+        .map(|k| fastest(&|f| own.values(f)[k], 0..own.frames() - 1).max(2.0))
+        .collect();
+    let pose = vec![0.0; robot.hinges.len()];
+    character.robot = Some(std::sync::Arc::new(robot));
+    motion.character = std::sync::Arc::new(character);
+    let led = rows(&motion, &pose, 0.1).unwrap();
+    assert!(led.len() > own.frames() + 2 * 5, "{}", led.len());
+    for (k, most) in most.iter().enumerate() {
+        let speed = fastest(&|f| led[f][7 + k], 0..led.len() - 1);
+        assert!(speed < most + 1e-3, "hinge {k}: {speed} rad/s");
+    }
+    assert_eq!(rows(&motion, &pose, 0.0).unwrap().len(), own.frames(), "no lead is asked for");
+}

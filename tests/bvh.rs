@@ -306,7 +306,10 @@ fn texts_without_a_certain_reading_are_refused_with_place_and_hint() {
     }
     let many = "ROOT a {}".repeat(posemill::import::bvh::MAX_JOINTS + 1);
     let error = read(three(&many, rows).as_bytes(), &BvhReadOptions::default()).unwrap_err();
-    assert_eq!(error.to_string(), "50001 joints, at most 50000 can be read (`MAX_JOINTS`)\n  hint: split the file");
+    assert_eq!(
+        error.to_string(),
+        "50001 joints, at most 50000 can be read (`MAX_JOINTS`)\n  hint: split the file"
+    );
 }
 
 #[test]

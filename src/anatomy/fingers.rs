@@ -2,7 +2,8 @@
 //!
 //! A finger is identified by its name or its number. Where fingers have four joints, either the first is in the palm
 //! or the last is a tip; this is decided once for the whole hand, by the joint numbers if possible, else by the rest
-//! positions (any unit). The side is taken from the hand, not from the finger names: rigs mislabel thumbs.
+//! positions (any unit). In a list of joints without a tree the fingers of a hand are those of its side, by their distance from it. The
+//! side is taken from the hand, not from the finger names: rigs mislabel thumbs.
 
 use super::joint_names::{FingerName, JointNames, WhichFinger};
 use crate::model::{Finger, JointId, ModelPose, Skeleton};
@@ -27,10 +28,11 @@ pub fn fingers(
     hand: JointId,
     seen: &[(Finger, Vec<JointId>)],
 ) -> Vec<(Finger, Vec<JointId>)> {
-    let mut named: Vec<(JointId, &FingerName)> = below(skeleton, hand)
-        .into_iter()
-        .filter_map(|id| names.finger(id).map(|finger| (id, finger)))
-        .collect();
+    let below_hand = below(skeleton, hand);
+    let listed = below_hand.is_empty();
+    let joints = if listed { beside(skeleton, names, rest, hand) } else { below_hand };
+    let mut named: Vec<(JointId, &FingerName)> =
+        joints.into_iter().filter_map(|id| names.finger(id).map(|finger| (id, finger))).collect();
     if named.iter().any(|(id, name)| counts_joints(skeleton, names, *id, name.which)) {
         named.retain(|(_, name)| matches!(name.which, WhichFinger::Named(_)));
     }
@@ -55,7 +57,9 @@ pub fn fingers(
         }
         match chains.iter_mut().find(|c| c.0 == finger) {
             None => chains.push((finger, vec![id])),
-            Some((_, chain)) if chain.last().is_some_and(|&tip| names.is_below(id, tip)) => chain.push(id),
+            Some((_, chain)) if listed || chain.last().is_some_and(|&tip| names.is_below(id, tip)) => {
+                chain.push(id);
+            }
             Some(_) => {}
         }
     }
@@ -95,6 +99,18 @@ fn below(skeleton: &Skeleton, hand: JointId) -> Vec<JointId> {
         at += 1;
     }
     found.sort();
+    found
+}
+
+/// The joints without children beside `hand` that have its side, the nearest first.
+fn beside(skeleton: &Skeleton, names: &JointNames, rest: &ModelPose, hand: JointId) -> Vec<JointId> {
+    let of_side = |id: &JointId| {
+        *id != hand && names.side(*id) == names.side(hand) && skeleton.children(*id).is_empty()
+    };
+    let all = skeleton.parent(hand).map_or(&[][..], |parent| skeleton.children(parent));
+    let mut found: Vec<JointId> = all.iter().copied().filter(of_side).collect();
+    let distance = |id: &JointId| (rest.position(*id) - rest.position(hand)).norm();
+    found.sort_by(|a, b| distance(a).total_cmp(&distance(b)));
     found
 }
 

@@ -72,7 +72,12 @@ impl JointNames {
             names.into_iter().map(|name| JointLabel::with(vocabulary, name)).collect();
         drop_shared(vocabulary, &mut labels);
         remove_inner_tips(vocabulary, skeleton, &mut labels);
-        let joints = labels.iter().map(|label| ParsedName::of(vocabulary, label)).collect();
+        let mut joints: Vec<ParsedName> =
+            labels.iter().map(|label| ParsedName::of(vocabulary, label)).collect();
+        for id in skeleton.ids().filter(|&id| repeats_parent(vocabulary, skeleton, &labels, id)) {
+            joints[id.index()] =
+                ParsedName { side: joints[id.index()].side, helper: true, ..ParsedName::default() };
+        }
         JointNames { joints, walk: walk(skeleton) }
     }
 
@@ -168,6 +173,17 @@ fn remove_inner_tips(vocabulary: &Vocabulary, skeleton: &Skeleton, labels: &mut 
             labels[id.index()].words.retain(|w| !vocabulary.is_tip(w));
         }
     }
+}
+
+/// Whether a leaf has the name of its parent with nothing or unknown words added: `hips_skin` below `hips` is a helper that holds its skin.
+fn repeats_parent(vocabulary: &Vocabulary, skeleton: &Skeleton, labels: &[JointLabel], id: JointId) -> bool {
+    let Some(parent) = skeleton.parent(id).filter(|_| skeleton.children(id).is_empty()) else { return false };
+    let [own, above] = [id, parent].map(|id| &labels[id.index()]);
+    let mut known = own.words.iter().filter(|w| vocabulary.knows(w) || above.words.contains(w));
+    !above.words.is_empty()
+        && (own.side, &own.numbers) == (above.side, &above.numbers)
+        && above.words.iter().all(|w| known.next() == Some(w))
+        && known.next().is_none()
 }
 
 /// Removes unknown words that more than half of the labels share.
@@ -374,6 +390,22 @@ mod tests {
             Joint::new(name, parent.map(JointId::new), Transform::identity())
         };
         Skeleton::new(joints.iter().map(joint).collect()).unwrap()
+    }
+
+    #[test]
+    fn a_leaf_that_repeats_its_parent_is_a_helper() {
+        let tree = skeleton(&[
+            ("Index1.L", None),
+            ("Index2.L", Some(0)),
+            ("Index2.L_DEF", Some(1)),
+            ("Index1.L_DEF", Some(0)),
+            ("Index3.L", Some(1)),
+            ("Index3.L_def_skin", Some(4)),
+            ("Index4.L", Some(4)),
+        ]);
+        let names = JointNames::of(&tree, Vocabulary::built_in());
+        let helpers: Vec<usize> = tree.ids().filter(|&id| names.is_helper(id)).map(JointId::index).collect();
+        assert_eq!(helpers, [2, 3, 5]);
     }
 
     #[test]

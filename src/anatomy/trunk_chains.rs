@@ -69,9 +69,10 @@ pub fn find(
             && skeleton.parent(id).is_none()
             && nearest_spine(skeleton, names, rest, thighs).is_some()
     };
-    let junction = common_ancestor(skeleton, names, &ends)
-        .filter(|&id| real(id) && !thighs.contains(&id) && !in_pieces(id));
     let by_name = named(skeleton, names, NamedPart::Hips).filter(|&id| real(id));
+    let junction = common_ancestor(skeleton, names, &ends).filter(|&id| {
+        real(id) && !thighs.contains(&id) && !in_pieces(id) && !lists(skeleton, id, by_name, thighs)
+    });
     trunk.hips = match (junction.filter(|_| thighs.len() == 2), by_name) {
         (Some(c), Some(n)) if c == n => Some((c, 1.0, "its name, and legs and trunk branch from it")),
         // In Biped and Valve rigs the thighs are below the spine, and the spine below the pelvis.
@@ -108,6 +109,10 @@ pub fn find(
         line = trunk_line(skeleton, names, meet, trunk.head, chest);
         line.drain(..connectors(names, &line).unwrap_or(line.len()));
     }
+    if line.iter().all(|id| Some(*id) == trunk.head) && skeleton.children(hips).is_empty() {
+        line = listed_trunk(skeleton, names, rest, hips, top);
+        line.extend(trunk.head);
+    }
     let line = &line[..];
     if trunk.head.is_none() {
         trunk.head = unnamed_head(names, rest, hips, line, shoulders).or_else(|| face(skeleton, names, line));
@@ -120,6 +125,29 @@ pub fn find(
     trunk.spine = distinct(&line[..split]);
     trunk.tail = tail(skeleton, names, hips);
     trunk
+}
+
+/// Whether a joint is the root of a list without a tree: the parent of the hips, which have no children, and of the thighs.
+fn lists(skeleton: &Skeleton, id: JointId, hips: Option<JointId>, thighs: &[JointId]) -> bool {
+    let hangs = |joint: &JointId| skeleton.parent(*joint) == Some(id);
+    hips.is_some_and(|n| hangs(&n) && skeleton.children(n).is_empty()) && thighs.iter().all(hangs)
+}
+
+/// The joints named spine or neck beside the hips in a list of joints, in the order of their positions towards `top`.
+fn listed_trunk(
+    skeleton: &Skeleton,
+    names: &JointNames,
+    rest: &ModelPose,
+    hips: JointId,
+    top: Option<JointId>,
+) -> Vec<JointId> {
+    let (Some(top), Some(parent)) = (top, skeleton.parent(hips)) else { return Vec::new() };
+    let from = rest.position(hips);
+    let along = |id: &JointId| (rest.position(*id) - from).dot(&(rest.position(top) - from));
+    let is_trunk = |id: &JointId| *id != hips && (is_spine(names, *id) || is_neck(names, *id));
+    let mut line: Vec<JointId> = skeleton.children(parent).iter().copied().filter(is_trunk).collect();
+    line.sort_by(|a, b| along(a).total_cmp(&along(b)));
+    line
 }
 
 /// The number of joints of the trunk's line that are the spine: those up to the chest, from which the arms branch.

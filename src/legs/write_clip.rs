@@ -80,12 +80,16 @@ pub fn write_flipping<S: Fn(usize) -> bool + Sync>(motion: Motion, solved: &Solv
     Motion { character, clip, contacts }
 }
 
+/// Distance from the hips, as a share of the legs, up to which a leaf without a role is a helper that holds the skin of the pelvis (4 cm
+/// of a person).
+const OF_PELVIS: f64 = 0.05;
+
 /// The joints of a skeleton that are written.
 struct MovedJoints<'a> {
     hips: Option<JointId>,
     /// The topmost joints of the body; empty if the body does not move.
     top: Vec<JointId>,
-    /// Whether a joint is on the hips and keeps its orientation when the pelvis rotates: all but the legs, and but joints without a
+    /// Whether a joint is on the hips and keeps its orientation when the pelvis rotates: all but the legs, helpers at the hips, and joints without a
     /// role that only lead to one with a role, which keeps its own.
     trunk: Vec<bool>,
     /// The moved joints and their ancestors; no others are processed.
@@ -107,13 +111,18 @@ impl<'a> MovedJoints<'a> {
                 leads[parent.index()] = true;
             }
         }
+        let near = OF_PELVIS * solved.legs.iter().map(|leg| leg.length()).fold(0.0, f64::max);
+        let of_pelvis = |id: JointId| {
+            let lone = rig.role(id).is_none() && skeleton.children(id).is_empty();
+            lone && skeleton.joint(id).rest.translation.norm() < near
+        };
         let mut trunk = vec![false; skeleton.len()];
         let mut between = vec![false; skeleton.len()];
         for id in skeleton.ids() {
             let on_hips = skeleton.parent(id).is_some_and(|p| Some(p) == hips || between[p.index()]);
             let only_leads = leads[id.index()] && rig.role(id).is_none();
             between[id.index()] = on_hips && only_leads;
-            trunk[id.index()] = on_hips && !only_leads && !above_leg(id);
+            trunk[id.index()] = on_hips && !only_leads && !above_leg(id) && !of_pelvis(id);
         }
         let ends = top.iter().copied().chain(hips).chain(solved.legs.iter().flat_map(|leg| leg.joints()));
         let held = skeleton.ids().filter(|id| moves && trunk[id.index()]);

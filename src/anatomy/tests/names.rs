@@ -195,3 +195,29 @@ fn ten_thousand_names_are_read_once_each() {
     assert_eq!(role(&rig, "LeftForeArm").as_deref(), Some("left_lower_arm"));
     assert_eq!(role(&rig, "LeftHandIndex7"), None);
 }
+
+#[test]
+fn a_list_of_joints_without_a_tree_is_whole() {
+    let mut tree = body(ARM);
+    tree.insert(1, ("Spine".into(), Some(0), [0.0, 1.15, 0.02]));
+    tree.iter_mut().skip(3).for_each(|j| j.1 = j.1.map(|p| if p >= 1 { p + 1 } else { p }));
+    tree[2].1 = Some(1);
+    finger(&mut tree, 0.0, &[("HandIndex1", 0.09), ("HandIndex2", 0.13), ("HandIndex3", 0.16)]);
+    finger(&mut tree, 0.04, &[("HandThumb1", 0.03), ("HandThumb2", 0.06), ("HandThumb3", 0.09)]);
+    let whole = skeleton(&tree);
+    let rest = whole.rest_model_pose();
+    let whole = detect_roles(whole, &rest, &[]);
+    // Below the root that import adds, and below one of the file; in another order.
+    for root in [None, Some("Root".to_owned())] {
+        let mut list: Joints = vec![("Root".into(), None, [0.0; 3])];
+        list.extend(tree.iter().rev().map(|(name, _, at)| (format!("{name}_DEF"), Some(0), *at)));
+        let mut joints = skeleton(&list).joints().to_vec();
+        joints[0].file_name = root;
+        let listed = Skeleton::new(joints).unwrap();
+        let rest = listed.rest_model_pose();
+        let rig = detect_roles(listed, &rest, &[]);
+        for (name, ..) in &tree {
+            assert_eq!(role(&rig, &format!("{name}_DEF")), role(&whole, name), "{name}");
+        }
+    }
+}

@@ -1,8 +1,9 @@
 //! Selects the nodes of a document that are joints, with their order, names and rest transforms.
 //!
 //! A joint is a node that a skin or a VRM humanoid refers to, or a node between two of these; in a document without either,
-//! every node is a joint. Scale is folded: the rest pose in model space is the rigid part of each node's world transform, and the
-//! transforms of nodes above the top joints are included in those.
+//! every node is a joint. Where the skin is on helpers alone (`hips` has the children `hips_DEF` and `spine`), the nodes that these
+//! helpers hang on are joints too. Scale is folded: the rest pose in model space is the rigid part of each node's world transform,
+//! and the transforms of nodes above the top joints are included in those.
 //!
 //! Space: the file's own world. Units: metres.
 
@@ -64,7 +65,7 @@ impl Joints {
         let vrm = humanoid_nodes(json, tree.nodes().len(), warnings);
         let named: BTreeSet<usize> =
             skins.iter().flatten().copied().chain(vrm.iter().flat_map(|v| v.1.iter().map(|b| b.1))).collect();
-        let members = members(tree, &named);
+        let members = members(tree, &with_helped(tree, named.clone()));
         let holder = holders(tree, &members);
         let joint_parent = |node: usize| tree.node(node).parent.and_then(|p| holder[p]);
         let order = parents_first(tree, &members, joint_parent);
@@ -167,6 +168,43 @@ fn members(tree: &NodeTree, named: &BTreeSet<usize>) -> Vec<bool> {
         members[n] |= below[n] && above[n];
     }
     members
+}
+
+/// Fewest nodes of skins on a tree of other nodes for these to be joints: a body with four limbs has more, the eyes of a bare head fewer.
+const FEWEST_HELPERS: usize = 6;
+
+/// The named nodes and, where many without a named one above them are helpers that hang on a tree of other nodes, this tree.
+fn with_helped(tree: &NodeTree, mut named: BTreeSet<usize>) -> BTreeSet<usize> {
+    // Passes over the tree, parents first and children first: a path per node would be quadratic in a chain.
+    let count = tree.nodes().len();
+    let mut below_named = vec![false; count];
+    let mut holds = vec![false; count];
+    for &n in tree.order() {
+        let Some(p) = tree.node(n).parent else { continue };
+        below_named[n] = below_named[p] || named.contains(&p);
+        holds[p] |= named.contains(&n) && !below_named[n];
+    }
+    let mut below_holder = vec![false; count];
+    let mut nested = 0;
+    for &n in tree.order() {
+        let Some(p) = tree.node(n).parent else { continue };
+        below_holder[n] = below_holder[p] || holds[p];
+        nested += usize::from(named.contains(&n) && !below_named[n] && below_holder[p]);
+    }
+    if nested < FEWEST_HELPERS {
+        return named;
+    }
+    let mut above_holder = vec![false; count];
+    for &n in tree.order().iter().rev() {
+        above_holder[n] |= holds[n];
+        if above_holder[n] && (holds[n] || below_holder[n]) {
+            named.insert(n);
+        }
+        if let Some(p) = tree.node(n).parent.filter(|_| above_holder[n]) {
+            above_holder[p] = true;
+        }
+    }
+    named
 }
 
 /// The members, every parent before its children, and otherwise by node index.
@@ -290,6 +328,41 @@ mod tests {
         assert_eq!(found.trees, [None, Some(1), Some(1), Some(4)]);
         // The limbs of one character.
         assert_eq!(joints(text, &[vec![2, 3]]).trees, [None, Some(2), Some(3)]);
+    }
+
+    #[test]
+    fn nodes_below_which_only_helpers_have_skin_are_joints() {
+        let names = ["hips", "spine", "neck", "head", "arm", "hand", "leg", "foot"];
+        let parents = [None, Some(0), Some(1), Some(2), Some(1), Some(4), Some(0), Some(6)];
+        let node = |n: usize, flat: bool| {
+            let own = (!flat).then_some(8 + n);
+            let children = (0..8).filter(|&k| parents[k] == Some(n)).chain(own);
+            let children: Vec<String> = children.map(|k| k.to_string()).collect();
+            let children = if children.is_empty() {
+                String::new()
+            } else {
+                format!(r#","children":[{}]"#, children.join(","))
+            };
+            format!(r#"{{"name":"{}"{children}}}"#, names[n])
+        };
+        let text = |flat: bool| {
+            let helpers = names.iter().map(|name| format!(r#"{{"name":"{name}_DEF"}}"#));
+            let list = (8..16).map(|n: usize| n.to_string()).collect::<Vec<_>>().join(",");
+            let list = if flat { format!(",{list}") } else { String::new() };
+            let top = format!(r#"{{"name":"rig","children":[0{list}]}}"#);
+            let nodes: Vec<String> = (0..8).map(|n| node(n, flat)).chain(helpers).chain([top]).collect();
+            format!(r#"{{"nodes":[{}]}}"#, nodes.join(","))
+        };
+        let skin: Vec<usize> = (8..16).collect();
+        let found = joints(&text(false), std::slice::from_ref(&skin));
+        let parent = |name: &str| {
+            let id = found.skeleton.find(name).unwrap();
+            found.skeleton.parent(id).map(|p| found.skeleton.joint(p).name.as_str())
+        };
+        assert_eq!(found.skeleton.len(), 16);
+        assert_eq!([parent("hips"), parent("spine"), parent("hand_DEF")], [None, Some("hips"), Some("hand")]);
+        // A list of helpers hangs on no tree.
+        assert_eq!(names.len() + 1, joints(&text(true), &[skin]).skeleton.len());
     }
 
     #[test]

@@ -25,7 +25,7 @@ use crate::math::{
     Mat4, Quat, Transform, Vec3, angle_between, median_rotation, nearest_rotation, rotation_between,
 };
 use crate::memory_budget::MemoryBudget;
-use crate::model::{JointId, ModelPose, Role, Side};
+use crate::model::{JointId, ModelPose, Role, Side, Skeleton};
 use crate::report::Warnings;
 use ::gltf::json::accessor::Type;
 use std::cell::OnceCell;
@@ -152,6 +152,7 @@ pub(super) fn bind(
     if bound.iter().all(Option::is_none) {
         return Ok(None);
     }
+    bind_helped(&mut bound, &joints.skeleton);
     let mut pose: Vec<Transform> = Vec::with_capacity(bound.len());
     for (k, joint) in joints.skeleton.joints().iter().enumerate() {
         let follows = match joint.parent {
@@ -161,6 +162,16 @@ pub(super) fn bind(
         pose.push(bound[k].unwrap_or(follows));
     }
     Ok(Some(ModelPose::new(pose)))
+}
+
+/// Binds the joints above all bound ones by those of their own helpers that are bound.
+fn bind_helped(bound: &mut [Option<Transform>], skeleton: &Skeleton) {
+    let stated: Vec<bool> = bound.iter().map(Option::is_some).collect();
+    for id in skeleton.ids().filter(|id| !skeleton.path_to_root(*id).any(|j| stated[j.index()])) {
+        let helper =
+            skeleton.children(id).iter().find(|c| stated[c.index()] && skeleton.children(**c).is_empty());
+        bound[id.index()] = helper.and_then(|c| Some(bound[c.index()]? * skeleton.joint(*c).rest.inverse()));
+    }
 }
 
 /// The spaces in which a skin may have been bound: those of the nodes with skinned meshes, and of their ancestors.
@@ -314,11 +325,29 @@ fn length_ratio(attached: &[BoundJoint], joints: &Joints, rest: &ModelPose) -> O
     (2 * agree >= ratios.len()).then_some(median)
 }
 
-/// For every joint the nearest of `these` above it: nodes without skin may be between two joints of a skin.
+/// For every joint the nearest of `these` above it: nodes without skin may be between two joints of a skin. Of a joint with none above
+/// it, the helper of the nearest joint that has one: the skin may be on helpers alone.
 fn nearest_above(joints: &Joints, these: impl Fn(JointId) -> bool) -> Vec<Option<JointId>> {
+    let skeleton = &joints.skeleton;
     let mut above: Vec<Option<JointId>> = Vec::with_capacity(joints.nodes.len());
-    for parent in joints.skeleton.parents() {
+    for parent in skeleton.parents() {
         above.push(parent.and_then(|p| if these(p) { Some(p) } else { above[p.index()] }));
+    }
+    let helper = |id: JointId| {
+        let leaf = |c: &JointId| these(*c) && skeleton.children(*c).is_empty();
+        skeleton.children(id).iter().copied().find(leaf)
+    };
+    // Joints with one of `these` above have it for their children too, so that only the tops of the others are searched.
+    let mut of_tree: Vec<Option<JointId>> = Vec::with_capacity(above.len());
+    for id in skeleton.ids() {
+        let parent = skeleton.parent(id);
+        let inherited = parent.and_then(|p| of_tree[p.index()]);
+        if above[id.index()].is_none() {
+            // The helper of its own parent is itself, or moves with it.
+            let grandparent = parent.and_then(|p| skeleton.parent(p));
+            above[id.index()] = grandparent.and_then(|g| of_tree[g.index()]);
+        }
+        of_tree.push(helper(id).or(inherited));
     }
     above
 }

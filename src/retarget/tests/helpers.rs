@@ -206,3 +206,23 @@ fn a_spine_on_a_joint_beside_the_pelvis_follows_the_pelvis() {
         }
     }
 }
+
+#[test]
+fn a_leaf_at_the_hips_moves_with_them() {
+    // It may hold the skin of the pelvis.
+    let plain = shipped("robot.glb").character;
+    let (old, at) = (plain.skeleton(), plain.calibration_pose());
+    let hips = plain.rig.joint(Role::Hips).unwrap();
+    let mut list: Vec<_> =
+        old.ids().map(|id| (Some(id), old.parent(id).map(JointId::index), *at.joint(id))).collect();
+    list.push((None, Some(hips.index()), *at.joint(hips)));
+    let (leaf, target) = (JointId::new(list.len() - 1), Arc::new(rebuilt(&plain, &list)));
+    for name in ["walk.bvh", "turn.bvh", "squat.bvh", "jump.bvh"] {
+        let result = &retargeted(&shipped(name).motion(0).unwrap(), &target)[1];
+        for f in 0..result.clip.frames() {
+            let pose = result.model_pose(f);
+            let angle = pose.joint(hips).rotation.angle_to(&pose.joint(leaf).rotation);
+            assert!(angle < 1e-6, "{name}, frame {f}: {angle} rad");
+        }
+    }
+}

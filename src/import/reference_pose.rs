@@ -8,10 +8,11 @@
 use super::import_error::ImportError;
 use super::import_options::{Calibrate, ImportOptions};
 use crate::anatomy::{
-    CONTRADICTED, Estimate, RestFault, orientation, posed_rest, rest_fault, rest_from_motion,
+    CONTRADICTED, Estimate, Figure, RestFault, folded_arms, orientation, posed_rest, rest_fault,
+    rest_from_motion, with_estimated_arms,
 };
 use crate::math::{Quat, Transform, Vec3, arc};
-use crate::model::{Calibration, CalibrationSource, Clip, ModelPose, Rig, Role, Side, Skeleton};
+use crate::model::{Calibration, CalibrationSource, Character, Clip, ModelPose, Rig, Role, Side, Skeleton};
 use crate::report::{Shown, Warnings};
 use std::path::Path;
 
@@ -71,7 +72,8 @@ impl UncalibratedBody<'_> {
     fn found(&self, warnings: &mut Warnings) -> Option<Calibrated> {
         let may_be_posed = self.place != BVH && !self.bound && !self.clips.is_empty();
         let posed = || posed_rest(self.rig, self.rest).filter(|_| may_be_posed);
-        let fault = fault(self.rig, self.rest, self.bound, self.clips).or_else(posed)?;
+        let fault = fault(self.rig, self.rest, self.bound, self.clips).or_else(posed);
+        let Some(fault) = fault else { return self.folded_arms(warnings) };
         match self.estimate() {
             Some(estimate) => Some(self.calibrated(estimate, Some(fault), warnings)),
             None => {
@@ -80,6 +82,23 @@ impl UncalibratedBody<'_> {
                 None
             }
         }
+    }
+
+    /// The rest pose with arms estimated from the motion where it folds them as no body does and the motion contradicts their roll.
+    fn folded_arms(&self, warnings: &mut Warnings) -> Option<Calibrated> {
+        if self.bound || self.clips.iter().all(|clip| clip.frames() == 0) {
+            return None;
+        }
+        let stands =
+            Transform::from_rotation(orientation(self.rig, self.rest, self.up, false)?.normal_from_rest);
+        let rest = ModelPose::new(self.rest.joints().iter().map(|t| stands * *t).collect());
+        let sides = folded_arms(self.rig, &rest);
+        let estimate = if sides.is_empty() { None } else { self.estimate() }?;
+        let pose = with_estimated_arms(self.rig, &rest, &estimate, &sides)?;
+        let said = "the rest pose folds the arms as no body does: their roll was estimated from the motion";
+        warnings.add("rest-arms", said, self.place);
+        let calibration = Calibration { pose, from: CalibrationSource::Motion, joints: Vec::new() };
+        Some(Calibrated { calibration, y_up_from_world: estimate.y_up_from_world })
     }
 
     /// The rotation to +Z of a body whose format specifies its axes: a multiple of 90 degrees; deviations below 45 degrees belong to the body.
@@ -262,6 +281,27 @@ impl Calibrated {
         self.calibration.pose = ModelPose::new(scaled.collect());
         self.calibration
     }
+}
+
+/// Radians (15 degrees) from an axis of the file up to which a body lies along it: no body is exactly straight.
+const ALONG_AXIS: f64 = 0.26;
+
+/// The reference pose of a character that lies as a whole in its bind or rest pose, stood up: soles and toes are measured as they
+/// stand. `None` of one that stands.
+pub(super) fn stood_up(character: &Character, warnings: &mut Warnings) -> Option<Calibration> {
+    let lying = character.calibration_pose();
+    let up = Figure::of(&character.rig, &lying)?.up;
+    if up == Vec3::y() {
+        return None;
+    }
+    let mut axis = Vec3::zeros();
+    axis[up.iamax()] = up[up.iamax()].signum();
+    let up = if up.angle(&axis) < ALONG_AXIS { axis } else { up };
+    let stands = Transform::from_rotation(arc(&up, &Vec3::y(), &Vec3::x()));
+    let said = "the character lies in its reference pose: it is compared as if it stood";
+    warnings.add("rest-lies", said, "nodes");
+    let pose = ModelPose::new(lying.joints().iter().map(|t| stands * *t).collect());
+    Some(Calibration { pose, from: character.calibration_source(), joints: Vec::new() })
 }
 
 /// The calibration of a character: the one found, else its rest pose if that was requested, else none.

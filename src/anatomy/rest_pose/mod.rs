@@ -18,6 +18,7 @@ mod flexion_axis;
 mod motion_samples;
 mod partial_estimate;
 mod rest_fault;
+mod folded_arms;
 mod t_pose_feet;
 mod t_pose_hands;
 mod t_pose_limbs;
@@ -25,4 +26,5 @@ mod t_pose_assembly;
 mod t_pose_trunk;
 
 pub use estimate::{CONTRADICTED, Estimate, rest_from_motion};
+pub use folded_arms::{folded_arms, with_estimated_arms};
 pub use rest_fault::{RestFault, posed_rest, rest_fault};

@@ -11,7 +11,7 @@ use std::fs;
 use std::path::Path;
 
 /// The mannequin that the project makes, its document edited.
-fn mannequin(edit: impl FnOnce(&mut Value)) -> Asset {
+pub(super) fn mannequin(edit: impl FnOnce(&mut Value)) -> Asset {
     let bytes = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("data/mannequin.glb")).unwrap();
     let length = u32::from_le_bytes(bytes[12..16].try_into().unwrap()) as usize;
     let mut document: Value = serde_json::from_slice(&bytes[20..20 + length]).unwrap();
@@ -43,7 +43,7 @@ fn rotate(document: &mut Value, name: &str, degrees: [f64; 3]) {
 const FINGERS: [&str; 5] = ["thumb", "index", "middle", "ring", "pinky"];
 
 /// Fists, hanging arms and bent knees at rest.
-fn idle(document: &mut Value) {
+pub(super) fn idle(document: &mut Value) {
     for side in ["l", "r"] {
         for finger in FINGERS {
             for n in 1..=3 {
@@ -90,7 +90,7 @@ fn separate(document: &mut Value) {
 }
 
 /// How far the joints of `plain` are from those of the same names in the bind pose of `other`, metres and radians.
-fn off(plain: &Asset, other: &Asset) -> [f64; 2] {
+pub(super) fn off(plain: &Asset, other: &Asset) -> [f64; 2] {
     let bind = |asset: &Asset| asset.character.bind.clone().expect("the bind pose is kept");
     let (a, b) = (bind(plain), bind(other));
     let skeleton = plain.character.skeleton();

@@ -75,7 +75,8 @@ pub(crate) fn asset(mut file: GltfFile, name: &str, options: &ImportOptions) -> 
     file.warnings = warnings;
     let mut asset = file.into_asset(name, roles, facing);
     let found = calibrated.map(|c| c.calibration);
-    let calibration = reference_pose::kept(found, options, asset.character.skeleton());
+    let calibration = reference_pose::kept(found, options, asset.character.skeleton())
+        .or_else(|| reference_pose::stood_up(&asset.character, &mut asset.warnings));
     if calibration.is_some() {
         asset.character = Arc::new(Character { calibration, ..(*asset.character).clone() });
     }

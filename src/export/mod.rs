@@ -28,6 +28,8 @@ mod nominal_rate;
 pub(crate) mod robot;
 mod synthetic_root;
 #[cfg(feature = "formats")]
+mod surface_losses;
+#[cfg(feature = "formats")]
 mod texture_file;
 #[cfg(feature = "formats")]
 mod whole_mesh;

@@ -2,7 +2,8 @@
 //!
 //! Primitives with different attributes, or with different joints, stay apart.
 
-use crate::model::{Material, Mesh, MorphTarget};
+use crate::math::{Mat4, Transform};
+use crate::model::{Character, Material, Mesh, MorphTarget};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -14,6 +15,8 @@ pub(super) struct WholeMesh<'a> {
     pub(super) first: &'a Mesh,
     /// The triangles of each primitive, with its material.
     pub(super) parts: Vec<(Range<usize>, &'a Mesh)>,
+    /// For a mesh that no joint moves: model space from mesh space.
+    pub(super) unmoved: Option<Mat4<f64>>,
 }
 
 impl WholeMesh<'_> {
@@ -36,8 +39,20 @@ impl WholeMesh<'_> {
     }
 }
 
-/// The meshes of a character, their primitives joined.
-pub(super) fn whole_meshes(meshes: &[Mesh]) -> Vec<WholeMesh<'_>> {
+/// The meshes of a character, their primitives joined: first those that joints move.
+pub(super) fn whole_meshes(character: &Character) -> Vec<WholeMesh<'_>> {
+    let mut all = joined_primitives(&character.meshes);
+    if let Some(document) = &character.document {
+        let model_from_file = Transform::from_rotation(document.model_from_file).to_matrix();
+        for mut whole in joined_primitives(&document.static_meshes) {
+            whole.unmoved = whole.first.bindings.first().map(|b| model_from_file * b.joint_from_mesh);
+            all.push(whole);
+        }
+    }
+    all
+}
+
+fn joined_primitives(meshes: &[Mesh]) -> Vec<WholeMesh<'_>> {
     meshes.chunk_by(joinable).map(joined).collect()
 }
 
@@ -63,7 +78,7 @@ fn joined(parts: &[Mesh]) -> WholeMesh<'_> {
     });
     let ranges = ranges.collect();
     if parts.len() == 1 {
-        return WholeMesh { mesh: Cow::Borrowed(first), first, parts: ranges };
+        return WholeMesh { mesh: Cow::Borrowed(first), first, parts: ranges, unmoved: None };
     }
     let mut mesh = first.clone();
     for part in &parts[1..] {
@@ -88,7 +103,7 @@ fn joined(parts: &[Mesh]) -> WholeMesh<'_> {
             offsets.extend_from_slice(&more.offsets);
         }
     }
-    WholeMesh { mesh: Cow::Owned(mesh), first, parts: ranges }
+    WholeMesh { mesh: Cow::Owned(mesh), first, parts: ranges, unmoved: None }
 }
 
 #[cfg(test)]
@@ -114,7 +129,7 @@ mod tests {
     fn primitives_of_a_node_are_one_mesh_with_several_materials() {
         let meshes =
             [part("a", Some(4)), part("b", Some(4)), part("a", Some(4)), part("a", Some(5)), part("a", None)];
-        let whole = whole_meshes(&meshes);
+        let whole = joined_primitives(&meshes);
         assert_eq!(whole.iter().map(|w| w.parts.len()).collect::<Vec<_>>(), [3, 1, 1]);
         let mesh = &whole[0].mesh;
         assert_eq!(mesh.triangles, [[0, 1, 2], [3, 4, 5], [6, 7, 8]]);
@@ -127,9 +142,9 @@ mod tests {
     #[test]
     fn primitives_with_other_attributes_stay_apart() {
         let other = Mesh { normals: vec![[0.0, 0.0, 1.0]; 3], ..part("b", Some(4)) };
-        assert_eq!(whole_meshes(&[part("a", Some(4)), other]).len(), 2);
+        assert_eq!(joined_primitives(&[part("a", Some(4)), other]).len(), 2);
         let mut renamed = part("b", Some(4));
         renamed.morphs[0].name = "frown".into();
-        assert_eq!(whole_meshes(&[part("a", Some(4)), renamed]).len(), 2);
+        assert_eq!(joined_primitives(&[part("a", Some(4)), renamed]).len(), 2);
     }
 }

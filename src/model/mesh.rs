@@ -22,6 +22,58 @@ pub struct Texture {
     pub bytes: std::sync::Arc<[u8]>,
 }
 
+impl Texture {
+    /// Whether the image has an alpha channel, by its header; `false` for images other than PNG and WebP.
+    pub fn has_alpha(&self) -> bool {
+        has_alpha(&self.bytes)
+    }
+}
+
+/// Whether an encoded image has an alpha channel.
+pub(crate) fn has_alpha(image: &[u8]) -> bool {
+    match image {
+        // The kind of colour of the header; a palette has alpha if a `tRNS` chunk follows.
+        [0x89, b'P', b'N', b'G', ..] => match image.get(25) {
+            Some(4 | 6) => true,
+            _ => {
+                let end = image.windows(4).position(|w| w == b"IDAT").unwrap_or(image.len());
+                image[..end].windows(4).any(|w| w == b"tRNS")
+            }
+        },
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', b'V', b'P', b'8', kind, ..] => {
+            let bit = |at: usize| image.get(at).is_some_and(|byte| byte & 0x10 != 0);
+            (*kind == b'X' && bit(20)) || (*kind == b'L' && bit(24))
+        }
+        _ => false,
+    }
+}
+
+/// How a texture continues outside of 0 to 1, along one axis of its coordinates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
+pub enum TextureWrap {
+    /// It repeats.
+    #[default]
+    Repeat,
+    /// Its edge continues.
+    Clamp,
+    /// It repeats, every other time mirrored.
+    Mirror,
+}
+
+/// What alpha does (glTF 2.0, section 3.9.4).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
+pub enum AlphaMode {
+    /// Nothing.
+    #[default]
+    Opaque,
+    /// The surface is drawn where the alpha of the texture is at least this.
+    Mask(f32),
+    /// The surface is blended with what is behind it.
+    Blend,
+}
+
 /// A texture, and the texture coordinates that place it.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
@@ -30,6 +82,8 @@ pub struct TextureMap {
     pub texture: Texture,
     /// The set of texture coordinates: 0 is `Mesh::texcoords`, others count `Mesh::further_texcoords` from 1.
     pub set: usize,
+    /// How it continues along U and V.
+    pub wrap: [TextureWrap; 2],
 }
 
 /// Surface appearance: the metallic-roughness model of glTF 2.0 (section 3.9), of which previews draw the base colour.
@@ -42,11 +96,15 @@ pub struct Material {
     pub base_color: [f32; 4],
     /// The base-colour texture, placed by `Mesh::texcoords`.
     pub texture: Option<Texture>,
+    /// How the base-colour texture continues along U and V.
+    pub texture_wrap: [TextureWrap; 2],
+    /// What alpha does; 1 in `base_color` unless it is blended.
+    pub alpha_mode: AlphaMode,
     /// Metalness, 0 to 1; a factor of the blue channel of `metallic_roughness_map` if there is one.
     pub metallic: f32,
     /// Roughness, 0 to 1; a factor of the green channel of `metallic_roughness_map` if there is one.
     pub roughness: f32,
-    /// Linear emitted colour; a factor of `emissive_map` if there is one.
+    /// Linear emitted colour, also above 1; a factor of `emissive_map` if there is one.
     pub emissive: [f32; 3],
     /// Metalness in blue, roughness in green, linear.
     pub metallic_roughness_map: Option<TextureMap>,
@@ -67,6 +125,8 @@ impl Default for Material {
             name: String::new(),
             base_color: [0.8, 0.8, 0.8, 1.0],
             texture: None,
+            texture_wrap: [TextureWrap::Repeat; 2],
+            alpha_mode: AlphaMode::Opaque,
             metallic: 0.0,
             roughness: 0.7,
             emissive: [0.0; 3],
@@ -149,6 +209,8 @@ pub struct Mesh {
     pub morphs: Vec<MorphTarget>,
     /// The material.
     pub material: Material,
+    /// Parts of the file's own surface that have no place here, by name, for messages of files written anew.
+    pub omitted: Vec<String>,
 }
 
 /// The index of the greatest of four weights, the last of several.

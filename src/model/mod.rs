@@ -39,7 +39,9 @@ pub(crate) use contacts::ContactPoint;
 pub use contacts::{ContactPart, Contacts, Hold};
 pub use document::{Container, Document};
 pub use mark::{Mark, MarkKind};
-pub use mesh::{Binding, FurtherInfluence, Material, Mesh, MorphTarget, Texture, TextureMap};
+pub use mesh::{
+    AlphaMode, Binding, FurtherInfluence, Material, Mesh, MorphTarget, Texture, TextureMap, TextureWrap,
+};
 pub(crate) use mesh::{UNNAMED_TARGET, heaviest};
 pub(crate) use mobility::Mobility;
 pub use motion::{Fault, Motion};

@@ -306,6 +306,7 @@ mod tests {
             resources: Vec::new(),
             nodes: vec![None; motion.character.skeleton().len()],
             fbx: None,
+            static_meshes: Vec::new(),
             model_from_file: Quat::identity(),
         };
         motion.character = Arc::new(Character { document: Some(document), ..(*motion.character).clone() });

@@ -29,15 +29,7 @@ impl<'a> BoundMesh<'a> {
     /// `None` if the bind matrix is singular.
     pub(super) fn of(whole: &'a WholeMesh<'a>, bones: &LimbNodes) -> Option<Self> {
         let mesh: &Mesh = &whole.mesh;
-        let mut loads = vec![0.0; mesh.bindings.len()];
-        for (joint, weight) in mesh.joints.iter().flatten().zip(mesh.weights.iter().flatten()) {
-            if let Some(load) = loads.get_mut(usize::from(*joint)) {
-                *load += f64::from(*weight);
-            }
-        }
-        let heaviest = (0..loads.len()).rev().max_by(|a, b| loads[*a].total_cmp(&loads[*b]))?;
-        let binding = &mesh.bindings[heaviest];
-        let model_from_mesh = bones.bind.joint(binding.joint).to_matrix() * binding.joint_from_mesh;
+        let model_from_mesh = whole.unmoved.or_else(|| heaviest_transform(mesh, bones))?;
         let mesh_from_model = inverse(&model_from_mesh)?;
         let mirrored = model_from_mesh.fixed_view::<3, 3>(0, 0).determinant() < 0.0;
         let oriented = |t: &[u32; 3]| if mirrored { [t[0], t[2], t[1]] } else { *t };
@@ -45,6 +37,19 @@ impl<'a> BoundMesh<'a> {
         let (points, firsts) = weld(mesh);
         Some(Self { whole, mesh, model_from_mesh, mesh_from_model, points, firsts, triangles })
     }
+}
+
+/// Model space from mesh space when the joint with the most weight was bound.
+fn heaviest_transform(mesh: &Mesh, bones: &LimbNodes) -> Option<Mat4<f64>> {
+    let mut loads = vec![0.0; mesh.bindings.len()];
+    for (joint, weight) in mesh.joints.iter().flatten().zip(mesh.weights.iter().flatten()) {
+        if let Some(load) = loads.get_mut(usize::from(*joint)) {
+            *load += f64::from(*weight);
+        }
+    }
+    let heaviest = (0..loads.len()).rev().max_by(|a, b| loads[*a].total_cmp(&loads[*b]))?;
+    let binding = &mesh.bindings[heaviest];
+    Some(bones.bind.joint(binding.joint).to_matrix() * binding.joint_from_mesh)
 }
 
 /// The inverse of an affine matrix, `None` if it is singular.

@@ -9,6 +9,7 @@ use super::{animation_stack, limb_nodes, mesh};
 use super::{append_clips, original_nodes};
 use crate::export::format::Format;
 use crate::export::save::{ExportError, ExportOptions, OutputFile, Written};
+use crate::export::surface_losses::warn_of_omitted;
 use crate::export::synthetic_root::has_synthetic_root;
 use crate::export::whole_mesh::whole_meshes;
 use crate::kinematics::cuts;
@@ -22,7 +23,7 @@ use serde::{Deserialize, Serialize};
 pub const FORMAT: Format = Format {
     name: "fbx",
     about: "binary FBX: a new file, or the FBX character's own file with clips added",
-    loses: "for characters not from FBX: cameras, lights, occlusion maps, and animation of nodes that are no joints",
+    loses: "for characters not from FBX: cameras, lights, occlusion maps, alpha cutoffs, material extensions of glTF, and animation of nodes that are no joints",
     morphs: true,
     several: true,
     write: save,
@@ -137,7 +138,7 @@ fn new_file(motions: &[Motion], options: &ExportOptions) -> Result<Written, Expo
     let character = &first.character;
     let name = options.file(FORMAT.name);
     let moving: Vec<&Motion> = motions.iter().filter(|m| m.clip.frames() > 0).collect();
-    let meshes = whole_meshes(if options.fbx.skin { &character.meshes } else { &[] });
+    let meshes = if options.fbx.skin { whole_meshes(character) } else { Vec::new() };
     let at_rest = character.bind.as_ref().is_none_or(|bind| bind.joints()[0] == Transform::identity());
     let synthetic_root = |m: &&Motion| has_synthetic_root(character.skeleton(), &m.clip);
     let omit_root = at_rest && !moving.is_empty() && moving.iter().all(synthetic_root);
@@ -145,6 +146,9 @@ fn new_file(motions: &[Motion], options: &ExportOptions) -> Result<Written, Expo
     let clips: Vec<&Clip> = moving.iter().map(|m| &m.clip).collect();
     let bones = limb_nodes::write(&mut document, character, &clips, options.fbx.bind, omit_root);
     let mut materials = FbxMaterials::default();
+    if options.fbx.skin {
+        warn_of_omitted(character, &mut materials.warnings);
+    }
     let morphs = mesh::write(&mut document, &meshes, &bones, &mut materials);
     let mut names = Vec::new();
     for motion in moving {

@@ -5,10 +5,10 @@
 //! Source of the names, and of shininess from roughness: the files that Blender's exporter writes.
 
 use super::fbx_builder::{FbxBuilder, uv_set};
-use super::record_properties::{object, properties, row, triple_row};
+use super::record_properties::{int_row, object, properties, row, triple_row};
 use super::records::FbxRecord;
 use crate::export::texture_file::{grey_channel, left_out, texture_file};
-use crate::model::{Material, Texture, TextureMap};
+use crate::model::{AlphaMode, Material, Texture, TextureMap, TextureWrap};
 use crate::report::{Warnings, one_line};
 use std::borrow::Cow;
 
@@ -29,6 +29,7 @@ struct PlacedImage<'a> {
     channel: Option<usize>,
     /// The set of its texture coordinates.
     set: usize,
+    wrap: [TextureWrap; 2],
 }
 
 impl<'a> FbxMaterials<'a> {
@@ -50,6 +51,10 @@ impl<'a> FbxMaterials<'a> {
             if let Some(texture) = self.texture(document, image, mesh, name) {
                 document.connect_property(texture, id, property);
             }
+        }
+        if matches!(source.alpha_mode, AlphaMode::Mask(_)) {
+            let message = "the cutoff of alpha has no place in FBX: what it cuts out is blended";
+            self.warnings.add("fbx-cutoff", message, format!("material `{name}`"));
         }
         if source.occlusion_map.is_some() {
             let message = "occlusion maps have no place in FBX and were left out";
@@ -73,7 +78,11 @@ impl<'a> FbxMaterials<'a> {
             None => texture_file(image.texture).map(|file| (file.bytes, file.extension)),
             Some(channel) => grey_channel(image.texture, channel).map(|png| (png.into(), "png")),
         };
-        let id = file.map(|(bytes, extension)| write(document, &bytes, mesh, extension, image.set));
+        let id = file.map(|(bytes, extension)| write(document, &bytes, (mesh, extension), image));
+        if image.wrap.contains(&TextureWrap::Mirror) {
+            let message = "textures that repeat mirrored repeat plainly in FBX";
+            self.warnings.add("fbx-mirrored", message, format!("material `{}`", one_line(material)));
+        }
         if id.is_none() {
             let place = format!("material `{}`", one_line(material));
             self.warnings.add("fbx-texture", left_out(image.texture), place);
@@ -86,11 +95,15 @@ impl<'a> FbxMaterials<'a> {
 /// The images of a material, with the properties that they are connected to.
 fn images(source: &Material) -> Vec<(&'static str, PlacedImage<'_>)> {
     fn placed(map: &TextureMap, channel: Option<usize>) -> PlacedImage<'_> {
-        PlacedImage { texture: &map.texture, channel, set: map.set }
+        PlacedImage { texture: &map.texture, channel, set: map.set, wrap: map.wrap }
     }
-    let base = source.texture.as_ref().map(|texture| PlacedImage { texture, channel: None, set: 0 });
+    let wrap = source.texture_wrap;
+    let base = source.texture.as_ref().map(|texture| PlacedImage { texture, channel: None, set: 0, wrap });
     let mut found: Vec<(&'static str, PlacedImage<'_>)> =
         base.map(|b| ("DiffuseColor", b)).into_iter().collect();
+    // Programs take the alpha of the image from here.
+    let see_through = source.alpha_mode != AlphaMode::Opaque;
+    found.extend(base.filter(|b| see_through && b.texture.has_alpha()).map(|b| ("TransparencyFactor", b)));
     for (property, map, channel) in [
         ("NormalMap", &source.normal_map, None),
         ("EmissiveColor", &source.emissive_map, None),
@@ -109,13 +122,16 @@ fn surface(source: &Material) -> Vec<FbxRecord<'static>> {
     let number = |name, value| row(name, "Number", "", "A").double(value);
     // Readers take roughness as 1 - sqrt(shininess) / 10.
     let gloss = 10.0 * (1.0 - f64::from(source.roughness));
+    // Colours are at most 1.
+    let light = source.emissive.map(f64::from);
+    let strength = light.iter().copied().fold(1.0, f64::max);
     vec![
         color("DiffuseColor", [r, g, b]),
         number("DiffuseFactor", 1.0),
         color("TransparentColor", [1.0; 3]),
         number("TransparencyFactor", 1.0 - alpha),
-        color("EmissiveColor", source.emissive.map(f64::from)),
-        number("EmissiveFactor", 1.0),
+        color("EmissiveColor", light.map(|c| c / strength)),
+        number("EmissiveFactor", strength),
         number("SpecularFactor", 0.0),
         number("ShininessExponent", gloss * gloss),
         number("ReflectionFactor", source.metallic.into()),
@@ -123,7 +139,16 @@ fn surface(source: &Material) -> Vec<FbxRecord<'static>> {
     ]
 }
 
-fn write(document: &mut FbxBuilder, bytes: &[u8], name: &str, suffix: &str, set: usize) -> i64 {
+fn write(document: &mut FbxBuilder, bytes: &[u8], (name, suffix): (&str, &str), image: PlacedImage) -> i64 {
+    let mut rows = vec![
+        row("UVSet", "KString", "", "").string(&uv_set(image.set)),
+        row("UseMaterial", "bool", "", "").int(1),
+    ];
+    for (axis, wrap) in ["WrapModeU", "WrapModeV"].into_iter().zip(image.wrap) {
+        if wrap == TextureWrap::Clamp {
+            rows.push(int_row(axis, "enum", "", 1));
+        }
+    }
     let (video, texture) = (document.id(), document.id());
     // The id distinguishes names that differ only in characters that a file name cannot contain.
     let letter = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '_' };
@@ -142,10 +167,7 @@ fn write(document: &mut FbxBuilder, bytes: &[u8], name: &str, suffix: &str, set:
             .add(FbxRecord::new("Type").string("TextureVideoClip"))
             .add(FbxRecord::new("Version").int(202))
             .add(FbxRecord::new("TextureName").string(&object(name, "Texture")))
-            .add(properties([
-                row("UVSet", "KString", "", "").string(&uv_set(set)),
-                row("UseMaterial", "bool", "", "").int(1),
-            ]))
+            .add(properties(rows))
             .add(FbxRecord::new("Media").string(&object(name, "Video")))
             .add(FbxRecord::new("FileName").string(&file))
             .add(FbxRecord::new("RelativeFilename").string(&file))

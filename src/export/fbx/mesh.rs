@@ -4,7 +4,7 @@
 //! most weight was bound, and `B` the matrix from mesh space to a joint, vertices are written as `P v`, `TransformLink = P B^-1`
 //! (where the joint was when this mesh was bound) and `Transform = B P^-1`: in every pose a vertex is at `model_from_joint B v`.
 //!
-//! Morph targets are shapes of a blend shape deformer.
+//! Meshes that no joint moves have no clusters. Morph targets are shapes of a blend shape deformer.
 //!
 //! Space: model space. Units: metres are converted to centimetres; matrices are in column-major order.
 
@@ -105,7 +105,7 @@ impl<'a> BoundMesh<'a> {
         bones: &LimbNodes,
         materials: &mut FbxMaterials<'a>,
     ) -> (i64, Option<MorphChannels>) {
-        let (geometry, model, skin) = (document.id(), document.id(), document.id());
+        let (geometry, model) = (document.id(), document.id());
         document.add(geometry::mesh(self, geometry, mesh_name));
         let rows =
             [int_row("InheritType", "enum", "", 1), int_row("DefaultAttributeIndex", "int", "Integer", 0)];
@@ -116,6 +116,15 @@ impl<'a> BoundMesh<'a> {
             let material = materials.material(document, material, mesh_name);
             document.connect(material, model);
         }
+        if self.whole.unmoved.is_none() {
+            self.skin(document, geometry, mesh_name, bones);
+        }
+        (model, self.morphs(document, geometry, mesh_name))
+    }
+
+    /// Adds the skin of a geometry.
+    fn skin(&self, document: &mut FbxBuilder, geometry: i64, mesh_name: &str, bones: &LimbNodes) {
+        let skin = document.id();
         document.add(
             FbxBuilder::object("Deformer", skin, mesh_name, "Deformer", "Skin")
                 .add(FbxRecord::new("Version").int(101))
@@ -145,7 +154,6 @@ impl<'a> BoundMesh<'a> {
             document.connect(cluster, skin);
             document.connect(joint, cluster);
         }
-        (model, self.morphs(document, geometry, mesh_name))
     }
 
     /// Adds the morph targets to a geometry.

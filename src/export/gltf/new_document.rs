@@ -80,6 +80,7 @@ pub(super) fn document(character: &Character) -> Result<Document, GltfError> {
         resources: Vec::new(),
         nodes: (0..n).map(Some).collect(),
         fbx: None,
+        static_meshes: Vec::new(),
         model_from_file: Quat::identity(),
     })
 }

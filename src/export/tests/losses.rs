@@ -32,7 +32,8 @@ fn row(format: &Format) -> &'static str {
 fn everything() -> Motion {
     let mut motion = rich();
     let mut hero = (*motion.character).clone();
-    hero.meshes[0].material.occlusion_map = Some(TextureMap { texture: picture([9, 9, 9]), set: 0 });
+    hero.meshes[0].material.occlusion_map =
+        Some(TextureMap { texture: picture([9, 9, 9]), set: 0, wrap: Default::default() });
     motion.character = Arc::new(hero);
     let property = AnimatedProperty::Translation;
     let values = vec![0.5; 3 * motion.clip.frames()];

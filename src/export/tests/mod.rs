@@ -7,6 +7,8 @@ mod fbx_splice;
 #[cfg(feature = "fbx")]
 mod fbx_bind;
 mod gltf;
+#[cfg(feature = "fbx")]
+mod gltf_surfaces;
 mod laws;
 #[cfg(feature = "formats")]
 mod losses;

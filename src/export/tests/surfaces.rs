@@ -49,7 +49,7 @@ pub(super) fn rich() -> Motion {
         .map(|vertex| FurtherInfluence { vertex, binding: 0, weight: 0.125 })
         .collect();
     let half = mesh.triangles.len() / 2;
-    let map = |color, set| Some(TextureMap { texture: picture(color), set });
+    let map = |color, set| Some(TextureMap { texture: picture(color), set, wrap: Default::default() });
     let mut skin = mesh.clone();
     skin.triangles.truncate(half);
     skin.material = Material {

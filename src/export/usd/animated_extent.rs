@@ -3,7 +3,7 @@
 //! The vertices of a joint are in a box in the joint's space. A blend of positions by several joints lies between them, so the
 //! bounding box of all these boxes, moved by the joints, contains the mesh in every frame. Space: model space. Units: metres.
 
-use super::mesh_prims::point;
+use super::mesh_prims::{BoundMeshes, point};
 use crate::math::{Transform, Vec3};
 use crate::model::{Character, JointId, Motion};
 use std::collections::BTreeMap;
@@ -36,10 +36,11 @@ impl JointBox {
 
 /// The lowest and highest corner of the bounding box of a character in all frames of these motions, or in the rest pose if
 /// there are no frames.
-pub(super) fn of(motions: &[Motion]) -> [[f32; 3]; 2] {
+pub(super) fn of(motions: &[Motion], bound: &BoundMeshes) -> [[f32; 3]; 2] {
     let Some(first) = motions.first() else { return [[0.0; 3]; 2] };
     let parts = parts(&first.character);
     let mut whole = JointBox::EMPTY;
+    bound.unmoved_points().for_each(|p| whole.include(p));
     let mut pose = |joints: &[Transform]| {
         for (id, part) in &parts {
             part.corners().iter().for_each(|c| whole.include(&joints[id.index()].point(c)));

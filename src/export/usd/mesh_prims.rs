@@ -31,8 +31,8 @@ pub(super) struct BoundMeshes {
 
 /// A mesh in its bind pose.
 pub(super) struct PlacedMesh {
-    /// The index of its skeleton.
-    skeleton: usize,
+    /// The index of its skeleton; `None` for a mesh that no joint moves.
+    skeleton: Option<usize>,
     /// Bind pose from mesh space, by its first joint.
     matrix: Mat4<f64>,
     /// Its points in the bind pose.
@@ -48,31 +48,42 @@ impl BoundMeshes {
         let tolerance = SAME * figure_size(skeleton);
         let mut bound = Self { skeletons: vec![common.clone()], meshes: Vec::new() };
         let mut known: Vec<&[Binding]> = Vec::new();
-        for mesh in meshes.iter().map(|whole| &*whole.mesh) {
+        for whole in meshes {
+            let mesh = &*whole.mesh;
+            if let Some(matrix) = whole.unmoved {
+                let points = mesh.positions.iter().map(|p| point(&matrix, &double(p))).collect();
+                bound.meshes.push(PlacedMesh { skeleton: None, matrix, points });
+                continue;
+            }
             let used = used(mesh);
             let first = used.first().copied().unwrap_or_default();
             let matrix = mesh.bindings.get(first).map_or_else(Mat4::identity, |b| model_from_mesh(&bind, b));
             let (blended, disagreement) = blended(mesh, &bind);
             let transformed = || mesh.positions.iter().map(|p| point(&matrix, &double(p))).collect();
             let placed = if disagreement <= tolerance {
-                PlacedMesh { skeleton: 0, matrix, points: blended }
+                PlacedMesh { skeleton: Some(0), matrix, points: blended }
             } else if let Some(k) = known.iter().position(|b| **b == mesh.bindings) {
-                PlacedMesh { skeleton: k + 1, matrix, points: transformed() }
+                PlacedMesh { skeleton: Some(k + 1), matrix, points: transformed() }
             } else if let Some(own) = own(mesh, &used, &matrix, &common) {
                 let message = "meshes that were bound in another pose than the body have their own skeletons";
                 warnings.add("usd-skeletons", message, mesh.name.clone());
                 known.push(&mesh.bindings);
                 bound.skeletons.push(own);
-                PlacedMesh { skeleton: known.len(), matrix, points: transformed() }
+                PlacedMesh { skeleton: Some(known.len()), matrix, points: transformed() }
             } else {
                 let message =
                     "a bind matrix is singular: the mesh is written in the bind pose of the skeleton";
                 warnings.add("usd-singular-bind", message, mesh.name.clone());
-                PlacedMesh { skeleton: 0, matrix, points: blended }
+                PlacedMesh { skeleton: Some(0), matrix, points: blended }
             };
             bound.meshes.push(placed);
         }
         bound
+    }
+
+    /// The points that no joint moves.
+    pub(super) fn unmoved_points(&self) -> impl Iterator<Item = &Vec3> {
+        self.meshes.iter().filter(|placed| placed.skeleton.is_none()).flat_map(|placed| &placed.points)
     }
 }
 
@@ -151,8 +162,36 @@ pub(super) fn write(
     references: &MeshReferences,
 ) {
     let mesh = &*whole.mesh;
-    layer.open("Mesh", &references.name, &["SkelBindingAPI", "MaterialBindingAPI"]);
+    let schemas: &[&str] = match placed.skeleton {
+        None if mesh.morphs.is_empty() => &["MaterialBindingAPI"],
+        _ => &["SkelBindingAPI", "MaterialBindingAPI"],
+    };
+    layer.open("Mesh", &references.name, schemas);
     write_surface(layer, whole, placed);
+    if placed.skeleton.is_some() {
+        write_influences(layer, mesh);
+    }
+    if let [material] = &references.materials[..] {
+        layer.relationship("material:binding", material.clone());
+    }
+    if let Some(skeleton) = placed.skeleton {
+        let name = match skeleton {
+            0 => "Skeleton".to_owned(),
+            n => format!("Skeleton_{}", n + 1),
+        };
+        layer.relationship("skel:skeleton", format!("{ROOT}/{name}"));
+    }
+    layer.attribute("uniform token subdivisionScheme", UsdValue::Token("none".into()));
+    let mut names = PrimNames::default();
+    if references.materials.len() > 1 {
+        write_subsets(layer, whole, &references.materials, &mut names);
+    }
+    blend_shapes::write(layer, mesh, &placed.matrix, (&references.name, &references.morphs), &mut names);
+    layer.close();
+}
+
+/// Writes the joints of each point with their weights.
+fn write_influences(layer: &mut UsdLayer, mesh: &Mesh) {
     layer.attribute("matrix4d primvars:skel:geomBindTransform", UsdValue::Matrix(Mat4::identity()));
     let influences: Vec<Vec<(usize, f64)>> = (0..mesh.positions.len()).map(|v| influences(mesh, v)).collect();
     let width = influences.iter().map(Vec::len).max().unwrap_or(0).max(1);
@@ -161,21 +200,6 @@ pub(super) fn write(
     layer.per_vertex("int[] primvars:skel:jointIndices", indices, Some(width));
     let weights = UsdValue::Singles(padded().map(|(_, weight)| weight as f32).collect());
     layer.per_vertex("float[] primvars:skel:jointWeights", weights, Some(width));
-    if let [material] = &references.materials[..] {
-        layer.relationship("material:binding", material.clone());
-    }
-    let skeleton = match placed.skeleton {
-        0 => "Skeleton".to_owned(),
-        n => format!("Skeleton_{}", n + 1),
-    };
-    layer.relationship("skel:skeleton", format!("{ROOT}/{skeleton}"));
-    layer.attribute("uniform token subdivisionScheme", UsdValue::Token("none".into()));
-    let mut names = PrimNames::default();
-    if references.materials.len() > 1 {
-        write_subsets(layer, whole, &references.materials, &mut names);
-    }
-    blend_shapes::write(layer, mesh, &placed.matrix, (&references.name, &references.morphs), &mut names);
-    layer.close();
 }
 
 /// Writes faces, points, normals, colours and texture coordinates.

@@ -7,7 +7,7 @@ use super::prim_names::PrimNames;
 use super::usd_layer::{UsdLayer, UsdValue};
 use crate::export::OutputFile;
 use crate::export::texture_file::{left_out, texture_file};
-use crate::model::{Material, Mesh, Texture};
+use crate::model::{AlphaMode, Material, Mesh, Texture, TextureWrap};
 use crate::report::{Warnings, one_line};
 
 /// The prim that holds the materials.
@@ -39,12 +39,15 @@ struct SurfaceMap {
     file: usize,
     /// The set of its texture coordinates.
     set: usize,
+    wrap: [TextureWrap; 2],
 }
 
 /// What a texture is for.
 #[derive(Clone, Copy, PartialEq)]
 enum MapKind {
     Color,
+    /// The same, with opacity in alpha.
+    ColorAndAlpha,
     MetallicRoughness,
     Normal,
     Emission,
@@ -56,6 +59,9 @@ impl MapKind {
     fn inputs(self) -> (&'static str, &'static [(&'static str, &'static str)]) {
         match self {
             MapKind::Color => ("Color", &[("color3f inputs:diffuseColor", "rgb")]),
+            MapKind::ColorAndAlpha => {
+                ("Color", &[("color3f inputs:diffuseColor", "rgb"), ("float inputs:opacity", "a")])
+            }
             MapKind::MetallicRoughness => {
                 ("MetallicRoughness", &[("float inputs:metallic", "b"), ("float inputs:roughness", "g")])
             }
@@ -67,9 +73,10 @@ impl MapKind {
 
     /// The factor and the offset of the values of the image, and its colour space.
     fn values(self, material: &Material) -> ([f32; 4], [f32; 4], &'static str) {
-        let [r, g, b, _] = material.base_color;
+        let [r, g, b, alpha] = material.base_color;
         match self {
             MapKind::Color => ([r, g, b, 1.0], [0.0; 4], "sRGB"),
+            MapKind::ColorAndAlpha => ([r, g, b, alpha], [0.0; 4], "sRGB"),
             MapKind::MetallicRoughness => {
                 ([1.0, material.roughness, material.metallic, 1.0], [0.0; 4], "raw")
             }
@@ -105,7 +112,7 @@ impl<'a> PreviewMaterials<'a> {
     pub(super) fn of(&mut self, mesh: &'a Mesh, warnings: &mut Warnings) -> String {
         let material = &mesh.material;
         let maps = self.maps(mesh, warnings);
-        let textured = maps.iter().any(|map| map.kind == MapKind::Color);
+        let textured = maps.iter().any(|map| matches!(map.kind, MapKind::Color | MapKind::ColorAndAlpha));
         let vertex_colors = !mesh.colors.is_empty() && !textured;
         if !mesh.colors.is_empty() && textured {
             let message = "vertex colours are written, but a textured material does not show them";
@@ -129,9 +136,15 @@ impl<'a> PreviewMaterials<'a> {
     /// The textures of the material of a mesh, as far as the mesh has texture coordinates for them.
     fn maps(&mut self, mesh: &'a Mesh, warnings: &mut Warnings) -> Vec<SurfaceMap> {
         let material = &mesh.material;
-        let placed = |map: &'a Option<crate::model::TextureMap>| map.as_ref().map(|m| (&m.texture, m.set));
+        let placed =
+            |map: &'a Option<crate::model::TextureMap>| map.as_ref().map(|m| (&m.texture, m.set, m.wrap));
+        let base = material.texture.as_ref();
+        let see_through = material.alpha_mode != AlphaMode::Opaque && base.is_some_and(Texture::has_alpha);
         let all = [
-            (MapKind::Color, material.texture.as_ref().map(|t| (t, 0))),
+            (
+                if see_through { MapKind::ColorAndAlpha } else { MapKind::Color },
+                base.map(|texture| (texture, 0, material.texture_wrap)),
+            ),
             (MapKind::MetallicRoughness, placed(&material.metallic_roughness_map)),
             (MapKind::Normal, placed(&material.normal_map)),
             (MapKind::Emission, placed(&material.emissive_map)),
@@ -139,11 +152,12 @@ impl<'a> PreviewMaterials<'a> {
         ];
         let mut maps = Vec::new();
         for (kind, map) in all {
-            let Some((texture, set)) = map.filter(|(_, set)| !mesh.texture_set(*set).is_empty()) else {
+            let Some((texture, set, wrap)) = map.filter(|(_, set, _)| !mesh.texture_set(*set).is_empty())
+            else {
                 continue;
             };
             if let Some(file) = self.file(texture, mesh, warnings) {
-                maps.push(SurfaceMap { kind, file, set });
+                maps.push(SurfaceMap { kind, file, set, wrap });
             }
         }
         maps
@@ -227,8 +241,14 @@ impl<'a> PreviewMaterials<'a> {
         }
         layer.attribute("token inputs:sourceColorSpace", UsdValue::Token(space.into()));
         layer.connected("float2 inputs:st", format!("{path}/{}.outputs:result", coordinates(map.set)));
-        layer.attribute("token inputs:wrapS", UsdValue::Token("repeat".into()));
-        layer.attribute("token inputs:wrapT", UsdValue::Token("repeat".into()));
+        for (axis, wrap) in ["wrapS", "wrapT"].into_iter().zip(map.wrap) {
+            let word = match wrap {
+                TextureWrap::Repeat => "repeat",
+                TextureWrap::Clamp => "clamp",
+                TextureWrap::Mirror => "mirror",
+            };
+            layer.attribute(&format!("token inputs:{axis}"), UsdValue::Token(word.into()));
+        }
         for (_, output) in inputs {
             let kind = if *output == "rgb" { "float3" } else { "float" };
             layer.declared(&format!("{kind} outputs:{output}"));
@@ -249,7 +269,8 @@ fn coordinates(set: usize) -> String {
 
 /// Writes the shader of the surface: the inputs that textures or vertex colours do not give.
 fn write_surface(layer: &mut UsdLayer, preview: &PreviewMaterial, path: &str) {
-    let Material { base_color: [r, g, b, alpha], metallic, roughness, emissive, .. } = preview.material;
+    let Material { base_color: [r, g, b, alpha], alpha_mode, metallic, roughness, emissive, .. } =
+        preview.material;
     layer.open("Shader", "Surface", &[]);
     shader(layer, "UsdPreviewSurface");
     let has = |kind| preview.maps.iter().any(|map| map.kind == kind);
@@ -261,7 +282,7 @@ fn write_surface(layer: &mut UsdLayer, preview: &PreviewMaterial, path: &str) {
     }
     if preview.vertex_colors {
         layer.connected("color3f inputs:diffuseColor", format!("{path}/Color.outputs:result"));
-    } else if !has(MapKind::Color) {
+    } else if !has(MapKind::Color) && !has(MapKind::ColorAndAlpha) {
         layer.attribute("color3f inputs:diffuseColor", UsdValue::Triple([*r, *g, *b]));
     }
     if !has(MapKind::MetallicRoughness) {
@@ -271,7 +292,12 @@ fn write_surface(layer: &mut UsdLayer, preview: &PreviewMaterial, path: &str) {
     if !has(MapKind::Emission) && *emissive != [0.0; 3] {
         layer.attribute("color3f inputs:emissiveColor", UsdValue::Triple(*emissive));
     }
-    layer.attribute("float inputs:opacity", UsdValue::Single(*alpha));
+    if !has(MapKind::ColorAndAlpha) {
+        layer.attribute("float inputs:opacity", UsdValue::Single(*alpha));
+    }
+    if let (true, AlphaMode::Mask(cutoff)) = (has(MapKind::ColorAndAlpha), alpha_mode) {
+        layer.attribute("float inputs:opacityThreshold", UsdValue::Single(*cutoff));
+    }
     layer.declared("token outputs:surface");
     layer.close();
 }

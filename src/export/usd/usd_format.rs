@@ -12,6 +12,7 @@ use super::{animated_extent, blend_shapes, crate_writer, mesh_prims, skeleton_pr
 use crate::export::format::Format;
 use crate::export::nominal_rate::nominal;
 use crate::export::save::{ExportError, ExportOptions, OutputFile, Written};
+use crate::export::surface_losses::warn_of_omitted;
 use crate::export::whole_mesh::whole_meshes;
 use crate::export::zip_archive::{Packing, archive};
 use crate::model::Motion;
@@ -21,7 +22,7 @@ use crate::report::Warnings;
 pub const USDA: Format = Format {
     name: "usda",
     about: "USD as text with separate textures; Blender plays it at 24 frames per second: set its rate",
-    loses: "cameras, lights, and animation of nodes that are no joints",
+    loses: "cameras, lights, material extensions of glTF, and animation of nodes that are no joints",
     morphs: true,
     several: true,
     write: |motions, options| with_textures(motions, options, "usda", |layer| Ok(text(layer).into_bytes())),
@@ -104,7 +105,8 @@ fn layer(motions: &[Motion], folder: &str) -> Result<TexturedLayer, ExportError>
     }
     let mut warnings = Warnings::new();
     let rate = nominal(first.clip.sample_rate);
-    let meshes = whole_meshes(&character.meshes);
+    let meshes = whole_meshes(character);
+    warn_of_omitted(character, &mut warnings);
     let bound = BoundMeshes::of(character, &meshes, &mut warnings);
     let (morph_names, morphs_of_meshes) = blend_shapes::names(&meshes, motions);
     let mut materials = PreviewMaterials::new(folder);
@@ -112,7 +114,7 @@ fn layer(motions: &[Motion], folder: &str) -> Result<TexturedLayer, ExportError>
     let mut layer = UsdLayer::new(rate, first.clip.frames().saturating_sub(1));
     layer.open_component("Xform", "Root");
     layer.open("SkelRoot", "Character", &["SkelBindingAPI"]);
-    layer.attribute("float3[] extent", UsdValue::Triples(animated_extent::of(motions).to_vec()));
+    layer.attribute("float3[] extent", UsdValue::Triples(animated_extent::of(motions, &bound).to_vec()));
     layer.relationship("skel:skeleton", format!("{ROOT}/Skeleton"));
     let mut names = PrimNames::default();
     for (number, bind) in bound.skeletons.iter().enumerate() {

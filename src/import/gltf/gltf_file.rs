@@ -97,7 +97,7 @@ impl GltfFile {
         };
         let meshes = primitives::meshes(&source, &mut warnings)?;
         // The skin of a picture of a skeleton binds at the rest pose of a take, which is no pose that somebody chose.
-        let pictured = meshes.is_empty() && view.meshes().any(|mesh| is_added(mesh.extras()));
+        let pictured = meshes.moved.is_empty() && view.meshes().any(|mesh| is_added(mesh.extras()));
         let bind = bind.filter(|_| !pictured);
         let (clips, meant) = animations::clips(&view, &tree, &accessors, &joints, &mut warnings)?;
         let container = if chunks.glb { Container::Glb } else { Container::Gltf };
@@ -108,6 +108,7 @@ impl GltfFile {
             resources,
             nodes: joints.nodes,
             fbx: None,
+            static_meshes: meshes.unmoved,
             model_from_file: Quat::identity(),
         };
         Ok(Self {
@@ -115,7 +116,7 @@ impl GltfFile {
             bind,
             clips,
             meant,
-            meshes,
+            meshes: meshes.moved,
             humanoid: joints.humanoid,
             trees: joints.trees,
             mirrored: joints.mirrored,

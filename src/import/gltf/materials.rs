@@ -1,15 +1,16 @@
 //! Reads the images and materials of a document.
 //!
-//! Colours are linear; an alpha that is not blended counts as 1. A texture that is missing is left out with a warning.
-//! Source: glTF 2.0 specification, sections 3.8 and 3.9.
+//! Colours are linear; an alpha that is not blended counts as 1. A texture that is missing is left out with a warning. Texture
+//! transforms are applied to the texture coordinates. Source: glTF 2.0 specification, sections 3.8 and 3.9.
 
 use super::accessors::Accessors;
 use super::mesh_context::MeshContext;
 use super::resources::Resources;
+use super::texture_transform::TextureTransform;
 use crate::gltf_document::{GltfError, Json};
-use crate::model::{Material, Texture, TextureMap};
-use crate::report::Warnings;
-use serde_json::Value;
+use crate::model::{AlphaMode, Material, Mesh, Texture, TextureMap, TextureWrap};
+use crate::report::{Warnings, one_line};
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -56,71 +57,170 @@ pub(super) fn images(
     items.into_iter().enumerate().map(&mut load).collect()
 }
 
-/// A material, and the number of the texture coordinates of its base colour in the file.
+/// A material, and where its texture coordinates are in the file.
 #[derive(Clone, Debug, Default)]
 pub(super) struct GltfMaterial {
     pub(super) material: Material,
     /// `TEXCOORD_n` of the base colour.
     pub(super) set: u32,
+    /// The transform of each `TEXCOORD_n` that a texture uses.
+    transforms: Vec<(u32, TextureTransform)>,
+    /// Parts of the material that are not read, by name.
+    omitted: Vec<String>,
+}
+
+impl GltfMaterial {
+    /// Gives a mesh, whose texture coordinates are in place, this material.
+    pub(super) fn apply(&self, mesh: &mut Mesh) {
+        mesh.material = self.material.clone();
+        mesh.omitted.extend(self.omitted.iter().cloned());
+        for (number, transform) in &self.transforms {
+            let list = match place_of_set(*number, self.set).checked_sub(1) {
+                None => Some(&mut mesh.texcoords),
+                Some(k) => mesh.further_texcoords.get_mut(k),
+            };
+            transform.apply(list.map_or(&mut [], Vec::as_mut_slice));
+        }
+    }
 }
 
 /// The materials of the document, in its order.
 pub(super) fn materials(source: &MeshContext) -> Vec<GltfMaterial> {
-    let raw = source.json.items("materials").unwrap_or_default();
-    let textures: Vec<Option<usize>> = source
-        .json
-        .items("textures")
-        .unwrap_or_default()
-        .iter()
-        .map(|raw| image_of(&serde_json::from_str(raw).ok()?))
-        .collect();
-    let textures = GltfTextures { image_of: textures, images: source.images };
-    raw.into_iter().map(|raw| material(&serde_json::from_str(raw).unwrap_or_default(), &textures)).collect()
+    let parsed = |key| -> Vec<Value> {
+        let raw = source.json.items(key).unwrap_or_default();
+        raw.into_iter().map(|raw| serde_json::from_str(raw).unwrap_or_default()).collect()
+    };
+    let samplers = parsed("samplers");
+    let textures = parsed("textures");
+    let textures = GltfTextures {
+        image_of: textures.iter().map(image_of).collect(),
+        wrap_of: textures.iter().map(|texture| wrap_of(texture, &samplers)).collect(),
+        images: source.images,
+    };
+    parsed("materials").iter().map(|value| material(value, &textures)).collect()
+}
+
+/// How a texture continues along U and V (glTF 2.0, 5.26).
+fn wrap_of(texture: &Value, samplers: &[Value]) -> [TextureWrap; 2] {
+    let index = texture.get("sampler").and_then(Value::as_u64).and_then(|index| usize::try_from(index).ok());
+    let sampler = index.and_then(|index| samplers.get(index));
+    ["wrapS", "wrapT"].map(|axis| match sampler.and_then(|s| s.get(axis)?.as_u64()) {
+        Some(33071) => TextureWrap::Clamp,
+        Some(33648) => TextureWrap::Mirror,
+        _ => TextureWrap::Repeat,
+    })
 }
 
 /// The images of the textures of a document.
 struct GltfTextures<'a> {
     image_of: Vec<Option<usize>>,
+    wrap_of: Vec<[TextureWrap; 2]>,
     images: &'a [Option<Arc<[u8]>>],
 }
 
+/// A texture of a material.
+struct GltfTexture {
+    texture: Texture,
+    wrap: [TextureWrap; 2],
+    /// Its `TEXCOORD_n`.
+    number: u32,
+    transform: TextureTransform,
+}
+
 impl GltfTextures<'_> {
-    /// The texture of a `textureInfo`, and its `TEXCOORD_n`.
-    fn texture(&self, info: Option<&Value>) -> Option<(Texture, u32)> {
+    /// The texture of a `textureInfo`.
+    fn texture(&self, info: Option<&Value>) -> Option<GltfTexture> {
         let info = info?;
         let index = usize::try_from(info.get("index")?.as_u64()?).ok()?;
         let bytes = self.images.get((*self.image_of.get(index)?)?)?.clone()?;
-        let set = info.get("texCoord").and_then(Value::as_u64).and_then(|set| u32::try_from(set).ok());
-        Some((Texture { bytes }, set.unwrap_or(0)))
+        let (transform, number) = TextureTransform::of(info);
+        let number =
+            number.or_else(|| info.get("texCoord")?.as_u64()).and_then(|set| u32::try_from(set).ok());
+        let wrap = self.wrap_of.get(index).copied().unwrap_or_default();
+        Some(GltfTexture { texture: Texture { bytes }, wrap, number: number.unwrap_or(0), transform })
     }
 }
 
+/// The extension with the material model that glTF had before metalness.
+const SPECULAR_GLOSSINESS: &str = "KHR_materials_pbrSpecularGlossiness";
+/// The extension that makes emitted light brighter than 1.
+const EMISSIVE_STRENGTH: &str = "KHR_materials_emissive_strength";
+
+/// The metallic-roughness model of a material: its own, or, where that names no base colour, one made of diffuse colour and
+/// glossiness, without metalness.
+fn metallic_roughness(value: &Value, omitted: &mut Vec<String>) -> Value {
+    let own = value.get("pbrMetallicRoughness").cloned().unwrap_or_default();
+    let glossy = value.get("extensions").and_then(|e| e.get(SPECULAR_GLOSSINESS));
+    let colored = ["baseColorFactor", "baseColorTexture"].iter().any(|name| own.get(name).is_some());
+    let Some(glossy) = glossy.filter(|_| !colored) else { return own };
+    omitted.push(format!("the specular colour of `{SPECULAR_GLOSSINESS}`"));
+    if glossy.get("specularGlossinessTexture").is_some() {
+        omitted.push(format!("`specularGlossinessTexture` of `{SPECULAR_GLOSSINESS}`"));
+    }
+    let gloss = glossy.get("glossinessFactor").and_then(Value::as_f64).unwrap_or(1.0);
+    json!({
+        "baseColorFactor": glossy.get("diffuseFactor"),
+        "baseColorTexture": glossy.get("diffuseTexture"),
+        "metallicFactor": 0.0,
+        "roughnessFactor": (1.0 - gloss).clamp(0.0, 1.0),
+    })
+}
+
 fn material(value: &Value, textures: &GltfTextures) -> GltfMaterial {
-    let none = Value::Null;
-    let pbr = value.get("pbrMetallicRoughness").unwrap_or(&none);
+    let extensions = value.get("extensions").and_then(Value::as_object);
+    let names = extensions.into_iter().flatten().map(|(name, _)| name);
+    let unread = names.filter(|name| {
+        name.starts_with("KHR_materials_")
+            && ![SPECULAR_GLOSSINESS, EMISSIVE_STRENGTH].contains(&name.as_str())
+    });
+    let mut omitted: Vec<String> = unread.map(|name| format!("`{}`", one_line(name))).collect();
+    let pbr = metallic_roughness(value, &mut omitted);
     let numbers = |value: Option<&Value>, usual: f64| -> Vec<f32> {
         let list = value.and_then(Value::as_array);
         list.into_iter().flatten().map(|v| v.as_f64().unwrap_or(usual) as f32).collect()
     };
     let mut base_color = [1.0f32; 4];
     base_color.iter_mut().zip(numbers(pbr.get("baseColorFactor"), 1.0)).for_each(|(c, v)| *c = v);
+    let alpha_mode = match value.get("alphaMode").and_then(Value::as_str) {
+        Some("BLEND") => AlphaMode::Blend,
+        Some("MASK") => {
+            let cutoff = value.get("alphaCutoff").and_then(Value::as_f64).unwrap_or(0.5) as f32;
+            // The factor of alpha is 1 here.
+            AlphaMode::Mask(if base_color[3] > 0.0 { cutoff / base_color[3] } else { f32::MAX })
+        }
+        _ => AlphaMode::Opaque,
+    };
     // Alpha is used only if the material is blended.
-    if value.get("alphaMode").and_then(Value::as_str) != Some("BLEND") {
+    if alpha_mode != AlphaMode::Blend {
         base_color[3] = 1.0;
     }
     let mut emissive = [0.0f32; 3];
     emissive.iter_mut().zip(numbers(value.get("emissiveFactor"), 0.0)).for_each(|(c, v)| *c = v);
+    let strength = extensions.and_then(|e| e.get(EMISSIVE_STRENGTH)?.get("emissiveStrength")?.as_f64());
+    let strength = strength.map_or(1.0, |s| s as f32);
+    emissive = emissive.map(|c| if (c * strength).is_finite() { c * strength } else { c });
     let factor = |name: &str| pbr.get(name).and_then(Value::as_f64).unwrap_or(1.0) as f32;
     let base = textures.texture(pbr.get("baseColorTexture"));
-    let set = base.as_ref().map_or(0, |(_, set)| *set);
-    let map = |info: Option<&Value>| {
-        let (texture, number) = textures.texture(info)?;
-        Some(TextureMap { texture, set: place_of_set(number, set) })
+    let set = base.as_ref().map_or(0, |base| base.number);
+    let mut transforms: Vec<(u32, TextureTransform)> =
+        base.iter().map(|base| (base.number, base.transform)).collect();
+    let mut map = |info: Option<&Value>| {
+        let GltfTexture { texture, wrap, number, transform } = textures.texture(info)?;
+        match transforms.iter().find(|(known, _)| *known == number) {
+            Some((_, known)) if *known != transform => {
+                omitted.push("a texture transform that differs from that of the base colour".to_owned());
+            }
+            Some(_) => {}
+            None => transforms.push((number, transform)),
+        }
+        Some(TextureMap { texture, set: place_of_set(number, set), wrap })
     };
     let material = Material {
         name: value.get("name").and_then(Value::as_str).unwrap_or_default().to_owned(),
         base_color,
-        texture: base.map(|(texture, _)| texture),
+        texture_wrap: base.as_ref().map(|base| base.wrap).unwrap_or_default(),
+        texture: base.map(|base| base.texture),
+        alpha_mode,
         metallic: factor("metallicFactor"),
         roughness: factor("roughnessFactor"),
         emissive,
@@ -130,7 +230,8 @@ fn material(value: &Value, textures: &GltfTextures) -> GltfMaterial {
         occlusion_map: map(value.get("occlusionTexture")),
         double_sided: value.get("doubleSided").and_then(Value::as_bool).unwrap_or(false),
     };
-    GltfMaterial { material, set }
+    omitted.dedup();
+    GltfMaterial { material, set, transforms, omitted }
 }
 
 /// The place of `TEXCOORD_n` in a mesh, where the set of the base colour comes first and the others follow in order.
@@ -183,7 +284,8 @@ mod tests {
     #[test]
     fn every_map_of_a_material_is_read() {
         let images: Vec<Option<Arc<[u8]>>> = (0..5u8).map(|k| Some(Arc::from(vec![k]))).collect();
-        let textures = GltfTextures { image_of: (0..5).map(Some).collect(), images: &images };
+        let textures =
+            GltfTextures { image_of: (0..5).map(Some).collect(), wrap_of: Vec::new(), images: &images };
         let value = serde_json::json!({
             "name": "skin", "doubleSided": true, "emissiveFactor": [0.1, 0.2, 0.3],
             "normalTexture": { "index": 1 }, "emissiveTexture": { "index": 2, "texCoord": 1 },
@@ -193,12 +295,15 @@ mod tests {
                 "baseColorTexture": { "index": 0, "texCoord": 1 }, "metallicRoughnessTexture": { "index": 4 },
             },
         });
-        let GltfMaterial { material, set } = material(&value, &textures);
-        let map = |k: u8, set| Some(TextureMap { texture: Texture { bytes: Arc::from(vec![k]) }, set });
+        let GltfMaterial { material, set, omitted, .. } = material(&value, &textures);
+        let wrap = [TextureWrap::Repeat; 2];
+        let map = |k: u8, set| Some(TextureMap { texture: Texture { bytes: Arc::from(vec![k]) }, set, wrap });
         let expected = Material {
             name: "skin".into(),
             base_color: [0.5, 0.25, 1.0, 1.0],
             texture: map(0, 0).map(|m| m.texture),
+            texture_wrap: wrap,
+            alpha_mode: AlphaMode::Opaque,
             metallic: 0.25,
             roughness: 0.75,
             emissive: [0.1, 0.2, 0.3],
@@ -208,6 +313,50 @@ mod tests {
             occlusion_map: map(3, 1),
             double_sided: true,
         };
-        assert_eq!((material, set), (expected, 1));
+        assert_eq!((material, set, omitted), (expected, 1, Vec::new()));
+    }
+
+    fn read(value: &Value) -> GltfMaterial {
+        let images: Vec<Option<Arc<[u8]>>> = vec![Some(Arc::from(vec![7u8]))];
+        let wrap_of = vec![[TextureWrap::Clamp, TextureWrap::Mirror]];
+        material(value, &GltfTextures { image_of: vec![Some(0)], wrap_of, images: &images })
+    }
+
+    #[test]
+    fn a_transform_that_maps_of_one_set_do_not_share_is_named() {
+        let turned = |rotation: f64| json!({ "index": 0, "extensions": { "KHR_texture_transform": { "rotation": rotation } } });
+        let value = |normal: f64| json!({ "pbrMetallicRoughness": { "baseColorTexture": turned(1.0) }, "normalTexture": turned(normal) });
+        assert!(read(&value(1.0)).omitted.is_empty());
+        assert_eq!(
+            read(&value(2.0)).omitted,
+            ["a texture transform that differs from that of the base colour"]
+        );
+    }
+
+    #[test]
+    fn diffuse_colour_and_glossiness_stand_for_a_missing_base_colour() {
+        let glossy = json!({ "diffuseFactor": [0.5, 0.2, 0.1, 1.0], "diffuseTexture": { "index": 0 }, "glossinessFactor": 0.75 });
+        let value = |own: Value| json!({ "pbrMetallicRoughness": own, "extensions": { "KHR_materials_pbrSpecularGlossiness": glossy } });
+        let GltfMaterial { material, omitted, .. } = read(&value(json!({})));
+        assert_eq!(
+            (material.base_color, material.metallic, material.roughness),
+            ([0.5, 0.2, 0.1, 1.0], 0.0, 0.25)
+        );
+        assert_eq!(material.texture_wrap, [TextureWrap::Clamp, TextureWrap::Mirror]);
+        assert!(material.texture.is_some() && omitted.len() == 1);
+        let fallback = read(&value(json!({ "baseColorFactor": [0.0, 0.0, 1.0, 1.0] })));
+        assert_eq!((fallback.material.base_color, fallback.omitted.len()), ([0.0, 0.0, 1.0, 1.0], 0));
+    }
+
+    #[test]
+    fn alpha_emission_and_unread_extensions_of_a_material_are_known() {
+        let value = json!({
+            "alphaMode": "MASK", "alphaCutoff": 0.25, "emissiveFactor": [1.0, 0.5, 0.0],
+            "pbrMetallicRoughness": { "baseColorFactor": [1.0, 1.0, 1.0, 0.5] },
+            "extensions": { "KHR_materials_emissive_strength": { "emissiveStrength": 5.0 }, "KHR_materials_unlit": {} },
+        });
+        let GltfMaterial { material, omitted, .. } = read(&value);
+        assert_eq!((material.alpha_mode, material.base_color[3]), (AlphaMode::Mask(0.5), 1.0));
+        assert_eq!((material.emissive, omitted), ([5.0, 2.5, 0.0], vec!["`KHR_materials_unlit`".to_owned()]));
     }
 }

@@ -14,6 +14,7 @@ mod draco;
 mod node_joints;
 mod skin_bind;
 mod checked_document;
+mod texture_transform;
 mod materials;
 mod influences;
 mod morph_targets;

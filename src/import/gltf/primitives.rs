@@ -16,15 +16,30 @@ use crate::model::{Binding, JointId, Mesh};
 use crate::report::Warnings;
 use ::gltf::json::accessor::Type;
 use ::gltf::mesh::{Mode, Primitive, Semantic};
+use serde_json::Value;
 
-/// The meshes that joints move, in node order, without the picture of a skeleton that this program adds where there is no mesh:
-/// it is no skin that could rest on a floor.
-pub(super) fn meshes(source: &MeshContext, warnings: &mut Warnings) -> Result<Vec<Mesh>, GltfError> {
+/// The meshes of a document, in node order, without the picture of a skeleton that this program adds where there is no mesh: it is
+/// no skin that could rest on a floor.
+#[derive(Default)]
+pub(super) struct GltfMeshes {
+    /// Those that joints move.
+    pub(super) moved: Vec<Mesh>,
+    /// Those that the file shows on nodes outside of the skeleton.
+    pub(super) unmoved: Vec<Mesh>,
+}
+
+/// Reads all meshes.
+pub(super) fn meshes(source: &MeshContext, warnings: &mut Warnings) -> Result<GltfMeshes, GltfError> {
     let materials = materials(source);
     let budget = source.accessors.budget();
     let rigid_from_node = rigid_from_node(source);
     let raw_nodes = source.json.items("nodes").unwrap_or_default();
-    let mut meshes = Vec::new();
+    let scene = nodes_of_scene(source);
+    let is_shown = |n: usize| {
+        let top = source.tree.path_to_top(n).last();
+        scene.as_ref().is_none_or(|nodes| top.is_some_and(|top| nodes.contains(&top)))
+    };
+    let mut meshes = GltfMeshes::default();
     for (n, node) in source.tree.nodes().iter().enumerate() {
         let Some(index) = node.mesh else { continue };
         let here = format!("nodes[{n}].mesh");
@@ -35,7 +50,14 @@ pub(super) fn meshes(source: &MeshContext, warnings: &mut Warnings) -> Result<Ve
         if is_added(mesh.extras()) {
             continue;
         }
-        let Some(bindings) = bindings(source, n, &rigid_from_node)? else { continue };
+        let (bindings, list) = match bindings(source, n, &rigid_from_node)? {
+            Some(bindings) => (bindings, &mut meshes.moved),
+            None if node.skin.is_some() || !is_shown(n) => continue,
+            None => {
+                let joint_from_mesh = source.worlds[n].affine().to_matrix();
+                (vec![Binding { joint: JointId::new(0), joint_from_mesh }], &mut meshes.unmoved)
+            }
+        };
         let mut morph_source = None;
         for primitive in mesh.primitives() {
             let path = format!("meshes[{index}].primitives[{}]", primitive.index());
@@ -54,16 +76,19 @@ pub(super) fn meshes(source: &MeshContext, warnings: &mut Warnings) -> Result<Ve
                     read.primitive_of = Some(n);
                     let material = primitive.material().index().and_then(|m| materials.get(m));
                     let material = material.cloned().unwrap_or_default();
-                    read.material = material.material;
                     (read.texcoords, read.further_texcoords) =
                         all_texcoords(source.accessors, &primitive, &path, material.set, n_vertices)?;
+                    material.apply(&mut read);
+                    if attribute(&primitive, Semantic::Colors(1)).is_some() {
+                        read.omitted.push("a second set of vertex colours".to_owned());
+                    }
                     if primitive.morph_targets().next().is_some() {
                         let node = raw_nodes.get(n).copied();
                         let target = morph_source.get_or_insert_with(|| MorphSource::new(&mesh, node));
                         read.morphs =
                             target.read(source.accessors, &primitive, n_vertices, &path, warnings)?;
                     }
-                    meshes.push(read);
+                    list.push(read);
                 }
                 Ok(None) => {}
                 Err(error) => {
@@ -74,6 +99,16 @@ pub(super) fn meshes(source: &MeshContext, warnings: &mut Warnings) -> Result<Ve
         }
     }
     Ok(meshes)
+}
+
+/// The top nodes of the scene that the file shows; `None` for a file without scenes.
+fn nodes_of_scene(source: &MeshContext) -> Option<Vec<usize>> {
+    let index = source.json.value("scene").and_then(|scene| scene.as_u64()).unwrap_or(0);
+    let scenes = source.json.items("scenes").unwrap_or_default();
+    let scene: Value = serde_json::from_str(scenes.get(usize::try_from(index).ok()?)?).ok()?;
+    let nodes = scene.get("nodes").and_then(Value::as_array);
+    let nodes = nodes.into_iter().flatten().filter_map(|node| usize::try_from(node.as_u64()?).ok());
+    Some(nodes.collect())
 }
 
 /// The rigid frame at rest from the node itself, for nodes that are joints.

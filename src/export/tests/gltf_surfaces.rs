@@ -1,0 +1,131 @@
+//! Surfaces of glTF files in new files of FBX and USD, and back from FBX: texture transforms, alpha, metalness, meshes that no joint
+//! moves.
+
+use crate::fbx_reader::open;
+use crate::gltf_document::{GlbBuilder, UNSIGNED_SHORT};
+use posemill::export::{ExportOptions, Format, save};
+use posemill::import::{ImportOptions, from_bytes};
+use posemill::model::{Asset, Clip, Motion};
+use posemill::report::Warnings;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// A picture whose right half is clear.
+fn half_clear() -> Vec<u8> {
+    let alpha = |x: u32| if x < 4 { 255 } else { 0 };
+    let pixels = image::RgbaImage::from_fn(8, 8, |x, _| image::Rgba([200, 100, 50, alpha(x)]));
+    let mut bytes = std::io::Cursor::new(Vec::new());
+    pixels.write_to(&mut bytes, image::ImageFormat::Png).unwrap();
+    bytes.into_inner()
+}
+
+const QUAD: [[f32; 3]; 4] = [[0.0; 3], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0]];
+const UV: [[f32; 2]; 4] = [[0.0, 1.0], [0.25, 1.0], [0.25, 0.5], [0.0, 0.5]];
+const COLOR: [f32; 4] = [0.39, 0.5, 0.0, 1.0];
+
+/// A card on two joints with a material, and a floor on a node outside of the skeleton, 3 m aside.
+fn card(material: Value) -> Vec<u8> {
+    let mut binary = GlbBuilder::default();
+    let corner = json!({ "componentType": UNSIGNED_SHORT, "count": 6, "type": "SCALAR" });
+    let corners: Vec<u8> = [0u16, 1, 2, 0, 2, 3].iter().flat_map(|c| c.to_le_bytes()).collect();
+    let indices = binary.push(&corners, None, corner);
+    let (position, uv) = (binary.positions(&QUAD, None), binary.tuples(&UV, None));
+    let joints = json!({ "componentType": UNSIGNED_SHORT, "count": 4, "type": "VEC4" });
+    let joints = binary.push(&[0; 32], None, joints);
+    let weights = binary.tuples(&[[1.0f32, 0.0, 0.0, 0.0]; 4], None);
+    let color = binary.tuples(&[COLOR; 4], None);
+    let image = binary.view(&half_clear(), None);
+    let attributes = json!({ "POSITION": position, "TEXCOORD_0": uv, "JOINTS_0": joints, "WEIGHTS_0": weights, "COLOR_0": color });
+    let json = json!({
+        "scene": 0, "scenes": [{ "nodes": [0, 2, 3] }],
+        "nodes": [
+            { "name": "hips", "children": [1] }, { "name": "spine", "translation": [0, 1, 0] },
+            { "name": "Card", "mesh": 0, "skin": 0 },
+            { "name": "Floor", "mesh": 1, "translation": [3, 0, 0] },
+        ],
+        "skins": [{ "joints": [0, 1] }],
+        "meshes": [
+            { "name": "Card", "primitives": [{ "attributes": attributes, "indices": indices, "material": 0 }] },
+            { "name": "Floor", "primitives": [{ "attributes": { "POSITION": position }, "indices": indices }] },
+        ],
+        "materials": [material], "textures": [{ "source": 0, "sampler": 0 }],
+        "samplers": [{ "wrapS": 33071, "wrapT": 33071 }],
+        "images": [{ "bufferView": image, "mimeType": "image/png" }],
+    });
+    binary.glb(json).unwrap()
+}
+
+fn read(bytes: &[u8], format: &str) -> Asset {
+    from_bytes(bytes, "card", Some(format), None, &ImportOptions::default()).unwrap()
+}
+
+fn write(asset: &Asset, format: &str, options: ExportOptions) -> (Vec<u8>, Warnings) {
+    let options = ExportOptions { stem: "card".into(), ..options };
+    let skeleton = asset.character.skeleton();
+    let clip = Clip::from_poses("rest", 30.0, skeleton, &[skeleton.rest_pose(), skeleton.rest_pose()]);
+    let motion = Motion::new(Arc::clone(&asset.character), clip);
+    let (mut files, warnings) = save(&[motion], Format::of(format).unwrap(), &options).unwrap();
+    (files.swap_remove(0).bytes, warnings)
+}
+
+/// A card as text of USD and as FBX.
+fn written(material: Value) -> (String, Vec<u8>, Warnings) {
+    let asset = read(&card(material), "glb");
+    let (text, mut warnings) = write(&asset, "usda", ExportOptions::default());
+    let (fbx, more) = write(&asset, "fbx", ExportOptions::default());
+    warnings.extend(more);
+    (String::from_utf8(text).unwrap(), fbx, warnings)
+}
+
+fn textured(more: Value) -> Value {
+    let mut material =
+        json!({ "name": "card", "pbrMetallicRoughness": { "baseColorTexture": { "index": 0 } } });
+    material.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    material
+}
+
+#[test]
+fn texture_transforms_are_part_of_the_coordinates() {
+    let transform = json!({ "KHR_texture_transform": { "scale": [2, 0.5], "offset": [0.5, 0] } });
+    let info = json!({ "index": 0, "extensions": transform });
+    let (text, fbx, warnings) = written(json!({ "pbrMetallicRoughness": { "baseColorTexture": info } }));
+    // USD and FBX have the origin at the lower left.
+    assert!(text.contains("primvars:st = [(0.5, 0.5), (1, 0.5), (1, 0.75), (0.5, 0.75)]"), "{text}");
+    let scene = open(&fbx);
+    let mesh = scene.meshes.iter().find(|mesh| mesh.uv_sets.len() == 1).unwrap();
+    let most = |f: fn(&ufbx::Vec2) -> f64| mesh.vertex_uv.values.iter().map(f).fold(0.0, f64::max);
+    assert_eq!((most(|uv| uv.x), most(|uv| uv.y)), (1.0, 0.75));
+    assert!(!warnings.has("surface-omitted"), "{warnings:?}");
+}
+
+#[test]
+fn alpha_of_a_texture_cuts_out() {
+    let (text, fbx, warnings) = written(textured(json!({ "alphaMode": "MASK", "alphaCutoff": 0.25 })));
+    let opacity = "float inputs:opacity.connect = </Root/Materials/card/Color.outputs:a>";
+    assert!(text.contains(opacity) && text.contains("float inputs:opacityThreshold = 0.25"), "{text}");
+    assert!(text.contains("float outputs:a") && !text.contains("float inputs:opacity = "), "{text}");
+    assert_eq!(text.matches("\"clamp\"").count(), 2, "{text}");
+    assert!(warnings.has("fbx-cutoff"));
+    let scene = open(&fbx);
+    let material = scene.materials.iter().find(|m| *m.element.name == *"card").unwrap();
+    assert!(material.fbx.transparency_factor.texture.is_some());
+
+    let (text, ..) = written(textured(json!({})));
+    assert!(text.contains("float inputs:opacity = 1") && !text.contains("outputs:a"), "{text}");
+}
+
+#[test]
+fn meshes_that_no_joint_moves_stay_where_they_are() {
+    let (text, fbx, _) = written(json!({}));
+    let floor = text.split("def Mesh \"Floor\"").nth(1).expect("the floor");
+    assert!(floor.contains("point3f[] points = [(3, 0, 0), (4, 0, 0), (4, 1, 0), (3, 1, 0)]"), "{floor}");
+    assert!(!floor.contains("skel:"), "{floor}");
+    let scene = open(&fbx);
+    let node = scene.nodes.iter().find(|node| *node.element.name == *"Floor").expect("the floor");
+    let mesh = node.mesh.as_ref().unwrap();
+    assert!(mesh.skin_deformers.is_empty());
+    let right = mesh.vertices.iter().map(|v| node.geometry_to_world.m00 * v.x).fold(0.0, f64::max);
+    assert!((right - 4.0).abs() < 1e-6, "{right}");
+    // A floor is no part of the body.
+    assert_eq!(read(&card(json!({})), "glb").character.meshes.len(), 1);
+}

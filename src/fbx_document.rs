@@ -3,8 +3,8 @@
 //! Space: right-handed, Y up. Units: metres.
 
 use ufbx::{
-    AllocatorOpts, CoordinateAxes, GeometryTransformHandling, InheritModeHandling, LoadOpts, PivotHandling,
-    SceneRoot, SpaceConversion,
+    AllocatorOpts, CoordinateAxes, Exporter, GeometryTransformHandling, InheritModeHandling, LoadOpts,
+    PivotHandling, SceneRoot, SpaceConversion,
 };
 
 /// Maximum nesting depth of nodes.
@@ -64,4 +64,22 @@ pub fn open_fbx(bytes: &[u8], view: FbxView, memory: u64) -> Result<SceneRoot, S
         let info = if info.is_empty() { String::new() } else { format!(" ({info})") };
         format!("{}{info}", error.description.to_lowercase())
     })
+}
+
+/// Whether the materials and colours of a file are as Blender's exporter writes them, as this program does: metalness as reflection,
+/// opacity as transparency alone, colours of vertices as sRGB.
+pub fn follows_blender(scene: &SceneRoot) -> bool {
+    let metadata = &scene.metadata;
+    let blender = metadata.exporter == Exporter::BlenderBinary && metadata.exporter_version >= BLENDER;
+    blender || metadata.creator.starts_with(OWN)
+}
+
+/// The first version of Blender's exporter, as `ufbx` numbers it, whose materials are metallic-roughness surfaces: 4.12.
+const BLENDER: u32 = 4_012_000;
+/// The name of this program in the header of the FBX files that it writes.
+const OWN: &str = "posemill";
+
+/// A linear value from 0 to 1 of an sRGB value (IEC 61966-2-1).
+pub fn linear_of_srgb(c: f64) -> f64 {
+    if c <= 0.04045 { c / 12.92 } else { libm::pow((c + 0.055) / 1.055, 2.4) }
 }

@@ -39,6 +39,8 @@ pub(crate) use contacts::ContactPoint;
 pub use contacts::{ContactPart, Contacts, Hold};
 pub use document::{Container, Document};
 pub use mark::{Mark, MarkKind};
+#[cfg(feature = "fbx")]
+pub(crate) use mesh::has_alpha;
 pub use mesh::{
     AlphaMode, Binding, FurtherInfluence, Material, Mesh, MorphTarget, Texture, TextureMap, TextureWrap,
 };

@@ -54,6 +54,11 @@ impl GeometryLayers {
     }
 }
 
+/// An sRGB value of a linear value (IEC 61966-2-1), as Blender writes colours of vertices.
+fn srgb_of_linear(c: f64) -> f64 {
+    if c <= 0.003_130_8 { c * 12.92 } else { 1.055 * libm::pow(c, 1.0 / 2.4) - 0.055 }
+}
+
 /// The geometry of a mesh.
 pub(super) fn mesh(bound: &BoundMesh, id: i64, name: &str) -> FbxRecord<'static> {
     const PER_CORNER: &str = "ByPolygonVertex";
@@ -87,7 +92,11 @@ pub(super) fn mesh(bound: &BoundMesh, id: i64, name: &str) -> FbxRecord<'static>
         layers.element("LayerElementNormal", 0, "", (PER_CORNER, "Direct"), list);
     }
     if !mesh.colors.is_empty() {
-        let colors: Vec<f64> = mesh.colors.as_flattened().iter().map(|c| f64::from(*c)).collect();
+        let encoded = |[r, g, b, a]: &[f32; 4]| {
+            let srgb = |c: &f32| srgb_of_linear(f64::from(*c));
+            [srgb(r), srgb(g), srgb(b), f64::from(*a)]
+        };
+        let colors: Vec<f64> = mesh.colors.iter().flat_map(encoded).collect();
         let lists =
             vec![FbxRecord::new("Colors").doubles(&colors), FbxRecord::new("ColorIndex").ints(&indices)];
         layers.element("LayerElementColor", 0, "Color", (PER_CORNER, "IndexToDirect"), lists);

@@ -133,6 +133,7 @@ fn surface(source: &Material) -> Vec<FbxRecord<'static>> {
         color("EmissiveColor", light.map(|c| c / strength)),
         number("EmissiveFactor", strength),
         number("SpecularFactor", 0.0),
+        number("Shininess", gloss * gloss),
         number("ShininessExponent", gloss * gloss),
         number("ReflectionFactor", source.metallic.into()),
         row("Opacity", "double", "Number", "").double(alpha),

@@ -5,7 +5,7 @@ use crate::fbx_reader::open;
 use crate::gltf_document::{GlbBuilder, UNSIGNED_SHORT};
 use posemill::export::{ExportOptions, Format, save};
 use posemill::import::{ImportOptions, from_bytes};
-use posemill::model::{Asset, Clip, Motion};
+use posemill::model::{AlphaMode, Asset, Clip, Material, Motion, TextureWrap};
 use posemill::report::Warnings;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -109,9 +109,41 @@ fn alpha_of_a_texture_cuts_out() {
     let scene = open(&fbx);
     let material = scene.materials.iter().find(|m| *m.element.name == *"card").unwrap();
     assert!(material.fbx.transparency_factor.texture.is_some());
+    let back = read(&fbx, "fbx");
+    let back = &back.character.meshes[0].material;
+    assert_eq!(back.alpha_mode, AlphaMode::Blend);
+    assert_eq!(back.texture_wrap, [TextureWrap::Clamp; 2]);
 
-    let (text, ..) = written(textured(json!({})));
+    let (text, fbx, _) = written(textured(json!({})));
     assert!(text.contains("float inputs:opacity = 1") && !text.contains("outputs:a"), "{text}");
+    assert_eq!(read(&fbx, "fbx").character.meshes[0].material.alpha_mode, AlphaMode::Opaque);
+}
+
+#[test]
+fn numbers_of_a_surface_come_back_from_fbx() {
+    let material = json!({
+        "name": "glass", "alphaMode": "BLEND", "emissiveFactor": [1.0, 0.5, 0.0],
+        "pbrMetallicRoughness": { "baseColorFactor": [0.5, 0.25, 0.125, 0.4], "metallicFactor": 0.75, "roughnessFactor": 0.1 },
+        "extensions": { "KHR_materials_emissive_strength": { "emissiveStrength": 5.0 }, "KHR_materials_ior": { "ior": 1.3 } },
+    });
+    let (text, fbx, warnings) = written(material);
+    assert!(text.contains("inputs:emissiveColor = (5, 2.5, 0)"), "{text}");
+    let said = format!("{warnings:?}");
+    assert!(warnings.has("surface-omitted") && said.contains("`KHR_materials_ior`"), "{said}");
+    let back = read(&fbx, "fbx");
+    let Material { base_color, metallic, roughness, emissive, alpha_mode, .. } =
+        &back.character.meshes[0].material;
+    let near = |a: &[f32], b: &[f32]| std::iter::zip(a, b).all(|(a, b)| (a - b).abs() < 1e-4);
+    assert!(near(base_color, &[0.5, 0.25, 0.125, 0.4]), "{base_color:?}");
+    assert!(near(&[*metallic, *roughness], &[0.75, 0.1]), "{metallic} {roughness}");
+    assert!(near(emissive, &[5.0, 2.5, 0.0]), "{emissive:?}");
+    assert_eq!(*alpha_mode, AlphaMode::Blend);
+    // The reader of the program that most people open it with takes roughness from this name only.
+    assert!(fbx.windows(9).any(|w| w == b"Shininess"));
+    let color = back.character.meshes[0].colors[0];
+    assert!(near(&color, &COLOR), "{color:?}");
+    let srgb = open(&fbx).meshes[0].vertex_color.values[0].x;
+    assert!((srgb - 0.6576).abs() < 1e-3, "{srgb}");
 }
 
 #[test]

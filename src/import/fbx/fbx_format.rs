@@ -20,7 +20,7 @@ pub const FORMAT: ReadFormat = ReadFormat {
     name: "fbx",
     suffixes: &["fbx"],
     about: "Autodesk FBX 3.0 to 7.7, binary and ASCII: characters and takes, every take of a file a clip",
-    loses: "curves between frames, metalness and roughness textures, in-between shapes and normals of blend shapes, hidden meshes, \
+    loses: "curves between frames, metalness, roughness and separate opacity textures, in-between shapes and normals of blend shapes, hidden meshes, \
             constraints, cameras, lights; nothing on export to FBX",
     recognise: |head| {
         let line = head.split(|b| *b == b'\n').next().unwrap_or_default();

@@ -5,13 +5,14 @@
 
 use super::not_finite::Repaired;
 use super::skin_weights::{FbxSkin, INFLUENCES, skin};
+use crate::fbx_document::{follows_blender, linear_of_srgb};
 use crate::gltf_document::{FLOAT, GlbBuilder, UNSIGNED_INT, UNSIGNED_SHORT, floats};
 use crate::import::import_error::ImportError;
 use crate::memory_budget::MemoryBudget;
 use crate::report::{Warnings, one_line};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
-use ufbx::{Mesh, Node, Scene, Vec3, matrix_for_normals, transform_direction, transform_position};
+use ufbx::{Mesh, Node, SceneRoot, Vec3, matrix_for_normals, transform_direction, transform_position};
 
 /// Memory of a corner until it is written: itself, its key in the map of known corners, its numbers and its bytes.
 const CORNER: u64 = 256;
@@ -80,12 +81,13 @@ pub(super) fn name(mesh: &Mesh) -> &str {
 /// # Errors
 /// [`ImportError::Fbx`] if the file exceeds a limit.
 pub(super) fn meshes(
-    scene: &Scene,
+    scene: &SceneRoot,
     binary: &mut GlbBuilder,
     budget: &MemoryBudget,
     warnings: &mut Warnings,
 ) -> Result<GlbMeshes, ImportError> {
     let mut found = GlbMeshes::default();
+    let encoded = follows_blender(scene);
     for mesh in &scene.meshes {
         let hidden = !mesh.element.instances.is_empty() && mesh.element.instances.iter().all(|n| !n.visible);
         if hidden {
@@ -98,12 +100,16 @@ pub(super) fn meshes(
         budget.reserve(corners.saturating_mul(corner), what)?;
         budget.reserve((mesh.num_vertices as u64).saturating_mul(WEIGHTS), what)?;
         budget.work(mesh.faces.iter().map(|face| triangulation(face.num_indices)).sum(), what)?;
+        if mesh.color_sets.len() > 1 {
+            let message = "sets of vertex colours beyond the first were left out";
+            warnings.add("fbx-colours", message, one_line(name(mesh)));
+        }
         let skin = skin(mesh, name(mesh), warnings);
         let mut repaired = Repaired::default();
         let morphs = morphs(mesh, skin.as_ref(), budget, &mut repaired, warnings)?;
         let mut primitives = Vec::new();
         for part in mesh.material_parts.iter().filter(|p| p.num_triangles > 0) {
-            let made = primitive(mesh, &part.face_indices, skin.as_ref(), &mut repaired);
+            let made = primitive(mesh, &part.face_indices, skin.as_ref(), encoded, &mut repaired);
             if made.indices.is_empty() {
                 continue;
             }
@@ -184,8 +190,15 @@ fn morphs(
     Ok(morphs)
 }
 
-/// The faces of one material, except for those with a vertex that is not finite, which are counted.
-fn primitive(mesh: &Mesh, faces: &[u32], skin: Option<&FbxSkin>, repaired: &mut Repaired) -> WeldedPrimitive {
+/// The faces of one material, except for those with a vertex that is not finite, which are counted. Colours are `encoded` as sRGB
+/// or linear.
+fn primitive(
+    mesh: &Mesh,
+    faces: &[u32],
+    skin: Option<&FbxSkin>,
+    encoded: bool,
+    repaired: &mut Repaired,
+) -> WeldedPrimitive {
     let model_from_mesh = skin.and_then(|s| s.model_from_mesh);
     let normal_matrix = model_from_mesh.map(|m| matrix_for_normals(&m));
     let mut corner_of = |corner: usize| -> Option<(u32, MeshCorner)> {
@@ -203,12 +216,13 @@ fn primitive(mesh: &Mesh, faces: &[u32], skin: Option<&FbxSkin>, repaired: &mut 
         let normal = normal_matrix.map_or(normal, |m| transform_direction(&m, normal));
         let uvs = mesh.uv_sets.iter().map(|set| set.vertex_uv[corner]);
         let color = if mesh.vertex_color.exists { mesh.vertex_color[corner] } else { ufbx::Vec4::default() };
+        let channel = |c: f64| if encoded { linear_of_srgb(c.clamp(0.0, 1.0)) } else { c.clamp(0.0, 1.0) };
+        let rgba = [channel(color.x), channel(color.y), channel(color.z), color.w.clamp(0.0, 1.0)];
         let made = MeshCorner {
             position: at,
             normal: unit(single(normal)),
             uvs: uvs.map(|uv| repaired.finite([uv.x as f32, 1.0 - uv.y as f32], 0.0)).collect(),
-            color: repaired
-                .finite([color.x, color.y, color.z, color.w].map(|c| c.clamp(0.0, 1.0) as f32), 1.0),
+            color: repaired.finite(rgba.map(|c| c as f32), 1.0),
         };
         Some((vertex, made))
     };

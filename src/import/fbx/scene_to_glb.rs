@@ -28,7 +28,12 @@ pub(super) fn build(
     let meshes = mesh::meshes(scene, &mut binary, budget, warnings)?;
     let animations = stacks::animations(scene, joints, rest, &meshes, &mut binary, budget, warnings)?;
     let mut json = skeleton(scene, joints, rest, &meshes);
+    let extensions = looks.extensions();
+    if !extensions.is_empty() {
+        json["extensionsUsed"] = extensions.into();
+    }
     for (name, list) in [
+        ("samplers", looks.samplers),
         ("materials", looks.materials),
         ("textures", looks.textures),
         ("images", looks.images),

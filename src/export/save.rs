@@ -191,7 +191,9 @@ pub fn save(motions: &[Motion], format: Format, options: &ExportOptions) -> Resu
         return Err(ExportError::OneClip { format: format.name, clips });
     }
     let (files, mut warnings) = (format.write)(motions, options)?;
-    let fbx = |m: &Motion| m.character.document.as_ref().is_some_and(|d| d.fbx.is_some());
+    let first = files.first().map(|file| &file.bytes);
+    let own = |m: &Motion| m.character.document.as_ref()?.fbx.clone();
+    let fbx = |m: &Motion| own(m).is_some_and(|own| first == Some(&*own));
     let unchanged = format.name == "fbx" && options.clips_inside && motions.iter().all(fbx);
     let preserved = unchanged || [Format::GLB, Format::GLTF, Format::VRM].contains(&format);
     let dropped = |m: &Motion| -> Vec<String> {

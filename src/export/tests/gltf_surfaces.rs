@@ -161,3 +161,23 @@ fn meshes_that_no_joint_moves_stay_where_they_are() {
     // A floor is no part of the body.
     assert_eq!(read(&card(json!({})), "glb").character.meshes.len(), 1);
 }
+
+#[test]
+fn a_file_of_an_old_version_is_written_anew() {
+    let asset = read(&card(json!({})), "glb");
+    let (bytes, _) = write(&asset, "fbx", ExportOptions::default());
+    let inside = || ExportOptions { clips_inside: true, ..ExportOptions::default() };
+    let mut old = read(&bytes, "fbx");
+    assert_eq!(write(&old, "fbx", inside()).0, bytes);
+    // The version of the header, which decides how records are read.
+    let mut earlier = bytes.clone();
+    earlier[23..27].copy_from_slice(&6100u32.to_le_bytes());
+    for file in [earlier, b"; FBX 7.4.0 project file".to_vec()] {
+        let mut character = (*old.character).clone();
+        character.document.as_mut().unwrap().fbx = Some(Arc::new(file));
+        old.character = Arc::new(character);
+        let (new, warnings) = write(&old, "fbx", inside());
+        assert_eq!(new[..27], bytes[..27]);
+        assert!(warnings.has("fbx-rebuilt"), "{warnings:?}");
+    }
+}

@@ -36,7 +36,8 @@ pub enum NpzError {
     /// A file of Python objects, such as `results.npy` of motion-diffusion-model.
     #[error(
         "the file holds Python objects, a pickle, which could run any program: it is never read\n  hint: save the positions as \
-         numbers, in Python: `numpy.save(\"one.npy\", numpy.load(\"results.npy\", allow_pickle=True).item()[\"motion\"][0])`"
+         numbers, without the padding behind their length, in Python: `r = numpy.load(\"results.npy\", allow_pickle=True).item(); \
+         numpy.save(\"one.npy\", r[\"motion\"][0][..., :r[\"lengths\"][0]])`"
     )]
     ObjectFile,
     /// An array whose shape does not match its name.

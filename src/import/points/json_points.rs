@@ -2,9 +2,10 @@
 //!
 //! A list of frames, or an object with `frames`. A frame is a list of points, or an object with `worldLandmarks`,
 //! `pose_world_landmarks`, `landmarks` or `keypoints3D`, of one person or a list of people. A point is
-//! `[x, y, z]`, `[x, y, z, confidence]` or an object with `x`, `y`, `z` and `visibility` or `score`. An empty frame is a gap. Units:
-//! those of the file.
+//! `[x, y, z]`, `[x, y, z, confidence]` or an object with `x`, `y`, `z` and `visibility` or `score`. An empty frame is a gap. Beside
+//! `frames` the object may state its rate, as `fps`. Units: those of the file.
 
+use super::markers::plausible_rate;
 use super::point_array::{CONFIDENT, PointArray};
 use super::points_error::PointsError;
 use super::several_people::chosen_person;
@@ -18,11 +19,14 @@ const LISTS: [&str; 6] =
     ["worldLandmarks", "pose_world_landmarks", "poseWorldLandmarks", "keypoints3D", "landmarks", "keypoints"];
 /// Names of a point's confidence.
 const CONFIDENCE: [&str; 4] = ["visibility", "score", "confidence", "presence"];
+/// Names of the rate, frames per second, in the order in which they are looked for.
+const RATES: [&str; 5] = ["fps", "framerate", "frame_rate", "frameRate", "rate"];
 
 /// The points of each person of a frame; of a person that is not seen, none.
 type FramePeople = Vec<Vec<Vec3>>;
 
-/// The positions in a text: of the `person`, if there are several. People are told apart by their place in the list of each frame.
+/// The positions in a text and the rate that it states: of the `person`, if there are several. People are told apart by their place in
+/// the list of each frame.
 ///
 /// # Errors
 /// Text that is no JSON, JSON that is no list of frames, positions that exceed the memory limit, and several people without a choice.
@@ -30,7 +34,7 @@ pub(super) fn read(
     bytes: &[u8],
     person: Option<usize>,
     budget: &MemoryBudget,
-) -> Result<PointArray, ImportError> {
+) -> Result<(PointArray, Option<f64>), ImportError> {
     let fault = |reason: String| PointsError::Json { reason };
     budget.reserve_json(bytes)?;
     let whole: Value = serde_json::from_slice(bytes).map_err(|error| {
@@ -80,7 +84,8 @@ pub(super) fn read(
             n => return Err(fault(format!("frame {k} has {n} points, others have {points}")).into()),
         }
     }
-    Ok(PointArray { points, positions }.checked()?)
+    let rate = RATES.iter().find_map(|name| whole.get(*name)?.as_f64()).and_then(plausible_rate);
+    Ok((PointArray { points, positions }.checked()?, rate))
 }
 
 /// The people of a frame; none if it is empty.
@@ -133,7 +138,7 @@ mod tests {
     use super::*;
 
     fn read(bytes: &[u8]) -> Result<PointArray, ImportError> {
-        super::read(bytes, None, &MemoryBudget::new(bytes.len() as u64, None))
+        super::read(bytes, None, &MemoryBudget::new(bytes.len() as u64, None)).map(|(array, _)| array)
     }
 
     #[test]
@@ -142,8 +147,8 @@ mod tests {
         let of = |person| super::read(text, person, &MemoryBudget::new(text.len() as u64, None));
         let said = of(None).unwrap_err().to_string();
         assert!(said.contains("0 in 2 of 3 frames, 1 in 1 of 3 frames"), "{said}");
-        assert_eq!(of(Some(0)).unwrap().positions[4], Vec3::new(1.0, 2.0, 4.0));
-        let second = of(Some(1)).unwrap();
+        assert_eq!(of(Some(0)).unwrap().0.positions[4], Vec3::new(1.0, 2.0, 4.0));
+        let second = of(Some(1)).unwrap().0;
         assert_eq!(second.positions[0], Vec3::new(7.0, 8.0, 9.0));
         assert!(second.positions[2..].iter().all(|p| p.x.is_nan()));
         assert!(of(Some(2)).is_err());

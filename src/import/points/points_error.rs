@@ -26,6 +26,25 @@ pub enum PointsError {
         /// The shape.
         found: String,
     },
+    /// Keypoints in an image with a score for each.
+    #[error(
+        "the third number of every point is within 0 and 1, the others span {span:.0}: these are keypoints in an image with a score, as \
+         OpenPose and YOLO write them\n  hint: positions in space are needed: lift the keypoints to 3-D first, for example with MotionBERT \
+         or VideoPose3D"
+    )]
+    Scores {
+        /// The span of the larger coordinate.
+        span: f64,
+    },
+    /// A figure without depth.
+    #[error(
+        "all points of every frame have the same {axis}: the figure is flat, as keypoints in an image are\n  hint: positions in space are \
+         needed: lift the keypoints to 3-D first, for example with MotionBERT or VideoPose3D"
+    )]
+    Flat {
+        /// The axis of the file in which nothing differs.
+        axis: &'static str,
+    },
     /// Several people, or samples, of which none is chosen.
     #[error(
         "it holds several people: {listed}\n  hint: name one with `--set input.points.person=0`; the others are read in runs of their own"

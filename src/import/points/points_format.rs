@@ -3,6 +3,7 @@
 //! Space: the layout's axes are rotated to Y up; positions in the world are kept. Units: metres.
 
 use super::fitted_skeleton::{Fitted, fitted};
+use super::image_points::refuse_image;
 use super::limbs::Sampling;
 use super::noise_filter::filtered;
 use super::point_array::PointArray;
@@ -34,13 +35,13 @@ pub const FORMAT: ReadFormat = ReadFormat {
     read: |source, options| {
         let budget = options.budget(source.bytes);
         let layout = chosen(options)?;
-        let array = match source.bytes.starts_with(b"\x93NUMPY") {
+        let (array, rate) = match source.bytes.starts_with(b"\x93NUMPY") {
             true => {
                 let array = read_npy(source.bytes, &budget)?;
                 if layout.is_none() && is_motion_x(&array) {
                     return motion_x(array, source, options, &budget);
                 }
-                positions(&array, layout.as_ref(), options)?
+                (positions(&array, layout.as_ref(), options)?, None)
             }
             // A file that is named as an array and is none is a damaged array, not a damaged text.
             false if source.bytes.is_empty() => {
@@ -48,7 +49,7 @@ pub const FORMAT: ReadFormat = ReadFormat {
             }
             false => json_points::read(source.bytes, options.points.person, &budget)?,
         };
-        asset(&array, layout, None, source, options, &budget)
+        asset(&array, layout, rate, source, options, &budget)
     },
 };
 
@@ -156,6 +157,7 @@ fn asset(
 ) -> Result<Asset, ImportError> {
     let mut warnings = Warnings::new();
     let layout = recognised(array, chosen)?;
+    refuse_image(array)?;
     let samples = array.positions.len() as u64;
     budget.reserve(samples.saturating_mul(BYTES_PER_POINT), || format!("{} frames", array.frames()))?;
     let rate = stated_rate.or(options.rate).or(layout.rate).unwrap_or(USUAL_RATE);

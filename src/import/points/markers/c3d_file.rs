@@ -65,7 +65,17 @@ pub(super) fn read(bytes: &[u8], budget: &MemoryBudget) -> Result<MarkerRecordin
     };
     let measures = parameters.of_group("PROCESSING");
     let (array, unit) = (array.checked()?, first("POINT:UNITS"));
-    Ok(MarkerRecording { labels, array, rate, unit, up, usual_up: UpAxis::Z, missing: None, measures })
+    Ok(MarkerRecording {
+        labels,
+        array,
+        rate,
+        unit,
+        up,
+        usual_up: UpAxis::Z,
+        missing: None,
+        rate_doubt: None,
+        measures,
+    })
 }
 
 fn frames(bytes: &[u8], header: &[u8], parameters: &C3dParameters) -> Result<C3dFrames, String> {

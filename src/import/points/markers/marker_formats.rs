@@ -64,6 +64,9 @@ fn asset(
     if let Some(said) = &recording.missing {
         warnings.add("markers-missing-frames", said.as_str(), PLACE);
     }
+    if let Some(said) = &recording.rate_doubt {
+        warnings.add("markers-rate", said.as_str(), PLACE);
+    }
     let (table, sizes) = chosen_table(&recording, options)?;
     let columns = columns(&recording, &table, &mut warnings);
     let found: Vec<BodyPoint> = columns.iter().map(|c| c.0).collect();
@@ -291,6 +294,7 @@ mod tests {
             up,
             usual_up,
             missing: None,
+            rate_doubt: None,
             measures: Vec::new(),
         };
         let mut warnings = Warnings::new();

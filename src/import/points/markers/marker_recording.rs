@@ -20,6 +20,8 @@ pub(super) struct MarkerRecording {
     pub(super) usual_up: UpAxis,
     /// What to report of frames that the file leaves out, in which no marker is seen.
     pub(super) missing: Option<String>,
+    /// What to report of a rate that contradicts the times of the frames.
+    pub(super) rate_doubt: Option<String>,
     /// Measures of the subject by name, in units of the file.
     pub(super) measures: Vec<(String, f64)>,
 }
@@ -40,6 +42,6 @@ impl MarkerRecording {
 }
 
 /// The positive rate, if it is one that a camera has: up to a million frames per second.
-pub(super) fn plausible_rate(rate: f64) -> Option<f64> {
+pub(in crate::import::points) fn plausible_rate(rate: f64) -> Option<f64> {
     (rate > 0.0 && rate <= 1e6).then_some(rate)
 }

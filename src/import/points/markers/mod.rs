@@ -21,6 +21,7 @@ mod rigid_groups;
 mod trc_file;
 
 pub use marker_formats::{C3D, TRC};
+pub(super) use marker_recording::plausible_rate;
 
 #[cfg(test)]
 mod tests;

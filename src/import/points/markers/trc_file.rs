@@ -79,33 +79,33 @@ pub(super) fn read(bytes: &[u8], budget: &MemoryBudget) -> Result<MarkerRecordin
             let [x, y, z] = [2, 3, 4].map(|k| coordinate(3 * point + k));
             positions.push(Vec3::new(x?, y?, z?));
         }
-        let stated = |k: usize| row.get(k).and_then(|cell| cell.parse::<f64>().ok());
-        numbers.push(stated(0).unwrap_or_default());
-        times.extend(stated(1));
+        let [frame, time] = [0, 1].map(|k| row.get(k).and_then(|cell| cell.parse::<f64>().ok()));
+        numbers.push(frame.unwrap_or_default());
+        times.extend(time);
         rows.push(number);
     }
-    let frames = positions.len() / points;
     let expected = stated("NumFrames").and_then(|n| n.parse::<f64>().ok()).unwrap_or(1.0).max(1.0);
-    if (frames as f64) < expected {
-        return Err(fault(2, format!("the header states {expected} frames, the table has {frames}")));
+    if (rows.len() as f64) < expected {
+        return Err(fault(2, format!("the header states {expected} frames, the table has {}", rows.len())));
     }
     let numbers = frame_numbers(numbers, &times);
-    let missing = MissingRows::of(&numbers)
-        .map_err(|wrong| fault(rows[wrong.row(rows.len())], wrong.said(&numbers)))?;
-    let said = missing.map(|missing| missing.said(rows.len()));
+    let missing = MissingRows::of(&numbers);
+    let missing = missing.map_err(|wrong| fault(rows[wrong.row(rows.len())], wrong.said(&numbers)))?;
     let positions = with_gaps(missing, &numbers, positions, points, budget)?;
     let rate = stated("DataRate").and_then(|rate| rate.parse().ok()).and_then(plausible_rate);
     let array = PointArray { points, positions }.checked()?;
-    let unit = stated("Units").unwrap_or_default().to_owned();
+    let all_timed = times.len() == rows.len();
+    let rate_doubt = rate.filter(|_| all_timed).and_then(|rate| rate_doubt(rate, &times, array.frames()));
     // OpenSim's tables have Y up.
     Ok(MarkerRecording {
         labels,
         array,
         rate,
-        unit,
+        unit: stated("Units").unwrap_or_default().to_owned(),
         up: None,
         usual_up: UpAxis::Y,
-        missing: said,
+        missing: missing.map(|missing| missing.said(rows.len())),
+        rate_doubt,
         measures: Vec::new(),
     })
 }
@@ -123,7 +123,14 @@ fn frame_numbers(numbers: Vec<f64>, times: &[f64]) -> Vec<f64> {
     let single = |step: &&f64| **step > 0.5 * middle && **step < 1.5 * middle;
     let (sum, count) =
         steps.iter().filter(single).fold((0.0, 0), |(sum, count), step| (sum + step, count + 1));
-    if times.len() != numbers.len() || count == 0 || MissingRows::of(&numbers) != Ok(None) {
+    if times.len() != numbers.len() || MissingRows::of(&numbers) != Ok(None) {
+        return numbers;
+    }
+    if middle < 0.0 {
+        // Rows in reverse, numbered again.
+        return times.to_vec();
+    }
+    if count == 0 {
         return numbers;
     }
     let usual = sum / f64::from(count);
@@ -133,6 +140,20 @@ fn frame_numbers(numbers: Vec<f64>, times: &[f64]) -> Vec<f64> {
         number
     };
     std::iter::once(0.0).chain(steps.iter().map(next)).collect()
+}
+
+/// Deviation of the rate of the times from the stated one, relative to it, that is no rounding.
+const OTHER_RATE: f64 = 0.1;
+
+/// What to report of a stated rate that the times of so many frames, those that are left out included, contradict. Times that repeat
+/// are rounded too coarsely to say.
+fn rate_doubt(stated: f64, times: &[f64], frames: usize) -> Option<String> {
+    let duration = times.last()? - times.first()?;
+    let rate = (frames - 1) as f64 / duration;
+    let rises = times.windows(2).all(|pair| pair[1] > pair[0]);
+    (rises && duration > 0.0 && (rate / stated - 1.0).abs() > OTHER_RATE).then(|| {
+        format!("the header states {stated} frames per second, which are read; the times of the rows are those of {rate:.2}")
+    })
 }
 
 /// The positions with a frame in which no marker is seen for each that is missing.
@@ -207,5 +228,14 @@ mod tests {
         }
         let refused = recording(&[1, 2, 3, 1], true, 5).unwrap_err().to_string();
         assert!(refused.contains("the frame 1 is not after the frame 3"), "{refused}");
+        assert!(recording(&whole, true, 5).unwrap().rate_doubt.is_none());
+        let slow: Vec<usize> = (1..400).map(|k| 2 * k).collect();
+        let doubt = recording(&slow, true, 5).unwrap().rate_doubt.unwrap();
+        assert!(doubt.contains("240 frames per second") && doubt.contains("120.00"), "{doubt}");
+        let backwards: Vec<usize> = (1..40).rev().collect();
+        for numbered in [true, false] {
+            let refused = recording(&backwards, numbered, 5).unwrap_err().to_string();
+            assert!(refused.contains("line 7") && refused.contains("is not after"), "{refused}");
+        }
     }
 }

@@ -84,16 +84,60 @@ fn json_and_archives_are_the_same_motion() {
         .collect();
     let json = format!("[{}]", frames.join(",\n"));
     same(&usual, &read(json.as_bytes(), "humanml3d", 30.0), 1e-9);
-    let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
-    for (name, bytes) in [("joints.npy", points.npy()), ("fps.npy", npy("", std::iter::once(30.0)))] {
-        use std::io::Write;
-        zip.start_file(name, zip::write::SimpleFileOptions::default()).unwrap();
-        zip.write_all(&bytes).unwrap();
+    for rate in ["fps.npy", "framerate.npy"] {
+        let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+        for (name, bytes) in [("joints.npy", points.npy()), (rate, npy("", std::iter::once(30.0)))] {
+            use std::io::Write;
+            zip.start_file(name, zip::write::SimpleFileOptions::default()).unwrap();
+            zip.write_all(&bytes).unwrap();
+        }
+        let archive = zip.finish().unwrap().into_inner();
+        let found = from_bytes(&archive, "take", Some("npz"), None, &ImportOptions::default()).unwrap();
+        assert!(!found.warnings.has("points-rate"));
+        same(&usual, &found, 1e-9);
     }
-    let archive = zip.finish().unwrap().into_inner();
-    let found = from_bytes(&archive, "take", Some("npz"), None, &ImportOptions::default()).unwrap();
-    assert!(!found.warnings.has("points-rate"));
-    same(&usual, &found, 1e-9);
+}
+
+#[test]
+fn a_rate_beside_the_frames_of_a_text_is_read() {
+    let frames: Vec<String> = (walk().frames.iter())
+        .map(|frame| {
+            let list: Vec<String> = frame.iter().map(|p| format!("[{},{},{}]", p.x, p.y, p.z)).collect();
+            format!("[{}]", list.join(","))
+        })
+        .collect();
+    for name in ["fps", "framerate"] {
+        let json = format!("{{\"{name}\": 60, \"frames\": [{}]}}", frames.join(","));
+        let found =
+            from_bytes(json.as_bytes(), "take", Some("json"), None, &ImportOptions::default()).unwrap();
+        assert_eq!((found.clips[0].sample_rate, found.warnings.has("points-rate")), (60.0, false), "{name}");
+    }
+}
+
+#[test]
+fn keypoints_in_an_image_are_refused() {
+    let refused = |points: &Points| {
+        from_bytes(&points.npy(), "take", Some("npy"), None, &ImportOptions::default())
+            .unwrap_err()
+            .to_string()
+    };
+    // Pixels with a score that differs, and with one that does not.
+    let score = |f: usize, k: usize| 0.6 + 0.3 * ((f * 7 + k * 3) % 11) as f64 / 11.0;
+    let scored = walk().mapped(|f, k, p| Vec3::new(300.0 + 200.0 * p.x, 400.0 - 200.0 * p.y, score(f, k)));
+    assert!(refused(&scored).contains("OpenPose"), "{}", refused(&scored));
+    let even = walk().mapped(|_, _, p| Vec3::new(300.0 + 200.0 * p.z, 400.0 - 200.0 * p.y, 0.9));
+    assert!(refused(&even).contains("MotionBERT"), "{}", refused(&even));
+    // A figure without depth, in metres, whichever axis is missing.
+    for axis in 0..3 {
+        let flat = walk().mapped(|_, _, mut p| {
+            p[axis] = 0.0;
+            p
+        });
+        assert!(refused(&flat).contains("the figure is flat"), "{}", refused(&flat));
+    }
+    // A thin figure in millimetres is one in space.
+    let thin = walk().mapped(|_, _, p| Vec3::new(1000.0 * p.x, 1000.0 * p.y, 100.0 * p.z));
+    assert!(from_bytes(&thin.npy(), "take", Some("npy"), None, &ImportOptions::default()).is_ok());
 }
 
 #[test]

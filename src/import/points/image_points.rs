@@ -1,0 +1,41 @@
+//! Refuses positions that are coordinates in an image: keypoints in two dimensions with a score, as OpenPose and YOLO write them, and
+//! figures without depth.
+
+use super::point_array::PointArray;
+use super::points_error::PointsError;
+
+/// Coordinates that span more than this beside a third number of 0 to 1 are pixels or millimetres, and the third is a score.
+const PIXELS: f64 = 50.0;
+/// Extent of the thinnest axis in every frame, as a share of the largest, below which a figure has no depth: a body that stands
+/// upright has a tenth from back to toes.
+const FLAT: f64 = 0.005;
+/// The names of the axes of a file.
+const AXES: [&str; 3] = ["x", "y", "z"];
+
+/// Refuses coordinates in an image.
+///
+/// # Errors
+/// [`PointsError::Scores`] and [`PointsError::Flat`].
+pub(super) fn refuse_image(array: &PointArray) -> Result<(), PointsError> {
+    let (mut lowest, mut highest) = ([f64::MAX; 3], [f64::MIN; 3]);
+    // The largest extent of a frame.
+    let mut extent = [0.0f64; 3];
+    for frame in array.positions.chunks_exact(array.points) {
+        for axis in 0..3 {
+            let known = frame.iter().map(|p| p[axis]).filter(|x| x.is_finite());
+            let (low, high) = known.fold((f64::MAX, f64::MIN), |(low, high), x| (low.min(x), high.max(x)));
+            extent[axis] = extent[axis].max(high - low);
+            (lowest[axis], highest[axis]) = (lowest[axis].min(low), highest[axis].max(high));
+        }
+    }
+    let span = highest[0] - lowest[0];
+    let span = span.max(highest[1] - lowest[1]);
+    if lowest[2] >= 0.0 && highest[2] <= 1.0 && extent[0].max(extent[1]) > PIXELS {
+        return Err(PointsError::Scores { span });
+    }
+    let largest = extent.into_iter().fold(0.0, f64::max);
+    match extent.iter().position(|extent| *extent < FLAT * largest) {
+        Some(axis) => Err(PointsError::Flat { axis: AXES[axis] }),
+        None => Ok(()),
+    }
+}

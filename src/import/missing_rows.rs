@@ -29,13 +29,17 @@ pub(super) enum RowFault {
 const UNEVEN: f64 = 0.1;
 
 impl MissingRows {
-    /// The rows that are missing between rows at these times; `None` if the steps are even, or no times are stated.
+    /// The rows that are missing between rows at these times; `None` if the steps are even, or no times are stated. Times that fall
+    /// from row to row are those of a take that would play backwards.
     ///
     /// # Errors
     /// A [`RowFault`].
     pub(super) fn of(times: &[f64]) -> Result<Option<Self>, RowFault> {
         let steps: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
         let usual = median(steps.clone());
+        if usual < 0.0 && steps[0] < 0.0 {
+            return Err(RowFault::Order(1));
+        }
         if steps.is_empty() || steps.iter().all(|step| (step - usual).abs() <= UNEVEN * usual.abs()) {
             return Ok(None);
         }
@@ -113,6 +117,7 @@ mod tests {
     fn rows_out_of_order_and_more_missing_rows_than_rows_are_refused() {
         assert_eq!(MissingRows::of(&[1.0, 2.0, 3.0, 1.0]), Err(RowFault::Order(3)));
         assert_eq!(MissingRows::of(&[1.0, 2.0, 2.0, 3.0]), Err(RowFault::Order(2)));
+        assert_eq!(MissingRows::of(&[5.0, 4.0, 3.0, 2.0]), Err(RowFault::Order(1)), "backwards");
         let far = MissingRows::of(&[1.0, 2.0, 3.0, 100.0]).unwrap_err();
         assert_eq!(far.said(&[1.0, 2.0, 3.0, 100.0]), "more frames are missing than there are: 4 of 100");
     }

@@ -2,8 +2,8 @@
 //!
 //! A frame is its number alone on a line, then a line for each bone. With `C` the axes of a bone and `M` its rotation, X
 //! first, the bone rotates by `C M C^-1` from rest, in the axes of its parent: rest rotations are the identity. Joints are at
-//! the start of their bones; the bone of a leaf is its tip. Bones without a line stay at rest. Space and units: those of the
-//! ASF; radians.
+//! the start of their bones; the bone of a leaf is its tip. Bones without a line in the whole take stay at rest; where only some frames
+//! lack it, they are interpolated. Space and units: those of the ASF; radians.
 
 use super::asf_error::AsfError;
 use super::asf_skeleton::{AmcChannel, AsfBone, AsfSkeleton, about, lines, number};
@@ -74,16 +74,23 @@ pub(super) fn read(
         }
     }
     let (n, whole) = (bones.bones.len(), !broken && !frames.is_last_short());
-    let AmcFrames { mut rotations, mut root_positions, mut numbers, lines, .. } = frames;
-    // A bone without a line is at rest; the sign of its quaternion follows the frame before.
-    for at in n..rotations.len() {
-        rotations[at] = same_hemisphere(rotations[at], &rotations[at - n]);
-    }
+    let AmcFrames { mut rotations, mut root_positions, mut numbers, lines, stated, .. } = frames;
     if root_positions.len() > 1 && !whole {
         root_positions.pop();
         rotations.truncate(root_positions.len() * n);
         numbers.truncate(root_positions.len());
         warnings.add("amc-cut", "the last frame is incomplete and was left out", "the end of the file");
+    }
+    if let Some((bones_found, bone, frame)) = fill_bones(&stated, n, &mut rotations, &mut root_positions) {
+        let (name, line) = (one_line(&bones.bones[bone].name), lines[frame]);
+        let bones = if bones_found == 1 { "bone lacks its line" } else { "bones lack their line" };
+        let message =
+            format!("{bones_found} {bones} in some frames: interpolated there (the first is `{name}`)");
+        warnings.add("amc-missing-bone", message, format!("line {line}"));
+    }
+    // The sign of a quaternion follows the frame before.
+    for at in n..rotations.len() {
+        rotations[at] = same_hemisphere(rotations[at], &rotations[at - n]);
     }
     let missing = MissingRows::of(&numbers).map_err(|fault| {
         let line = lines[fault.row(numbers.len())];
@@ -104,6 +111,37 @@ pub(super) fn read(
     Ok(Clip::new("", rate, n, rotations, vec![JointId::new(0)], root_positions))
 }
 
+/// Interpolates bones that have lines in some frames where they have none; at the ends they are held. Returns their number, and the
+/// first bone with its first such frame.
+fn fill_bones(
+    stated: &[bool],
+    n: usize,
+    rotations: &mut [Quat],
+    positions: &mut [Vec3],
+) -> Option<(usize, usize, usize)> {
+    let frames = positions.len();
+    let mut found: Option<(usize, usize, usize)> = None;
+    for bone in 0..n {
+        let known: Vec<usize> = (0..frames).filter(|frame| stated[frame * n + bone]).collect();
+        if known.is_empty() || known.len() == frames {
+            continue;
+        }
+        let absent = (0..frames).find(|frame| !stated[frame * n + bone]).unwrap_or(0);
+        let (count, ..) = *found.get_or_insert((0, bone, absent));
+        found = found.map(|(_, bone, frame)| (count + 1, bone, frame));
+        for frame in (0..frames).filter(|frame| !stated[frame * n + bone]) {
+            let next = known.partition_point(|k| *k < frame);
+            let (a, b) = (known[next.saturating_sub(1)], known[next.min(known.len() - 1)]);
+            let share = if a < frame && frame < b { (frame - a) as f64 / (b - a) as f64 } else { 0.0 };
+            rotations[frame * n + bone] = slerp(&rotations[a * n + bone], &rotations[b * n + bone], share);
+            if bone == 0 {
+                positions[frame] = positions[a].lerp(&positions[b], share);
+            }
+        }
+    }
+    found
+}
+
 /// The frames of a motion while its lines are read.
 struct AmcFrames<'a> {
     skeleton: &'a AsfSkeleton,
@@ -111,6 +149,8 @@ struct AmcFrames<'a> {
     /// Radians per angle unit of the file.
     angle: f64,
     rotations: Vec<Quat>,
+    /// Whether the file has a line for each of the rotations.
+    stated: Vec<bool>,
     root_positions: Vec<Vec3>,
     /// The number of each frame, and its line.
     numbers: Vec<f64>,
@@ -136,6 +176,7 @@ impl<'a> AmcFrames<'a> {
             by_name: skeleton.bones.iter().enumerate().map(|(k, b)| (b.name.as_str(), k)).collect(),
             angle: skeleton.angle,
             rotations: Vec::new(),
+            stated: Vec::new(),
             root_positions: Vec::new(),
             numbers: Vec::new(),
             lines: Vec::new(),
@@ -151,9 +192,10 @@ impl<'a> AmcFrames<'a> {
         self.expected_lines = self.expected_lines.or(first);
         self.bone_lines = 0;
         // A frame number is two bytes of text, and reserves a rotation for every bone.
-        let frame = (n * size_of::<Quat>() + size_of::<Vec3>()) as u64;
+        let frame = (n * (size_of::<Quat>() + size_of::<bool>()) + size_of::<Vec3>()) as u64;
         budget.reserve(frame, || format!("frame {} of {n} bones", self.root_positions.len()))?;
         self.rotations.resize(self.rotations.len() + n, Quat::identity());
+        self.stated.resize(self.rotations.len(), false);
         self.root_positions.push(self.skeleton.position);
         self.numbers.push(number);
         self.lines.push(line);
@@ -186,6 +228,7 @@ impl<'a> AmcFrames<'a> {
         }
         let before = frame.checked_sub(n).map_or(Quat::identity(), |before| self.rotations[before + k]);
         self.rotations[frame + k] = same_hemisphere(rotation, &before);
+        self.stated[frame + k] = true;
         Ok(k != 0 && shift != Vec3::zeros())
     }
 
@@ -234,15 +277,27 @@ mod tests {
     #[test]
     fn a_bone_rotates_in_its_own_axes() {
         let (clip, _) = clip(
-            ":FULLY-SPECIFIED\n:DEGREES\n7\nroot 1 2 3 0 90 0\narm 90 7.62852e-016\n8\nroot 0 0 0 0 0 0\n9\nroot 0 0 0 0 0 0\narm 0 0\n",
+            ":FULLY-SPECIFIED\n:DEGREES\n7\nroot 1 2 3 0 90 0\narm 90 7.62852e-016\n8\nroot 0 0 0 0 0 0\narm 90 0\n9\nroot 0 0 0 0 0 0\narm 0 0\n",
         );
         let clip = clip.unwrap();
         assert_eq!((clip.frames(), clip.translations(0)[0]), (3, Vec3::new(1.0, 2.0, 3.0)));
         assert!((clip.rotations(0)[0] * Vec3::z() - Vec3::x()).norm() < 1e-12);
         // The bone's X axis is the world's Y: 90 degrees about it bring Z to X.
         assert!((clip.rotations(0)[1] * Vec3::z() - Vec3::x()).norm() < 1e-12);
-        // A bone without a line stays at rest.
-        assert!(clip.rotations(1)[1].angle() < 1e-12);
+    }
+
+    #[test]
+    fn bones_that_some_frames_lack_are_interpolated_and_those_of_none_stay_at_rest() {
+        let (whole, none) = clip("1\nroot 0 0 0 0 0 0\n2\nroot 1 0 0 0 0 0\n3\nroot 2 0 0 0 0 0\n");
+        assert!(!none.has("amc-missing-bone") && whole.unwrap().rotations(1)[1].angle() < 1e-12);
+        let (filled, warnings) = clip(
+            "1\nroot 0 0 0 0 0 0\narm 40 0\n2\nroot 1 0 0 0 0 0\n3\narm 60 0\n4\nroot 3 0 0 0 0 0\narm 60 0\n5\nroot 4 0 0 0 0 0\narm 60 0\n",
+        );
+        let (filled, warning) = (filled.unwrap(), warnings.iter().next().unwrap());
+        assert_eq!((warning.code, warning.first.as_str()), ("amc-missing-bone", "line 6"));
+        assert!(warning.message.starts_with("2 bones"), "{}", warning.message);
+        assert!((filled.rotations(1)[1].angle().to_degrees() - 50.0).abs() < 1e-9);
+        assert!((filled.translations(2)[0].x - 2.0).abs() < 1e-12);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Errors of face takes, each with its place and a hint.
 
 /// Why a face take cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FaceError {
     /// A table without a column of weights.
@@ -36,6 +36,16 @@ pub enum FaceError {
     Json {
         /// What is missing or wrong.
         reason: String,
+    },
+    /// Frames in reverse.
+    #[error(
+        "the times fall from frame to frame, first from {first} s to {second} s: the take would play backwards\n  hint: sort the frames by their times"
+    )]
+    Backwards {
+        /// The time of the first frame, seconds.
+        first: f64,
+        /// The time of the second frame, seconds.
+        second: f64,
     },
     /// No frame has weights.
     #[error("no frame has weights\n  hint: export the take again")]

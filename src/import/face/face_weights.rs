@@ -59,6 +59,11 @@ impl FaceWeights {
         if self.values.is_empty() {
             return Err(FaceError::Empty.into());
         }
+        if let [first, second, ..] = self.times[..]
+            && fall(&self.times)
+        {
+            return Err(FaceError::Backwards { first, second }.into());
+        }
         self.drop_repeated(warnings);
         let stated = options.rate.or(self.rate).filter(|rate| RATES.contains(rate));
         let mut steps: Vec<f64> = self.times.windows(2).map(|t| t[1] - t[0]).collect();
@@ -128,9 +133,32 @@ impl FaceWeights {
     }
 }
 
+/// Whether most frames are before the frame in front of them: the take would play backwards.
+fn fall(times: &[f64]) -> bool {
+    let falling = times.windows(2).filter(|pair| pair[1] < pair[0]).count();
+    2 * falling > times.len().saturating_sub(1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn frames_in_reverse_are_refused() {
+        let weights = |times: Vec<f64>| FaceWeights {
+            names: vec!["jawOpen".to_owned()],
+            values: vec![0.0; times.len()],
+            times,
+            rate: None,
+        };
+        let read = |times: Vec<f64>| {
+            let budget = MemoryBudget::new(0, None);
+            weights(times).uniform(&ImportOptions::default(), &budget, &mut Warnings::new())
+        };
+        let error = read((0..30).rev().map(|k| f64::from(k) / 30.0).collect()).unwrap_err().to_string();
+        assert!(error.contains("backwards"), "{error}");
+        assert!(read((0..30).map(|k| f64::from(k) / 30.0).collect()).is_ok());
+    }
 
     #[test]
     fn times_far_apart_are_refused() {

@@ -105,9 +105,10 @@ fn fill_gaps(
     warnings: &mut Warnings,
 ) -> Result<(), ImportError> {
     let numbers = frame_numbers(found.layout, arrays, &found.order);
-    let missing = MissingRows::of(&numbers).map_err(|fault| RobotError::NoMotion {
-        file: source.name.to_owned(),
-        reason: fault.said(&numbers),
+    let missing = MissingRows::of(&numbers).map_err(|fault| {
+        let row = fault.row(numbers.len()) + 1;
+        let reason = format!("row {row} of the numbers: {}", fault.said(&numbers));
+        RobotError::NoMotion { file: source.name.to_owned(), reason }
     })?;
     let Some(missing) = missing else { return Ok(()) };
     let own = &found.motion;

@@ -36,6 +36,12 @@ pub(super) fn read(bytes: &[u8], extension: &str) -> Asset {
     read_at(bytes, extension, Some(50.0))
 }
 
+/// The message for a file that is refused.
+pub(super) fn refused(bytes: &[u8], extension: &str) -> String {
+    let options = ImportOptions { robot: Some(shipped("humanoid.xml")), ..ImportOptions::default() };
+    from_bytes(bytes, "sway", Some(extension), None, &options).unwrap_err().to_string()
+}
+
 fn read_at(bytes: &[u8], extension: &str, rate: Option<f64>) -> Asset {
     let options = ImportOptions { robot: Some(shipped("humanoid.xml")), rate, ..ImportOptions::default() };
     from_bytes(bytes, "sway", Some(extension), None, &options).unwrap()

@@ -58,6 +58,15 @@ fn hinges_are_read_by_their_names_in_every_file_that_has_them() {
 }
 
 #[test]
+fn a_table_in_reverse_is_refused_with_its_row() {
+    let text = String::from_utf8(written(&swaying(), "csv", "seed_csv")).unwrap();
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines[1..].reverse();
+    let error = super::motion::refused(lines.join("\n").as_bytes(), "csv");
+    assert!(error.contains("row 2 of the numbers: the frame 38 is not after the frame 39"), "{error}");
+}
+
+#[test]
 fn columns_of_the_base_are_read_by_their_names() {
     let text = String::from_utf8(written(&swaying(), "csv", "seed_csv")).unwrap();
     let moved = |line: &str| {

@@ -316,6 +316,63 @@ fn clips_in_files_of_their_own_have_rows_of_their_own() {
 }
 
 #[test]
+fn outputs_that_are_gone_have_no_row() {
+    let folder = library();
+    let here = folder.path();
+    fs::remove_file(here.join("out/walk.glb")).unwrap();
+    let output = posemill(here, &["table", "out"]);
+    let found = rows(&text(&output.stdout));
+    assert!(output.status.success() && found.len() == 3, "{found:?}");
+    assert!(found.iter().all(|row| row["output"] != "walk.glb"));
+    let said = text(&output.stderr);
+    assert!(said.contains("1 result whose file was deleted or moved is left out"), "{said}");
+    assert!(said.contains("3 of 3 rows"), "{said}");
+    let list = good(here, &["table", "out", "--files=takes"]);
+    assert!(list.contains("takes/wave.bvh") && !list.contains("takes/walk.bvh"), "{list}");
+    fs::remove_dir_all(here.join("out/day 2")).unwrap();
+    let said = text(&posemill(here, &["table", "out"]).stderr);
+    assert!(said.contains("3 results whose files were deleted or moved are left out"), "{said}");
+}
+
+/// Nothing was printed: the run failed, and does not say that it wrote something.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_standard_output_is_a_failure() {
+    let folder = library();
+    let full = |arguments: &[&str]| {
+        let out = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_posemill"));
+        let output = command.args(arguments).current_dir(folder.path()).stdout(out).output().unwrap();
+        let said = text(&output.stderr);
+        assert!(said.contains("standard output cannot be written: no space left"), "{said}");
+        (output.status.code(), said.contains("written\n"))
+    };
+    assert_eq!(full(&["table", "out"]), (Some(1), false));
+    assert_eq!(full(&["convert", "takes/walk.bvh", "-o", "-", "--format", "glb"]), (Some(1), false));
+    assert_eq!(
+        full(&["retarget", "takes/walk.bvh", "--onto", "hero.glb", "-o", "-", "--format", "glb"]),
+        (Some(1), false)
+    );
+}
+
+#[test]
+fn characters_of_one_file_name_are_named() {
+    let folder = library();
+    let here = folder.path();
+    fs::create_dir(here.join("other")).unwrap();
+    fs::copy(here.join("hero.glb"), here.join("other/hero.glb")).unwrap();
+    let text_of = PIPELINE.replace("\"hero.glb\"", "[\"hero.glb\", \"other/hero.glb\"]");
+    fs::write(here.join("two.toml"), text_of).unwrap();
+    let output = posemill(here, &["run", "two.toml", "--output", "two"]);
+    let said = text(&output.stderr);
+    assert!(
+        said.contains("the characters `hero.glb` and `other/hero.glb` of `two.toml` would both write"),
+        "{said}"
+    );
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
 fn results_without_takes_are_reported() {
     let folder = library();
     let here = folder.path();

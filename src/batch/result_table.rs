@@ -27,6 +27,8 @@ pub struct ResultTable {
     pub columns: Vec<(String, String)>,
     /// The number of outputs that several folders have with the same content: each has one row.
     pub repeated: usize,
+    /// The number of results whose files were deleted or moved: they have no rows.
+    pub gone: usize,
     /// What the keys of samples begin with, by the number of the manifest; empty until samples are asked for.
     sample_folders: Vec<String>,
 }
@@ -117,19 +119,27 @@ impl ResultTable {
     pub fn new(folders: &[PathBuf]) -> Self {
         let manifests: Vec<Manifest> = folders.iter().map(|folder| Manifest::look(folder)).collect();
         let mut found = Vec::new();
+        let mut gone = 0;
         let mut columns: BTreeMap<String, String> = BTreeMap::new();
         for (number, manifest) in manifests.iter().enumerate() {
             for offset in manifest.offsets() {
                 // Reports have records without sources.
                 let Some(record) = manifest.record_at(offset) else { continue };
                 let Some(take) = record.sources.first() else { continue };
+                let mut mains = main_files(&record);
+                let recorded = mains.len();
+                mains.retain(|(_, file)| manifest.folder.join(&file.path).exists());
+                gone += recorded - mains.len();
+                if mains.is_empty() {
+                    continue;
+                }
                 for reading in readings(&record) {
                     columns.entry(reading.name).or_insert(reading.unit);
                 }
                 let sources: Vec<&[u8]> = record.sources.iter().map(|s| s.blake3.as_bytes()).collect();
                 let made_from = [sources.as_slice(), &[record.pipeline.as_bytes()]].concat();
                 let name = short(&[take.path.as_bytes()]);
-                for (clip, file) in main_files(&record) {
+                for (clip, file) in mains {
                     let same = short(&[file.path.as_bytes(), file.blake3.as_bytes(), &made_from.concat()]);
                     let output = file.path.clone();
                     let entry = TableEntry { output, manifest: number, offset, clip, same_as: None };
@@ -154,7 +164,7 @@ impl ResultTable {
             entry.same_as = (name != origin.name).then_some(number);
             rows.push(entry);
         }
-        Self { manifests, rows, columns: in_order(columns), repeated, sample_folders: Vec::new() }
+        Self { manifests, rows, columns: in_order(columns), repeated, gone, sample_folders: Vec::new() }
     }
 
     /// Makes the keys of samples unique: where several folders have outputs of one name, as those of several characters, keys begin

@@ -56,9 +56,7 @@ pub fn run(
     let reports = arguments.json || arguments.dry_run;
     let pipe = Pipe::open(request.takes, request.output, request.format, reports)?;
     let planned = plan(request, &pipe, arguments)?;
-    let exit = run_all(request.command, &[planned], arguments, console)?;
-    pipe.close()?;
-    Ok(exit)
+    run_all(request.command, &[planned], arguments, console, || pipe.print())
 }
 
 fn plan(

@@ -53,6 +53,9 @@ pub enum Failure {
     /// An output file.
     #[error(transparent)]
     Write(#[from] WriteError),
+    /// Standard output, for the reason of the system.
+    #[error("standard output cannot be written: {0}")]
+    Output(String),
     /// A scene file.
     #[error(transparent)]
     Scene(ConfigError),
@@ -95,6 +98,7 @@ impl Failure {
             | Failure::Import { .. }
             | Failure::NoMotion(_)
             | Failure::Write(_)
+            | Failure::Output(_)
             | Failure::Simulation { .. } => Exit::SomeFailed,
             Failure::Plan(_) | Failure::Takes(_) | Failure::Scene(_) | Failure::Argument(_) => Exit::NoStart,
         }

@@ -3,6 +3,7 @@
 use super::exit::Failure;
 use crate::import::MAX_FILE_BYTES;
 use crate::pipeline::OutputFormat;
+use crate::report::io_reason;
 use std::io::{IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -71,15 +72,12 @@ impl Pipe {
     }
 
     /// Prints the output, if it was made.
-    pub fn close(self) -> Result<(), Failure> {
-        let Some(file) = self.printed.filter(|f| f.exists()) else { return Ok(()) };
-        let bytes =
-            std::fs::read(&file).map_err(|e| Failure::Argument(format!("the output is gone: {e}")))?;
+    pub fn print(&self) -> Result<(), Failure> {
+        let Some(file) = self.printed.as_ref().filter(|f| f.exists()) else { return Ok(()) };
+        let bytes = std::fs::read(file).map_err(|e| Failure::Argument(format!("the output is gone: {e}")))?;
         let mut out = std::io::stdout().lock();
         match out.write_all(&bytes).and_then(|()| out.flush()) {
-            Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
-                Err(Failure::Argument(format!("standard output cannot be written: {e}")))
-            }
+            Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(Failure::Output(io_reason(&e))),
             _ => Ok(()),
         }
     }

@@ -66,23 +66,37 @@ pub fn run(arguments: &RunArguments, console: &Console) -> Result<Exit, Failure>
     for path in &arguments.pipelines {
         runs.extend(plan(path, arguments, console)?);
     }
-    let mut owners: BTreeMap<PathBuf, &str> = BTreeMap::new();
+    let mut owners: BTreeMap<PathBuf, &PlannedRun> = BTreeMap::new();
     // Within one pipeline and character, jobs report collisions.
     for run in runs.iter().filter(|_| runs.len() > 1) {
         for (_, output) in (0..run.jobs.len()).flat_map(|k| run.jobs.outputs(k)) {
-            if let Some(other) = owners.insert(output.clone(), &run.pipeline.name) {
-                let (name, output) = (&run.pipeline.name, output.shown());
-                return Err(Failure::Argument(format!(
-                    "`{other}` and `{name}` would both write `{output}`\n  hint: give them different folders"
-                )));
+            if let Some(other) = owners.insert(output.clone(), run) {
+                return Err(Failure::Argument(collision(other, run, &output)));
             }
         }
     }
-    let exit = run_all("run", &runs, &arguments.runner, console)?;
+    let exit = run_all("run", &runs, &arguments.runner, console, || Ok(()))?;
     if arguments.input.is_empty() && arguments.files_from.is_none() && arguments.shard.is_none() {
         runs.iter().for_each(|run| warn_of_left_over(run, console));
     }
     Ok(exit)
+}
+
+/// The message for two runs of one output: of two pipelines, or of two characters of one.
+fn collision(a: &PlannedRun, b: &PlannedRun, output: &Path) -> String {
+    let (output, name) = (output.shown(), &b.pipeline.name);
+    match (&a.spec.character, &b.spec.character) {
+        (Some(one), Some(other)) if a.pipeline.name == *name && one != other => format!(
+            "the characters `{}` and `{}` of `{name}` would both write `{output}`: folders are named after the files of characters\n  hint: \
+             give one of the files another name",
+            one_line(one),
+            one_line(other)
+        ),
+        _ => format!(
+            "`{}` and `{name}` would both write `{output}`\n  hint: give them different folders",
+            a.pipeline.name
+        ),
+    }
 }
 
 /// Reports results whose takes were deleted or renamed.

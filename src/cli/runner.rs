@@ -60,6 +60,7 @@ pub fn run_all(
     runs: &[PlannedRun],
     arguments: &RunnerArguments,
     console: &Console,
+    print_output: impl FnOnce() -> Result<(), Failure>,
 ) -> Result<Exit, Failure> {
     let options = options(runs, arguments, console)?;
     let stop = super::stop::flag();
@@ -85,6 +86,8 @@ pub fn run_all(
     bar.finish_and_clear();
     let (counters, summary) = heard.into_inner().unwrap_or_else(PoisonError::into_inner);
     let results = Results { command, runs, arguments, console, counters: &counters, summary: &summary };
+    // Nothing is written before standard output has it.
+    print_output()?;
     results.print(&mut kept)?;
     Ok(results.exit())
 }

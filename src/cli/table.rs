@@ -25,7 +25,7 @@ const CONDITIONS: &str = "\n\nConditions compare columns and measures with `<`, 
 /// Print the results of runs as one table, filtered, or the list of their takes
 ///
 /// RUN is a folder of outputs, or one above several: every output that a manifest records is one row, in the order of their
-/// names, so that shards of one library make the same table as one run. Failed takes have no row.
+/// names, so that shards of one library make the same table as one run. Failed takes have no row, nor have outputs that were deleted.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 #[command(after_long_help = EXAMPLES.to_owned() + CONDITIONS)]
@@ -119,10 +119,7 @@ pub fn run(arguments: &TableArguments, console: &Console) -> Result<Exit, Failur
             let mut out = io::BufWriter::new(io::stdout().lock());
             let written = write_rows(rows, columns, arguments, format, &mut out);
             match written.and_then(|()| out.flush()) {
-                Err(e) if e.kind() != ErrorKind::BrokenPipe => {
-                    let message = format!("standard output cannot be written: {}", io_reason(&e));
-                    return Err(Failure::Argument(message));
-                }
+                Err(e) if e.kind() != ErrorKind::BrokenPipe => return Err(Failure::Output(io_reason(&e))),
                 _ => {}
             }
         }
@@ -130,6 +127,7 @@ pub fn run(arguments: &TableArguments, console: &Console) -> Result<Exit, Failur
     if table.repeated > 0 {
         console.note(format!("{} results are in several folders: each is one row", table.repeated));
     }
+    warn_of_gone(table.gone, console);
     if duplicates > 0 {
         let takes = if duplicates == 1 { "take has" } else { "takes have" };
         console.note(format!(
@@ -145,6 +143,15 @@ pub fn run(arguments: &TableArguments, console: &Console) -> Result<Exit, Failur
     }
     console.note(format!("{kept} of {} rows", table.count()));
     Ok(Exit::Good)
+}
+
+/// Warns of results whose files are not there.
+fn warn_of_gone(results: usize, console: &Console) {
+    match results {
+        0 => {}
+        1 => console.warning("1 result whose file was deleted or moved is left out"),
+        n => console.warning(format!("{n} results whose files were deleted or moved are left out")),
+    }
 }
 
 fn format(arguments: &TableArguments) -> Result<TableFormat, Failure> {

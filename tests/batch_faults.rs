@@ -108,6 +108,39 @@ fn two_pipelines_in_one_folder_do_not_take_each_others_buffers() {
     assert_eq!(posemill(path, &["run", "b.toml"]).0, 0, "the same buffer is nobody's alone");
 }
 
+/// `a.glb` and `a.npz` have one page, `a.report.html`: each run would make the other's outputs again, for ever.
+#[test]
+fn two_pipelines_in_one_folder_do_not_replace_each_others_pages() {
+    let folder = studio(&["takes/a.bvh"]);
+    let path = folder.path();
+    let of = |format: &str, report: bool| {
+        format!(
+            "[input]\nmotion = [\"takes/*.bvh\"]\ncharacter = \"hero.glb\"\n[output]\nreport = {report}\n\
+             formats = [\"{format}\"]\n[[stage]]\nuse = \"retarget\"\n"
+        )
+    };
+    write(path, "g.toml", &of("glb", true));
+    write(path, "n.toml", &of("npz", true));
+    let (code, _, err) = posemill(path, &["run", "g.toml"]);
+    assert_eq!(code, 0, "{err}");
+    let before = outputs(path);
+    for more in [&["--dry-run"][..], &[]] {
+        let (code, _, err) = posemill(path, &[&["run", "n.toml"], more].concat());
+        let told = "`out/a.report.html` was made by another pipeline, `g.toml`\n  \
+                    hint: give this pipeline a folder of its own";
+        assert!(code == 1 && err.contains(told), "{err}");
+        assert_eq!(outputs(path), before);
+    }
+    assert!(posemill(path, &["run", "g.toml"]).2.contains("1 up to date"));
+    // Without pages both share the folder, and one pipeline may write another format.
+    write(path, "n.toml", &of("npz", false));
+    assert_eq!(posemill(path, &["run", "n.toml"]).0, 0);
+    assert!(posemill(path, &["run", "g.toml"]).2.contains("1 up to date"));
+    write(path, "g.toml", &of("usda", true));
+    let (code, _, err) = posemill(path, &["run", "g.toml"]);
+    assert_eq!(code, 0, "{err}");
+}
+
 #[test]
 fn takes_that_would_go_to_one_file_fail_together_and_alone() {
     let folder = studio(&["takes/a.bvh", "more/a.bvh", "takes/b.bvh"]);

@@ -40,7 +40,7 @@ impl Commit<'_> {
     ) -> Result<Value, RunError> {
         // Only the manifest needs hashes.
         let hashes = self.manifest.map(|_| hashes(&outputs)).unwrap_or_default();
-        self.check_owners(job, &outputs, &hashes)?;
+        self.check_owners(job, pipeline, &outputs, &hashes)?;
         let kept = self.keep_corrected(&mut outputs);
         let blocked = |file: &&PendingFile| !kept.contains(file) && !self.may_replace(job, &file.0, &file.1);
         if let Some((path, _)) = outputs.files().find(blocked) {
@@ -74,6 +74,7 @@ impl Commit<'_> {
     fn check_owners(
         &self,
         job: &Job,
+        pipeline: &Pipeline,
         outputs: &JobOutputs,
         hashes: &[Vec<FileHash>],
     ) -> Result<(), RunError> {
@@ -87,6 +88,16 @@ impl Commit<'_> {
                 let path = PathBuf::from(&file.path);
                 if let Some(of) = manifest.other_owner(&path, &file.blake3, self.owners) {
                     return Err(RunError::Shared { path, of });
+                }
+            }
+            for ((_, output), files) in job.outputs.iter().zip(hashes) {
+                for file in files.iter().skip(1).filter(|file| !is_editable(Path::new(&file.path))) {
+                    let path = PathBuf::from(&file.path);
+                    let beside = (output.as_path(), path.as_path());
+                    let other = manifest.other_beside(beside, Some(&file.blake3), pipeline, self.owners);
+                    if let Some(pipeline) = other {
+                        return Err(RunError::OtherPipeline { path, pipeline });
+                    }
                 }
             }
         }

@@ -8,6 +8,7 @@ use super::file_times::{self, CACHE, FileTimes, short, signature};
 use super::journal_index::{JournalIndex, LineOffset, name_and_content};
 use super::journal_line::{JournalLine, OutputRecord};
 use super::path_ownership::PathOwnership;
+use crate::export::FORMATS;
 use crate::pipeline::{CONTACT_TABLE, FileHash, Pipeline, TakeFile, WriteError, hash_of, slashed, sweep};
 use crate::regular_file::open_own;
 use serde_json::Value;
@@ -171,6 +172,25 @@ impl Manifest {
         // A pipeline file that was renamed makes the same.
         let other = record.pipeline != pipeline.fingerprint && record.pipeline_file != pipeline.file_name();
         (there && other && !record.pipeline_file.is_empty()).then_some(record.pipeline_file)
+    }
+
+    /// The file name of another pipeline that made an output of this name in another format, with `file` beside it; with other content
+    /// than `blake3`, where that is known. Outputs that `run` makes do not count.
+    pub(super) fn other_beside(
+        &self,
+        (output, file): (&Path, &Path),
+        blake3: Option<&str>,
+        pipeline: &Pipeline,
+        run: &PathOwnership,
+    ) -> Option<String> {
+        let name = self.name(file);
+        let others = FORMATS.iter().map(|format| output.with_extension(format.name));
+        others.filter(|other| other != output && !run.plans(other)).find_map(|other| {
+            let record = self.record(&self.name(&other))?;
+            let differs = |f: &FileHash| f.path == name && blake3.is_none_or(|blake3| blake3 != f.blake3);
+            let beside = record.files.iter().skip(1).any(differs);
+            beside.then(|| self.other_pipeline(&other, pipeline)).flatten()
+        })
     }
 
     /// An existing output that `run` does not make, and whose record has other content for its file at `path`.

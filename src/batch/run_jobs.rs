@@ -5,7 +5,7 @@ use super::job_outcome::{JobOutcome, JobStatus};
 use super::jobs::Jobs;
 use super::manifest::{Manifest, OutputState};
 use super::path_ownership::PathOwnership;
-use crate::pipeline::{self, Job, JobOutputs, Pipeline, RunError};
+use crate::pipeline::{self, CLIP_PAGE, Job, JobOutputs, Pipeline, RunError};
 use rayon::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -162,8 +162,17 @@ fn make_one(
 fn of_other_pipeline(batch: &Batch<'_>, job: &Job) -> Option<RunError> {
     let manifest = batch.manifest.filter(|_| !batch.options.force && !batch.options.verify)?;
     job.outputs.iter().find_map(|(_, output)| {
-        let other = manifest.other_pipeline(output, batch.pipeline)?;
-        Some(RunError::OtherPipeline { path: output.clone(), pipeline: other })
+        if let Some(pipeline) = manifest.other_pipeline(output, batch.pipeline) {
+            return Some(RunError::OtherPipeline { path: output.clone(), pipeline });
+        }
+        // A page is named after its output without the format, and no page is that of another output.
+        if !(batch.pipeline.report && batch.pipeline.every_page) {
+            return None;
+        }
+        let page = output.with_extension(CLIP_PAGE);
+        let beside = (output.as_path(), page.as_path());
+        let other = manifest.other_beside(beside, None, batch.pipeline, batch.owners)?;
+        Some(RunError::OtherPipeline { path: page, pipeline: other })
     })
 }
 

@@ -9,7 +9,6 @@ pub(crate) const FORCE_TABLE: &str = "forces.csv";
 #[cfg(all(feature = "physics", feature = "formats"))]
 pub(crate) const FORCE_ARRAYS: &str = "forces.npz";
 /// Extension of the report pages next to outputs.
-#[cfg(feature = "render")]
 pub(crate) const CLIP_PAGE: &str = "report.html";
 /// Name of the report for scripts in a folder of outputs.
 pub(crate) const REPORT: &str = "report.json";

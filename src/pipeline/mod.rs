@@ -58,9 +58,7 @@ pub use config_error::{ConfigError, ConfigFault, ConfigSource};
 pub use default_pipeline::{CONVERT_NAME, DEFAULT_NAME, DEFAULT_PIPELINE};
 pub use file_hash::FileHash;
 pub(crate) use file_hash::{hash_of, slashed};
-#[cfg(feature = "render")]
-pub(crate) use file_names::CLIP_PAGE;
-pub(crate) use file_names::{CONTACT_TABLE, REPORT, REPORT_PAGE};
+pub(crate) use file_names::{CLIP_PAGE, CONTACT_TABLE, REPORT, REPORT_PAGE};
 #[cfg(feature = "cli")]
 pub(crate) use hints::hints;
 pub use input_section::{InputSection, Up};

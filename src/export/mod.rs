@@ -25,6 +25,7 @@ mod euler_angles;
 mod file_rate;
 mod decimal_text;
 mod nominal_rate;
+mod number_within;
 pub(crate) mod robot;
 mod synthetic_root;
 #[cfg(feature = "formats")]

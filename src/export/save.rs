@@ -128,6 +128,20 @@ pub enum ExportError {
         /// The number of hinges.
         hinges: usize,
     },
+    /// A default pose beyond the range of a hinge.
+    #[error(
+        "`output.robot.default_pose` has {value} for the hinge `{hinge}`, whose range is {low:.3} to {high:.3}\n  hint: give radians, in the order of `posemill inspect`"
+    )]
+    RobotPoseRange {
+        /// The hinge.
+        hinge: String,
+        /// Its value, radians or metres.
+        value: f64,
+        /// The low end of its range.
+        low: f64,
+        /// The high end of its range.
+        high: f64,
+    },
     /// A layout of points that does not exist.
     #[error("there is no layout `{layout}` of points\n  hint: set `output.points.layout` to one of {known}")]
     PointLayout {

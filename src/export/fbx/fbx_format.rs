@@ -8,6 +8,7 @@ use super::{animation_stack, limb_nodes, mesh};
 #[cfg(feature = "fbx")]
 use super::{append_clips, original_nodes};
 use crate::export::format::Format;
+use crate::export::number_within::number_within;
 use crate::export::save::{ExportError, ExportOptions, OutputFile, Written};
 use crate::export::surface_losses::warn_of_omitted;
 use crate::export::synthetic_root::has_synthetic_root;
@@ -40,7 +41,16 @@ pub struct FbxOptions {
     pub bind: FbxBind,
     /// Largest error of an animation curve for which keys are left out: degrees of an Euler angle, millimetres of a translation,
     /// percent of a morph weight. 0 writes a key for every frame.
+    #[serde(deserialize_with = "tolerance")]
+    #[schemars(with = "f64")]
     pub tolerance: f64,
+}
+
+/// Largest tolerance, degrees, millimetres or percent: beyond it no motion is left.
+const MOST_TOLERANCE: f64 = 90.0;
+
+fn tolerance<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    number_within(deserializer, [0.0, MOST_TOLERANCE], "degrees, millimetres or percent")
 }
 
 impl Default for FbxOptions {

@@ -8,31 +8,40 @@ use crate::robot_body::RobotBody;
 use std::sync::Arc;
 
 /// Longest lead, seconds: more would be a mistake of units.
-const LONGEST: f64 = 60.0;
+pub(super) const LONGEST_LEAD: f64 = 60.0;
 /// A lead in which a hinge is too fast is made longer by one in this many frames.
 const LONGER: usize = 8;
 /// A speed is not too fast by rounding.
 const ROUNDING: f64 = 1.0 + 1e-9;
+/// A value may be this far beyond a hinge's range, radians or metres: ranges in files are rounded.
+const BEYOND: f64 = 0.01;
 /// A direction that is steeper than this has no heading: the sine of 6 degrees.
 const LEVEL: f64 = 0.1;
 
 /// The motion from the default pose and back to it; unchanged without one.
 ///
 /// # Errors
-/// A pose with too few or too many values.
+/// A pose with too few or too many values, or with one beyond the range of its hinge.
 pub(super) fn led(
     robot: &Arc<Robot>,
     motion: RobotMotion,
     options: &RobotOptions,
 ) -> Result<RobotMotion, ExportError> {
     let pose = &options.default_pose;
-    let frames = (options.lead.clamp(0.0, LONGEST) * motion.rate).round() as usize;
+    let frames = (options.lead.clamp(0.0, LONGEST_LEAD) * motion.rate).round() as usize;
     if pose.is_empty() || motion.base.is_empty() {
         return Ok(motion);
     }
     if pose.len() != robot.hinges.len() {
         let (robot, hinges) = (robot.name.clone(), robot.hinges.len());
         return Err(ExportError::RobotPose { robot, given: pose.len(), hinges });
+    }
+    for (hinge, value) in robot.hinges.iter().zip(pose) {
+        let [low, high] = hinge.range.unwrap_or([f64::MIN, f64::MAX]);
+        if !(low - BEYOND..=high + BEYOND).contains(value) {
+            let hinge = hinge.name.clone();
+            return Err(ExportError::RobotPoseRange { hinge, value: *value, low, high });
+        }
     }
     let last = motion.base.len() - 1;
     let lead = Lead { robot, body: RobotBody::of(robot).ok(), pose, frames };
@@ -59,7 +68,7 @@ impl Lead<'_> {
     /// The frames from the default pose to a frame, without it, which arrive with the velocity from that frame to `next`. There are
     /// more of them than asked for if hinges would be faster than their file allows.
     fn lead_into(&self, motion: &RobotMotion, frame: usize, next: usize) -> Vec<(Transform, Vec<f64>)> {
-        let most = (LONGEST * motion.rate) as usize;
+        let most = (LONGEST_LEAD * motion.rate) as usize;
         let mut frames = self.frames;
         loop {
             let made = self.lead_of(frames, motion, frame, next);

@@ -1,6 +1,6 @@
 //! Writes a robot's motion in one of the layouts.
 
-use super::default_pose::led;
+use super::default_pose::{LONGEST_LEAD, led};
 use super::pickle::Pickle;
 use super::robot_track::{FieldValues, RobotTrack};
 use crate::export::file_rate::at_file_rate;
@@ -8,6 +8,7 @@ use crate::export::format::Format;
 use crate::export::nominal_rate::nominal;
 #[cfg(feature = "formats")]
 use crate::export::npz::{floats, integers, npy, texts};
+use crate::export::number_within::number_within;
 use crate::export::save::{ExportError, OutputFile};
 #[cfg(feature = "formats")]
 use crate::export::zip_archive::{Packing, archive};
@@ -44,12 +45,27 @@ pub struct RobotOptions {
     /// of `.pkl`), "mimickit"; "none" writes tables and arrays of joints as for other characters.
     pub layout: String,
     /// Frames per second; 0: what the layout's readers expect, else the rate of the motion.
+    #[serde(deserialize_with = "rate")]
+    #[schemars(with = "f64")]
     pub rate: f64,
     /// The pose from which the motion is led in and to which it is led out, standing: a value for each hinge, radians, in the
     /// order of `posemill inspect`; empty: the motion alone.
     pub default_pose: Vec<f64>,
     /// Duration of the lead-in and of the lead-out, seconds, at most 60.
+    #[serde(deserialize_with = "lead")]
+    #[schemars(with = "f64")]
     pub lead: f64,
+}
+
+/// The highest rate of a file, frames per second: more would be a mistake of units.
+const FASTEST: f64 = 10_000.0;
+
+fn rate<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    number_within(deserializer, [0.0, FASTEST], "frames per second")
+}
+
+fn lead<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    number_within(deserializer, [0.0, LONGEST_LEAD], "seconds")
 }
 
 /// Seconds of a lead-in: a hinge that has to rotate by 3 radians reaches 4.5 rad/s, a quarter of what motors of humanoids reach.

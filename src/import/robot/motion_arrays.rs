@@ -108,6 +108,15 @@ fn archive(source: &SourceFile, options: &ImportOptions) -> Result<MotionArrays,
     Ok(found)
 }
 
+/// Separators of tables that are not read, by their names.
+const SEPARATORS: [(char, &str); 3] = [(';', "semicolons"), ('\t', "tabs"), (' ', "spaces")];
+
+/// Whether a line is numbers with this sign between them.
+fn separates(sign: char, line: &str) -> bool {
+    line.contains(sign)
+        && line.split(sign).all(|cell| cell.trim().is_empty() || cell.trim().parse::<f64>().is_ok())
+}
+
 fn table(source: &SourceFile, options: &ImportOptions) -> Result<MotionArrays, ImportError> {
     let file = || format!("{}.csv", source.name);
     let fault = |line: usize, reason: String| {
@@ -156,6 +165,11 @@ fn table(source: &SourceFile, options: &ImportOptions) -> Result<MotionArrays, I
                 numbers.values.extend(row);
             }
         }
+    }
+    if let ([cell], true) = (&found.header[..], numbers.values.is_empty())
+        && let Some((_, name)) = SEPARATORS.into_iter().find(|(sign, _)| separates(*sign, cell))
+    {
+        return Err(fault(1, format!("its numbers are separated by {name}")));
     }
     if numbers.values.is_empty() {
         let reason = "it has no frames".to_owned();

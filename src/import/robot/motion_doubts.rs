@@ -2,8 +2,8 @@
 
 use super::motion_arrays::MotionArrays;
 use super::motion_file::{MotionReading, own_up};
-use crate::math::{Vec3, median};
-use crate::model::{Robot, RobotField};
+use crate::math::{Vec3, log, median};
+use crate::model::{Robot, RobotField, RotationForm};
 use crate::report::{Warnings, one_line};
 use crate::robot_body::RobotBody;
 
@@ -21,6 +21,15 @@ const STRETCHED: f64 = 1e-3;
 const LIES: f64 = 0.3;
 /// Heights of the base in metres beyond which another unit is meant; a robot's base is at most 1.2 m high.
 const HIGH: f64 = 10.0;
+/// Hinges of a table in degrees that never leave zero by more than this are probably in radians, radians: three degrees, where the
+/// knees of a robot that only stands bend by more.
+const STIFF: f64 = 0.055;
+/// Height of the base below which a table in centimetres is probably in metres: that of the thinnest robot that lies.
+const LOW: f64 = 0.03;
+/// Cosine between the stated angular velocity of the base and that of its quaternions below which they are another rotation.
+const OTHER_SPIN: f64 = 0.5;
+/// Slower bases say nothing of it, radians per second.
+const STILL: f64 = 0.05;
 /// The ratio of stated speeds to those of the values that is no rounding or smoothing.
 const SPEED_RATIO: f64 = 0.1;
 /// Slower hinges say nothing about the ratio of speeds, radians per second.
@@ -96,7 +105,90 @@ pub(super) fn report_doubts(
         warnings.add("robot-motion-unit", format!("the base is {high:.0} m high: another unit"), name);
     }
     hinges(found, robot, name, warnings);
+    lengths(found, arrays, name, warnings);
+    units(found, high, name, warnings);
     speeds(found, arrays, robot, name, warnings);
+    spin(found, arrays, robot, name, warnings);
+}
+
+/// Arrays of other lengths: frames that one of them lacks are not read.
+fn lengths(found: &MotionReading, arrays: &MotionArrays, name: &str, warnings: &mut Warnings) {
+    let per_frame = |field: &RobotField| {
+        matches!(
+            field,
+            RobotField::Positions
+                | RobotField::Hinges(_)
+                | RobotField::LinkPlaces
+                | RobotField::LinkRotations
+                | RobotField::PlaceVectorHinges
+        )
+    };
+    let fields = found.layout.fields.iter().filter(|(_, field)| per_frame(field));
+    let counts: Vec<(&str, usize)> =
+        fields.filter_map(|(name, _)| Some((*name, arrays.arrays.get(*name)?.frames()))).collect();
+    let frames = found.motion.frames();
+    if let Some((longer, count)) = counts.iter().find(|(_, count)| *count > frames) {
+        let shorter = counts.iter().find(|(_, count)| *count == frames).map_or("", |(name, _)| *name);
+        let message = format!(
+            "`{shorter}` has {frames} frames, `{longer}` has {count}: only the first {frames} are read"
+        );
+        warnings.add("robot-motion-lengths", message, name);
+    }
+}
+
+/// Tables that are read in degrees and centimetres, and are in radians or metres. `high` is the usual height of the base, metres.
+fn units(found: &MotionReading, high: f64, name: &str, warnings: &mut Warnings) {
+    let (mut degrees, mut lengths) = (false, 1.0);
+    for (_, field) in found.layout.fields {
+        match field {
+            RobotField::BasePlace(scale) => lengths = *scale,
+            RobotField::BaseRotation(form) => degrees |= *form == RotationForm::FixedXyzDegrees,
+            _ => {}
+        }
+    }
+    let motion = &found.motion;
+    let values = (0..motion.frames()).flat_map(|frame| motion.values(frame));
+    let largest = values.fold(0.0f64, |most, value| most.max(value.abs()));
+    if degrees && largest > 0.0 && largest < STIFF {
+        let message = format!(
+            "no hinge is farther than {:.1} degrees from zero: `{}` is in degrees, and these are probably radians",
+            largest.to_degrees(),
+            found.layout.name
+        );
+        warnings.add("robot-motion-radians", message, name);
+    }
+    if lengths > 1.0 && high > 0.0 && high < LOW {
+        let message = format!(
+            "the base is {high:.4} m high: `{}` is in centimetres, and these are probably metres",
+            found.layout.name
+        );
+        warnings.add("robot-motion-unit", message, name);
+    }
+}
+
+/// The stated angular velocity of the base against that of its quaternions, which another order of their numbers changes.
+fn spin(found: &MotionReading, arrays: &MotionArrays, robot: &Robot, name: &str, warnings: &mut Warnings) {
+    let motion = &found.motion;
+    let Some(stated) = arrays.get(found.layout, |field| field == RobotField::Velocities) else { return };
+    if stated.width != 6 + robot.hinges.len() || stated.frames() != motion.frames() {
+        return;
+    }
+    let (mut along, mut own_square, mut stated_square, mut count) = (0.0f64, 0.0f64, 0.0f64, 0);
+    for frame in 1..motion.frames().saturating_sub(1) {
+        let [before, after] = [&motion.base[frame - 1], &motion.base[frame + 1]];
+        let own = log(&(before.rotation.inverse() * after.rotation)) * (motion.rate / 2.0);
+        let stated = Vec3::from_column_slice(&stated.frame(frame)[3..6]);
+        along += own.dot(&stated);
+        own_square += own.norm_squared();
+        stated_square += stated.norm_squared();
+        count += 1;
+    }
+    let moves = own_square > STILL * STILL * f64::from(count) && stated_square > 0.0;
+    if moves && along < OTHER_SPIN * (own_square * stated_square).sqrt() {
+        let message = "the stated angular velocity of the base is not that of its quaternions: they probably are in another order than \
+                       w, x, y, z";
+        warnings.add("robot-motion-quaternion-order", message, name);
+    }
 }
 
 /// Hinges beyond their ranges.
@@ -134,15 +226,18 @@ fn hinges(found: &MotionReading, robot: &Robot, name: &str, warnings: &mut Warni
 /// Stated speeds against those of the values.
 fn speeds(found: &MotionReading, arrays: &MotionArrays, robot: &Robot, name: &str, warnings: &mut Warnings) {
     let count = robot.hinges.len();
-    let Some(stated) = arrays.get(found.layout, |field| field == RobotField::HingeSpeeds) else { return };
-    if stated.width != count || stated.frames() != found.motion.frames() {
+    let of_hinges = |field: RobotField| matches!(field, RobotField::HingeSpeeds | RobotField::Velocities);
+    let Some(stated) = arrays.get(found.layout, of_hinges) else { return };
+    // The velocities of the base come first.
+    let base = stated.width.saturating_sub(count);
+    if stated.width != count + base || ![0, 6].contains(&base) || stated.frames() != found.motion.frames() {
         return;
     }
     let size = |values: &mut dyn Iterator<Item = f64>| values.map(|v| v * v).sum::<f64>().sqrt();
     let ratio = |frame: usize| {
         let [before, after] = [found.motion.values(frame - 1), found.motion.values(frame + 1)];
         let own = size(&mut before.iter().zip(after).map(|(a, b)| (b - a) * found.motion.rate / 2.0));
-        (own > SLOW).then(|| size(&mut stated.frame(frame).iter().copied()) / own)
+        (own > SLOW).then(|| size(&mut stated.frame(frame)[base..].iter().copied()) / own)
     };
     let ratios: Vec<f64> = (1..stated.frames().saturating_sub(1)).filter_map(ratio).collect();
     let usual = median(ratios.clone());

@@ -5,6 +5,8 @@ mod motion;
 #[cfg(feature = "formats")]
 mod named_motion;
 #[cfg(feature = "formats")]
+mod doubts;
+#[cfg(feature = "formats")]
 mod leads;
 mod bases;
 mod couplings;

@@ -81,3 +81,20 @@ fn a_lead_is_longer_where_hinges_are_slow() {
     }
     assert_eq!(rows(&motion, &pose, 0.0).unwrap().len(), own.frames(), "no lead is asked for");
 }
+
+#[test]
+fn a_default_pose_beyond_the_range_of_a_hinge_is_refused() {
+    let motion = swaying();
+    let robot = motion.character.robot.clone().unwrap();
+    let mut pose = vec![0.0; robot.hinges.len()];
+    // 40 degrees, written as such.
+    pose[3] = 40.0;
+    let error = rows(&motion, &pose, 0.5).unwrap_err();
+    let told = format!(
+        "`output.robot.default_pose` has 40 for the hinge `{}`, whose range is",
+        robot.hinges[3].name
+    );
+    assert!(error.contains(&told), "{error}");
+    pose[3] = f64::NAN;
+    assert!(rows(&motion, &pose, 0.5).is_err());
+}

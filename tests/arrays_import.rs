@@ -160,6 +160,19 @@ fn the_pelvis_turns_about_its_rest_place_and_the_world_is_set_upright() {
 }
 
 #[test]
+fn a_path_in_another_unit_is_reported() {
+    let warned = |height: f64| {
+        let mut arrays = take(2, 0, 0.0);
+        let trans = arrays.iter_mut().find(|(name, _)| *name == "trans").unwrap();
+        trans.1 = npy(&[2, 3], &[0.0, 0.0, height, 0.0, 0.0, height]);
+        let asset = read(&npz(&arrays), &ImportOptions::default()).unwrap();
+        asset.warnings.iter().find(|w| w.code == "smpl-unit").map(|w| w.message.clone())
+    };
+    assert_eq!(warned(0.95), None);
+    assert!(warned(95.0).unwrap().contains("centimetres") && warned(950.0).unwrap().contains("millimetres"));
+}
+
+#[test]
 fn what_is_not_a_motion_is_refused_with_what_was_found() {
     let plain = ImportOptions::default();
     let said = |arrays: &[(&str, Vec<u8>)]| read(&npz(arrays), &plain).unwrap_err();

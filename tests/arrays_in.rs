@@ -111,8 +111,40 @@ fn rows_that_are_missing_in_a_table_move_no_other_frame_in_time() {
     };
     let doubled = [&rows[..10], &rows[9..]].concat();
     assert!(read_error(&doubled).contains("line 11: the time"), "{}", read_error(&doubled));
+    let backwards: Vec<&str> = rows[..1].iter().chain(rows[1..].iter().rev()).copied().collect();
+    assert!(read_error(&backwards).contains("line 3: the time"), "{}", read_error(&backwards));
     let torn = [&rows[..10], &rows[rows.len() - 3..]].concat();
     assert!(read_error(&torn).contains("more rows are missing"), "{}", read_error(&torn));
+}
+
+#[test]
+fn a_table_in_centimetres_or_milliseconds_is_reported() {
+    let motion = own("walk.bvh");
+    let text = String::from_utf8(exported(&motion, "csv", ExportOptions::default())).unwrap();
+    let (head, rows) = text.split_once('\n').unwrap();
+    let names: Vec<&str> = head.split(',').collect();
+    let warned = |time: f64, length: f64| {
+        let number = |(cell, name): (&str, &&str)| {
+            let by = match name.rsplit_once(".p") {
+                Some(_) => length,
+                None => {
+                    if *name == "time" {
+                        time
+                    } else {
+                        1.0
+                    }
+                }
+            };
+            (by * cell.parse::<f64>().unwrap()).to_string()
+        };
+        let row = |row: &str| row.split(',').zip(&names).map(number).collect::<Vec<_>>().join(",");
+        let rows: Vec<String> = rows.lines().map(row).collect();
+        let asset = read(format!("{head}\n{}\n", rows.join("\n")).as_bytes(), "csv");
+        ["size-odd", "csv-slow"].map(|code| asset.warnings.has(code))
+    };
+    assert_eq!(warned(1.0, 1.0), [false, false]);
+    assert_eq!(warned(1.0, 100.0), [true, false]);
+    assert_eq!(warned(4.0 * motion.clip.sample_rate, 1.0), [false, true]);
 }
 
 /// One array of `f8`, or of texts.

@@ -270,3 +270,32 @@ fn rotations_stay_in_the_hemisphere_of_the_frame_before_on_any_number_of_threads
         }
     }
 }
+
+/// Two joints, the lower of which moves along Y by 1 at each of these times.
+fn moving(times: &[f32]) -> Vec<u8> {
+    let places = (0..times.len()).flat_map(|k| [0.0, k as f32, 0.0]);
+    let bytes: Vec<u8> = times.iter().copied().chain(places).flat_map(f32::to_le_bytes).collect();
+    let (n, start, length) = (times.len(), 4 * times.len(), bytes.len());
+    format!(
+        r#"{{"asset":{{"version":"2.0"}},"scene":0,"scenes":[{{"nodes":[0]}}],"nodes":[{{"name":"a","children":[1]}},{{"name":"b","translation":[0,1,0]}}],
+"buffers":[{{"byteLength":{length},"uri":"data:application/octet-stream;base64,{}"}}],"bufferViews":[{{"buffer":0,"byteLength":{length}}}],
+"accessors":[{{"bufferView":0,"componentType":5126,"count":{n},"type":"SCALAR","min":[0],"max":[1]}},
+{{"bufferView":0,"byteOffset":{start},"componentType":5126,"count":{n},"type":"VEC3"}}],
+"animations":[{{"samplers":[{{"input":0,"output":1}}],"channels":[{{"sampler":0,"target":{{"node":1,"path":"translation"}}}}]}}]}}"#,
+        STANDARD.encode(&bytes)
+    )
+    .into_bytes()
+}
+
+#[test]
+fn key_times_that_repeat_are_reported() {
+    let said = |times: &[f32]| {
+        let options = posemill::import::ImportOptions::default();
+        let asset = posemill::import::from_bytes(&moving(times), "a", Some("gltf"), None, &options).unwrap();
+        asset.warnings.iter().find(|w| w.code == "gltf-key-repeats").map(|w| w.message.clone())
+    };
+    assert_eq!(said(&[0.0, 0.5, 1.0]), None);
+    assert_eq!(said(&[0.0]), None);
+    assert!(said(&[0.0, 0.5, 0.5, 1.0]).unwrap().starts_with("1 of 4 key times"));
+    assert!(said(&[0.0; 5]).unwrap().starts_with("4 of 5 key times"));
+}

@@ -45,6 +45,8 @@ const STAYS: f64 = 2e-5;
 const FARTHEST: f64 = 2e7;
 /// Valid frame rates, Hz.
 const RATES: std::ops::RangeInclusive<f64> = 0.1..=10_000.0;
+/// The rate below which times are probably milliseconds, Hz: cameras take at most 1000 frames per second.
+const SLOWEST: f64 = 1.0;
 /// The location that warnings name.
 const PLACE: &str = "the table";
 
@@ -112,6 +114,13 @@ fn import(source: &SourceFile, options: &ImportOptions) -> Result<Asset, ImportE
             rate
         }
     };
+    if rate <= SLOWEST {
+        let step = 1.0 / rate;
+        let message = format!(
+            "the rows are {step:.3} s apart: the column `time` is in seconds, and here probably in milliseconds"
+        );
+        warnings.add("csv-slow", message, PLACE);
+    }
     let said = "the table states no parents and no rest pose: they were estimated from the motion (`.npz` keeps them)";
     warnings.add("csv-parents", said, PLACE);
     let (skeleton, mut clip) = table.clip(rate, source.name)?;

@@ -6,7 +6,7 @@
 use super::bvh::{Normalization, Positions, RawBvh};
 use super::import_error::ImportError;
 use super::import_options::ImportOptions;
-use super::length_unit::estimate_unit;
+use super::length_unit::{estimate_unit, warn_of_size};
 use super::reference_pose::{self, UncalibratedBody};
 use super::rig_detection::{RigClues, detect_rig};
 use crate::math::{Transform, Vec3};
@@ -56,6 +56,7 @@ impl KnownAxesFile {
         let body = UncalibratedBody { rig: &rig, rest: &rest, bound: false, clips, up, place };
         let calibrated = body.calibrate(options, &mut warnings)?;
         let facing = body.facing(calibrated.as_ref());
+        let unit_is_stated = metres_per_unit.is_some();
         let rotated = Transform::from_rotation(facing);
         let metres_per_unit = metres_per_unit.unwrap_or_else(|| {
             let upright = ModelPose::new(rest.joints().iter().map(|t| rotated * *t).collect());
@@ -74,7 +75,10 @@ impl KnownAxesFile {
         let mut character = Character::new(name, Rig::new(raw.skeleton, roles));
         character.calibration = calibration;
         let clips = if raw.clip.frames() > 0 { vec![raw.clip] } else { Vec::new() };
-        let (character, warnings) = (Arc::new(character), raw.warnings);
+        let (character, mut warnings) = (Arc::new(character), raw.warnings);
+        if unit_is_stated {
+            warn_of_size(&character, &mut warnings);
+        }
         Ok(Asset { character, clips, meant: 0, warnings, companions: Vec::new(), observed: None })
     }
 }

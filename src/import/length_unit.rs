@@ -1,7 +1,7 @@
 //! Estimates the unit of length of a file that does not state it from the leg length of its figure.
 
 use crate::anatomy::{Figure, guess_unit};
-use crate::model::{ModelPose, Rig};
+use crate::model::{Character, ModelPose, Rig};
 use crate::report::Warnings;
 
 /// Plausible leg lengths, metres: longer than the lower bound for a toddler, shorter than the upper for a giant. Wrong units are
@@ -20,6 +20,23 @@ pub(super) fn check_unit(metres_per_unit: f64, rig: &Rig, upright: &ModelPose, w
         unit.name
     );
     warnings.add("bvh-unit-told", message, "HIERARCHY");
+}
+
+/// Plausible leg lengths of characters, metres, from a toy to a giant. A file in centimetres that states metres, or the reverse
+/// round, is off by 100 and outside for every build.
+const ANY_LEGS: std::ops::RangeInclusive<f64> = 0.05..=10.0;
+
+/// Warns of a figure whose stated unit makes it a giant or a mite.
+pub(super) fn warn_of_size(character: &Character, warnings: &mut Warnings) {
+    let figure = Figure::of(&character.rig, &character.calibration_pose());
+    let Some(leg) = figure.map(|f| f.leg).filter(|leg| !ANY_LEGS.contains(leg)) else { return };
+    let unit = guess_unit(leg);
+    let message = format!(
+        "the legs are {leg:.4} m long: the file is probably in {}, and not in the unit that it states or that its format has (export it in \
+         metres, or with its scale applied)",
+        unit.name
+    );
+    warnings.add("size-odd", message, "the file");
 }
 
 /// Metres per unit, by the leg length of an upright body, or by its size if it has no legs.

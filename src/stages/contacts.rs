@@ -182,6 +182,16 @@ impl Stage for ContactsStage {
                         format!("a contact in frame {}, the clip has {frames} frames", end - 1),
                     ));
                 }
+                let last = labels.first + labels.frames;
+                if labels.first > 0 || last < frames {
+                    let message = format!(
+                        "the table of labels has the frames {} to {}, the clip has 0 to {}: the others have no contact",
+                        labels.first,
+                        last.saturating_sub(1),
+                        frames.saturating_sub(1)
+                    );
+                    report.warnings.add("contacts-table", message, motion.clip.name.clone());
+                }
                 labels.on(&motion, self.options.ground)
             }
         };
@@ -256,6 +266,25 @@ mod tests {
         std::fs::write(&file, "frame,left_heel\n0,2\n").unwrap();
         let error = run(&config, walker(5)).unwrap_err();
         assert!(error.to_string().ends_with("line 2, column `left_heel`: `2` is not 0 or 1"), "{error}");
+    }
+
+    #[test]
+    fn a_table_that_ends_early_is_reported() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("labels.csv");
+        let config = ContactsConfig { file: Some(file.clone()), ..Default::default() };
+        let warned = |rows: std::ops::Range<usize>| {
+            let rows: Vec<String> = rows.map(|frame| format!("{frame},1\n")).collect();
+            std::fs::write(&file, format!("frame,left_heel\n{}", rows.concat())).unwrap();
+            let mut report = Report::default();
+            let motion = walker(5);
+            let setting = Setting::new(std::sync::Arc::clone(&motion.character), "");
+            config.resolve(&setting).unwrap().apply(motion, &mut report).unwrap();
+            report.warnings.iter().find(|w| w.code == "contacts-table").map(|w| w.message.clone())
+        };
+        assert_eq!(warned(0..5), None);
+        assert!(warned(0..3).unwrap().contains("the frames 0 to 2, the clip has 0 to 4"));
+        assert!(warned(2..5).unwrap().contains("the frames 2 to 4"));
     }
 
     #[test]

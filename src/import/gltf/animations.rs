@@ -80,6 +80,7 @@ fn clip(
     budget.reserve_list::<(AnimatedNode, WorldTransform)>(at_rest.len() as u64, || format!("`{here}`"))?;
     let mut steps = at_rest.clone();
     let keys = ChannelKeys::read(&channels, &here, accessors)?;
+    warn_of_repeats(keys.times.values(), &here, warnings);
     let JointTracks { tracks, cursors, mut times, mut curved } =
         keys.tracks(&channels, &here, step_of, &mut steps)?;
     warn_of_scale(&channels, &tracks, &steps, step_of, (&here, tree), warnings);
@@ -120,6 +121,21 @@ fn clip(
     clip.start = start;
     clip.property_tracks = property_tracks;
     Ok(Some(clip))
+}
+
+/// Warns of keys at the time of the key before them, of which only the last counts.
+fn warn_of_repeats<'t>(times: impl Iterator<Item = &'t Vec<f64>>, here: &str, warnings: &mut Warnings) {
+    let (mut keys, mut repeated) = (0, 0);
+    for times in times {
+        keys += times.len();
+        repeated += times.windows(2).filter(|pair| pair[0] == pair[1]).count();
+    }
+    if repeated > 0 {
+        let message = format!(
+            "{repeated} of {keys} key times repeat the one before: of the keys of one time only the last is read"
+        );
+        warnings.add("gltf-key-repeats", message, here);
+    }
 }
 
 /// The warning of a scale that changes, which says nothing of a character whose clips are not played.

@@ -3,10 +3,11 @@
 //! The format defines its units and axes (metres, +Y up, +Z front): a figure is only rotated to face +Z if it does not.
 
 use super::gltf_file::GltfFile;
-use crate::anatomy::{Figure, guess_unit, is_rigid, skin_mass};
+use crate::anatomy::{is_rigid, skin_mass};
 use crate::import::format::ReadFormat;
 use crate::import::import_error::ImportError;
 use crate::import::import_options::ImportOptions;
+use crate::import::length_unit::warn_of_size;
 use crate::import::reference_pose::{self, UncalibratedBody};
 use crate::import::rig_detection::{RigClues, detect_rig};
 use crate::math::Vec3;
@@ -82,21 +83,4 @@ pub(crate) fn asset(mut file: GltfFile, name: &str, options: &ImportOptions) -> 
     }
     warn_of_size(&asset.character, &mut asset.warnings);
     Ok(asset)
-}
-
-/// Plausible leg lengths of characters, metres, from a toy to a giant. A file in centimetres that states metres, or the reverse
-/// round, is off by 100 and outside for every build.
-const LEGS: std::ops::RangeInclusive<f64> = 0.05..=10.0;
-
-/// Warns of a figure whose stated unit makes it a giant or a mite.
-fn warn_of_size(character: &Character, warnings: &mut Warnings) {
-    let figure = Figure::of(&character.rig, &character.calibration_pose());
-    let Some(leg) = figure.map(|f| f.leg).filter(|leg| !LEGS.contains(leg)) else { return };
-    let unit = guess_unit(leg);
-    let message = format!(
-        "the legs are {leg:.4} m long: the file is probably in {}, and states another unit (export it in metres, or with its scale \
-         applied)",
-        unit.name
-    );
-    warnings.add("size-odd", message, "the file");
 }

@@ -18,7 +18,7 @@ use crate::import::import_error::ImportError;
 use crate::import::import_options::{ImportOptions, UpAxis};
 use crate::import::known_axes::KnownAxesFile;
 use crate::import::points;
-use crate::math::{Quat, Transform, Vec3, exp, same_hemisphere};
+use crate::math::{Quat, Transform, Vec3, exp, median, same_hemisphere};
 use crate::memory_budget::MemoryBudget;
 use crate::model::{Asset, Clip, Joint, JointId, Skeleton};
 use crate::report::Warnings;
@@ -48,6 +48,11 @@ const MAX_ANGLE: f64 = 1e6;
 /// Mean Y component of the pelvis's up direction beyond which a take that is read as Z up gets a warning.
 const STANDS: f64 = 0.8;
 
+/// Median height of the pelvis from which `trans` is in another unit, metres: only climbers and fliers are as high.
+const HIGH: f64 = 10.0;
+/// Median height of the pelvis from which `trans` is in millimetres rather than centimetres, units.
+const HIGH_IN_MILLIMETRES: f64 = 300.0;
+
 /// The alternative names of an array of rotations, and its joints in order.
 type PoseArrays = (&'static [&'static str], &'static [&'static [&'static str]]);
 
@@ -55,7 +60,8 @@ const ROOT: &[&str] = &["root_orient", "global_orient"];
 const BODY: &[&str] = &["pose_body", "body_pose"];
 const TRANS: &[&str] = &["trans", "transl"];
 const POSES: &[&str] = &["poses"];
-const RATE: &[&str] = &["mocap_framerate", "mocap_frame_rate", "mocap_frame_rates", "fps", "rate"];
+const RATE: &[&str] =
+    &["mocap_framerate", "mocap_frame_rate", "mocap_frame_rates", "fps", "rate", "framerate", "frame_rate"];
 /// Names of arrays that mean nothing: numpy's own and those of datasets of motions.
 const UNNAMED: &[&str] = &["arr_0", "motion", "data"];
 /// Arrays that may accompany `root_orient` and `pose_body`.
@@ -206,6 +212,14 @@ impl SmplMotion {
             warnings.add("smpl-in-place", "there is no `trans`: the body stays in place", "the arrays");
         }
         places.iter_mut().for_each(|place| *place = upright * (pelvis + *place));
+        let height = median(places.iter().map(|place| place.y.abs()).collect());
+        if height > HIGH {
+            let unit = if height > HIGH_IN_MILLIMETRES { "millimetres" } else { "centimetres" };
+            let said = format!(
+                "the pelvis is {height:.0} m high: `trans` is probably in {unit}, and is read as metres"
+            );
+            warnings.add("smpl-unit", said, "the arrays");
+        }
         let mut all: Vec<Quat> = Vec::with_capacity(samples as usize);
         for frame in 0..frames {
             for (k, entry) in animated.iter().enumerate() {

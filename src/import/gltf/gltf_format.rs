@@ -12,7 +12,6 @@ use crate::import::reference_pose::{self, UncalibratedBody};
 use crate::import::rig_detection::{RigClues, detect_rig};
 use crate::math::Vec3;
 use crate::model::{Asset, Character, Clip};
-use crate::report::Warnings;
 use std::sync::Arc;
 
 /// glTF 2.0 and what is built on it.

@@ -33,6 +33,10 @@ pub fn fingers(
     let joints = if listed { beside(skeleton, names, rest, hand) } else { below_hand };
     let mut named: Vec<(JointId, &FingerName)> =
         joints.into_iter().filter_map(|id| names.finger(id).map(|finger| (id, finger))).collect();
+    if listed {
+        // A fist has its tips nearer to the wrist than its knuckles.
+        named.sort_by_key(|(_, name)| name.number);
+    }
     if named.iter().any(|(id, name)| counts_joints(skeleton, names, *id, name.which)) {
         named.retain(|(_, name)| matches!(name.which, WhichFinger::Named(_)));
     }

@@ -204,6 +204,8 @@ fn a_list_of_joints_without_a_tree_is_whole() {
     tree[2].1 = Some(1);
     finger(&mut tree, 0.0, &[("HandIndex1", 0.09), ("HandIndex2", 0.13), ("HandIndex3", 0.16)]);
     finger(&mut tree, 0.04, &[("HandThumb1", 0.03), ("HandThumb2", 0.06), ("HandThumb3", 0.09)]);
+    // Curled.
+    finger(&mut tree, -0.02, &[("HandRing1", 0.09), ("HandRing2", 0.12), ("HandRing3", 0.07)]);
     let whole = skeleton(&tree);
     let rest = whole.rest_model_pose();
     let whole = detect_roles(whole, &rest, &[]);

@@ -160,6 +160,12 @@ impl SupportPoints {
         lowest_below(f64::INFINITY, &self.trunk, &self.reach, pose)
     }
 
+    /// The height of the lowest of both hands; infinite without their skin.
+    pub fn lowest_of_hands(&self, pose: &ModelPose) -> f64 {
+        let low = [0, 1].map(|k| lowest_below(f64::INFINITY, &self.hands[k], &self.hand_reach[k], pose));
+        low[0].min(low[1])
+    }
+
     /// The height of the lowest of the left and of the right hand where it is below 0, else 0.
     pub fn hands_below_floor(&self, pose: &ModelPose) -> [f64; 2] {
         [0, 1].map(|k| lowest_below(0.0, &self.hands[k], &self.hand_reach[k], pose))

@@ -5,6 +5,7 @@
 
 use super::clean_spans::cleaned;
 use super::floor::{self, Floor, LEG};
+use super::footing::{Footing, FootingJoints};
 use super::hidden_markov::Model;
 use super::hysteresis::{self, Thresholds};
 use super::point_track::{PointTrack, tracks};
@@ -104,14 +105,21 @@ pub fn detect(motion: &Motion, options: &ContactOptions) -> Contacts {
     let scale = scale(&body);
     let shots = shots(motion);
     let tracks = tracks(motion, &points, &shots);
-    let Some(height) = options.ground.or_else(|| floor::height(&tracks, &shots, scale)) else {
+    let footing = match options.ground {
+        Some(_) => Footing::default(),
+        None => FootingJoints::of(&body).footing(motion, &shots),
+    };
+    let Some(height) = options.ground.or_else(|| floor::height(&tracks, &footing, &shots, scale)) else {
         return Contacts::new(0.0, parts);
     };
     let rate = motion.clip.sample_rate;
     let pelvis = tracks.iter().find(|t| t.part == ContactPart::Pelvis);
     let floor = Floor::plane(height);
     // A body that never comes near a floor that is given hovers over it: its soles do not make stairs of the air.
-    let hovers = options.ground.is_some() && !floor.is_reached(&tracks, scale);
+    let hovers = match options.ground {
+        Some(_) => !floor.is_reached(&tracks, scale),
+        None => footing.floor().is_some(),
+    };
     let floor = if hovers { floor } else { floor.with_plateaus(&tracks, pelvis, scale, rate) };
     let speeds = speeds(options, &tracks, scale);
     let signals: Vec<Signal> =
@@ -142,6 +150,7 @@ pub fn detect(motion: &Motion, options: &ContactOptions) -> Contacts {
     }
     let floor = match options.ground {
         Some(_) => floor,
+        None if hovers => floor,
         None => {
             let height = sole_height(&tracks, &resting, &floor).unwrap_or(height);
             floor.with_height(height)
@@ -192,7 +201,11 @@ pub fn ground(motion: &Motion, contacts: &Contacts) -> f64 {
     let points: Vec<_> = body.sole_points().copied().collect();
     let shots = shots(motion);
     let tracks = tracks(motion, &points, &shots);
-    let Some(height) = floor::height(&tracks, &shots, scale(&body)) else { return 0.0 };
+    let footing = FootingJoints::of(&body).footing(motion, &shots);
+    let Some(height) = floor::height(&tracks, &footing, &shots, scale(&body)) else { return 0.0 };
+    if footing.floor().is_some() {
+        return height;
+    }
     let frames = |part| contacts.holds(part).iter().map(|h| h.frames.clone()).collect();
     let resting: Vec<_> = contacts.parts().map(|part| (part, frames(part))).collect();
     sole_height(&tracks, &resting, &Floor::plane(height)).unwrap_or(height)

@@ -4,6 +4,7 @@
 //! well above it. Space: model space, Y up. Units: metres at a leg of 0.9 m, metres per second, seconds.
 
 use super::clean_spans::cleaned;
+use super::footing::Footing;
 use super::point_track::PointTrack;
 use crate::kinematics::sunk_shots;
 use crate::math::{Vec3, nearest_rank};
@@ -105,18 +106,30 @@ impl Floor {
     }
 }
 
-/// The height of the floor under these paths of sole points, without what is far below the rest between two cuts; `None` without a
-/// frame.
-pub(super) fn height(tracks: &[PointTrack], shots: &[Range<usize>], scale: f64) -> Option<f64> {
+/// The height of the floor under these paths of sole points, without what is far below the rest between two cuts, and without
+/// frames in which no foot can stand; of a take in which none ever does, that of [`Footing::floor`]; `None` without a frame.
+pub(super) fn height(
+    tracks: &[PointTrack],
+    footing: &Footing,
+    shots: &[Range<usize>],
+    scale: f64,
+) -> Option<f64> {
+    if footing.floor().is_some() {
+        return footing.floor();
+    }
     let mut sole = SoleSamples::of(tracks, ContactPart::of_foot);
     let lowest = |shot: &Range<usize>| {
         let heights = sole.at.get(shot.clone()).unwrap_or_default().iter().map(|p| p.y);
         nearest_rank(&mut heights.collect::<Vec<f64>>(), LOW_OF_ALL).unwrap_or(0.0)
     };
-    for (shot, _) in sunk_shots(shots, lowest, LEG * scale).into_iter().rev() {
-        sole.at.drain(shot.clone());
-        sole.speed.drain(shot);
-    }
+    let sunk = sunk_shots(shots, lowest, LEG * scale);
+    let kept: Vec<bool> = (0..sole.at.len())
+        .map(|f| !footing.in_air(f) && !sunk.iter().any(|(shot, _)| shot.contains(&f)))
+        .collect();
+    let mut all = kept.iter();
+    sole.at.retain(|_| all.next() == Some(&true));
+    let mut all = kept.iter();
+    sole.speed.retain(|_| all.next() == Some(&true));
     let slow = sole.at.iter().zip(&sole.speed).filter(|(_, s)| **s < SLOW * scale);
     let mut slow: Vec<f64> = slow.map(|(p, _)| p.y).collect();
     if slow.len() >= SLOW_FRAMES.max(sole.at.len() / 50) {
@@ -176,7 +189,7 @@ mod tests {
         let left = [(0.0, 0.0), (0.0, 0.0), (0.0, 0.0), (0.4, 0.6), (0.4, 0.6), (0.8, 1.2), (0.8, 1.2)];
         let right = [(0.0, 0.0), (0.2, 0.3), (0.2, 0.3), (0.2, 0.3), (0.6, 0.9), (0.6, 0.9), (0.6, 0.9)];
         let feet = feet(&left, &right);
-        let height = height(&feet, &[], 1.0).unwrap();
+        let height = height(&feet, &Footing::default(), &[], 1.0).unwrap();
         assert!(height.abs() < 0.01);
         let floor = Floor::plane(height).with_plateaus(&feet, None, 1.0, RATE);
         let under = |side, seconds: f64| floor.under(ContactPart::Ball(side), (seconds * RATE) as usize);
@@ -211,9 +224,9 @@ mod tests {
     fn feet_that_are_never_slow_have_a_floor_below_them() {
         let hop = |k: usize| (0.1 + 0.1 * (k % 2) as f64, 2.0 * k as f64);
         let keys: Vec<_> = (0..8).map(hop).collect();
-        let found = height(&feet(&keys, &keys), &[], 1.0).unwrap();
+        let found = height(&feet(&keys, &keys), &Footing::default(), &[], 1.0).unwrap();
         assert!((found - 0.1).abs() < 0.01, "{found}");
-        assert_eq!(height(&[], &[], 1.0), None);
+        assert_eq!(height(&[], &Footing::default(), &[], 1.0), None);
     }
 
     #[test]
@@ -229,8 +242,8 @@ mod tests {
         }
         let frames = left.at.len();
         let feet = [left, right];
-        assert_eq!(height(&feet, &[0..cut, cut..frames], 1.0), Some(0.0));
+        assert_eq!(height(&feet, &Footing::default(), &[0..cut, cut..frames], 1.0), Some(0.0));
         // Without a cut it is the way down into a pit.
-        assert_eq!(height(&feet, std::slice::from_ref(&(0..frames)), 1.0), Some(-0.9));
+        assert_eq!(height(&feet, &Footing::default(), std::slice::from_ref(&(0..frames)), 1.0), Some(-0.9));
     }
 }

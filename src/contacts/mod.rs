@@ -2,6 +2,7 @@
 
 mod detect;
 mod floor;
+mod footing;
 mod hidden_markov;
 mod hysteresis;
 mod clean_spans;
@@ -10,6 +11,7 @@ mod point_track;
 
 pub(crate) use detect::ground;
 pub use detect::{ContactOptions, Detector, detect};
+pub(crate) use footing::{Footing, FootingJoints};
 pub(crate) use label_table::write;
 pub use label_table::{Labels, TableError, read};
 

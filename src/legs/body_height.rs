@@ -78,6 +78,13 @@ pub fn hover(
     above.min(percentile(&seats, HOVERS).max(0.0))
 }
 
+/// The height by which a body hovers whose hands, head or trunk are on the floor throughout and whose feet are not: that of its lowest
+/// skin, `seat`, of the direct transfer displaced by `base`; 0 if it does not.
+pub fn hover_of_body(seat: &[f64], base: &[Vec3]) -> f64 {
+    let heights: Vec<f64> = seat.iter().zip(base).map(|(low, base)| low + base.y).collect();
+    percentile(&heights, HOVERS).max(0.0)
+}
+
 /// The heights of the soles in these frames of each leg. Toes count as level, because they bend before the body is raised.
 fn sole_heights(
     pairs: &[LegPair],

@@ -12,6 +12,7 @@ use super::soles::SourceFeet;
 use super::timeline::{TOGETHER, Timeline};
 use super::write_clip::{SolvedFrames, write};
 use crate::body::CharacterBody;
+use crate::contacts::Footing;
 use crate::math::{Quat, Vec3, percentile};
 use crate::model::{ContactPart, Contacts, Hold, JointId, Motion, Side};
 use rayon::prelude::*;
@@ -112,7 +113,7 @@ fn removed_once(
     if !slides.iter().flatten().any(|d| d.held.contains(&true)) {
         return (motion, None);
     }
-    let feet = SourceFeet::of(time, &of_legs, legs, length, settings);
+    let feet = SourceFeet::of(time, &of_legs, legs, &Footing::default(), length, settings);
     let terms: Vec<LegTerms> = (0..legs.len())
         .map(|k| {
             let own = (&of_legs[k][..], legs[k]);

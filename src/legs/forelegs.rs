@@ -16,6 +16,7 @@ use super::soles::SourceFeet;
 use super::timeline::{TOGETHER, Timeline};
 use super::toes::SoleHeights;
 use super::write_clip::{SolvedFrames, write_flipping};
+use crate::contacts::Footing;
 use crate::math::{Vec3, median};
 use crate::model::Motion;
 use rayon::prelude::*;
@@ -74,7 +75,7 @@ pub fn solve_forelegs(
     let held = Settings { root_displacement: HELD, stiffness_cap: STIFFNESS, foot_raise_time, ..*settings };
     source.par_iter_mut().flatten().for_each(|pose| *pose = pose.scaled(ratio));
     copied.iter_mut().for_each(|poses| translate(poses, moved));
-    let feet = SourceFeet::of(time, &source, &source_legs(pairs), leg, settings);
+    let feet = SourceFeet::of(time, &source, &source_legs(pairs), &Footing::default(), leg, settings);
     let soles = SoleHeights::of_all(pairs, &copied);
     let rise = rise(pairs, &feet, &source, &copied, &soles, &vec![None; pairs.len()]);
     // The body follows all four feet: by a constant, which changes no rhythm.
@@ -99,7 +100,8 @@ pub fn solve_forelegs(
     let solution = solve(None);
     let lowest: Vec<Vec<f64>> =
         soles.iter().map(|sole| sole.iter().map(SoleHeights::lowest).collect()).collect();
-    let (solution, raised) = out_of_floor((&solve, solution), time, &goals, &lowest, &[], leg, &held);
+    let still = vec![vec![0.0; time.frames]; pairs.len()];
+    let (solution, raised) = out_of_floor((&solve, solution), time, &goals, &lowest, &[], &still, leg, &held);
     ForelegTrajectories {
         lift,
         legs: pairs.iter().map(|pair| pair.target.clone()).collect(),

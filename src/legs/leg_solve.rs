@@ -4,7 +4,7 @@
 //! target, the bends of its knees as well, and the equations balance the two. Contact labels are not used. Space: model
 //! space, Y up. Units: metres, seconds, radians.
 
-use super::body_height::{hover, rise};
+use super::body_height::{hover, hover_of_body, rise};
 use super::continuation::Continuation;
 use super::equations::{FrameSolution, LegTerms, SolePoint, stiff};
 use super::foot_tilt::{LongFoot, foot_deltas};
@@ -20,19 +20,21 @@ use super::soles::SourceFeet;
 use super::timeline::{TOGETHER, Timeline};
 use super::toe_rest::lie_toes;
 use super::toes::{SoleHeights, toe_rotations};
+use crate::contacts::Footing;
 use crate::math::{Quat, Vec3, median};
 use rayon::prelude::*;
 
 /// Solves for the trajectories of legs and body: the legs of the direct transfer follow the source's, the body stands on height
 /// 0, feet and seat are out of the floor. `scaled` and `copied` are the legs of source and direct transfer, by leg and frame; `seat` is
-/// the lowest height of the direct transfer's trunk and thighs; `across` is the scale of the path over the ground, by default
-/// [`leg_ratio`]. `None` without legs.
+/// the lowest height of the direct transfer's trunk and thighs; `footing` tells when the source's feet can stand; `across` is the
+/// scale of the path over the ground, by default [`leg_ratio`]. `None` without legs.
 pub fn solve_legs(
     time: &Timeline,
     mut scaled: Vec<Vec<LimbPositions>>,
     mut copied: Vec<Vec<LimbPose>>,
     seat: &[f64],
     pairs: &[LegPair],
+    footing: &Footing,
     across: f64,
     settings: &Settings,
 ) -> Option<LegTrajectories> {
@@ -43,14 +45,19 @@ pub fn solve_legs(
     let tilts = tilts(&scaled, &copied);
     tilt_hips(&mut copied, &tilts);
     // The position of the pelvis before the solve: the scaled path over the ground, at the height given by the soles.
-    let feet = SourceFeet::of(time, &scaled, &source_legs(pairs), leg, settings).without(&sunk);
+    let feet = SourceFeet::of(time, &scaled, &source_legs(pairs), footing, leg, settings).without(&sunk);
     let toe_rests = lie_toes(&feet, &mut copied, pairs);
     let mut foot_deltas = foot_deltas(&feet, &copied, pairs, ratio);
     copied.iter_mut().zip(&foot_deltas).for_each(|(poses, deltas)| rotate_foot(poses, deltas));
     let mut soles = SoleHeights::of_all(pairs, &copied);
     let level = toe_levels(&feet, &copied);
-    let rise = rise(pairs, &feet, &scaled, &copied, &soles, &level);
+    let mut rise = rise(pairs, &feet, &scaled, &copied, &soles, &level);
     let (mut base, aside) = base_offsets(time, &scaled, &copied, across / ratio - 1.0, rise);
+    if footing.lies_on_floor() {
+        let above = hover_of_body(seat, &base);
+        rise -= above;
+        base.iter_mut().for_each(|at| at.y -= above);
+    }
     copied.iter_mut().for_each(|poses| translate(poses, &base));
 
     let ends = Continuation::of(time, &scaled, leg);
@@ -89,7 +96,9 @@ pub fn solve_legs(
     let mut toes = all_toe_rotations(time, pairs, &mut soles, &level, ankle, leg, settings);
     let lowest: Vec<Vec<f64>> =
         soles.into_iter().map(|s| s.iter().map(SoleHeights::lowest_with_shin).collect()).collect();
-    let (solution, raised) = out_of_floor((&solve, solution), time, &goals, &lowest, &seat, leg, settings);
+    let carried = carried(footing, time, pairs);
+    let (solution, raised) =
+        out_of_floor((&solve, solution), time, &goals, &lowest, &seat, &carried, leg, settings);
     drop(solve);
     drop((terms, lowest));
     let ankles = solved_ankles(goals, &solution, &raised);
@@ -106,6 +115,12 @@ pub fn solve_legs(
         ankles,
         forelegs: None,
     })
+}
+
+/// The share of the body's raise by which each foot is raised, by leg and frame: [`Footing::carried`].
+fn carried(footing: &Footing, time: &Timeline, pairs: &[LegPair]) -> Vec<Vec<f64>> {
+    let of_leg = |pair: &LegPair| (0..time.frames).map(|f| footing.carried(pair.source.side, f)).collect();
+    pairs.iter().map(of_leg).collect()
 }
 
 /// The up direction in the space of the toes of each leg while its foot is flat; `None` if it never is.

@@ -15,15 +15,17 @@ pub const LEAST_RAISE: f64 = 1e-4;
 /// Solves the equations of a clip with raised goals: see [`super::equations::Equations::solve`].
 type Solve<'a> = dyn Fn(Option<&[Vec<f64>]>) -> Vec<FrameSolution> + 'a;
 
-/// The solution with feet and seat raised out of the floor, and the height by which each foot was raised. Each raise is a
-/// smooth upper envelope of the penetration, added to the goals or to the path of the pelvis: the matrix does not change, and
-/// nothing switches between frames. The penetration left after the last round is corrected directly.
+/// The solution with feet and seat raised out of the floor, and the height by which each foot was raised. Feet that are in the air
+/// above hands, head or pelvis are raised with the body, by the share `carried`, by leg and frame. Each raise is a smooth upper
+/// envelope of the penetration, added to the goals or to the path of the pelvis: the matrix does not change, and nothing switches
+/// between frames. The penetration left after the last round is corrected directly.
 pub fn out_of_floor(
     (solve, mut solution): (&Solve<'_>, Vec<FrameSolution>),
     time: &Timeline,
     goals: &[Vec<Vec3>],
     lowest: &[Vec<f64>],
     seat: &[f64],
+    carried: &[Vec<f64>],
     leg: f64,
     settings: &Settings,
 ) -> (Vec<FrameSolution>, Vec<Vec<f64>>) {
@@ -44,9 +46,10 @@ pub fn out_of_floor(
         let frames = 0..if seat.is_empty() { 0 } else { time.unknowns() };
         frames.into_par_iter().with_min_len(TOGETHER).map(sunk).collect()
     };
-    let standing = |k: usize, raised: &[f64], solution: &[FrameSolution]| -> Vec<f64> {
+    let standing = |k: usize, raised: &[f64], body_raise: &[f64], solution: &[FrameSolution]| -> Vec<f64> {
         let sunk = |f: usize| {
-            let sole = goals[k][f].y + solution[f][k + 1].y + raised[f] + lowest[k][f];
+            let raised = raised[f] + carried[k][f] * body_raise[f];
+            let sole = goals[k][f].y + solution[f][k + 1].y + raised + lowest[k][f];
             (-sole - settings.penetration * leg).max(0.0)
         };
         let frames = 0..if lowest[k].is_empty() { 0 } else { time.unknowns() };
@@ -55,15 +58,23 @@ pub fn out_of_floor(
     for round in 0.. {
         let mut most = 0.0;
         for (k, raised) in raised.iter_mut().enumerate() {
-            most = f64::max(most, cover(standing(k, raised, &solution), settings.foot_raise_time, raised));
+            let needed = standing(k, raised, &body_raise, &solution);
+            most = f64::max(most, cover(needed, settings.foot_raise_time, raised));
         }
         most = most.max(cover(sitting(&body_raise, &solution), settings.body_raise_time, &mut body_raise));
         if round == ROUNDS || most < LEAST_RAISE * leg {
             break;
         }
         // Relative to the direct transfer the goals are raised, less the height by which the body is raised.
-        let less = |raised: &Vec<f64>| raised.iter().zip(&body_raise).map(|(a, b)| a - b).collect();
-        solution = solve(Some(&raised.iter().map(less).collect::<Vec<Vec<f64>>>()));
+        let less = |(raised, carried): (&Vec<f64>, &Vec<f64>)| {
+            let frames = raised.iter().zip(&body_raise).zip(carried);
+            frames.map(|((raised, body), carried)| raised - (1.0 - carried) * body).collect()
+        };
+        solution = solve(Some(&raised.iter().zip(carried).map(less).collect::<Vec<Vec<f64>>>()));
+    }
+    for (raised, carried) in raised.iter_mut().zip(carried) {
+        let with_body = carried.iter().zip(&body_raise).map(|(carried, body)| carried * body);
+        raised.iter_mut().zip(with_body).for_each(|(raised, with_body)| *raised += with_body);
     }
     solution.iter_mut().zip(&body_raise).for_each(|(solution, lift)| solution[0].y += lift);
     (solution, raised)

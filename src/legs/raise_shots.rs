@@ -29,9 +29,7 @@ pub fn onto_one_floor(
 /// Raises the legs of every sunk shot by its depth; others do not change. Returns the frames of these shots. `leg` is the length of the
 /// legs.
 fn raise_shots(time: &Timeline, legs: &mut [Vec<LimbPositions>], leg: f64) -> Vec<Range<usize>> {
-    let ends = (0..time.cut.len()).filter(|f| time.cut[*f]).map(|f| f + 1).chain([time.frames]);
-    let shots: Vec<Range<usize>> =
-        ends.scan(0, |start, end| Some(std::mem::replace(start, end)..end)).collect();
+    let shots = time.shots();
     let sunk = |joint: fn(&LimbPositions) -> f64| {
         let lowest = |shot: &Range<usize>| {
             let heights = legs.iter().flat_map(|poses| poses[shot.clone()].iter().map(joint));

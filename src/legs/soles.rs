@@ -7,6 +7,7 @@ use super::limb_chain::{HasPositions, LimbChain, LimbPose};
 use super::settings::Settings;
 use super::timeline::{TOGETHER, Timeline};
 use super::treadmill::belt;
+use crate::contacts::Footing;
 use crate::math::{Quat, Vec3, median, percentile};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -43,6 +44,8 @@ struct SoleTrajectory {
 pub struct SourceFeet {
     /// Whether each foot is flat on the ground, by leg and frame.
     pub flat: Vec<Vec<bool>>,
+    /// Whether each foot can stand on the floor, by leg and frame: [`Footing::can_stand`].
+    can_stand: Vec<Vec<bool>>,
     /// The belt velocity of a walk on a treadmill, metres per second.
     belt: Option<Vec3>,
 }
@@ -53,11 +56,35 @@ impl SourceFeet {
         time: &Timeline,
         poses: &[Vec<S>],
         legs: &[&LimbChain],
+        footing: &Footing,
+        leg: f64,
+        settings: &Settings,
+    ) -> Self {
+        let able = |l: &&LimbChain| (0..time.frames).map(|f| footing.can_stand(l.side, f)).collect();
+        let can_stand: Vec<Vec<bool>> = legs.iter().map(able).collect();
+        let everywhere = vec![vec![true; time.frames]; legs.len()];
+        let found = Self::among(&everywhere, time, poses, legs, leg, settings);
+        let in_air = |(flat, able): (&Vec<bool>, &Vec<bool>)| flat.iter().zip(able).any(|(f, a)| *f && !a);
+        // Feet in the air say nothing about the ground of those that stand.
+        let found = match found.flat.iter().zip(&can_stand).any(in_air) {
+            true => Self::among(&can_stand, time, poses, legs, leg, settings),
+            false => found,
+        };
+        Self { can_stand, ..found }
+    }
+
+    /// The same, among the frames of each leg in which its foot can stand.
+    fn among<S: HasPositions>(
+        can_stand: &[Vec<bool>],
+        time: &Timeline,
+        poses: &[Vec<S>],
+        legs: &[&LimbChain],
         leg: f64,
         settings: &Settings,
     ) -> Self {
         let lowest = |of: &(dyn Fn(&S) -> f64 + Sync)| {
-            let all: Vec<f64> = poses.iter().flatten().map(of).collect();
+            let able = poses.iter().flatten().zip(can_stand.iter().flatten()).filter(|(_, able)| **able);
+            let all: Vec<f64> = able.map(|(s, _)| of(s)).collect();
             percentile(&all, LOWEST)
         };
         let (ankles, toes) =
@@ -71,13 +98,13 @@ impl SourceFeet {
         let least =
             |leg: &LimbChain, s: &S| heights(leg, s).into_iter().flatten().fold(f64::INFINITY, f64::min);
         let unknowns = time.unknowns();
-        let flat = poses.iter().zip(legs).map(|(poses, l)| {
-            let flat = |(f, s): (usize, &S)| f < unknowns && most(l, s) < settings.flat_band * leg;
+        let flat = poses.iter().zip(legs).zip(can_stand).map(|((poses, l), able)| {
+            let flat = |(f, s): (usize, &S)| able[f] && f < unknowns && most(l, s) < settings.flat_band * leg;
             poses.par_iter().with_min_len(TOGETHER).enumerate().map(flat).collect()
         });
         let mut low = Vec::new();
-        for (poses, l) in poses.iter().zip(legs) {
-            let down = |f: usize| least(l, &poses[f]) < LOW * leg;
+        for ((poses, l), able) in poses.iter().zip(legs).zip(can_stand) {
+            let down = |f: usize| able[f] && least(l, &poses[f]) < LOW * leg;
             let velocity =
                 |f: usize| (poses[f + 1].positions().toes - poses[f].positions().toes) / (time.dt * leg);
             low.par_extend(time.edges().filter(|f| down(*f) && down(f + 1)).map(velocity));
@@ -85,7 +112,8 @@ impl SourceFeet {
         let middle = |f: usize| poses.iter().map(|s| s[f].positions().hip).sum::<Vec3>() / poses.len() as f64;
         let seconds = time.frames.saturating_sub(1).max(1) as f64 * time.dt;
         let travels = (middle(time.frames - 1) - middle(0)) / (seconds * leg);
-        Self { flat: flat.collect(), belt: belt(&low, &travels).map(|v| v * leg) }
+        let belt = belt(&low, &travels).map(|v| v * leg);
+        Self { flat: flat.collect(), can_stand: Vec::new(), belt }
     }
 
     /// With no foot flat in these frames.
@@ -134,8 +162,11 @@ impl SourceFeet {
         let speeds: Vec<Vec<f64>> = sole.iter().map(|t| self.speed(time, &t.at, leg, settings)).collect();
         // Frees memory that is large for a long take.
         sole.iter_mut().for_each(|track| track.at = Vec::new());
-        let touch = |f: usize| slower(&speeds, f, TOUCHING[0]) && lowest(&heights, f) < TOUCHING[1] * leg;
-        let plant = |f: usize| slower(&speeds, f, RESTING) && lowest(&heights, f).abs() < LOW * leg;
+        let able = &self.can_stand[k];
+        let touch =
+            |f: usize| able[f] && slower(&speeds, f, TOUCHING[0]) && lowest(&heights, f) < TOUCHING[1] * leg;
+        let plant =
+            |f: usize| able[f] && slower(&speeds, f, RESTING) && lowest(&heights, f).abs() < LOW * leg;
         let frames = (0..time.frames).into_par_iter().with_min_len(TOGETHER);
         let (planted, touching) = frames.map(|f| (plant(f), touch(f))).unzip();
         let contact = FootContact { planted, touching };

@@ -40,6 +40,12 @@ impl Timeline {
         Self { frames, cycle, cut, dt: motion.clip.sample_rate.recip() }
     }
 
+    /// The spans of frames between cuts.
+    pub fn shots(&self) -> Vec<Range<usize>> {
+        let ends = (0..self.cut.len()).filter(|f| self.cut[*f]).map(|f| f + 1).chain([self.frames]);
+        ends.scan(0, |start, end| Some(std::mem::replace(start, end)..end)).collect()
+    }
+
     /// The frames that are unknowns.
     pub fn unknowns(&self) -> usize {
         self.frames - usize::from(self.cycle)

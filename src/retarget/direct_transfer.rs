@@ -4,6 +4,7 @@ use super::joint_transfer::JointTransfer;
 use super::position_source::{PositionSource, dependencies};
 use super::stretch::JointStretch;
 use crate::body::SupportPoints;
+use crate::contacts::Footing;
 use crate::kinematics::map_frames_towards;
 use crate::legs::{LimbChain, LimbPose, limb_poses};
 use crate::math::{Quat, Transform, Vec3};
@@ -99,15 +100,20 @@ impl DirectTransfer {
     }
 
     /// The poses of these legs of the target, by leg and frame, and the lowest height in every frame of the skin that the
-    /// pelvis moves; the latter is empty without skin.
+    /// pelvis moves; the latter is empty without skin. Hands count as well in frames in which no foot can stand.
     pub fn legs(
         &self,
         motion: &Motion,
         legs: &[&LimbChain],
         skin: &SupportPoints,
+        footing: &Footing,
     ) -> (Vec<Vec<LimbPose>>, Vec<f64>) {
         let JointTransfer { target, positions, order, .. } = &self.joints;
-        let seat: Vec<JointId> = skin.joints_of_body().collect();
+        let mut seat: Vec<JointId> = skin.joints_of_body().collect();
+        let on_hands = !seat.is_empty() && (0..motion.clip.frames()).any(|f| footing.in_air(f));
+        if on_hands {
+            seat.extend(skin.hands.iter().flatten().map(|(joint, _)| *joint));
+        }
         let ends = legs.iter().flat_map(|leg| leg.joints()).chain(seat.iter().copied());
         let joints = dependencies(&target.rig, positions, order, ends);
         let mut all: Vec<Vec<LimbPose>> = vec![Vec::with_capacity(motion.clip.frames()); legs.len()];
@@ -116,8 +122,12 @@ impl DirectTransfer {
             let part = motion.part(start..(start + PART).min(motion.clip.frames()));
             let clip = self.clip(motion.character.skeleton(), &part.clip, &joints);
             if !seat.is_empty() {
-                let lowest = |model: &ModelPose| skin.lowest_of_body(model);
-                low.extend(map_frames_towards(target.skeleton(), &clip, seat.iter().copied(), lowest));
+                let lowest = |model: &ModelPose| {
+                    let body = skin.lowest_of_body(model);
+                    [body, if on_hands { skin.lowest_of_hands(model).min(body) } else { body }]
+                };
+                let heights = map_frames_towards(target.skeleton(), &clip, seat.iter().copied(), lowest);
+                low.extend(heights.iter().zip(start..).map(|(h, f)| h[usize::from(footing.in_air(f))]));
             }
             let poses = limb_poses(&Motion::new(Arc::clone(target), clip), legs);
             all.iter_mut().zip(poses).for_each(|(all, part)| all.par_extend(part));

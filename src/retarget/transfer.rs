@@ -11,6 +11,7 @@ use super::same_bones::same_bones;
 use super::skinned_roots::SkinnedRoots;
 use crate::anatomy::parent_joint;
 use crate::body::{CharacterBody, SupportPoints};
+use crate::contacts::{Footing, FootingJoints};
 use crate::legs::{LegPair, LimbChain, Settings, Timeline, leg_ratio, limb_positions, solve_legs};
 use crate::model::{Character, Contacts, JointId, ModelPose, Motion, PropertyTrack, Rig, Role};
 use crate::signal::fix_hemispheres;
@@ -37,6 +38,8 @@ pub struct Retarget {
     forelegs: Vec<LegPair>,
     /// The support points of the target that may be in the floor.
     skin: SupportPoints,
+    /// The joints of the source that tell where it stands.
+    footing: FootingJoints,
     /// The scale of the path over the ground.
     across: f64,
     /// The joints above the target's hips that have skin; `None` between a character and itself.
@@ -96,7 +99,7 @@ impl Retarget {
         let hips = map.pairs.iter().find(|p| p.role == Some(Role::Hips)).filter(|_| !itself);
         let hips = hips.filter(|p| !(same && above(p.target).all(|id| map.driving(id).is_some())));
         let roots = hips.and_then(|pair| SkinnedRoots::of(&t, pair.target));
-        Retarget { joints, legs, forelegs, skin, across, roots, same }
+        Retarget { joints, legs, forelegs, skin, footing: FootingJoints::of(source), across, roots, same }
     }
 
     /// Whether both bodies have the same bones, so that neither legs nor arms need a correction.
@@ -129,15 +132,27 @@ impl Retarget {
     /// If the motion's skeleton is not the one that this transfer was made for.
     pub fn prepare(&self, motion: &Motion, time: &Timeline) -> Performance<'_> {
         let copy = DirectTransfer::of(&self.joints, motion);
+        let footing = match self.legs.is_empty() {
+            true => Footing::default(),
+            false => self.footing.footing(motion, &time.shots()),
+        };
         let trajectories = (!self.legs.is_empty()).then(|| {
             let (from, to): (Vec<&LimbChain>, Vec<&LimbChain>) =
                 self.legs.iter().chain(&self.forelegs).map(|pair| (&pair.source, &pair.target)).unzip();
-            let (mut copied, seat) = copy.legs(motion, &to, &self.skin);
+            let (mut copied, seat) = copy.legs(motion, &to, &self.skin, &footing);
             let mut source = limb_positions(motion, &from);
             let hind = self.legs.len();
             let (front_copy, front) = (copied.split_off(hind), source.split_off(hind));
-            let solved =
-                solve_legs(time, source, copied, &seat, &self.legs, self.across, &Settings::default())?;
+            let solved = solve_legs(
+                time,
+                source,
+                copied,
+                &seat,
+                &self.legs,
+                &footing,
+                self.across,
+                &Settings::default(),
+            )?;
             Some(solved.with_forelegs(time, front, front_copy, &self.forelegs, self.joints.scale))
         });
         let contacts = motion.contacts.as_ref();
@@ -151,6 +166,7 @@ impl Retarget {
             skin: &self.skin,
             trajectories: trajectories.flatten(),
             time: time.clone(),
+            off_floor: footing.floor().is_some(),
             contacts,
             property_tracks: self.property_tracks(motion),
             roots: self.roots.as_ref(),

@@ -190,6 +190,10 @@ impl Stage for RetargetStage {
             report.warnings.add("take-cut", message, motion.clip.name.clone());
         }
         let performance = self.retarget.prepare(&motion, &Timeline::cut(&motion, &cuts));
+        if performance.is_off_floor() {
+            let message = "no foot stands on the floor in this take: the body keeps the take's height above height 0, scaled";
+            report.warnings.add("take-off-floor", message, motion.clip.name.clone());
+        }
         let none = performance.part(&motion.part(0..0), 0).clip;
         let mut arms = self.placement.as_ref().map(|placement| placement.prepare(&motion));
         let Motion { character: source, clip, .. } = motion;

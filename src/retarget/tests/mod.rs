@@ -5,6 +5,7 @@ mod again;
 mod floor;
 mod front_legs;
 mod helpers;
+mod in_air;
 mod laws;
 mod missing;
 mod morph_weights;

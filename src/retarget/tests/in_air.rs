@@ -1,0 +1,261 @@
+//! Bodies whose feet are in the air: upside down, in flight, hanging and sitting above the floor.
+
+use posemill::contacts::{ContactOptions, detect};
+use posemill::import::{ImportOptions, load};
+use posemill::math::{Quat, Transform, Vec3, angle_between, arc, exp};
+use posemill::model::{Character, Clip, ModelPose, Motion, Pose, Role, Side};
+use posemill::report::Report;
+use posemill::retarget::{Retarget, RootScale, map};
+use posemill::stages::{RetargetConfig, Setting, StageConfig};
+use std::ops::Range;
+use std::sync::Arc;
+
+fn shipped(file: &str) -> posemill::model::Asset {
+    load(format!("{}/data/{file}", env!("CARGO_MANIFEST_DIR")), &ImportOptions::default()).unwrap()
+}
+
+fn take(file: &str) -> Motion {
+    shipped(file).motion(0).unwrap()
+}
+
+fn transfer(take: &Motion, target: &Arc<Character>) -> Retarget {
+    let found = map(&take.character, target).unwrap();
+    let rigs = (&take.character.rig, &target.rig);
+    Retarget::new(&take.character, Arc::clone(target), &found, rigs, RootScale::Legs)
+}
+
+/// The take with its contacts labelled, as in the default pipeline.
+fn labelled(take: Motion) -> Motion {
+    Motion { contacts: Some(detect(&take, &ContactOptions::default())), ..take }
+}
+
+/// The take with every frame's pose changed.
+fn changed(take: &Motion, change: impl Fn(usize, &mut Pose)) -> Motion {
+    let clip = &take.clip;
+    let pose = |f: usize| {
+        let mut pose = clip.pose(take.character.skeleton(), f);
+        change(f, &mut pose);
+        pose
+    };
+    let poses: Vec<Pose> = (0..clip.frames()).map(pose).collect();
+    let skeleton = take.character.skeleton();
+    Motion::new(Arc::clone(&take.character), Clip::from_poses("changed", clip.sample_rate, skeleton, &poses))
+}
+
+/// The take moved in every frame: hips rotated by `rotation` about the point `about`, and the body raised.
+fn moved(take: &Motion, by: impl Fn(usize) -> (Quat, Vec3, f64)) -> Motion {
+    let hips = take.character.rig.joint(Role::Hips).unwrap();
+    let skeleton = take.character.skeleton();
+    changed(take, |f, pose| {
+        let (rotation, about, raise) = by(f);
+        let model = take.model_pose(f);
+        let above = skeleton.parent(hips).map_or_else(Transform::identity, |p| *model.joint(p));
+        let mut own = *model.joint(hips);
+        own.translation = about + rotation * (own.translation - about) + Vec3::y() * raise;
+        own.rotation = rotation * own.rotation;
+        pose.local_mut()[hips.index()] = above.inverse() * own;
+    })
+}
+
+fn position(motion: &Motion, f: usize, role: Role) -> Vec3 {
+    motion.model_pose(f).position(motion.character.rig.joint(role).unwrap())
+}
+
+fn lowest(model: &ModelPose) -> f64 {
+    model.joints().iter().map(|joint| joint.translation.y).fold(f64::INFINITY, f64::min)
+}
+
+/// The take pitched forwards about its hips, with its lowest joint at height 0.
+fn pitched(take: &Motion, degrees: f64) -> Motion {
+    let about = |f: usize| (exp(&(Vec3::x() * degrees.to_radians())), position(take, f, Role::Hips), 0.0);
+    let over = moved(take, about);
+    moved(&over, |f| (Quat::identity(), Vec3::zeros(), -lowest(&over.model_pose(f))))
+}
+
+/// The largest angle between thighs and shins of a take and of a result, degrees.
+fn limbs_apart(take: &Motion, result: &Motion) -> f64 {
+    let directions = |motion: &Motion, f: usize| {
+        Side::BOTH.map(|side| {
+            let at = [Role::UpperLeg(side), Role::LowerLeg(side), Role::Foot(side)]
+                .map(|role| position(motion, f, role));
+            [at[1] - at[0], at[2] - at[1]]
+        })
+    };
+    let of_frame = |f: usize| {
+        let [a, b] = [take, result].map(|motion| directions(motion, f));
+        a.iter().flatten().zip(b.iter().flatten()).map(|(a, b)| angle_between(a, b)).fold(0.0, f64::max)
+    };
+    (0..take.clip.frames()).map(of_frame).fold(0.0, f64::max).to_degrees()
+}
+
+#[test]
+fn a_body_upside_down_keeps_its_legs_in_the_air() {
+    let target = shipped("mannequin.glb").character;
+    for file in ["walk.bvh", "squat.bvh"] {
+        for degrees in [110.0, 140.0, 180.0] {
+            for labels in [false, true] {
+                let over = pitched(&with_arms(&take(file), Vec3::y()), degrees);
+                let over = if labels { labelled(over) } else { over };
+                let transfer = transfer(&over, &target);
+                let (result, copy) = (transfer.apply(&over), transfer.copy(&over));
+                let apart = limbs_apart(&copy, &result);
+                assert!(apart < 12.0, "{file} at {degrees} degrees, labels {labels}: {apart} degrees");
+            }
+        }
+    }
+}
+
+/// The upper part of the flight of a jump.
+fn flight(jump: &Motion) -> Range<usize> {
+    let low = |f: usize| {
+        Side::BOTH.map(|side| position(jump, f, Role::Foot(side)).y).into_iter().fold(1e9, f64::min)
+    };
+    let floor = (0..jump.clip.frames()).map(low).fold(f64::INFINITY, f64::min);
+    let top = (0..jump.clip.frames()).map(low).fold(f64::NEG_INFINITY, f64::max);
+    let up: Vec<usize> = (0..jump.clip.frames()).filter(|f| low(*f) > floor + 0.6 * (top - floor)).collect();
+    let first = up[0];
+    let last = up.iter().zip(first..).take_while(|(f, k)| **f == *k).count();
+    first..first + last
+}
+
+/// A body that sits on an edge with hanging shins, its soles above the floor.
+fn seated(take: &Motion) -> Motion {
+    let rig = &take.character.rig;
+    let bent = changed(take, |f, pose| {
+        for side in Side::BOTH {
+            let model = take.model_pose(f);
+            for (role, angle) in [(Role::UpperLeg(side), -1.75), (Role::LowerLeg(side), 1.75)] {
+                let joint = rig.joint(role).unwrap();
+                let own = model.joint(joint).rotation;
+                let axis = own.inverse() * Vec3::x();
+                pose.local_mut()[joint.index()].rotation *= exp(&(axis * angle));
+            }
+        }
+    });
+    moved(&bent, |_| (Quat::identity(), Vec3::zeros(), 0.3))
+}
+
+/// A body that swings from a bar above its head, clear of the floor.
+fn swinging(take: &Motion) -> Motion {
+    let rate = take.clip.sample_rate;
+    let bar = position(take, 0, Role::Hips).y + 1.2;
+    moved(take, |f| {
+        let at = position(take, f, Role::Hips);
+        let about = Vec3::new(at.x, bar, at.z);
+        (exp(&(Vec3::x() * (0.8 * (2.5 * f as f64 / rate).sin()))), about, 0.6)
+    })
+}
+
+/// The largest difference of the hips' height from the take's, scaled, metres.
+fn height_error(take: &Motion, target: &Arc<Character>) -> f64 {
+    let transfer = transfer(take, target);
+    let result = transfer.apply(take);
+    let hips = |motion: &Motion, f: usize| {
+        Side::BOTH.map(|side| position(motion, f, Role::UpperLeg(side)).y).iter().sum::<f64>() / 2.0
+    };
+    let error = |f: usize| (hips(&result, f) - transfer.scale() * hips(take, f)).abs();
+    (0..take.clip.frames()).map(error).fold(0.0, f64::max)
+}
+
+#[test]
+fn a_body_off_the_floor_keeps_the_height_of_the_take() {
+    let target = shipped("mannequin.glb").character;
+    let jump = take("jump.bvh");
+    let cut = Motion { contacts: None, ..jump.part(flight(&jump)) };
+    let walk = take("walk.bvh");
+    for (what, clip) in [("flight", cut), ("edge", seated(&walk)), ("bar", swinging(&walk))] {
+        for labels in [false, true] {
+            let clip = if labels { labelled(clip.clone()) } else { clip.clone() };
+            let error = height_error(&clip, &target);
+            assert!(error < 0.1, "{what}, labels {labels}: hips {error} m off");
+        }
+    }
+}
+
+#[test]
+fn takes_whose_feet_stand_are_put_on_the_floor() {
+    let target = shipped("mannequin.glb").character;
+    for file in ["walk.bvh", "squat.bvh", "jump.bvh", "turn.bvh"] {
+        let take = take(file);
+        let plain = transfer(&take, &target).apply(&take);
+        // A floor of half a metre.
+        let raised = moved(&take, |_| (Quat::identity(), Vec3::zeros(), 0.5));
+        let high = transfer(&raised, &target).apply(&raised);
+        for f in 0..take.clip.frames() {
+            let apart = position(&plain, f, Role::Hips) - position(&high, f, Role::Hips);
+            assert!(apart.norm() < 1e-6, "{file}, frame {f}: {} m", apart.norm());
+        }
+        assert!(detect(&raised, &ContactOptions::default()).ground > 0.45, "{file}");
+        assert!(detect(&pitched(&raised, 180.0), &ContactOptions::default()).ground == 0.0, "{file}");
+    }
+    // A body that stands on a moving board: no foot rests, and both stay at one height.
+    let walk = take("walk.bvh");
+    let rate = walk.clip.sample_rate;
+    let hips = walk.character.rig.joint(Role::Hips).unwrap();
+    let board = changed(&walk, |f, pose| {
+        *pose = walk.clip.pose(walk.character.skeleton(), 0);
+        pose.local_mut()[hips.index()].translation += Vec3::new(0.0, 0.4, 3.0 * f as f64 / rate);
+    });
+    assert!(detect(&board, &ContactOptions::default()).ground > 0.35);
+}
+
+#[test]
+fn a_take_off_the_floor_is_reported() {
+    let target = shipped("mannequin.glb").character;
+    let walk = take("walk.bvh");
+    for (clip, expected) in [(walk.clone(), 0), (pitched(&walk, 180.0), 1), (seated(&walk), 1)] {
+        let setting =
+            Setting { target: Some(Arc::clone(&target)), ..Setting::new(Arc::clone(&clip.character), "") };
+        let stage = RetargetConfig::default().resolve(&setting).unwrap();
+        let mut report = Report::default();
+        stage.apply(clip, &mut report).unwrap();
+        let found = report.warnings.iter().filter(|w| w.code == "take-off-floor").count();
+        assert_eq!(found, expected);
+    }
+}
+
+/// The lowest skin of a motion in a frame, by linear blend of every vertex.
+fn lowest_skin(motion: &Motion, f: usize) -> f64 {
+    let pose = motion.model_pose(f);
+    let mut skin = posemill::skinning::Skin::default();
+    let mut low = f64::INFINITY;
+    for mesh in &motion.character.meshes {
+        posemill::skinning::linear_blend(mesh, &pose, &mut skin);
+        low = skin.positions.iter().map(|p| f64::from(p[1])).fold(low, f64::min);
+    }
+    low
+}
+
+/// The take with its arms straight and pointing along `direction` of the upright body.
+fn with_arms(take: &Motion, direction: Vec3) -> Motion {
+    let rig = &take.character.rig;
+    let mut arms = take.clone();
+    let bones: [(fn(Side) -> Role, fn(Side) -> Role); 2] =
+        [(Role::UpperArm, Role::LowerArm), (Role::LowerArm, Role::Hand)];
+    for (upper, lower) in bones {
+        arms = changed(&arms, |f, pose| {
+            let model = arms.model_pose(f);
+            for side in Side::BOTH {
+                let [from, to] = [upper(side), lower(side)].map(|role| rig.joint(role).unwrap());
+                let own = model.joint(from).rotation;
+                let swing = arc(&(model.position(to) - model.position(from)), &direction, &Vec3::x());
+                pose.local_mut()[from.index()].rotation *= own.inverse() * swing * own;
+            }
+        });
+    }
+    arms
+}
+
+#[test]
+fn hands_that_bear_a_body_with_raised_feet_are_on_the_floor() {
+    let target = shipped("mannequin.glb").character;
+    let stand = take("walk.bvh").part(0..40);
+    for (degrees, arms) in [(180.0, Vec3::y()), (100.0, Vec3::z())] {
+        let take = labelled(pitched(&with_arms(&stand, arms), degrees));
+        let result = transfer(&take, &target).apply(&take);
+        for f in (0..40).step_by(4) {
+            let low = lowest_skin(&result, f);
+            assert!(low.abs() < 0.05, "{degrees} degrees, frame {f}: the lowest skin is at {low} m");
+        }
+    }
+}

@@ -39,7 +39,7 @@ pub enum FaceError {
     },
     /// Frames in reverse.
     #[error(
-        "the times fall from frame to frame, first from {first} s to {second} s: the take would play backwards\n  hint: sort the frames by their times"
+        "the times fall from frame to frame, first from {first} s to {second} s: the take would play backwards\n  hint: export the take again, with its frames in the order of their times"
     )]
     Backwards {
         /// The time of the first frame, seconds.

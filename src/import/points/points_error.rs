@@ -29,8 +29,7 @@ pub enum PointsError {
     /// Keypoints in an image with a score for each.
     #[error(
         "the third number of every point is within 0 and 1, the others span {span:.0}: these are keypoints in an image with a score, as \
-         OpenPose and YOLO write them\n  hint: positions in space are needed: lift the keypoints to 3-D first, for example with MotionBERT \
-         or VideoPose3D"
+         OpenPose and YOLO write them\n  hint: use positions in space: models such as MotionBERT and VideoPose3D lift keypoints to 3-D"
     )]
     Scores {
         /// The span of the larger coordinate.
@@ -38,8 +37,8 @@ pub enum PointsError {
     },
     /// A figure without depth.
     #[error(
-        "all points of every frame have the same {axis}: the figure is flat, as keypoints in an image are\n  hint: positions in space are \
-         needed: lift the keypoints to 3-D first, for example with MotionBERT or VideoPose3D"
+        "all points of every frame have the same {axis}: the figure is flat, as keypoints in an image are\n  hint: use positions \
+         in space: models such as MotionBERT and VideoPose3D lift keypoints to 3-D"
     )]
     Flat {
         /// The axis of the file in which nothing differs.

@@ -113,6 +113,9 @@ fn two_pipelines_in_one_folder_do_not_take_each_others_buffers() {
 fn two_pipelines_in_one_folder_do_not_replace_each_others_pages() {
     let folder = studio(&["takes/a.bvh"]);
     let path = folder.path();
+    let data = |name: &str| format!("{}/data/{name}", env!("CARGO_MANIFEST_DIR"));
+    fs::copy(data("robot.glb"), path.join("hero.glb")).unwrap();
+    fs::copy(data("walk.bvh"), path.join("takes/a.bvh")).unwrap();
     let of = |format: &str, report: bool| {
         format!(
             "[input]\nmotion = [\"takes/*.bvh\"]\ncharacter = \"hero.glb\"\n[output]\nreport = {report}\n\

@@ -39,12 +39,27 @@ pub struct KeyFault {
 /// # Errors
 /// All errors: unknown keys with the nearest known one, values of the wrong kind.
 pub fn read<T: DeserializeOwned + JsonSchema>(keys: &[WrittenKey<'_>]) -> Result<T, Vec<KeyFault>> {
-    let schema = inlined_schema::<T>();
-    let known: Vec<&str> = properties(&schema).map(|p| p.0).collect();
+    let faults = faults(keys, &inlined_schema::<T>(), &|key| T::deserialize(deserializer([key])).err());
+    if !faults.is_empty() {
+        return Err(faults);
+    }
+    T::deserialize(deserializer(keys)).map_err(|error| {
+        let message = error.message().to_owned();
+        vec![KeyFault { index: None, at_key: false, span: None, message, label: None }]
+    })
+}
+
+/// The errors of single keys; `invalid` is the error of a known key.
+fn faults(
+    keys: &[WrittenKey<'_>],
+    schema: &Value,
+    invalid: &dyn Fn(&WrittenKey<'_>) -> Option<toml::de::Error>,
+) -> Vec<KeyFault> {
+    let known: Vec<&str> = properties(schema).map(|p| p.0).collect();
     let mut faults = Vec::new();
     for (index, key) in keys.iter().enumerate() {
         if known.contains(&key.name.as_str()) {
-            if let Err(error) = T::deserialize(deserializer([key])) {
+            if let Some(error) = invalid(key) {
                 let (message, label) = say(&key.name, error.message());
                 let span = error.span();
                 faults.push(KeyFault { index: Some(index), at_key: false, span, message, label });
@@ -59,13 +74,7 @@ pub fn read<T: DeserializeOwned + JsonSchema>(keys: &[WrittenKey<'_>]) -> Result
             faults.push(KeyFault { index: Some(index), at_key: true, span: None, message, label });
         }
     }
-    if !faults.is_empty() {
-        return Err(faults);
-    }
-    T::deserialize(deserializer(keys)).map_err(|error| {
-        let message = error.message().to_owned();
-        vec![KeyFault { index: None, at_key: false, span: None, message, label: None }]
-    })
+    faults
 }
 
 fn deserializer<'k, 'i: 'k>(keys: impl IntoIterator<Item = &'k WrittenKey<'i>>) -> ValueDeserializer<'i> {

@@ -53,6 +53,7 @@
 pub mod math;
 pub mod report;
 pub(crate) mod memory_budget;
+pub(crate) mod parallel;
 pub(crate) mod regular_file;
 pub mod model;
 pub mod kinematics;

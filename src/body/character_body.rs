@@ -14,6 +14,7 @@ use super::support_points::{SupportPoints, foot_support};
 use crate::anatomy::Figure;
 use crate::math::Vec3;
 use crate::model::{Character, ContactPoint, JointId, ModelPose, Rig, Side};
+use crate::parallel;
 use std::sync::{Arc, OnceLock};
 
 /// A character with the roles of one rig, and what is measured on it.
@@ -64,7 +65,7 @@ impl CharacterBody {
 
     /// The same, with the parts that take longest computed now, on two threads.
     pub(crate) fn prepare(&self) -> &Self {
-        rayon::join(|| self.capsules(), || (self.support_points(), self.surface()));
+        parallel::join(|| self.capsules(), || (self.support_points(), self.surface()));
         self
     }
 

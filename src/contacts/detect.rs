@@ -13,8 +13,8 @@ use crate::body::CharacterBody;
 use crate::kinematics::shots;
 use crate::math::{Vec3, nearest_rank};
 use crate::model::{ContactPart, Contacts, Hold, Motion};
+use crate::parallel;
 use crate::signal::spans;
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// The method that labels heights and speeds.
@@ -122,8 +122,8 @@ pub fn detect(motion: &Motion, options: &ContactOptions) -> Contacts {
     };
     let floor = if hovers { floor } else { floor.with_plateaus(&tracks, pelvis, scale, rate) };
     let speeds = speeds(options, &tracks, scale);
-    let signals: Vec<Signal> =
-        tracks.par_iter().filter(|t| wanted(t.part)).map(|t| Signal::of(t, &floor, scale, rate)).collect();
+    let named: Vec<&PointTrack> = tracks.iter().filter(|t| wanted(t.part)).collect();
+    let signals = parallel::map_each(&named, 1, |t| Signal::of(t, &floor, scale, rate));
     let shortest = (options.shortest * rate).round().max(1.0) as usize;
     let mut resting = Vec::with_capacity(signals.len());
     // Both sides share a model, and stand side by side.

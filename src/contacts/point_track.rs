@@ -4,11 +4,11 @@
 //! Golay 1964): at high rates five frames would measure the jitter of the capture. No slope reaches across a cut.
 //! Space: model space. Units: metres, metres per second.
 
-use crate::kinematics::{Block, Forward};
+use crate::kinematics::Forward;
 use crate::math::{LANES, Vec3, splat_vec3};
 use crate::model::{ContactPart, ContactPoint, Motion};
+use crate::parallel;
 use crate::signal::SavitzkyGolay;
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// Half the window of the slopes, seconds.
@@ -43,7 +43,8 @@ pub(super) fn tracks(motion: &Motion, points: &[ContactPoint], shots: &[Range<us
     for path in paths.iter_mut().flatten() {
         parts.iter_mut().zip(path.chunks_mut(PART)).for_each(|(part, path)| part.push(path));
     }
-    let of_part = |block: &mut Block, (number, mut part): (usize, Vec<&mut [f64]>)| {
+    let of_part = |number: usize, part: &mut Vec<&mut [f64]>| {
+        let block = &mut forward.workspace();
         let frames = part.first().map_or(0, |path| path.len());
         for start in (0..frames).step_by(LANES) {
             forward.compute((number * PART + start) / LANES, block);
@@ -59,11 +60,12 @@ pub(super) fn tracks(motion: &Motion, points: &[ContactPoint], shots: &[Range<us
             }
         }
     };
-    parts.into_par_iter().enumerate().for_each_init(|| forward.workspace(), of_part);
+    parallel::for_each(&mut parts, 1, of_part);
     let half = (clip.sample_rate * HALF_WINDOW_S).round() as usize;
     let half = half.clamp(HALF_WINDOW_FRAMES, HALF_WINDOW_MOST);
     let slope = SavitzkyGolay::new(2 * half + 1, 2).expect("five frames and more hold a quadratic");
-    let track = |(point, path): (&ContactPoint, [Vec<f64>; 3])| {
+    let track = |k: usize, path: &mut [Vec<f64>; 3]| {
+        let (point, path) = (&points[k], std::mem::take(path));
         let [x, y, z] = path.each_ref().map(|channel| -> Vec<f64> {
             shots.iter().flat_map(|shot| slope.slopes(&channel[shot.clone()])).collect()
         });
@@ -73,5 +75,5 @@ pub(super) fn tracks(motion: &Motion, points: &[ContactPoint], shots: &[Range<us
         let at = x.into_iter().zip(y).zip(z).map(|((x, y), z)| Vec3::new(x, y, z)).collect();
         PointTrack { part: point.part, at, speed }
     };
-    points.par_iter().zip(paths).map(track).collect()
+    parallel::map_mut(&mut paths, 1, track)
 }

@@ -8,7 +8,7 @@
 
 use crate::math::{Quat, Vec3, slerp};
 use crate::model::{Clip, JointId, ModelPose, Skeleton};
-use rayon::prelude::*;
+use crate::parallel;
 
 /// The frames at which one joint needs keys, ascending; a single frame means that the values are constant.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -103,7 +103,7 @@ fn choose(clip: &Clip, reach: &ChainReach, tolerance: f64, widening: f64) -> Vec
         });
         JointKeys { rotation, translation }
     };
-    (0..clip.joints()).into_par_iter().map(keys).collect()
+    parallel::map(clip.joints(), 1, keys)
 }
 
 /// The samples that keep all others within `tolerance` of the interpolation: one if the first is close to all, else the first, the
@@ -187,7 +187,7 @@ fn error(skeleton: &Skeleton, clip: &Clip, keys: &[JointKeys], reach: &ChainReac
         let joints = (0..keys.len()).map(moved).fold(0.0, f64::max);
         reach.ends.iter().map(end).fold(joints, f64::max)
     };
-    (0..clip.frames()).into_par_iter().map(worst).reduce(|| 0.0, f64::max)
+    parallel::map(clip.frames(), 1, worst).into_iter().fold(0.0, f64::max)
 }
 
 #[cfg(test)]

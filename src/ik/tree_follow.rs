@@ -9,7 +9,7 @@ use super::outcome::{Outcome, Stop};
 use super::task::Task;
 use super::tree_solver::{TreeSolver, Workspace};
 use crate::model::{ModelPose, Pose};
-use rayon::prelude::*;
+use crate::parallel;
 
 /// Frames per chunk.
 const CHUNK: usize = 64;
@@ -56,7 +56,7 @@ impl TreeSolver {
             (answers.pop().map(|(pose, _)| pose), own)
         };
         let starts: Vec<usize> = (0..given.len()).step_by(CHUNK).collect();
-        let chunks: Vec<_> = starts.par_iter().map(|&first| led_in(first, LEAD_INS[0])).collect();
+        let chunks: Vec<_> = parallel::map_each(&starts, 1, |&first| led_in(first, LEAD_INS[0]));
         let mut all: Answers = Vec::with_capacity(given.len());
         for (&first, (meeting, mut answers)) in starts.iter().zip(chunks) {
             if let Some((end, _)) = all.last() {

@@ -14,7 +14,7 @@ use super::tree_coupling::is_quick;
 use super::tree_run::{Problem, TreeRun};
 use crate::math::{Real, RealX4, Transform};
 use crate::model::{JointId, Pose};
-use rayon::prelude::*;
+use crate::parallel;
 use std::sync::Arc;
 
 /// The whole-body solver.
@@ -218,11 +218,12 @@ impl TreeSolver {
     ) -> Vec<Outcome> {
         /// Frames that share one workspace.
         const CHUNK: usize = 64;
-        let chunks = frames.par_chunks_mut(CHUNK).enumerate().map(|(number, chunk)| {
+        let mut chunks: Vec<_> = frames.chunks_mut(CHUNK).collect();
+        let chunks = parallel::map_mut(&mut chunks, 1, |number, chunk| {
             let of_frame: Vec<Vec<Task>> = (0..chunk.len()).map(|k| tasks(number * CHUNK + k)).collect();
             self.solve_chunk(mechanism, chunk, &of_frame, stop)
         });
-        chunks.collect::<Vec<_>>().into_iter().flatten().collect()
+        chunks.concat()
     }
 
     /// Solves frames in order on this thread, four at a time where possible.

@@ -6,7 +6,7 @@
 use super::{Block, Forward};
 use crate::math::{LANES, Quat, Vec3, median};
 use crate::model::{Clip, ModelPose, Motion};
-use rayon::prelude::*;
+use crate::parallel;
 use std::ops::Range;
 
 /// Over a cut the median joint moves by at least this fraction of the body's size. The fastest kicks of captures at 30 Hz
@@ -60,8 +60,7 @@ pub fn cuts(motion: &Motion) -> Vec<usize> {
         };
         (first..end).filter_map(candidate).collect()
     };
-    let chunks = (0..edges.div_ceil(CHUNK)).into_par_iter().map_init(start, of_chunk);
-    let mut cuts = chunks.collect::<Vec<_>>().concat();
+    let mut cuts = parallel::map_with(edges.div_ceil(CHUNK), 1, start, of_chunk).concat();
     if cuts.iter().any(|(_, jumps)| !jumps) {
         let rotating = turning(clip);
         cuts.retain(|(edge, jumps)| {
@@ -94,15 +93,15 @@ pub fn is_cycle(motion: &Motion) -> bool {
 /// The indices of the joints whose local rotation changes over a clip; the clip must have frames.
 pub fn turning(clip: &Clip) -> Vec<usize> {
     let first = clip.rotations(0);
-    let rests = |rotations: &[Quat]| {
+    let rests = |rotations: &&[Quat]| {
         let mut still: Vec<usize> = (0..clip.joints()).collect();
         for rotations in rotations.chunks_exact(clip.joints()) {
             still.retain(|j| rotations[*j] == first[*j]);
         }
         still
     };
-    let chunks = clip.all_rotations().par_chunks(CHUNK * clip.joints());
-    let still: Vec<Vec<usize>> = chunks.map(rests).collect();
+    let chunks: Vec<&[Quat]> = clip.all_rotations().chunks(CHUNK * clip.joints()).collect();
+    let still: Vec<Vec<usize>> = parallel::map_each(&chunks, 1, rests);
     (0..clip.joints()).filter(|j| still.iter().any(|still| still.binary_search(j).is_err())).collect()
 }
 

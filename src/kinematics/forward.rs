@@ -11,7 +11,7 @@ use crate::math::{
     splat_vec3,
 };
 use crate::model::{Clip, JointId, ModelPose, Pose, Skeleton};
-use rayon::prelude::*;
+use crate::parallel;
 
 /// One frame of `clip` in model space, written over `model`.
 ///
@@ -40,7 +40,7 @@ pub fn map_frames<T: Send>(
         forward(skeleton, clip, frame, scratch, model);
         of(model)
     };
-    (0..clip.frames()).into_par_iter().map_init(start, at_frame).collect()
+    parallel::map_with(clip.frames(), 1, start, at_frame)
 }
 
 /// As `map_frames`, but computes only `wanted` and their ancestors; other joints stay at rest.
@@ -60,7 +60,7 @@ pub fn map_frames_towards<T: Send>(
         towards.set(scratch, model);
         of(model)
     };
-    (0..clip.frames()).into_par_iter().map_init(start, at_frame).collect()
+    parallel::map_with(clip.frames(), 1, start, at_frame)
 }
 
 /// Some joints of a skeleton and their ancestors, for poses in which no other joint is needed.

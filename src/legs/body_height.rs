@@ -7,7 +7,7 @@ use super::limb_chain::{HasPositions, LimbPose, LimbPositions};
 use super::soles::SourceFeet;
 use super::toes::{SoleHeights, toe_skin};
 use crate::math::{Vec3, median, percentile};
-use rayon::prelude::*;
+use crate::parallel;
 
 /// Share of the frames with flat feet in which the feet are not in the floor. At 0.5, capture noise lifts
 /// the feet: the median error of contact heights is 3.2 mm (90th percentile 8.8) instead of 1.3 (4.5), and bodies stand 3 to
@@ -100,8 +100,8 @@ fn sole_heights(
         let lowest =
             |sole: &SoleHeights| level.map_or(sole.lowest(), |up| sole.lowest_with_level_toes(&skin, &up));
         let below = |f: usize| soles[k].get(f).map_or(-pair.target.ankle, lowest);
-        let frames = (0..frames[k].len()).into_par_iter().with_min_len(64).filter(|f| frames[k][*f]);
-        heights.par_extend(frames.map(|f| ankle(k, f) + below(f)));
+        let height = |f: usize| frames[k][f].then(|| ankle(k, f) + below(f));
+        heights.extend(parallel::map(frames[k].len(), 64, height).into_iter().flatten());
     }
     heights
 }

@@ -14,7 +14,7 @@ use super::limb_chain::LimbPositions;
 use super::settings::Settings;
 use super::timeline::Timeline;
 use crate::math::{Quat, Vec3, exp};
-use rayon::prelude::*;
+use crate::parallel;
 use std::ops::Range;
 
 /// Duration of the continuation of each end, seconds: the pelvis has forgotten what is further away. With half of it one in ten
@@ -274,7 +274,7 @@ fn follower(
         };
         (0..own.joints.len()).map(of).sum()
     };
-    let all: Vec<f64> = (0..candidates).into_par_iter().with_min_len(64).map(distance).collect();
+    let all: Vec<f64> = parallel::map(candidates, 64, distance);
     let least = all.iter().copied().fold(f64::INFINITY, f64::min);
     // Of strides that are the same but for rounding the one furthest away.
     let frame = all.iter().position(|distance| *distance <= least * (1.0 + EQUAL) + (EQUAL * leg).powi(2))?;

@@ -2,7 +2,7 @@
 //!
 //! Units: those of the requirement; frames.
 
-use rayon::prelude::*;
+use crate::parallel;
 use std::iter::successors;
 
 /// A smooth curve that is nowhere below `needed` (not negative) and zero at more than twice `reach` frames from any positive
@@ -27,9 +27,7 @@ pub fn envelope(needed: &[f64], cut: &[bool], round: bool, reach: usize) -> Vec<
         let back = successors(Some((f, 0)), move |&(g, k)| Some((before(g).unwrap_or(g), k + 1)));
         ahead.take(reach + 1).chain(back.skip(1).take(reach))
     };
-    let frames = (0..n).into_par_iter().with_min_len(64);
-    let highest: Vec<f64> =
-        frames.clone().map(|f| window(f).map(|(g, _)| needed[g]).fold(0.0, f64::max)).collect();
+    let highest = parallel::map(n, 64, |f| window(f).map(|(g, _)| needed[g]).fold(0.0, f64::max));
     let of = |k: usize| 1.0 + libm::cos(std::f64::consts::PI * k as f64 / (reach + 1) as f64);
     let weight: Vec<f64> = (0..=reach).map(of).collect();
     let mean = |f: usize| {
@@ -38,7 +36,7 @@ pub fn envelope(needed: &[f64], cut: &[bool], round: bool, reach: usize) -> Vec<
         let (sum, all) = window(f).fold((0.0, 0.0), add);
         sum / all
     };
-    frames.map(mean).collect()
+    parallel::map(n, 64, mean)
 }
 
 #[cfg(test)]

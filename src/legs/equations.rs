@@ -20,8 +20,8 @@
 use super::settings::Settings;
 use super::timeline::Timeline;
 use crate::math::{Mat3, Vec3};
+use crate::parallel;
 use crate::signal::{BEND, Bands, FactoredBands, solve_once};
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// A point of a sole.
@@ -159,9 +159,8 @@ impl<'a> Equations<'a> {
     /// sole points do not change, and the direct transfer is that much further below the goals.
     pub fn solve(&self, raised: Option<&[Vec<f64>]>) -> Vec<FrameSolution> {
         let time = self.time;
-        let frames = (0..time.unknowns()).into_par_iter().with_min_len(64);
         let bends = self.bends(raised);
-        let mut x: Vec<[f64; WIDTH]> = frames.map(|f| self.side(f, raised, &bends)).collect();
+        let mut x: Vec<[f64; WIDTH]> = parallel::map(time.unknowns(), 64, |f| self.side(f, raised, &bends));
         drop(bends);
         match &self.matrix {
             SystemMatrix::Reassembled => {
@@ -208,7 +207,7 @@ impl<'a> Equations<'a> {
             }
             bends
         };
-        (0..self.legs.len()).into_par_iter().map(of).collect()
+        parallel::map(self.legs.len(), 1, of)
     }
 
     /// The right-hand side of one frame.
@@ -256,7 +255,7 @@ fn assembled<const B: usize>(time: &Timeline, legs: &[LegTerms], w: &Weights) ->
     let frames = time.unknowns();
     let mut rows = vec![[0.0; B]; WIDTH * frames];
     let together = if time.cycle { frames } else { FILLED };
-    rows.par_chunks_mut(WIDTH * together.max(1)).enumerate().for_each(|(block, rows)| {
+    parallel::for_blocks(&mut rows, WIDTH * together.max(1), |block, rows| {
         let first = block * together;
         fill(rows, time, legs, w, first..first + rows.len() / WIDTH);
     });

@@ -8,7 +8,6 @@ use super::limb_chain::LimbPositions;
 use super::settings::Settings;
 use super::timeline::Timeline;
 use crate::math::{Vec3, median, percentile};
-use rayon::prelude::*;
 
 /// Speed below which a joint rests, leg lengths per second, as for planted feet.
 const RESTING: f64 = 0.15;
@@ -36,7 +35,7 @@ pub fn level_floor(time: &Timeline, legs: &mut [Vec<LimbPositions>], leg: f64, s
     let all = resting.iter().map(Vec::len).sum::<usize>() as f64;
     let middle = resting.iter().flatten().sum::<Vec3>() / all;
     let level = |p: &mut Vec3| p.y -= slope[0] * (p.x - middle.x) + slope[1] * (p.z - middle.z);
-    legs.par_iter_mut().flatten().for_each(|pose| {
+    legs.iter_mut().flatten().for_each(|pose| {
         [&mut pose.hip, &mut pose.knee, &mut pose.ankle, &mut pose.toes].into_iter().for_each(level);
     });
 }

@@ -15,7 +15,7 @@ use crate::body::CharacterBody;
 use crate::contacts::Footing;
 use crate::math::{Quat, Vec3, percentile};
 use crate::model::{ContactPart, Contacts, Hold, JointId, Motion, Side};
-use rayon::prelude::*;
+use crate::parallel;
 use std::ops::Range;
 
 /// A contact whose 90th percentile speed exceeds the take's by less than this does not slide, leg lengths per second: 1 cm/s
@@ -105,11 +105,8 @@ fn removed_once(
 ) -> (Motion, Option<Removed>) {
     let length = legs.iter().map(|l| l.length()).sum::<f64>() / legs.len() as f64;
     let of_legs = limb_poses(&motion, legs);
-    let slides: Vec<Vec<Sliding>> = legs
-        .par_iter()
-        .zip(&of_legs)
-        .map(|(leg, poses)| sliding(&motion, leg, poses, time, length, settings))
-        .collect();
+    let slides: Vec<Vec<Sliding>> =
+        parallel::map(legs.len(), 1, |k| sliding(&motion, legs[k], &of_legs[k], time, length, settings));
     if !slides.iter().flatten().any(|d| d.held.contains(&true)) {
         return (motion, None);
     }
@@ -130,11 +127,9 @@ fn removed_once(
             }
             LegTerms {
                 shape: vec![Vec3::zeros(); time.frames],
-                stiff: of_legs[k]
-                    .par_iter()
-                    .with_min_len(64)
-                    .map(|s| stiff(s.hip_knee_ankle(), settings.stiffness_cap))
-                    .collect(),
+                stiff: parallel::map_each(&of_legs[k], 64, |s| {
+                    stiff(s.hip_knee_ankle(), settings.stiffness_cap)
+                }),
                 follow: vec![1.0; time.frames],
                 points,
             }
@@ -158,7 +153,7 @@ fn removed_once(
     };
     solve_limbs(legs, &mut poses, &sides, KEEP_BEND, settings, ends);
     let body: Vec<(Vec3, Quat)> = solution.iter().map(|a| (a[0], Quat::identity())).collect();
-    let planted = write(motion, &SolvedFrames { legs, poses: &poses, body: &body, still });
+    let planted = write(motion, &SolvedFrames { legs, poses: &poses, body: &body, still: &still });
     let pelvis = solution.iter().map(|a| a[0]).collect();
     (planted, Some(Removed { held, pelvis }))
 }
@@ -205,8 +200,7 @@ impl SolePath {
         let path = |part: ContactPart| {
             let (_, joint, at) = leg.soles.iter().find(|s| s.0 == part)?;
             let level = |v: Vec3| Vec3::new(v.x, 0.0, v.z);
-            let points = poses.par_iter().with_min_len(TOGETHER).map(|s| level(s.sole(leg, *joint, at)));
-            let at: Vec<Vec3> = points.collect();
+            let at = parallel::map_each(poses, TOGETHER, |s| level(s.sole(leg, *joint, at)));
             let mut speed = time.speeds(|f| at[f], settings.speed_window);
             speed.iter_mut().for_each(|v| *v /= length);
             Some(SolePath { part, at, speed })

@@ -15,7 +15,7 @@ use super::timeline::Timeline;
 use super::toes::{SoleHeights, toe_rotations};
 use crate::math::{Quat, Vec3, angle_between, arc, exp, log, smoothstep};
 use crate::model::JointId;
-use rayon::prelude::*;
+use crate::parallel;
 
 /// Tilts, radians, up to which a foot stands or rolls off and from which it lies: toes that point down have 100 degrees. In a
 /// narrower interval the foot would rotate at more than twice the source's speed.
@@ -51,7 +51,7 @@ pub fn foot_deltas(
             foot: foot_tilt(&(pose.foot_rotation() * up), share),
             toes: foot_tilt(&(pose.toes.rotation * toes_up), share),
         };
-        copied[k].par_iter().with_min_len(64).map(delta).collect()
+        parallel::map_each(&copied[k], 64, delta)
     };
     pairs.iter().enumerate().map(of_leg).collect()
 }
@@ -98,14 +98,14 @@ impl LongFoot<'_> {
                 |delta: &FootDelta| self.lowest(&self.poses[f].with_foot_tilted(delta), level) + ankles[f].y;
             self.least(f, &deltas[f], |delta| above(delta) - clear)
         };
-        let least: Vec<f64> = (0..time.unknowns()).into_par_iter().with_min_len(64).map(least).collect();
+        let least: Vec<f64> = parallel::map(time.unknowns(), 64, least);
         let angles = envelope(&least, &time.cut, time.cycle, time.reach(RETURN_TIME));
-        let poses = self.poses.par_iter_mut().zip(deltas).with_min_len(64).enumerate();
-        poses.for_each(|(f, (pose, delta))| {
+        let mut poses: Vec<_> = self.poses.iter_mut().zip(deltas).collect();
+        parallel::for_each(&mut poses, 64, |f, (pose, delta)| {
             let (left, full) = (angles[time.unknown(f)], log(&delta.foot).norm());
             if left < full {
-                *pose = pose.with_foot_tilted(&delta.times(left / full - 1.0));
-                *delta = delta.times(left / full);
+                **pose = pose.with_foot_tilted(&delta.times(left / full - 1.0));
+                **delta = delta.times(left / full);
             }
         });
         let mut soles = SoleHeights::of(self.pair, &self.poses);

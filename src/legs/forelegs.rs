@@ -19,7 +19,7 @@ use super::write_clip::{SolvedFrames, write_flipping};
 use crate::contacts::Footing;
 use crate::math::{Vec3, median};
 use crate::model::Motion;
-use rayon::prelude::*;
+use crate::parallel;
 
 /// Displacement of the body that costs 1, leg lengths: so little that the shoulders stay where the trunk has them.
 const HELD: f64 = 1e-5;
@@ -54,7 +54,7 @@ impl ForelegTrajectories {
         let ends =
             |k: usize, f: usize, pose: &LimbPose| Some([pose.upper.translation, self.paws[k][first + f]]);
         solve_limbs(&legs, &mut poses, &self.sides, MAX_BEND, settings, ends);
-        write_flipping(part, &SolvedFrames { legs: &legs, poses: &poses, body: &[], still: |_| false })
+        write_flipping(part, &SolvedFrames { legs: &legs, poses: &poses, body: &[], still: &|_| false })
     }
 }
 
@@ -73,7 +73,7 @@ pub fn solve_forelegs(
     // Front paws are raised out of the floor as slowly as hands.
     let foot_raise_time = settings.body_raise_time;
     let held = Settings { root_displacement: HELD, stiffness_cap: STIFFNESS, foot_raise_time, ..*settings };
-    source.par_iter_mut().flatten().for_each(|pose| *pose = pose.scaled(ratio));
+    source.iter_mut().flatten().for_each(|pose| *pose = pose.scaled(ratio));
     copied.iter_mut().for_each(|poses| translate(poses, moved));
     let feet = SourceFeet::of(time, &source, &source_legs(pairs), &Footing::default(), leg, settings);
     let soles = SoleHeights::of_all(pairs, &copied);
@@ -91,7 +91,7 @@ pub fn solve_forelegs(
         let ends = ((&source[k][..], from), (&copied[k][..], target));
         let (points, _) = feet.points(k, time, ends.0, ends.1, (ratio, leg), settings);
         let goal = |pose: &LimbPositions| pose.ankle + Vec3::y() * rise;
-        let own: Vec<Vec3> = source[k].par_iter().with_min_len(TOGETHER).map(goal).collect();
+        let own: Vec<Vec3> = parallel::map_each(&source[k], TOGETHER, goal);
         terms.push(leg_terms(points, &source[k], &copied[k], &own, from.length() * ratio, &held));
         goals.push(own);
     }

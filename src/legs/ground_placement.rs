@@ -79,7 +79,7 @@ pub fn place_on_ground(motion: Motion, contacts: &Contacts, height: f64) -> (Mot
     work.knees = lift.iter().copied().fold(0.0, f64::max);
     let body: Vec<(Vec3, Quat)> = offset.iter().map(|d| (Vec3::y() * *d, Quat::identity())).collect();
     let still = |f: usize| offset[f].abs() < STILL;
-    let lifted = write(motion, &SolvedFrames { legs: &[], poses: &[], body: &body, still });
+    let lifted = write(motion, &SolvedFrames { legs: &[], poses: &[], body: &body, still: &still });
     let lifted = Motion { contacts: Some(contacts), ..lifted };
 
     let limb = |side: Side| {

@@ -42,7 +42,7 @@ pub(crate) fn keep_ends(before: &Motion, after: Motion, left: impl Fn(JointId) -
         (old[k][f] != *pose && !still[f]).then_some([hip, goal])
     };
     solve_limbs(&limbs, &mut poses, &sides, MAX_BEND, &Settings::default(), ends);
-    write(after, &SolvedFrames { legs: &limbs, poses: &poses, body: &[], still: |f| still[f] })
+    write(after, &SolvedFrames { legs: &limbs, poses: &poses, body: &[], still: &|f| still[f] })
 }
 
 /// The sides of knees and elbows, reversed where they are not those of the body: knees bend forwards, elbows backwards. A

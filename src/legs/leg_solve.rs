@@ -22,7 +22,7 @@ use super::toe_rest::lie_toes;
 use super::toes::{SoleHeights, toe_rotations};
 use crate::contacts::Footing;
 use crate::math::{Quat, Vec3, median};
-use rayon::prelude::*;
+use crate::parallel;
 
 /// Solves for the trajectories of legs and body: the legs of the direct transfer follow the source's, the body stands on height
 /// 0, feet and seat are out of the floor. `scaled` and `copied` are the legs of source and direct transfer, by leg and frame; `seat` is
@@ -40,7 +40,7 @@ pub fn solve_legs(
 ) -> Option<LegTrajectories> {
     let ratio = leg_ratio(pairs).filter(|_| time.frames > 0)?;
     let leg = mean_length(pairs);
-    scaled.par_iter_mut().flatten().for_each(|pose| *pose = pose.scaled(ratio));
+    scaled.iter_mut().flatten().for_each(|pose| *pose = pose.scaled(ratio));
     let sunk = onto_one_floor(time, &mut scaled, leg, settings);
     let tilts = tilts(&scaled, &copied);
     tilt_hips(&mut copied, &tilts);
@@ -72,7 +72,7 @@ pub fn solve_legs(
             let misfits = points.iter_mut().flat_map(|point| point.misfit.iter_mut().zip(&aside));
             misfits.for_each(|(misfit, aside)| *misfit += aside);
             let goal = |(s, aside): (&LimbPositions, &Vec3)| s.ankle + aside + Vec3::y() * rise;
-            let own: Vec<Vec3> = scaled.par_iter().zip(&aside).with_min_len(TOGETHER).map(goal).collect();
+            let own: Vec<Vec3> = scaled.iter().zip(&aside).map(goal).collect();
             let terms = leg_terms(points, &scaled, &copied, &own, source.length() * ratio, settings);
             goals.push(own);
             planted.push(contact.planted);
@@ -174,7 +174,7 @@ pub(super) fn solved_ankles(
     raised: &[Vec<f64>],
 ) -> Vec<Vec<Vec3>> {
     for (k, ankles) in ankles.iter_mut().enumerate() {
-        ankles.par_iter_mut().with_min_len(TOGETHER).enumerate().for_each(|(f, ankle)| {
+        parallel::for_each(ankles, TOGETHER, |f, ankle| {
             *ankle = *ankle + solution[f][k + 1] + Vec3::y() * raised[k][f];
         });
     }
@@ -194,10 +194,9 @@ fn base_offsets(
         poses.iter().map(|s| s[f].positions().hip).sum::<Vec3>() / poses.len() as f64
     }
     let further = Vec3::new(longer, 0.0, longer);
-    let frames = (0..time.frames).into_par_iter().with_min_len(TOGETHER);
-    let aside: Vec<Vec3> = frames.clone().map(|f| middle(scaled, f).component_mul(&further)).collect();
-    let base = frames.map(|f| middle(scaled, f) + aside[f] + Vec3::y() * rise - middle(copied, f)).collect();
-    (base, aside)
+    let aside = parallel::map(time.frames, TOGETHER, |f| middle(scaled, f).component_mul(&further));
+    let base = |f: usize| middle(scaled, f) + aside[f] + Vec3::y() * rise - middle(copied, f);
+    (parallel::map(time.frames, TOGETHER, base), aside)
 }
 
 /// The terms of a leg with these sole points; `length` is that of the scaled source's leg.
@@ -212,9 +211,9 @@ pub(super) fn leg_terms(
     let missed = |(s, goal): (&LimbPose, &Vec3)| s.foot.translation - goal;
     let stiff = |s: &LimbPose| stiff(s.hip_knee_ankle(), settings.stiffness_cap);
     LegTerms {
-        shape: copied.par_iter().zip(goals).with_min_len(TOGETHER).map(missed).collect(),
-        stiff: copied.par_iter().with_min_len(64).map(stiff).collect(),
-        follow: scaled.par_iter().with_min_len(64).map(|s| follow(s, length, settings)).collect(),
+        shape: copied.iter().zip(goals).map(missed).collect(),
+        stiff: parallel::map_each(copied, 64, stiff),
+        follow: parallel::map_each(scaled, 64, |s| follow(s, length, settings)),
         points,
     }
 }
@@ -227,7 +226,7 @@ fn tilts(scaled: &[Vec<LimbPositions>], copied: &[Vec<LimbPose>]) -> Vec<Quat> {
         median(left.iter().zip(right).map(|(a, b)| across(a, b).norm()).collect()),
     ];
     let share = widths[0] / widths[1].max(1e-9);
-    left.par_iter().zip(right).with_min_len(64).map(|(l, r)| hip_tilt(&across(l, r), share)).collect()
+    parallel::map(left.len(), 64, |f| hip_tilt(&across(&left[f], &right[f]), share))
 }
 
 /// The weight with which a source leg of this length is followed, 0 to 1: less where it is stretched.

@@ -10,7 +10,7 @@ use super::toe_rest::rest_toes;
 use super::write_clip::{SolvedFrames, write_flipping};
 use crate::math::{Quat, Vec3};
 use crate::model::Motion;
-use rayon::prelude::*;
+use crate::parallel;
 
 /// The trajectories of a target's legs and body over a clip.
 #[derive(Clone, Debug)]
@@ -78,8 +78,10 @@ impl LegTrajectories {
         solve_limbs(&legs, &mut poses, &self.sides, MAX_BEND, &self.settings, ends);
         let body: Vec<(Vec3, Quat)> =
             base.iter().zip(further).zip(tilts).map(|((base, more), tilt)| (base + more, *tilt)).collect();
-        let moved =
-            write_flipping(part, &SolvedFrames { legs: &legs, poses: &poses, body: &body, still: |_| false });
+        let moved = write_flipping(
+            part,
+            &SolvedFrames { legs: &legs, poses: &poses, body: &body, still: &|_| false },
+        );
         match &self.forelegs {
             Some(forelegs) => forelegs.apply(moved, first, &self.settings),
             None => moved,
@@ -87,9 +89,10 @@ impl LegTrajectories {
     }
 }
 
-/// Changes the pose of every frame by that frame's element of `by`.
+/// Changes the pose of every frame by that frame's element of `by`; none if it is empty.
 fn each<T: Sync>(poses: &mut [LimbPose], by: &[T], change: impl Fn(&mut LimbPose, &T) + Sync) {
-    poses.par_iter_mut().zip(by).with_min_len(TOGETHER).for_each(|(pose, by)| change(pose, by));
+    let count = poses.len().min(by.len());
+    parallel::for_each(&mut poses[..count], TOGETHER, |f, pose| change(pose, &by[f]));
 }
 
 /// Rotates the foot of a leg and its toes.
@@ -105,7 +108,7 @@ pub fn translate(poses: &mut [LimbPose], offsets: &[Vec3]) {
 /// Translates each leg by the motion of its hip joint when the pelvis tilts; orientations stay.
 pub fn tilt_hips(copied: &mut [Vec<LimbPose>], tilts: &[Quat]) {
     let [left, right] = copied else { return };
-    left.par_iter_mut().zip(right).zip(tilts).with_min_len(TOGETHER).for_each(|((left, right), delta)| {
+    left.iter_mut().zip(right).zip(tilts).for_each(|((left, right), delta)| {
         let across = across(left, right);
         let half = (delta * across - across) * 0.5;
         (*left, *right) = (left.translated(&half), right.translated(&-half));

@@ -6,7 +6,7 @@ use crate::body::CharacterBody;
 use crate::kinematics::Towards;
 use crate::math::{Quat, Transform, Vec3, exp, log};
 use crate::model::{ContactPart, JointId, ModelPose, Motion, Role, Side};
-use rayon::prelude::*;
+use crate::parallel;
 
 /// A two-bone limb whose end can be in contact: a leg with its foot, or an arm with its hand.
 #[derive(Clone, Debug, PartialEq)]
@@ -227,12 +227,12 @@ fn map_frames<T: Copy + Send>(
     for poses in &mut all {
         blocks.iter_mut().zip(poses.chunks_mut(BLOCK)).for_each(|(block, poses)| block.push(poses));
     }
-    blocks.into_par_iter().enumerate().for_each(|(number, mut block)| {
+    parallel::for_each(&mut blocks, 1, |number, block| {
         let (mut pose, mut model) = (skeleton.rest_pose(), skeleton.rest_model_pose());
         for n in 0..block.first().map_or(0, |poses| poses.len()) {
             clip.read_pose(number * BLOCK + n, &mut pose);
             towards.set(&pose, &mut model);
-            legs.iter().zip(&mut block).for_each(|(leg, poses)| poses[n] = of(leg_pose(leg, &model)));
+            legs.iter().zip(&mut *block).for_each(|(leg, poses)| poses[n] = of(leg_pose(leg, &model)));
         }
     });
     all

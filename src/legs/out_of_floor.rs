@@ -3,9 +3,8 @@
 use super::envelope::envelope;
 use super::equations::FrameSolution;
 use super::settings::Settings;
-use super::timeline::{TOGETHER, Timeline};
+use super::timeline::Timeline;
 use crate::math::Vec3;
-use rayon::prelude::*;
 
 /// Most rounds of raising feet out of the floor; each leaves a tenth to a half of the penetration.
 const ROUNDS: usize = 6;
@@ -44,7 +43,7 @@ pub fn out_of_floor(
         let sunk =
             |f: usize| (-seat[f] - body_raise[f] - solution[f][0].y - settings.penetration * leg).max(0.0);
         let frames = 0..if seat.is_empty() { 0 } else { time.unknowns() };
-        frames.into_par_iter().with_min_len(TOGETHER).map(sunk).collect()
+        frames.map(sunk).collect()
     };
     let standing = |k: usize, raised: &[f64], body_raise: &[f64], solution: &[FrameSolution]| -> Vec<f64> {
         let sunk = |f: usize| {
@@ -53,7 +52,7 @@ pub fn out_of_floor(
             (-sole - settings.penetration * leg).max(0.0)
         };
         let frames = 0..if lowest[k].is_empty() { 0 } else { time.unknowns() };
-        frames.into_par_iter().with_min_len(TOGETHER).map(sunk).collect()
+        frames.map(sunk).collect()
     };
     for round in 0.. {
         let mut most = 0.0;

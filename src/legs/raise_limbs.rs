@@ -25,5 +25,5 @@ pub fn raise_limbs(motion: Motion, limbs: &[(&LimbChain, Vec<f64>)], settings: &
     // Only heights are wrong here.
     let settings = &Settings { slip_weight: 1.0, ..*settings };
     solve_limbs(&legs, &mut poses, &sides, MAX_BEND, settings, ends);
-    write(motion, &SolvedFrames { legs: &legs, poses: &poses, body: &[], still })
+    write(motion, &SolvedFrames { legs: &legs, poses: &poses, body: &[], still: &still })
 }

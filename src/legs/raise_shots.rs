@@ -8,7 +8,6 @@ use super::settings::Settings;
 use super::timeline::Timeline;
 use crate::kinematics::sunk_shots;
 use crate::math::percentile;
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// Percentile of the heights of ankles that counts as the floor of a shot: lower ones are noise.
@@ -41,7 +40,7 @@ fn raise_shots(time: &Timeline, legs: &mut [Vec<LimbPositions>], leg: f64) -> Ve
     let (mut sunk, toes) = (sunk(|pose| pose.ankle.y), sunk(|pose| pose.toes.y));
     for (shot, depth) in &mut sunk {
         *depth = toes.iter().find(|toes| toes.0 == *shot).map_or(*depth, |toes| toes.1.max(*depth));
-        legs.par_iter_mut().flat_map(|poses| &mut poses[shot.clone()]).for_each(|pose| {
+        legs.iter_mut().flat_map(|poses| &mut poses[shot.clone()]).for_each(|pose| {
             let points = [&mut pose.hip, &mut pose.knee, &mut pose.ankle, &mut pose.toes];
             points.into_iter().for_each(|p| p.y += *depth);
         });

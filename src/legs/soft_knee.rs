@@ -12,7 +12,7 @@ use super::settings::Settings;
 use super::timeline::TOGETHER;
 use crate::ik::reframe;
 use crate::math::{Transform, Vec3, arc};
-use rayon::prelude::*;
+use crate::parallel;
 
 /// Bisection steps for the bend: to 1e-10 of the interval.
 const BISECTIONS: usize = 34;
@@ -26,7 +26,7 @@ const ROUNDING: f64 = 1e-13;
 /// The mean direction in which the knee points, in the space of the upper leg: added bend goes to this side.
 pub fn knee_side(poses: &[LimbPose]) -> Vec3 {
     let side = |pose: &LimbPose| pose.upper.rotation.inverse() * knee_offset(pose);
-    let sides: Vec<Vec3> = poses.par_iter().with_min_len(TOGETHER).map(side).collect();
+    let sides: Vec<Vec3> = parallel::map_each(poses, TOGETHER, side);
     sides.iter().sum::<Vec3>().try_normalize(1e-12).unwrap_or_default()
 }
 
@@ -59,7 +59,7 @@ pub fn solve_limbs(
 ) {
     for (k, ((leg, poses), side)) in legs.iter().zip(poses).zip(sides).enumerate() {
         let limits = [leg.length(), fold];
-        poses.par_iter_mut().with_min_len(32).enumerate().for_each(|(f, pose)| {
+        parallel::for_each(poses, 32, |f, pose| {
             if let Some([hip, goal]) = ends(k, f, pose) {
                 *pose = solve_limb(pose, &hip, &goal, side, limits, settings);
             }

@@ -9,7 +9,7 @@ use super::timeline::{TOGETHER, Timeline};
 use super::treadmill::belt;
 use crate::contacts::Footing;
 use crate::math::{Quat, Vec3, median, percentile};
-use rayon::prelude::*;
+use crate::parallel;
 use std::ops::Range;
 
 /// The percentile of heights that counts as the ground: lower ones are noise.
@@ -88,7 +88,7 @@ impl SourceFeet {
             percentile(&all, LOWEST)
         };
         let (ankles, toes) =
-            rayon::join(|| lowest(&|s| s.positions().ankle.y), || lowest(&|s| s.positions().toes.y));
+            parallel::join(|| lowest(&|s| s.positions().ankle.y), || lowest(&|s| s.positions().toes.y));
         let heights = |leg: &LimbChain, s: &S| {
             let ball = leg.toes.map(|_| s.positions().toes.y - toes);
             [Some(s.positions().ankle.y - ankles), ball]
@@ -100,14 +100,14 @@ impl SourceFeet {
         let unknowns = time.unknowns();
         let flat = poses.iter().zip(legs).zip(can_stand).map(|((poses, l), able)| {
             let flat = |(f, s): (usize, &S)| able[f] && f < unknowns && most(l, s) < settings.flat_band * leg;
-            poses.par_iter().with_min_len(TOGETHER).enumerate().map(flat).collect()
+            poses.iter().enumerate().map(flat).collect()
         });
         let mut low = Vec::new();
         for ((poses, l), able) in poses.iter().zip(legs).zip(can_stand) {
             let down = |f: usize| able[f] && least(l, &poses[f]) < LOW * leg;
             let velocity =
                 |f: usize| (poses[f + 1].positions().toes - poses[f].positions().toes) / (time.dt * leg);
-            low.par_extend(time.edges().filter(|f| down(*f) && down(f + 1)).map(velocity));
+            low.extend(time.edges().filter(|f| down(*f) && down(f + 1)).map(velocity));
         }
         let middle = |f: usize| poses.iter().map(|s| s[f].positions().hip).sum::<Vec3>() / poses.len() as f64;
         let seconds = time.frames.saturating_sub(1).max(1) as f64 * time.dt;
@@ -167,21 +167,19 @@ impl SourceFeet {
             |f: usize| able[f] && slower(&speeds, f, TOUCHING[0]) && lowest(&heights, f) < TOUCHING[1] * leg;
         let plant =
             |f: usize| able[f] && slower(&speeds, f, RESTING) && lowest(&heights, f).abs() < LOW * leg;
-        let frames = (0..time.frames).into_par_iter().with_min_len(TOGETHER);
-        let (planted, touching) = frames.map(|f| (plant(f), touch(f))).unzip();
+        let (planted, touching) = (0..time.frames).map(|f| (plant(f), touch(f))).unzip();
         let contact = FootContact { planted, touching };
         let ground = levels(time, &heights, &speeds);
         let point = |((track, own), speed): ((&SoleTrajectory, &Vec<f64>), Vec<f64>)| {
             let misfit = &track.misfit;
             let constant = if self.flat[k].contains(&true) { self.level_height(k, misfit) } else { 0.0 };
-            let misfit = misfit.par_iter().with_min_len(TOGETHER).map(|q| q - Vec3::y() * constant).collect();
+            let misfit = parallel::map_each(misfit, TOGETHER, |q| q - Vec3::y() * constant);
             let nearness = |f: usize| {
                 let above = ((own[f] - ground[f]).max(0.0) / (settings.ground_band * leg)).powi(2);
                 let higher = ((own[f] - lowest(&heights, f)) / (settings.sole_band * leg)).powi(2);
                 libm::exp(-0.5 * (above + higher))
             };
-            let frames = (0..time.frames).into_par_iter().with_min_len(64);
-            SolePoint { misfit, speed, nearness: frames.map(nearness).collect() }
+            SolePoint { misfit, speed, nearness: parallel::map(time.frames, 64, nearness) }
         };
         (sole.iter().zip(&heights).zip(speeds).map(point).collect(), contact)
     }
@@ -195,7 +193,7 @@ impl SourceFeet {
         ratio: f64,
     ) -> Vec<SoleTrajectory> {
         let ankle = |f: usize| source[f].positions().ankle;
-        let frames = (0..source.len()).into_par_iter().with_min_len(64);
+        let frames = 0..source.len();
         // The only point of a foot that is never flat is its ankle.
         let Some(up) = self.up(k, copy) else {
             let misfit = vec![Vec3::zeros(); source.len()];
@@ -230,7 +228,7 @@ impl SourceFeet {
     fn heights(&self, k: usize, sole: &[SoleTrajectory]) -> Vec<Vec<f64>> {
         let above = |track: &SoleTrajectory| {
             let level = self.level_height(k, &track.at);
-            track.at.par_iter().with_min_len(TOGETHER).map(|p| p.y - level).collect()
+            parallel::map_each(&track.at, TOGETHER, |p| p.y - level)
         };
         sole.iter().map(above).collect()
     }
@@ -261,9 +259,8 @@ fn lowest(heights: &[Vec<f64>], f: usize) -> f64 {
 /// The height of the surface under a foot in every frame, above that of the ground where it is flat: the foot's own while it
 /// is planted, in between the lower one of before and after, not across a cut; 0 for a foot that is never planted.
 fn levels(time: &Timeline, heights: &[Vec<f64>], speeds: &[Vec<f64>]) -> Vec<f64> {
-    let frames = (0..time.frames).into_par_iter().with_min_len(TOGETHER);
     let resting: Vec<Option<f64>> =
-        frames.map(|f| slower(speeds, f, RESTING).then(|| lowest(heights, f))).collect();
+        (0..time.frames).map(|f| slower(speeds, f, RESTING).then(|| lowest(heights, f))).collect();
     let mut levels = vec![f64::INFINITY; time.frames];
     let mut last = None;
     for f in 0..time.frames {

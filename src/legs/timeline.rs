@@ -6,7 +6,7 @@
 use crate::kinematics::{cuts, is_cycle};
 use crate::math::Vec3;
 use crate::model::Motion;
-use rayon::prelude::*;
+use crate::parallel;
 use std::ops::Range;
 
 /// Frames per parallel task where the work per frame is small.
@@ -62,8 +62,8 @@ impl Timeline {
     }
 
     /// The edges that are not cuts, each by its first frame.
-    pub fn edges(&self) -> impl ParallelIterator<Item = usize> {
-        (0..self.cut.len()).into_par_iter().with_min_len(TOGETHER).filter(|f| !self.cut[*f])
+    pub fn edges(&self) -> impl Iterator<Item = usize> {
+        (0..self.cut.len()).filter(|f| !self.cut[*f])
     }
 
     /// For every frame of a range with two neighbours: previous, own and next unknown. The first frame of a cycle is always
@@ -101,6 +101,6 @@ impl Timeline {
             }
             if self.cut[edge] { 0.0 } else { (position(b) - position(a)).norm() / ((b - a) as f64 * self.dt) }
         };
-        (0..self.cut.len()).into_par_iter().with_min_len(TOGETHER).map(speed).collect()
+        parallel::map(self.cut.len(), TOGETHER, speed)
     }
 }

@@ -8,7 +8,6 @@ use super::leg_pair::LegPair;
 use super::limb_chain::LimbPose;
 use super::soles::SourceFeet;
 use crate::math::{Quat, Vec3, angle_between, exp, percentile, smoothstep};
-use rayon::prelude::*;
 
 /// Mean pitch of toes while the foot is flat, from where they lie, up to which it stays and from which it is taken out (12 and 20
 /// degrees): in 10 of 11 takes toes are less than 12 degrees off, in one 24.
@@ -45,7 +44,7 @@ fn toe_rest([up, ahead]: [Vec3; 2], ups: &[Vec3]) -> Option<Quat> {
 pub fn rest_toes(poses: &mut [Vec<LimbPose>], rests: &[Option<Quat>]) {
     for (poses, rest) in poses.iter_mut().zip(rests).filter_map(|(poses, rest)| Some((poses, rest.as_ref()?)))
     {
-        poses.par_iter_mut().with_min_len(64).for_each(|pose| pose.toes.rotation *= rest);
+        poses.iter_mut().for_each(|pose| pose.toes.rotation *= rest);
     }
 }
 

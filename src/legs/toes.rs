@@ -10,7 +10,7 @@ use super::limb_chain::LimbPose;
 use super::settings::Settings;
 use super::timeline::Timeline;
 use crate::math::{Quat, Vec3, angle_between, exp, smoothstep};
-use rayon::prelude::*;
+use crate::parallel;
 
 /// Bisection steps for an angle: to a hundredth of a degree.
 const BISECTIONS: usize = 13;
@@ -50,7 +50,7 @@ impl SoleHeights {
             SoleHeights { lowest: [low(false), low(true)], shin: (shin, share), toes }
         };
         let unknown = pair.skin.is_empty() || pair.paw > 0.0;
-        if unknown { Vec::new() } else { poses.par_iter().with_min_len(64).map(of).collect() }
+        if unknown { Vec::new() } else { parallel::map_each(poses, 64, of) }
     }
 
     /// The heights of all legs with these poses, by leg and frame.
@@ -123,7 +123,7 @@ pub fn toe_rotations(
         }
         out
     };
-    let least: Vec<f64> = (0..time.unknowns()).into_par_iter().with_min_len(64).map(least).collect();
+    let least: Vec<f64> = parallel::map(time.unknowns(), 64, least);
     if least.iter().all(|angle| *angle == 0.0) {
         return Vec::new();
     }
@@ -134,7 +134,7 @@ pub fn toe_rotations(
         sole.lowest[1] = sole.lowest_rotated(&skin, &delta);
         delta
     };
-    soles.par_iter_mut().with_min_len(64).enumerate().map(delta).collect()
+    soles.iter_mut().enumerate().map(delta).collect()
 }
 
 #[cfg(test)]

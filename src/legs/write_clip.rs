@@ -7,11 +7,11 @@ use super::limb_chain::{LimbChain, LimbPose};
 use crate::kinematics::Towards;
 use crate::math::{Quat, Transform, Vec3, same_hemisphere};
 use crate::model::{Clip, JointId, ModelPose, Motion, Pose, Rig, Role, Skeleton};
+use crate::parallel;
 use crate::signal::fix_hemispheres;
-use rayon::prelude::*;
 
 /// The new transforms of legs and body.
-pub struct SolvedFrames<'a, S> {
+pub struct SolvedFrames<'a> {
     /// The legs.
     pub legs: &'a [&'a LimbChain],
     /// Their new transforms, by leg and frame.
@@ -20,18 +20,18 @@ pub struct SolvedFrames<'a, S> {
     /// legs; empty if the body does not move.
     pub body: &'a [(Vec3, Quat)],
     /// Whether nothing moves in a frame: such frames keep every bit.
-    pub still: S,
+    pub still: &'a (dyn Fn(usize) -> bool + Sync),
 }
 
 /// The motion with the new transforms.
-pub fn write<S: Fn(usize) -> bool + Sync>(motion: Motion, solved: &SolvedFrames<'_, S>) -> Motion {
+pub fn write(motion: Motion, solved: &SolvedFrames<'_>) -> Motion {
     let mut motion = write_flipping(motion, solved);
     fix_hemispheres(&mut motion.clip);
     motion
 }
 
 /// As [`write`], with quaternion signs that may flip between frames.
-pub fn write_flipping<S: Fn(usize) -> bool + Sync>(motion: Motion, solved: &SolvedFrames<'_, S>) -> Motion {
+pub fn write_flipping(motion: Motion, solved: &SolvedFrames<'_>) -> Motion {
     let Motion { character, mut clip, contacts } = motion;
     let skeleton = character.rig.skeleton();
     let moved = MovedJoints::of(&character.rig, &clip, solved);
@@ -43,36 +43,33 @@ pub fn write_flipping<S: Fn(usize) -> bool + Sync>(motion: Motion, solved: &Solv
     let mut translations = vec![Vec3::zeros(); frames * row_width];
     /// Frames that share scratch poses.
     const BLOCK: usize = 64;
-    rotations
-        .par_chunks_mut(BLOCK * joints)
-        .zip(translations.par_chunks_mut(BLOCK * row_width))
-        .enumerate()
-        .for_each(|(block, (rotations, translations))| {
-            let mut scratch = PoseBuffers::of(skeleton);
-            for (n, row) in rotations.chunks_mut(joints).enumerate() {
-                let f = block * BLOCK + n;
-                let local = scratch.pose.local_mut();
-                local.iter_mut().zip(row.iter()).for_each(|(t, q)| t.rotation = *q);
-                for (id, v) in animated.iter().zip(&positions[f * animated.len()..]) {
-                    local[id.index()].translation = *v;
-                }
-                let still = (solved.still)(f);
-                if !still {
-                    scratch.set_goals(&moved, solved, f);
-                    scratch.set_locals(&moved, skeleton, row);
-                }
-                for (v, id) in translations[n * row_width..][..width].iter_mut().zip(&translated) {
-                    *v = scratch.pose.joint(*id).translation;
-                }
-                // The next frame starts from the rest translations: joints without a translation channel keep them.
-                if !still {
-                    for &id in moved.towards.joints() {
-                        let rest = skeleton.joint(id).rest.translation;
-                        scratch.pose.local_mut()[id.index()].translation = rest;
-                    }
+    let blocks = rotations.chunks_mut(BLOCK * joints).zip(translations.chunks_mut(BLOCK * row_width));
+    parallel::for_each(&mut blocks.collect::<Vec<_>>(), 1, |block, (rotations, translations)| {
+        let mut scratch = PoseBuffers::of(skeleton);
+        for (n, row) in rotations.chunks_mut(joints).enumerate() {
+            let f = block * BLOCK + n;
+            let local = scratch.pose.local_mut();
+            local.iter_mut().zip(row.iter()).for_each(|(t, q)| t.rotation = *q);
+            for (id, v) in animated.iter().zip(&positions[f * animated.len()..]) {
+                local[id.index()].translation = *v;
+            }
+            let still = (solved.still)(f);
+            if !still {
+                scratch.set_goals(&moved, solved, f);
+                scratch.set_locals(&moved, skeleton, row);
+            }
+            for (v, id) in translations[n * row_width..][..width].iter_mut().zip(&translated) {
+                *v = scratch.pose.joint(*id).translation;
+            }
+            // The next frame starts from the rest translations: joints without a translation channel keep them.
+            if !still {
+                for &id in moved.towards.joints() {
+                    let rest = skeleton.joint(id).rest.translation;
+                    scratch.pose.local_mut()[id.index()].translation = rest;
                 }
             }
-        });
+        }
+    });
     if width == 0 {
         translations.clear();
     }
@@ -97,7 +94,7 @@ struct MovedJoints<'a> {
 }
 
 impl<'a> MovedJoints<'a> {
-    fn of<S>(rig: &'a Rig, clip: &Clip, solved: &SolvedFrames<'_, S>) -> Self {
+    fn of(rig: &'a Rig, clip: &Clip, solved: &SolvedFrames<'_>) -> Self {
         let skeleton = rig.skeleton();
         let moves = !solved.body.is_empty();
         let top = if moves { top_joints(rig, clip) } else { Vec::new() };
@@ -192,7 +189,7 @@ impl PoseBuffers {
     }
 
     /// Sets the model pose and the goals of a frame.
-    fn set_goals<S>(&mut self, moved: &MovedJoints<'_>, solved: &SolvedFrames<'_, S>, f: usize) {
+    fn set_goals(&mut self, moved: &MovedJoints<'_>, solved: &SolvedFrames<'_>, f: usize) {
         let Self { pose, model, goals, .. } = self;
         moved.towards.set(pose, model);
         let delta = solved.body.get(f).map_or(Quat::identity(), |(_, delta)| *delta);
@@ -247,5 +244,5 @@ impl PoseBuffers {
 pub fn shifted(motion: Motion, offsets: &[Vec3]) -> Motion {
     let body: Vec<(Vec3, Quat)> = offsets.iter().map(|offset| (*offset, Quat::identity())).collect();
     let still = |f: usize| offsets[f] == Vec3::zeros();
-    write(motion, &SolvedFrames { legs: &[], poses: &[], body: &body, still })
+    write(motion, &SolvedFrames { legs: &[], poses: &[], body: &body, still: &still })
 }

@@ -11,8 +11,8 @@ use super::widened_ranges::{LimitOptions, OUTSIDE, Ranges};
 use crate::ik::Mechanism;
 use crate::math::{Quat, same_hemisphere};
 use crate::model::{Clip, JointId, Motion, Role, Side};
+use crate::parallel;
 use crate::signal::fix_hemispheres;
-use rayon::prelude::*;
 
 /// What was changed.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -76,7 +76,7 @@ pub fn keep_relative(
     let (mut motion, rolled) = roll_limbs(motion, &ranges, joints);
     kept.rolled = rolled;
     let brought: Vec<(JointId, Option<Vec<Quat>>)> =
-        joints.par_iter().map(|&id| (id, ranges.brought_inside(&motion, id))).collect();
+        parallel::map_each(joints, 1, |&id| (id, ranges.brought_inside(&motion, id)));
     let limb_of = |id: JointId| motion.character.rig.role(id).map(limb);
     let foreign: Vec<_> = brought.iter().filter(|(_, r)| r.is_none()).map(|(id, _)| limb_of(*id)).collect();
     let left = |id: JointId| foreign.contains(&limb_of(id));

@@ -16,6 +16,7 @@ use super::robot_measures::robot;
 use super::samples::Samples;
 use super::statistics::rms;
 use crate::model::{Contacts, Motion};
+use crate::parallel;
 use crate::report::{Metric, Series};
 
 /// The measures of one motion.
@@ -65,9 +66,9 @@ fn assess_falling(
     gravity: f64,
 ) -> (Assessment, Samples) {
     let of_copy = |copy| alone(context, copy, contacts, gravity);
-    let compare = |copy| rayon::join(|| of_copy(copy), || comparison(context, motion, copy));
+    let compare = |copy| parallel::join(|| of_copy(copy), || comparison(context, motion, copy));
     let ((mut made, samples), compared) =
-        rayon::join(|| alone(context, motion, contacts, gravity), || copy.map(compare));
+        parallel::join(|| alone(context, motion, contacts, gravity), || copy.map(compare));
     if let Some(((plain, others), distances)) = compared {
         for own in &mut made.metrics {
             own.copy = plain.metrics.iter().find(|m| m.name == own.name).map(|m| m.value);
@@ -113,14 +114,14 @@ pub fn assess_against(
     // The path is scaled by the legs, so a body half as tall falls half as fast as the take.
     let gravity = GRAVITY * context.leg() / take_context.leg();
     let of_limbs = || {
-        rayon::join(
+        parallel::join(
             || legs(context, (take_context, take), copy, motion, contacts),
             || hands(context, take, copy, motion),
         )
     };
-    let ((mut made, samples), ((of_take, of_take_samples), ((measures, series), hands))) = rayon::join(
+    let ((mut made, samples), ((of_take, of_take_samples), ((measures, series), hands))) = parallel::join(
         || assess_falling(context, motion, contacts, Some(copy), gravity),
-        || rayon::join(of_take, of_limbs),
+        || parallel::join(of_take, of_limbs),
     );
     for own in &mut made.metrics {
         own.take = of_take.metrics.iter().find(|m| m.name == own.name).map(|m| m.value);

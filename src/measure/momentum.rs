@@ -13,9 +13,9 @@ use super::nonnegative_least_squares::{Row6, residual};
 use super::samples::Samples;
 use super::statistics::rms;
 use crate::math::{Vec3, percentile};
+use crate::parallel;
 use crate::report::{Metric, Series};
 use crate::signal::{Butterworth, Parabola};
-use rayon::prelude::*;
 
 /// The gravity of the earth, m/s^2.
 pub const GRAVITY: f64 = 9.81;
@@ -53,7 +53,7 @@ pub fn momentum(
         let rest = residual(columns, &[force.x, force.y, force.z, torque.x, torque.y, torque.z]);
         rest.iter().map(|x| x * x).sum::<f64>().sqrt()
     };
-    let left: Vec<f64> = (0..frames).into_par_iter().with_min_len(64).map_init(Vec::new, left).collect();
+    let left: Vec<f64> = parallel::map_with(frames, 64, Vec::new, left);
     let mut found = vec![metric("momentum_residual", rms(left.iter().map(|x| x * x)))];
     found.push(metric("momentum_residual_p95", percentile(&left, 0.95)));
     let mut series = vec![series("momentum_residual", left)];

@@ -6,9 +6,9 @@
 use super::measure_entry::metric;
 use crate::math::{Transform, Vec3, nearest_of_segments};
 use crate::model::{ContactPart, Contacts, Hinge, Motion, RobotMotion, Side};
+use crate::parallel;
 use crate::report::Metric;
 use crate::robot_body::{LinkCapsule, RobotBody};
-use rayon::prelude::*;
 
 /// Share of a hinge's range that a tracker can use (PHUMA).
 const USABLE: f64 = 0.98;
@@ -43,7 +43,7 @@ pub(super) fn robot(motion: &Motion, contacts: Option<&Contacts>) -> Vec<Metric>
     if frames == 0 {
         return Vec::new();
     }
-    let states: Vec<FrameState> = (0..frames).into_par_iter().map(|f| state(&body, &own, f)).collect();
+    let states: Vec<FrameState> = parallel::map(frames, 1, |f| state(&body, &own, f));
     let share = |of: &dyn Fn(&FrameState) -> bool| {
         states.iter().filter(|state| of(state)).count() as f64 / frames as f64
     };

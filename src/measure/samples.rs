@@ -8,7 +8,7 @@ use crate::body::BodyPart;
 use crate::kinematics::forward;
 use crate::math::Vec3;
 use crate::model::{JointId, ModelPose, Motion, Role};
-use rayon::prelude::*;
+use crate::parallel;
 use std::ops::Range;
 
 /// Sampling rate of the skin, hertz: limbs that meet stay together for longer than its period.
@@ -54,10 +54,10 @@ impl Samples {
     pub fn of(context: &MetricContext, motion: &Motion) -> Self {
         let frames = motion.clip.frames();
         let bones = bones(context, motion);
-        let starts = (0..frames).into_par_iter().step_by(BLOCK);
-        let parts: Vec<SampleBlock> = starts
-            .map(|start| SampleBlock::of(context, motion, &bones, start..frames.min(start + BLOCK)))
-            .collect();
+        let parts: Vec<SampleBlock> = parallel::map(frames.div_ceil(BLOCK), 1, |block| {
+            let block = block * BLOCK..frames.min((block + 1) * BLOCK);
+            SampleBlock::of(context, motion, &bones, block)
+        });
         let mut made = Self { frames, rate: motion.clip.sample_rate, ..Self::empty(context, frames) };
         let (mut least, mut outside, mut inside) = (1.0_f64, 0.0, Vec::new());
         for mut part in parts {

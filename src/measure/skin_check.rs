@@ -9,8 +9,8 @@ use crate::body::{BodyPart, Capsule};
 use crate::kinematics::forward;
 use crate::math::{Vec3, nearest_on_segment};
 use crate::model::{Character, JointId, ModelPose, Motion, Rig, Role, Side, heaviest};
+use crate::parallel;
 use crate::skinning::{LinearBlend, Skin};
-use rayon::prelude::*;
 
 /// The fewest and the most frames that are looked at: each takes about a millisecond.
 const FRAMES: [usize; 2] = [6, 32];
@@ -160,7 +160,7 @@ impl SkinCheck {
             let at = self.posed(&model);
             (self.share_inside(&at, &model), self.stretch(&at))
         };
-        let seen: Vec<(f64, f64)> = (0..count).into_par_iter().map(look).collect();
+        let seen: Vec<(f64, f64)> = parallel::map(count, 1, look);
         let mean = seen.iter().map(|s| s.0).sum::<f64>() / count as f64;
         let measured = !self.arms.is_empty() && !self.body.is_empty();
         let stretch = seen.iter().map(|s| s.1).fold(0.0, f64::max);

@@ -2,7 +2,6 @@
 
 use super::{JointId, Pose, PropertyTrack, Skeleton};
 use crate::math::{Quat, Transform, Vec3};
-use rayon::prelude::*;
 
 /// Poses of one skeleton at a uniform rate.
 ///
@@ -170,8 +169,8 @@ impl Clip {
         self.translations.reserve_exact(more * self.translated.len());
         for other in others {
             assert!(self.joints == other.joints && self.translated == other.translated, "the same joints");
-            self.rotations.par_extend(other.rotations);
-            self.translations.par_extend(other.translations);
+            self.rotations.extend(other.rotations);
+            self.translations.extend(other.translations);
         }
         self
     }

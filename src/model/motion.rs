@@ -2,7 +2,7 @@
 
 use super::{Character, Clip, Contacts, JointId, ModelPose, Pose, PropertyTrack};
 use crate::math::Quat;
-use rayon::prelude::*;
+use crate::parallel;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -104,7 +104,7 @@ impl Motion {
     /// The pose of every frame.
     pub fn poses(&self) -> Vec<Pose> {
         let skeleton = self.character.skeleton();
-        (0..self.clip.frames()).into_par_iter().map(|f| self.clip.pose(skeleton, f)).collect()
+        parallel::map(self.clip.frames(), 1, |f| self.clip.pose(skeleton, f))
     }
 
     /// The joints of one frame in model space.
@@ -173,8 +173,12 @@ impl Motion {
             let k = clip.rotations(frame).iter().zip(before).position(flips)?;
             Some(Fault::Hemisphere { frame, joint: name(k) })
         };
-        let fault = (0..clip.frames()).into_par_iter().with_min_len(64).find_map_first(of_frame);
-        fault.map_or(Ok(()), Err)
+        /// Frames per block.
+        const BLOCK: usize = 64;
+        let of_block =
+            |block: usize| (block * BLOCK..clip.frames().min((block + 1) * BLOCK)).find_map(of_frame);
+        let faults = parallel::map(clip.frames().div_ceil(BLOCK), 1, of_block);
+        faults.into_iter().flatten().next().map_or(Ok(()), Err)
     }
 }
 

@@ -5,7 +5,7 @@
 use super::robot::{Robot, model_from_world};
 use super::{Clip, JointId, Motion};
 use crate::math::{Quat, Transform, Vec3, same_hemisphere, twist_angle};
-use rayon::prelude::*;
+use crate::parallel;
 use std::f64::consts::TAU;
 
 /// Largest rotation of a joint that its hinge does not explain, radians: a thousand times the rounding of files in `f32`.
@@ -98,7 +98,7 @@ impl RobotMotion {
             let values = robot.hinges.iter().zip(&joints).map(value).collect::<Result<_, _>>()?;
             Ok((base, values))
         };
-        let frames: Vec<_> = (0..clip.frames()).into_par_iter().map(in_frame).collect::<Result<_, _>>()?;
+        let frames = parallel::map(clip.frames(), 1, in_frame).into_iter().collect::<Result<Vec<_>, _>>()?;
         let mut result = Self { rate: clip.sample_rate, base: Vec::new(), values: Vec::new() };
         for (base, values) in frames {
             result.push(robot, base, &values);

@@ -5,7 +5,7 @@
 use crate::body::{MotionRange, range_of_motion};
 use crate::ik::SwingTwist;
 use crate::model::{JointId, Motion, Role, Side};
-use rayon::prelude::*;
+use crate::parallel;
 
 /// Most joints shown.
 const SHOWN: usize = 4;
@@ -37,8 +37,8 @@ pub(super) fn worst_angles(motion: &Motion) -> Vec<Angle> {
         .filter_map(|(role, a)| Some((role, a.joint, range_of_motion(rig, &bind, a.joint)?)))
         .collect();
     let worst =
-        |(role, joint, range): (Role, JointId, MotionRange)| worst_of(role, &range, motion, joint.index());
-    let mut all: Vec<Angle> = looked_at.into_par_iter().map(worst).collect();
+        |(role, joint, range): &(Role, JointId, MotionRange)| worst_of(*role, range, motion, joint.index());
+    let mut all: Vec<Angle> = parallel::map_each(&looked_at, 1, worst);
     all.sort_by(|a, b| b.excess.total_cmp(&a.excess).then(a.role.cmp(&b.role)));
     all
 }

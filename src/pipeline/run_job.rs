@@ -18,6 +18,7 @@ use crate::export;
 use crate::import;
 use crate::measure::{Reading, Verdict};
 use crate::model::{Asset, Clip, Mark, Motion, Skeleton};
+use crate::parallel;
 use crate::report::{Metric, Report, TakeChange};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -125,7 +126,7 @@ impl<'a> JobRun<'a> {
         self.monitor.enable(pipeline, frames);
         let context =
             || pipeline.character.as_ref().filter(|_| measured).map(|own| pipeline.metric_context(own));
-        let stages = rayon::join(|| resolve(pipeline, &asset.character), context).0?;
+        let stages = parallel::join(|| resolve(pipeline, &asset.character), context).0?;
         let several = takes > 1 || asset.clips.len() > 1;
         for motion in named_motions(asset, &take.relative, takes > 1) {
             if pipeline.report {
@@ -157,8 +158,8 @@ impl<'a> JobRun<'a> {
         let pipeline = self.pipeline;
         // In parallel: the other threads have nothing else to do yet if there is a single take.
         let prepare = || pipeline.body().map(|body| body.prepare().height());
-        let bytes = Arc::new(rayon::join(|| import::read(&take.path), prepare).0?);
-        let (asset, hash) = rayon::join(
+        let bytes = Arc::new(parallel::join(|| import::read(&take.path), prepare).0?);
+        let (asset, hash) = parallel::join(
             || import::from_shared(&bytes, &take.path, &pipeline.import),
             || FileHash::of(slashed(&take.relative), &bytes),
         );

@@ -16,7 +16,7 @@ use super::copied_arm::{ArmPoint, ArmState, CopiedArm, ELBOW, PALM, POINTS, WRIS
 use super::goals::{ArmSegment, BodyGoal, FrameGoals};
 use crate::body::{PartSegment, TOUCHED_PARTS};
 use crate::math::{Vec3, smoothstep};
-use rayon::prelude::*;
+use crate::parallel;
 
 /// The distance by which a touch may be missed, over the length of the arm: with 0.02 arms rotate half as much again for four
 /// touches in a hundred.
@@ -95,9 +95,8 @@ impl ArmWindow<'_> {
         let smoothness = Smoothness(std::array::from_fn(|k| of_arm[k % 4]));
         let mut states = vec![[0.0; 8]; self.target.len()];
         for _ in 0..STEPS {
-            let frame = |(f, state): (usize, &BothArms)| self.equations(f, state, arm);
-            let mut blocks: Vec<FrameBlock<8>> =
-                states.par_iter().enumerate().with_min_len(32).map(frame).collect();
+            let frame = |f: usize| self.equations(f, &states[f], arm);
+            let mut blocks: Vec<FrameBlock<8>> = parallel::map(states.len(), 32, frame);
             smoothness.subtract_gradient(&states, &mut blocks);
             let steps = smoothness.solve(blocks);
             for (x, step) in states.iter_mut().flatten().zip(steps.iter().flatten()) {

@@ -16,7 +16,7 @@ use crate::body::{BodySurface, CharacterBody, LandmarkPose, Landmarks};
 use crate::kinematics::{Towards, is_cycle, map_frames_towards, shots};
 use crate::math::{Vec3, any_perpendicular};
 use crate::model::{ModelPose, Motion, Pose};
-use rayon::prelude::*;
+use crate::parallel;
 use std::ops::Range;
 
 /// Frames solved at once: enough that margins are few, few enough that their equations fit into memory.
@@ -160,7 +160,7 @@ impl TargetArms {
         // A few windows at a time bound the memory.
         for windows in windows.chunks(rayon::current_num_threads()) {
             let solve = |window: &FrameWindow| self.solve(window, pair, source, motion, &solutions);
-            let solved: Vec<Option<Vec<SolvedArms>>> = windows.par_iter().map(solve).collect();
+            let solved: Vec<Option<Vec<SolvedArms>>> = parallel::map_each(windows, 1, solve);
             for (window, states) in windows.iter().zip(solved) {
                 let Some(states) = states else { continue };
                 for k in window.core.clone() {
@@ -215,7 +215,7 @@ impl TargetArms {
         };
         let window =
             ArmWindow { pair, source: source.as_deref(), target: &target, arms: &arms, goals: &goals, rate };
-        let active = (0..target.len()).into_par_iter().with_min_len(64).any(|f| window.is_active(f));
+        let active = (0..target.len()).any(|f| window.is_active(f));
         active.then(|| window.solve())
     }
 
@@ -250,7 +250,7 @@ impl TargetArms {
             };
             (body, [arm(0), arm(1)])
         };
-        (0..window.frames).into_par_iter().with_min_len(64).map_init(start, frame).collect()
+        parallel::map_with(window.frames, 64, start, frame)
     }
 }
 

@@ -8,7 +8,7 @@ use super::arm_pair::{BodyFrame, SurfacePair, largest_extent, point_extent};
 use super::copied_arm::{ELBOW, PALM, POINTS, WRIST};
 use crate::body::{AroundSegment, BodySurface, PartSegment, TOUCHED_PARTS, TouchedPart};
 use crate::math::{Vec3, nearest_on_segment, smoothstep};
-use rayon::prelude::*;
+use crate::parallel;
 
 /// The distance from the skin at which a hand is in free air, over the length of the arm: with 0.2 arms rotate by a tenth more
 /// (90 pairs), with 0.08 one touch more in a hundred is lost.
@@ -97,16 +97,13 @@ fn sure(distance: f64, radius: f64) -> f64 {
 /// The goals of consecutive frames, at this rate, of both bodies.
 pub fn goals(pair: &SurfacePair, source: &[BodyFrame], target: &[BodyFrame], rate: f64) -> Vec<FrameGoals> {
     let hand_points = [0, 1].map(|side| [WRIST, PALM, PALM + 1].map(|point| (side, point)));
-    let each: Vec<Vec<(usize, BodyGoal)>> = hand_points
-        .concat()
-        .into_par_iter()
-        .map(|point| PointGoals { pair, source, target, rate, point }.on_body())
-        .collect();
+    let on_body = |&point: &(usize, usize)| PointGoals { pair, source, target, rate, point }.on_body();
+    let each: Vec<Vec<(usize, BodyGoal)>> = parallel::map_each(&hand_points.concat(), 1, on_body);
     let mut found = vec![FrameGoals::default(); source.len()];
     for (frame, goal) in each.into_iter().flatten() {
         found[frame].body.push(goal);
     }
-    found.par_iter_mut().enumerate().with_min_len(64).for_each(|(f, goals)| {
+    parallel::for_each(&mut found, 64, |f, goals| {
         goals.arms = on_other_arm(pair, &source[f], &target[f]);
     });
     found

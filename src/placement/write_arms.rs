@@ -6,8 +6,8 @@ use super::arm_equations::SolvedArms;
 use crate::kinematics::Towards;
 use crate::math::{Quat, Vec3, exp, same_hemisphere};
 use crate::model::{JointId, ModelPose, Motion, Pose, Skeleton};
+use crate::parallel;
 use crate::signal::fix_hemispheres;
-use rayon::prelude::*;
 
 /// Rotations below this are none, radians: frames that only the decay of a distant correction reaches keep every bit.
 const NOTHING: f64 = 1e-9;
@@ -65,24 +65,17 @@ pub(super) fn write_arms(
         let sides = [0, 1].map(|side| rotate(&skeleton, model, &arms[side], solution, side, row));
         sides[0].max(sides[1])
     };
-    let blocks: Vec<MovedHands> = rotations
-        .par_chunks_mut(BLOCK * joints)
-        .enumerate()
-        .map(|(block, rows)| {
-            let (mut pose, mut model) = (skeleton.rest_pose(), skeleton.rest_model_pose());
-            let rows = rows.chunks_mut(joints).enumerate();
-            let moved = rows.map(|(n, row)| {
-                let f = block * BLOCK + n;
-                let largest = frame(row, &mut pose, &mut model, f);
-                MovedHands {
-                    frames: usize::from(largest >= 1e-3),
-                    largest,
-                    missed: solutions[f].solved.missed,
-                }
-            });
-            moved.fold(MovedHands::default(), MovedHands::and)
-        })
-        .collect();
+    let mut blocks: Vec<_> = rotations.chunks_mut(BLOCK * joints).collect();
+    let blocks = parallel::map_mut(&mut blocks, 1, |block, rows| {
+        let (mut pose, mut model) = (skeleton.rest_pose(), skeleton.rest_model_pose());
+        let rows = rows.chunks_mut(joints).enumerate();
+        let moved = rows.map(|(n, row)| {
+            let f = block * BLOCK + n;
+            let largest = frame(row, &mut pose, &mut model, f);
+            MovedHands { frames: usize::from(largest >= 1e-3), largest, missed: solutions[f].solved.missed }
+        });
+        moved.fold(MovedHands::default(), MovedHands::and)
+    });
     fix_hemispheres(&mut motion.clip);
     (motion, blocks.into_iter().fold(MovedHands::default(), MovedHands::and))
 }

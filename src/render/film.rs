@@ -13,7 +13,7 @@ use super::sheet::{INK, PALE_INK, label_scale, metres};
 use super::studio::{Easel, Studio};
 use super::text;
 use super::timing;
-use rayon::prelude::*;
+use crate::parallel;
 
 pub(super) const PICTURE: Size = Size { width: 480, height: 480 };
 /// Number of frames sampled for the palette.
@@ -125,7 +125,7 @@ pub(super) fn cast<'a>(
         return Err(RenderError::Pixels { pixels });
     }
     let side = (2 * size.width.max(size.height)).clamp(256, 2048);
-    Ok((subjects.par_iter().map(|s| Actor::new(s, side)).collect(), size))
+    Ok((parallel::map_each(subjects, 1, |s| Actor::new(s, side)), size))
 }
 
 impl<'a> Film<'a> {
@@ -147,8 +147,8 @@ impl<'a> Film<'a> {
         let count = show.times.len();
         let looks = PALETTE_FRAMES.min(count);
         let sampled: Vec<usize> = (0..looks).map(|k| k * count / looks).collect();
-        let draw = |easels: &mut Vec<Easel>, &k: &usize| show.draw(k, easels);
-        let samples: Vec<Picture> = sampled.par_iter().map_init(|| show.easels(), draw).collect();
+        let draw = |easels: &mut Vec<Easel>, k: usize| show.draw(sampled[k], easels);
+        let samples: Vec<Picture> = parallel::map_with(looks, 1, || show.easels(), draw);
         let palette = Palette::of(&samples);
         Self { show, palette, delays }
     }
@@ -170,13 +170,14 @@ impl<'a> Film<'a> {
         let frames: Vec<usize> = (0..count).collect();
         let mut before: Option<Vec<u8>> = None;
         for chunk in frames.chunks(AHEAD * rayon::current_num_threads()) {
-            let draw = |easels: &mut Vec<Easel>, &k: &usize| self.palette.indices(&self.show.draw(k, easels));
-            let drawn: Vec<Vec<u8>> = chunk.par_iter().map_init(|| self.show.easels(), draw).collect();
+            let draw =
+                |easels: &mut Vec<Easel>, k: usize| self.palette.indices(&self.show.draw(chunk[k], easels));
+            let drawn: Vec<Vec<u8>> = parallel::map_with(chunk.len(), 1, || self.show.easels(), draw);
             let patch = |k: usize| {
                 let before = if k == 0 { before.as_deref() } else { Some(drawn[k - 1].as_slice()) };
                 pack(Patch::between(before, &drawn[k], width), self.delays[chunk[k]])
             };
-            let packed: Vec<F> = (0..chunk.len()).into_par_iter().map(patch).collect();
+            let packed: Vec<F> = parallel::map(chunk.len(), 1, patch);
             for (frame, k) in packed.into_iter().zip(chunk) {
                 write(frame)?;
                 progress(k + 1, count);

@@ -7,7 +7,7 @@ use super::picture::Picture;
 use super::studio::Studio;
 use super::text;
 use super::timing;
-use rayon::prelude::*;
+use crate::parallel;
 
 /// Size of a cell by default, pixels.
 const CELL: Size = Size { width: 240, height: 320 };
@@ -72,7 +72,7 @@ pub(super) fn contact_sheet(
 
     let times = timing::poses(duration, count);
     let actors: Vec<Actor> =
-        subjects.par_iter().map(|s| Actor::new(s, (2 * width.max(height)).clamp(256, 2048))).collect();
+        parallel::map_each(subjects, 1, |s| Actor::new(s, (2 * width.max(height)).clamp(256, 2048)));
     let free = if options.labels && subjects.len() > 1 { (0.07, 0.04) } else { (0.04, 0.04) };
     let shot = Framing::new(&actors, options.view, Follow::Exactly, &times, (width, height), free);
     let studio = |(k, a)| Studio::new(a, &shot, k, (width, height), options.skeleton, options.path);
@@ -82,12 +82,12 @@ pub(super) fn contact_sheet(
     let done = std::sync::atomic::AtomicUsize::new(0);
     let total = count * studios.len();
     for (row, studio) in studios.iter().enumerate() {
-        let draw = |easel: &mut _, &time: &f64| {
-            let picture = studio.draw(time, easel);
+        let draw = |easel: &mut _, k: usize| {
+            let picture = studio.draw(times[k], easel);
             progress(1 + done.fetch_add(1, std::sync::atomic::Ordering::Relaxed), total);
             picture
         };
-        let cells: Vec<Picture> = times.par_iter().map_init(|| studio.easel(), draw).collect();
+        let cells: Vec<Picture> = parallel::map_with(times.len(), 1, || studio.easel(), draw);
         for (k, mut cell) in cells.into_iter().enumerate() {
             if options.labels && subjects.len() > 1 && k % columns == 0 {
                 let label = text::fitted(&subjects[row].label, scale, cell_w - 4 * scale);

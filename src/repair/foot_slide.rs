@@ -10,7 +10,7 @@ use super::working_take::WorkingTake;
 use crate::legs::{Settings, remove_foot_sliding};
 use crate::math::{Vec3, median, percentile};
 use crate::model::{ContactPart, Contacts, Hold};
-use rayon::prelude::*;
+use crate::parallel;
 
 /// Least slide of a stance, metres: at 2.5 cm ten of 13 clean takes are changed, at 5 cm one.
 const SLIDE: f64 = 0.065;
@@ -27,7 +27,7 @@ const LEAST: f64 = 1e-3;
 /// Plants sliding stances.
 pub(super) fn slides(take: &mut WorkingTake, feet: &FootTrajectories, log: &mut FaultLog) {
     let stances = feet.stances(SLOW);
-    let distances: Vec<f64> = stances.par_iter().map(|s| slide(feet, s)).collect();
+    let distances: Vec<f64> = parallel::map_each(&stances, 1, |s| slide(feet, s));
     let usual = if stances.len() > FEWEST { median(distances.clone()) } else { f64::INFINITY };
     let share = |slide: f64| all(&[slide / SLIDE, slide / (TIMES * usual).max(1e-9)]);
     let slid: Vec<(&Stance, f64)> =

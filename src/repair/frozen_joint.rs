@@ -9,8 +9,8 @@ use super::held_frames::bridge_joint;
 use super::working_take::{EDGES_PER_TASK, WorkingTake};
 use crate::math::median;
 use crate::model::JointId;
+use crate::parallel;
 use crate::signal::spans;
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// Degrees per frame below which a joint repeats its rotation: a hundredth of the noise of captures.
@@ -32,7 +32,6 @@ const GOES_ON: f64 = 0.02;
 pub(super) fn frozen(take: &mut WorkingTake, log: &mut FaultLog) {
     log.test("frozen", 0.0);
     let edges = take.edges();
-    let columns = 0..take.rotating.len();
     let of_joint = |k: usize| -> Vec<(usize, Range<usize>, f64, f64)> {
         let still = spans(0..edges, |e| take.steps(e)[k] < STILL).into_iter();
         let long = still.filter(|s| s.start > 0 && s.end < edges && s.len() as f64 * take.dt >= SHORTEST);
@@ -48,10 +47,9 @@ pub(super) fn frozen(take: &mut WorkingTake, log: &mut FaultLog) {
         };
         long.map(share).collect()
     };
-    let found: Vec<_> =
-        columns.into_par_iter().with_min_len(1 + EDGES_PER_TASK / edges).flat_map_iter(of_joint).collect();
+    let found = parallel::map(take.rotating.len(), 1 + EDGES_PER_TASK / edges, of_joint);
     let mut changed = false;
-    for (k, span, step, share) in found {
+    for (k, span, step, share) in found.into_iter().flatten() {
         if !log.test("frozen", share) {
             continue;
         }

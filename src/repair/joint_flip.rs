@@ -8,7 +8,7 @@ use super::fault_log::{FaultLog, all};
 use super::robust_statistics::neighbours;
 use super::working_take::{EDGES_PER_TASK, WorkingTake};
 use crate::math::{Quat, median, plain_mean_rotation, rotation_between};
-use rayon::prelude::*;
+use crate::parallel;
 
 /// Least rotation of a flip, degrees. Joints of captures step by up to 66 degrees, of hand-made clips by 124 (a punch); the
 /// two rotations that a tracker or an exporter chooses between are half a circle apart, with their errors.
@@ -46,10 +46,9 @@ pub(super) fn flips(take: &mut WorkingTake, log: &mut FaultLog) {
         let share = |k: usize| (take.steps(e)[k] > 0.5 * LEAST).then(|| (k, e, share(take, k, e)));
         (0..take.rotating.len()).filter_map(share).collect()
     };
-    let found: Vec<(usize, usize, f64)> =
-        (0..edges).into_par_iter().with_min_len(EDGES_PER_TASK).flat_map_iter(|e| seen(take, e)).collect();
+    let found = parallel::map(edges, EDGES_PER_TASK, |e| seen(take, e));
     let mut of_joint: Vec<Vec<usize>> = vec![Vec::new(); take.rotating.len()];
-    for (k, e, share) in found {
+    for (k, e, share) in found.into_iter().flatten() {
         if log.test("flip", share) {
             of_joint[k].push(e);
         }

@@ -11,8 +11,8 @@ use super::noise_burst::SURE_RATE;
 use super::stances::{FootTrajectories, SLOW, Stance};
 use super::working_take::WorkingTake;
 use crate::math::{Quat, RawQuat, Vec3};
+use crate::parallel;
 use crate::signal::{Bands, Difference, FactoredBands, JERK, WhiteNoise, gaussian, whittaker_penalty};
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// Noise of a joint from which it is filtered, degrees: wrists of clean takes at 30 frames per second have 0.6; at
@@ -105,7 +105,7 @@ struct NoisyPart {
 impl NoisyPart {
     fn find(take: &WorkingTake, frames: Range<usize>, log: &mut FaultLog) -> Option<Self> {
         let noise_of = |j: &usize| WhiteNoise::of(&rotations(take, &frames, *j));
-        let noises: Vec<WhiteNoise> = take.rotating.par_iter().map(noise_of).collect();
+        let noises: Vec<WhiteNoise> = parallel::map_each(&take.rotating, 1, noise_of);
         let share = |noise: &WhiteNoise, size: f64, least: f64| {
             all(&[size / least, noise.whiteness() / WHITE, noise.always / ALWAYS])
         };
@@ -140,7 +140,7 @@ impl NoisyPart {
         let bank = Bank::new(frames.len(), take.dt);
         let filtered =
             |(j, noise): &(usize, WhiteNoise)| bank.filter(&rotations(take, frames, *j), noise.by_sixth);
-        let filtered: Vec<Vec<[f64; 4]>> = self.joints.par_iter().map(filtered).collect();
+        let filtered: Vec<Vec<[f64; 4]>> = parallel::map_each(&self.joints, 1, filtered);
         let calm = self.root.map(|shaken| (shaken, bank.filter(&path(take, frames), shaken.by_sixth)));
         let mut channels = Vec::new();
         for ((j, noise), values) in self.joints.iter().zip(&filtered) {

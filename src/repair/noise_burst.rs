@@ -6,8 +6,8 @@
 use super::fault_log::FaultLog;
 use super::working_take::WorkingTake;
 use crate::math::median;
+use crate::parallel;
 use crate::signal::{WhiteNoise, may_exceed};
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// Length of a window, seconds, and least frames of it; windows overlap by half.
@@ -56,7 +56,7 @@ pub(super) fn bursts(take: &WorkingTake, cut: &[bool], log: &mut FaultLog) {
         }
         found
     };
-    let mut found: Vec<_> = take.rotating.par_iter().filter_map(of_joint).collect();
+    let mut found: Vec<_> = parallel::map_each(&take.rotating, 1, of_joint).into_iter().flatten().collect();
     found.sort_by_key(|(_, frames, _)| (frames.start, frames.end));
     for (j, frames, size) in found {
         let why = "it trembles for a while: noise, or motion too quick for the rate";

@@ -9,7 +9,7 @@ use super::robust_statistics::{geometric_median, mode, weighted_median};
 use super::stances::{FootTrajectories, PointKind, SLOW, Stance};
 use super::working_take::WorkingTake;
 use crate::math::Vec3;
-use rayon::prelude::*;
+use crate::parallel;
 use std::ops::Range;
 
 /// Least and largest duration of the inner part of a stance, seconds: shorter ones give no velocity, longer ones are
@@ -173,7 +173,7 @@ impl Velocities {
             let part = move |a: usize| Stance { point: s.point, frames: a..(a + piece).min(end) };
             s.frames.step_by(piece).map(part)
         };
-        let measured = |stance: Stance| {
+        let measured = |stance: &Stance| {
             let ends = stance.frames.len() / 5;
             let frames = stance.frames.start + ends..stance.frames.end - ends;
             let seconds = (frames.len().max(1) - 1) as f64 * take.dt;
@@ -188,7 +188,7 @@ impl Velocities {
                 (velocity(at, take.dt), body, pointing, seconds.min(LONG.1), middle)
             })
         };
-        let stances = feet.stances(2.0 * SLOW).into_par_iter().flat_map_iter(pieces);
+        let stances: Vec<Stance> = feet.stances(2.0 * SLOW).into_iter().flat_map(pieces).collect();
         let mut found = Self {
             feet: Vec::new(),
             body: Vec::new(),
@@ -196,7 +196,9 @@ impl Velocities {
             weights: Vec::new(),
             middles: Vec::new(),
         };
-        for (foot, body, pointing, weight, middle) in stances.filter_map(measured).collect::<Vec<_>>() {
+        for (foot, body, pointing, weight, middle) in
+            parallel::map_each(&stances, 1, measured).into_iter().flatten()
+        {
             found.feet.push(foot);
             found.body.push(body);
             found.pointing.push(pointing);

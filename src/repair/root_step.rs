@@ -8,7 +8,7 @@ use super::robust_statistics::{geometric_median, median_around, neighbours};
 use super::working_take::{EDGES_PER_TASK, WorkingTake};
 use crate::math::Vec3;
 use crate::measure::GRAVITY;
-use rayon::prelude::*;
+use crate::parallel;
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -68,7 +68,7 @@ impl Jumps {
     fn candidates(&self) -> Vec<bool> {
         let is_candidate =
             |edge| self.around(edge).any(|w| (self.displacements[edge] - w).norm() > 0.5 * self.least);
-        (0..self.displacements.len()).into_par_iter().with_min_len(EDGES_PER_TASK).map(is_candidate).collect()
+        parallel::map(self.displacements.len(), EDGES_PER_TASK, is_candidate)
     }
 
     /// The length above which a step is unusual.

@@ -8,7 +8,7 @@ use super::robust_statistics::median_around;
 use super::working_take::{EDGES_PER_TASK, WorkingTake};
 use crate::math::{Quat, rotation_between};
 use crate::model::{JointId, Role, Side};
-use rayon::prelude::*;
+use crate::parallel;
 
 /// Least multiple of the median step around...
 const TIMES: f64 = 4.0;
@@ -114,7 +114,7 @@ fn of_limb(take: &mut WorkingTake, pairs: &[MirrorPair], log: &mut FaultLog) {
         all(&[step / (TIMES * around), step / LEAST, gain])
     };
     // Shares from half of the limit are reported.
-    let shares = (0..edges).into_par_iter().with_min_len(EDGES_PER_TASK).map(|e| (e, share(e)));
+    let shares = parallel::map(edges, EDGES_PER_TASK, share).into_iter().enumerate();
     let jumps: Vec<(usize, f64)> = shares.filter(|jump| jump.1 > 0.5).collect();
     let longest = ((LONGEST / take.dt).round() as usize).max(1);
     let mut k = 0;

@@ -9,8 +9,8 @@ use crate::body::CharacterBody;
 use crate::kinematics::map_frames_towards;
 use crate::math::Vec3;
 use crate::model::{ContactPart, JointId, ModelPose, Role, Side};
+use crate::parallel;
 use crate::signal::spans;
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// Largest height of a planted point above the local minimum of its kind, metres...
@@ -100,22 +100,23 @@ impl FootTrajectories {
         let (positions, heights): (Vec<_>, Vec<_>) =
             map_frames_towards(skeleton, &take.motion.clip, wanted, of).into_iter().unzip();
         let reach = take.frames_in(AROUND, 3);
-        let floor = |kind: PointKind| {
+        let floor = |&kind: &PointKind| {
             let own: Vec<usize> = (0..points.len()).filter(|k| points[*k].1 == kind).collect();
             let height = |p: &[Vec3; MOST]| own.iter().map(|k| p[*k].y).fold(f64::INFINITY, f64::min);
             let heights: Vec<f64> = positions.iter().map(height).collect();
             (kind, sliding_quantile(&heights, reach, LOWEST))
         };
         let floors: Vec<(PointKind, Vec<f64>)> =
-            [PointKind::Ankle, PointKind::Ball].into_par_iter().with_max_len(1).map(floor).collect();
+            parallel::map_each(&[PointKind::Ankle, PointKind::Ball], 1, floor);
         let window = ((WINDOW / take.dt).round() as usize).max(1);
-        let path = |(k, point): (usize, &(Side, PointKind, JointId, Vec3))| {
+        let path = |k: usize| {
+            let point = &points[k];
             let at: Vec<Vec3> = positions.iter().map(|p| p[k]).collect();
             let floor = floors.iter().find(|f| f.0 == point.1).map_or(&[][..], |f| &f.1);
             let height = at.iter().zip(floor).map(|(p, floor)| p.y - floor).collect();
             FootPoint { side: point.0, kind: point.1, speed: speeds(&at, take.dt, window), at, height }
         };
-        let paths = points.par_iter().with_max_len(1).enumerate().map(path).collect();
+        let paths = parallel::map(points.len(), 1, path);
         Some(Self { points: paths, lowest: heights, lowest_at_rest, cut: cut.to_vec(), dt: take.dt })
     }
 

@@ -8,6 +8,7 @@ use super::robust_statistics::{Fit, fit, weighted_median};
 use super::stances::{FootTrajectories, PointKind, SLOW, Stance};
 use super::working_take::WorkingTake;
 use crate::math::{Vec3, median};
+use crate::parallel;
 use std::ops::Range;
 
 /// Length of the pieces of long stances, seconds.
@@ -78,7 +79,7 @@ pub(super) fn vertical_drift(
     let levels = || of(&|_| vec![1.0]);
     let lines = || of(&|k| vec![1.0, times[k]]);
     let planes = || of(&|k| vec![1.0, places[k].x, places[k].z]);
-    let (constant, (line, plane)) = rayon::join(levels, || rayon::join(lines, planes));
+    let (constant, (line, plane)) = parallel::join(levels, || parallel::join(lines, planes));
     let rate = line.coefficients.get(1).copied().unwrap_or(0.0);
     let span =
         times.iter().copied().fold(0.0, f64::max) - times.iter().copied().fold(f64::INFINITY, f64::min);

@@ -10,8 +10,8 @@ use crate::kinematics::{cuts, size, turning};
 use crate::legs::LimbChain;
 use crate::math::{Quat, Transform, Vec3, rotation_between, same_hemisphere};
 use crate::model::{JointId, Motion, Side};
+use crate::parallel;
 use crate::signal::fix_hemispheres;
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// Total length of thigh and shin of the reference body, metres: all limits of this module and of `settle` are in its
@@ -139,8 +139,9 @@ impl WorkingTake {
         let (width, clip, rotating) = (self.rotating.len(), &self.motion.clip, &self.rotating);
         let edges = frames.start.saturating_sub(1)..frames.end.min(clip.frames() - 1);
         let steps = &mut self.steps[edges.start * width..edges.end * width];
-        steps.par_chunks_mut(width).with_min_len(64).zip(edges).for_each(|(steps, edge)| {
-            let (from, to) = (clip.rotations(edge), clip.rotations(edge + 1));
+        let mut steps: Vec<_> = steps.chunks_mut(width).zip(edges).collect();
+        parallel::for_each(&mut steps, 64, |_, (steps, edge)| {
+            let (from, to) = (clip.rotations(*edge), clip.rotations(*edge + 1));
             for (step, j) in steps.iter_mut().zip(rotating) {
                 *step = rotation_between(&from[*j], &to[*j]).to_degrees();
             }
@@ -160,20 +161,17 @@ impl WorkingTake {
     /// The columns of the joints that rotate by at least `least` degrees in a step and again in one of the `longest` steps after
     /// it.
     pub fn leaps(&self, longest: usize, least: f64) -> Vec<usize> {
-        let none = || vec![false; self.rotating.len()];
         let edges = self.edges();
-        let mark = |mut leaps: Vec<bool>, edge: usize| {
+        let mut leaps = vec![false; self.rotating.len()];
+        for edge in 0..edges {
             for (k, step) in self.steps(edge).iter().enumerate() {
                 if *step >= least && !leaps[k] {
                     let mut after = edge + 1..edges.min(edge + 1 + longest);
                     leaps[k] = after.any(|other| self.steps(other)[k] >= least);
                 }
             }
-            leaps
-        };
-        let found = (0..edges).into_par_iter().with_min_len(EDGES_PER_TASK).fold(none, mark);
-        let found = found.reduce(none, |a, b| a.iter().zip(b).map(|(a, b)| *a || b).collect());
-        (0..found.len()).filter(|k| found[*k]).collect()
+        }
+        (0..leaps.len()).filter(|k| leaps[*k]).collect()
     }
 
     /// The mean rotation angle of all rotating joints over a step.

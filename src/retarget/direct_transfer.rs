@@ -9,7 +9,7 @@ use crate::kinematics::map_frames_towards;
 use crate::legs::{LimbChain, LimbPose, limb_poses};
 use crate::math::{Quat, Transform, Vec3};
 use crate::model::{Clip, Contacts, JointId, ModelPose, Motion, Skeleton};
-use rayon::prelude::*;
+use crate::parallel;
 use std::sync::Arc;
 
 /// Frames of a part where a motion is transferred in parts: enough for many threads, and few relative to a long take.
@@ -61,34 +61,31 @@ impl DirectTransfer {
         let trunk = self.joints.trunk.as_ref().filter(|(trunk, _)| trunk.rotates_any(joints));
         /// Frames that share scratch poses; the result does not depend on which thread computes a block.
         const BLOCK: usize = 64;
-        rotations
-            .par_chunks_mut(BLOCK * width)
-            .zip(translations.par_chunks_mut(BLOCK * moved.max(1)))
-            .enumerate()
-            .for_each(|(block, (rotations, translations))| {
-                let mut local = source.rest_pose();
-                let mut from = ModelPose::of(source, &local);
-                let mut model = vec![Transform::identity(); width];
-                let mut inverse = vec![Transform::identity(); width];
-                for (n, row) in rotations.chunks_mut(width).enumerate() {
-                    clip.read_pose(block * BLOCK + n, &mut local);
-                    from.set(source, &local);
-                    self.joints.frame(&from, (joints, trunk), &mut model);
-                    for &id in joints {
-                        if !skeleton.children(id).is_empty() {
-                            inverse[id.index()] = model[id.index()].inverse();
-                        }
-                    }
-                    for &(id, track) in &tracks {
-                        let own = model[id.index()];
-                        let local = skeleton.parent(id).map_or(own, |p| inverse[p.index()] * own);
-                        row[id.index()] = local.rotation;
-                        if let Some(track) = track {
-                            translations[n * moved + track] = local.translation;
-                        }
+        let blocks = rotations.chunks_mut(BLOCK * width).zip(translations.chunks_mut(BLOCK * moved.max(1)));
+        parallel::for_each(&mut blocks.collect::<Vec<_>>(), 1, |block, (rotations, translations)| {
+            let mut local = source.rest_pose();
+            let mut from = ModelPose::of(source, &local);
+            let mut model = vec![Transform::identity(); width];
+            let mut inverse = vec![Transform::identity(); width];
+            for (n, row) in rotations.chunks_mut(width).enumerate() {
+                clip.read_pose(block * BLOCK + n, &mut local);
+                from.set(source, &local);
+                self.joints.frame(&from, (joints, trunk), &mut model);
+                for &id in joints {
+                    if !skeleton.children(id).is_empty() {
+                        inverse[id.index()] = model[id.index()].inverse();
                     }
                 }
-            });
+                for &(id, track) in &tracks {
+                    let own = model[id.index()];
+                    let local = skeleton.parent(id).map_or(own, |p| inverse[p.index()] * own);
+                    row[id.index()] = local.rotation;
+                    if let Some(track) = track {
+                        translations[n * moved + track] = local.translation;
+                    }
+                }
+            }
+        });
         if moved == 0 {
             translations.clear();
         }
@@ -130,7 +127,7 @@ impl DirectTransfer {
                 low.extend(heights.iter().zip(start..).map(|(h, f)| h[usize::from(footing.in_air(f))]));
             }
             let poses = limb_poses(&Motion::new(Arc::clone(target), clip), legs);
-            all.iter_mut().zip(poses).for_each(|(all, part)| all.par_extend(part));
+            all.iter_mut().zip(poses).for_each(|(all, part)| all.extend(part));
         }
         (all, low)
     }

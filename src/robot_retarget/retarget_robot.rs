@@ -9,8 +9,8 @@ use super::take_body::TakeBody;
 use super::window_seams::{FrameSpan, joined};
 use crate::math::{Transform, same_hemisphere};
 use crate::model::{Motion, Robot, RobotMotion};
+use crate::parallel;
 use crate::robot_body::RobotBody;
-use rayon::prelude::*;
 use std::sync::Arc;
 
 /// Frames of a window: the smallest at which seams are rare and threads have work in takes of half a minute.
@@ -80,13 +80,10 @@ impl RobotRetarget {
         let goals = Goals::of(&body, &unknowns.body, rate, cuts);
         let start = first_guess(unknowns, &goals, &Settings::FINAL);
         let windows = windows(&goals.cut);
-        let solved: Vec<Vec<RobotState>> = windows
-            .par_iter()
-            .map(|window| {
-                let part = goals.part(window.from..window.to);
-                solve(unknowns, &part, start[window.from..window.to].to_vec(), &ROUNDS, [0; 2])
-            })
-            .collect();
+        let solved: Vec<Vec<RobotState>> = parallel::map_each(&windows, 1, |window| {
+            let part = goals.part(window.from..window.to);
+            solve(unknowns, &part, start[window.from..window.to].to_vec(), &ROUNDS, [0; 2])
+        });
         let mut motion = RobotMotion { rate, base: Vec::new(), values: Vec::new() };
         for state in joined(unknowns, &goals, &windows, &solved) {
             let last = motion.base.last().map_or(state.base.rotation, |base: &Transform| base.rotation);

@@ -7,8 +7,8 @@ use super::robot_state::{Placed, RobotState, Unknowns};
 use super::small_system::SmallSystem;
 use super::trunk_start::{SETTLED, rotation_of, trunk};
 use crate::math::{Quat, Vec3, log};
+use crate::parallel;
 use crate::robot_body::Limb;
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// Most steps for a limb.
@@ -38,7 +38,7 @@ const CHANGE: f64 = 0.3;
 /// The first guess of all frames.
 pub(super) fn first_guess(unknowns: &Unknowns, goals: &Goals, settings: &Settings) -> Vec<RobotState> {
     let base = |axes: &mut Vec<Vec3>, frame: usize| trunk(unknowns, goals, frame, axes);
-    let mut states: Vec<RobotState> = (0..goals.frames).into_par_iter().map_init(Vec::new, base).collect();
+    let mut states: Vec<RobotState> = parallel::map_with(goals.frames, 1, Vec::new, base);
     let limbs = &unknowns.body.limbs;
     let all = limbs.legs.iter().map(Some).chain(limbs.arms.iter().map(Option::as_ref));
     for (k, limb) in all.enumerate() {
@@ -46,9 +46,10 @@ pub(super) fn first_guess(unknowns: &Unknowns, goals: &Goals, settings: &Setting
         limb_path(unknowns, goals, settings, k, limb, &mut states);
     }
     let body = &unknowns.body;
-    states.par_iter_mut().enumerate().for_each_init(Placed::default, |placed, (frame, state)| {
+    parallel::for_each(&mut states, 1, |frame, state| {
+        let mut placed = Placed::default();
         unknowns.couple(&mut state.values);
-        unknowns.place(state, placed);
+        unknowns.place(state, &mut placed);
         let hips = placed.links[body.limbs.pelvis()].point(&body.hips_in_pelvis);
         state.base.translation += goals.hips[frame] - hips;
     });
@@ -124,10 +125,10 @@ fn limb_path(
         end_weight: sigma / end_sigma,
     };
     let spans = spans(&goals.cut);
-    let first_of = |scratch: &mut LimbScratch, span: &Range<usize>| {
-        solve.candidates(&goal(scratch, span.start), &starts, sigma, scratch)
+    let first_of = |scratch: &mut LimbScratch, k: usize| {
+        solve.candidates(&goal(scratch, spans[k].start), &starts, sigma, scratch)
     };
-    let firsts: Vec<Vec<LimbSolution>> = spans.par_iter().map_init(LimbScratch::default, first_of).collect();
+    let firsts: Vec<Vec<LimbSolution>> = parallel::map_with(spans.len(), 1, LimbScratch::default, first_of);
     // Between two frames that are solved from all starts, those of both are followed.
     let between = |scratch: &mut LimbScratch, k: usize| {
         let span = spans[k].clone();
@@ -152,7 +153,7 @@ fn limb_path(
         found
     };
     let found: Vec<Vec<Vec<LimbSolution>>> =
-        (0..spans.len()).into_par_iter().map_init(LimbScratch::default, between).collect();
+        parallel::map_with(spans.len(), 1, LimbScratch::default, between);
     let candidates: Vec<Vec<LimbSolution>> = found.into_iter().flatten().collect();
     let chosen = cheapest_path(&candidates, &goals.cut);
     for ((state, candidates), chosen) in states.iter_mut().zip(candidates).zip(chosen) {

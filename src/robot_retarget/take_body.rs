@@ -4,8 +4,8 @@
 
 use crate::math::{Quat, Transform, Vec3, arc, from_columns, median, median_of, percentile};
 use crate::model::{Character, JointId, Motion, Role, Side, model_from_world};
+use crate::parallel;
 use crate::robot_body::RobotBody;
-use rayon::prelude::*;
 
 /// A foot without toes has its ball this far before the ankle and this far below it, in lengths of the leg (Winter 2009).
 const BALL: [f64; 2] = [0.16, 0.07];
@@ -183,13 +183,10 @@ fn common(character: &Character, a: JointId, b: JointId) -> JointId {
 fn paths(motion: &Motion, wanted: &[JointId]) -> Vec<Path> {
     let world_from_model = Transform::from_rotation(model_from_world().inverse());
     let rest = motion.character.calibration_pose();
-    let frames: Vec<Vec<Transform>> = (0..motion.clip.frames())
-        .into_par_iter()
-        .map(|frame| {
-            let pose = motion.model_pose(frame);
-            wanted.iter().map(|&id| world_from_model * *pose.joint(id)).collect()
-        })
-        .collect();
+    let frames: Vec<Vec<Transform>> = parallel::map(motion.clip.frames(), 1, |frame| {
+        let pose = motion.model_pose(frame);
+        wanted.iter().map(|&id| world_from_model * *pose.joint(id)).collect()
+    });
     let path = |(k, id): (usize, &JointId)| {
         let rest = world_from_model * *rest.joint(*id);
         Path {

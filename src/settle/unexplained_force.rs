@@ -10,8 +10,8 @@ use super::gravity::{Gravity, SHORTEST};
 use super::whole_body_dynamics::WholeBodyDynamics;
 use crate::math::{Vec3, percentile};
 use crate::measure::{Row6, unreached};
+use crate::parallel;
 use crate::signal::{gaussian, spans};
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// The limit above which forces are reported: clean takes stay below 0.2 in 19 of 20 frames, one reaches 0.75.
@@ -50,7 +50,7 @@ pub fn unexplained_force(body: &WholeBodyDynamics, gravity: Gravity) -> Vec<f64>
     };
     let ground = percentile(&(0..body.frames()).map(lowest).collect::<Vec<_>>(), 0.1);
     let of_frame = |columns: &mut Vec<Row6>, f: usize| residual(body, f, ground, gravity.value, columns);
-    let mut left: Vec<f64> = (0..body.frames()).into_par_iter().map_init(Vec::new, of_frame).collect();
+    let mut left: Vec<f64> = parallel::map_with(body.frames(), 1, Vec::new, of_frame);
     let near = body.frames_of(NEAR_FLIGHT) as usize;
     for air in body.flights(SHORTEST).into_iter().filter(|air| flies(body, air.clone(), gravity.value)) {
         left[air.start.saturating_sub(near)..(air.end + near).min(body.frames())].fill(0.0);

@@ -9,9 +9,9 @@ use crate::body::CharacterBody;
 use crate::kinematics::{map_frames_towards, shots};
 use crate::math::{Vec3, percentile};
 use crate::model::{Character, ContactPart, ContactPoint, Contacts, Hold, ModelPose, Motion, Role, Side};
+use crate::parallel;
 use crate::repair::LEG;
 use crate::signal::{gaussian, spans};
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// A sole up to this height above the low quantile of its kind may bear weight, metres.
@@ -70,7 +70,7 @@ impl WholeBodyDynamics {
         let character = &motion.character;
         let body = CharacterBody::new(character);
         let measured = || (body.point_masses(), body.contact_points());
-        let ((particles, points), shots) = rayon::join(measured, || shots(motion));
+        let ((particles, points), shots) = parallel::join(measured, || shots(motion));
         let soles = [ContactPart::Heel, ContactPart::Ball].into_iter().flat_map(|part| Side::BOTH.map(part));
         let whole = soles.into_iter().all(|part| points.iter().any(|p| p.part == part));
         if particles.is_empty() || !whole {
@@ -83,8 +83,7 @@ impl WholeBodyDynamics {
         let wanted = particles.iter().map(|p| p.joint).chain(points.iter().map(|p| p.joint));
         let placed = map_frames_towards(character.skeleton(), &motion.clip, wanted, places);
         let path = |k: usize| -> Vec<Vec3> { placed.iter().map(|frame| frame[k]).collect() };
-        let mut paths: Vec<Vec<Vec3>> =
-            (0..particles.len() + points.len()).into_par_iter().map(path).collect();
+        let mut paths: Vec<Vec<Vec3>> = parallel::map(particles.len() + points.len(), 1, path);
         let of_points = paths.split_off(particles.len());
         let mass_of = |frame: &Vec<Vec3>| frame.iter().zip(particles).map(|(x, p)| x * p.mass).sum();
         let frames = motion.clip.frames();
@@ -104,7 +103,7 @@ impl WholeBodyDynamics {
         let mut dynamics = Self {
             rate: motion.clip.sample_rate,
             scale,
-            center: placed.par_iter().map(mass_of).collect(),
+            center: parallel::map_each(&placed, 1, mass_of),
             acceleration: Vec::new(),
             torque: Vec::new(),
             supports: supports.collect(),
@@ -180,7 +179,7 @@ impl WholeBodyDynamics {
                 let speeds = first_derivative(&arm, rate);
                 arm.iter().zip(speeds).map(|(arm, speed)| arm.cross(&speed) * *mass).collect()
             };
-            let spins: Vec<Vec<Vec3>> = masses.par_iter().map(spin_of).collect();
+            let spins: Vec<Vec<Vec3>> = parallel::map_each(masses, 1, spin_of);
             let mut spin = vec![Vec3::zeros(); center.len()];
             // In the order of the masses, whatever thread was first.
             for of_mass in spins {

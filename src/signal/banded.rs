@@ -5,7 +5,7 @@
 //! section 4.3), which is stable for positive definite matrices; time and memory are linear in the unknowns. Units: those of the entries.
 
 use crate::math::in_wide_registers;
-use rayon::prelude::*;
+use crate::parallel;
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -168,7 +168,7 @@ impl<const B: usize, F: Fn(Range<usize>) -> Vec<[f64; B]> + Sync> MatrixEnd<B, F
         // A few blocks at a time: their factors are independent.
         let wave = 2 * rayon::current_num_threads();
         for blocks in blocks.iter().zip(&left).collect::<Vec<_>>().rchunks(wave) {
-            let columns: Vec<_> = blocks.par_iter().map(|(rows, left)| self.factored(rows, left)).collect();
+            let columns: Vec<_> = parallel::map_each(&blocks, 1, |(rows, left)| self.factored(rows, left));
             for ((rows, _), columns) in blocks.iter().zip(columns).rev() {
                 backward(&columns[..rows.len()], &mut x[rows.start..]);
             }
@@ -252,7 +252,7 @@ pub fn solve_once<const B: usize>(
     let mut reversed_x = vec![[0.0]; back.rows + reach];
     reversed_x.iter_mut().zip(far.iter().rev()).for_each(|(reversed_x, far)| *reversed_x = *far);
 
-    let (from_front, from_back) = rayon::join(|| front.down(near), || back.down(&mut reversed_x));
+    let (from_front, from_back) = parallel::join(|| front.down(near), || back.down(&mut reversed_x));
     let middle = &mut near[first..];
     middle.iter_mut().zip(reversed_x[back.rows..].iter().rev()).for_each(|(x, taken)| x[0] += taken[0]);
     let mut rows = of(first..first + reach);
@@ -264,7 +264,7 @@ pub fn solve_once<const B: usize>(
     }
     Bands::from(rows).factored().solve(middle);
     reversed_x[back.rows..].iter_mut().zip(middle.iter().rev()).for_each(|(reversed_x, x)| *reversed_x = *x);
-    rayon::join(|| front.up(from_front, near), || back.up(from_back, &mut reversed_x));
+    parallel::join(|| front.up(from_front, near), || back.up(from_back, &mut reversed_x));
     far.iter_mut().zip(reversed_x[..back.rows].iter().rev()).for_each(|(far, reversed_x)| *far = *reversed_x);
 }
 

@@ -1,6 +1,6 @@
 //! Gaussian filter over time.
 
-use rayon::prelude::*;
+use crate::parallel;
 use std::iter::Sum;
 use std::ops::{Add, Mul};
 
@@ -39,7 +39,7 @@ where
     let whole: f64 = (0..=2 * reach).map(|k| weight[k.abs_diff(reach)]).sum();
     let shares: Vec<f64> = (0..=2 * reach).map(|k| weight[k.abs_diff(reach)] / whole).collect();
     let none = || std::iter::empty().sum::<T>();
-    let of_block = |(block, means): (usize, &mut [T])| {
+    let of_block = |block: usize, means: &mut [T]| {
         let mut lanes = means.chunks_exact_mut(LANES);
         let mut first = block * BLOCK;
         for means in &mut lanes {
@@ -57,7 +57,7 @@ where
     let mut means = values.to_vec();
     let (head, tail) = (0..reach, reach + inner..values.len());
     head.chain(tail).for_each(|f| means[f] = mean(f));
-    means[reach..reach + inner].par_chunks_mut(BLOCK).enumerate().for_each(of_block);
+    parallel::for_blocks(&mut means[reach..reach + inner], BLOCK, of_block);
     means
 }
 

@@ -4,7 +4,7 @@
 
 use crate::math::{Quat, same_hemisphere};
 use crate::model::{Clip, Motion, Pose};
-use rayon::prelude::*;
+use crate::parallel;
 
 /// Frames per block that is processed in parallel with others.
 const BLOCK: usize = 256;
@@ -17,7 +17,7 @@ pub fn fix_hemispheres(clip: &mut Clip) {
     let joints = clip.joints();
     let rotations = clip.all_rotations_mut();
     // Each block separately, with the joints and rows whose sign does not depend on the previous frame.
-    let own = |rotations: &mut [Quat]| -> Vec<(usize, usize)> {
+    let own = |_, rotations: &mut &mut [Quat]| -> Vec<(usize, usize)> {
         let mut kept = Vec::new();
         for k in joints..rotations.len() {
             let nearness = rotations[k].coords.dot(&rotations[k - joints].coords);
@@ -29,7 +29,8 @@ pub fn fix_hemispheres(clip: &mut Clip) {
         }
         kept
     };
-    let kept: Vec<_> = rotations.par_chunks_mut(BLOCK * joints).map(own).collect();
+    let mut blocks: Vec<&mut [Quat]> = rotations.chunks_mut(BLOCK * joints).collect();
+    let kept = parallel::map_mut(&mut blocks, 1, own);
     // Then the blocks in order.
     for (number, kept) in kept.iter().enumerate().skip(1) {
         let (before, block) = rotations.split_at_mut(number * BLOCK * joints);

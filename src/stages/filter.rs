@@ -7,9 +7,9 @@ use super::{Setting, Stage, StageConfig, StageError};
 use crate::kinematics::shots;
 use crate::math::{Quat, Vec3};
 use crate::model::{Clip, Motion, Rig, Role, Skeleton};
+use crate::parallel;
 use crate::report::Report;
 use crate::signal::{Butterworth, SavitzkyGolay, fix_hemispheres, smooth_positions, smooth_rotations};
-use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -157,8 +157,7 @@ impl Stage for Filter {
             return Ok(motion);
         }
         let joints = clip.joints();
-        let smoothed: Vec<_> =
-            (0..joints).into_par_iter().map(|joint| self.joint(clip, joint, &shots)).collect();
+        let smoothed: Vec<_> = parallel::map(joints, 1, |joint| self.joint(clip, joint, &shots));
         let translated = clip.translated().to_vec();
         for (joint, (rotations, translations)) in smoothed.into_iter().enumerate() {
             let own = clip.all_rotations_mut().iter_mut().skip(joint).step_by(joints);

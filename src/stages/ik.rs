@@ -8,9 +8,9 @@ use crate::body::{COMMON_HEIGHT, CharacterBody};
 use crate::ik::{Boxed, Ccd, Fabrik, Jacobian, Mechanism, Method, Outcome, Reach, Solver, Stop};
 use crate::ik::{Freedom, Task, TreeSolver, TwoBone};
 use crate::model::{Character, JointId, Mark, MarkKind, Motion, Pose};
+use crate::parallel;
 use crate::report::Report;
 use crate::signal::with_poses;
-use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -207,17 +207,14 @@ impl IkStage {
             let exact = Stop { position: EXACT * stop.position, angle: EXACT * stop.angle, ..stop };
             let passes = Passes { solver: self.tree(), warm: self.config.warm_start, stop: exact };
             let steps = self.chains.solve(&passes, poses, asked);
-            let judge = |((pose, asked), steps): ((&mut Pose, &Vec<EffectorTasks>), usize)| {
-                Outcome::of(&self.mechanism, &all(asked), pose, &stop, steps)
-            };
-            return poses.par_iter_mut().zip(asked).zip(steps).map(judge).collect();
+            let judge = |f: usize| Outcome::of(&self.mechanism, &all(&asked[f]), &poses[f], &stop, steps[f]);
+            return parallel::map(poses.len(), 1, judge);
         }
         let solver = self.solver();
-        let one = |(pose, asked): (&mut Pose, &Vec<EffectorTasks>)| {
-            self.chains.unlock(pose, asked);
-            solver.solve(&self.mechanism, &self.at_common_size(all(asked)), pose, &stop)
-        };
-        poses.par_iter_mut().zip(asked).map(one).collect()
+        parallel::map_mut(poses, 1, |f, pose| {
+            self.chains.unlock(pose, &asked[f]);
+            solver.solve(&self.mechanism, &self.at_common_size(all(&asked[f])), pose, &stop)
+        })
     }
 }
 

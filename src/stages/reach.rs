@@ -14,7 +14,7 @@ use crate::ik::{
 };
 use crate::math::{Vec3, nearest_on_segment};
 use crate::model::{Character, JointId, ModelPose, Pose, Role, Side};
-use rayon::prelude::*;
+use crate::parallel;
 
 /// How far the joints above a limb extend its reach, as a share of the limb's length. Half leaves more targets unreached;
 /// with twice as much the body folds for targets at the feet.
@@ -211,13 +211,12 @@ impl EffectorChains {
         let mut steps = vec![0; poses.len()];
         let mut bodies = vec![Vec::new(); poses.len()];
         if self.chains.iter().any(|w| !w.arm) {
-            let start = |(pose, asked): (&mut Pose, &Vec<EffectorTasks>)| self.start(pose, asked);
-            bodies = poses.par_iter_mut().zip(asked).map(start).collect();
+            bodies = parallel::map_mut(poses, 1, |f, pose| self.start(pose, &asked[f]));
             count(&mut steps, 0.., &passes.run(&self.body, poses, &bodies));
         }
-        let goals = |f: usize| (f, self.shoulder_goals(&poses[f], &asked[f]));
-        let goals = (0..poses.len()).into_par_iter().map(goals).filter(|(_, g)| !g.is_empty());
-        let (frames, goals): (Vec<usize>, Vec<Vec<Task>>) = goals.unzip();
+        let goals = parallel::map(poses.len(), 1, |f| (f, self.shoulder_goals(&poses[f], &asked[f])));
+        let (frames, goals): (Vec<usize>, Vec<Vec<Task>>) =
+            goals.into_iter().filter(|(_, g)| !g.is_empty()).unzip();
         let mut moved: Vec<Pose> = frames.iter().map(|f| poses[*f].clone()).collect();
         let again: Vec<Vec<Task>> = frames.iter().map(|f| bodies[*f].clone()).collect();
         let both: Vec<Vec<Task>> =
@@ -232,8 +231,8 @@ impl EffectorChains {
         }
         frames().zip(moved).for_each(|(f, pose)| poses[f] = pose);
         if self.chains.iter().any(|w| w.arm) {
-            let reach = |frame| self.reach(frame);
-            let (arms, all): (Vec<_>, Vec<_>) = poses.par_iter_mut().zip(asked).map(reach).unzip();
+            let reached = parallel::map_mut(poses, 1, |f, pose| self.reach(pose, &asked[f]));
+            let (arms, all): (Vec<_>, Vec<_>) = reached.into_iter().unzip();
             count(&mut steps, 0.., &passes.run(&self.arms, poses, &arms));
             // The joints above the arm close the error that soft reach or the arm's limits leave.
             let all: Vec<_> = bodies.into_iter().zip(all).map(|(b, a)| [b, a].concat()).collect();
@@ -310,7 +309,7 @@ impl EffectorChains {
 
     /// Sets the arms in closed form; returns the tasks of arms with their targets within soft reach, and within full
     /// reach.
-    fn reach(&self, (pose, asked): (&mut Pose, &Vec<EffectorTasks>)) -> (Vec<Task>, Vec<Task>) {
+    fn reach(&self, pose: &mut Pose, asked: &[EffectorTasks]) -> (Vec<Task>, Vec<Task>) {
         let skeleton = self.body.skeleton();
         let mut model = ModelPose::of(skeleton, pose);
         let (mut soft, mut all) = (Vec::new(), Vec::new());

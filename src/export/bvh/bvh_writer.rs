@@ -13,7 +13,7 @@ use crate::export::euler_angles::{self, BLOCK, RotationOrder};
 use crate::export::synthetic_root::has_synthetic_root;
 use crate::math::{Quat, Vec3};
 use crate::model::{Clip, Joint, JointId, ModelPose, Motion, NO_TIP, Skeleton};
-use rayon::prelude::*;
+use crate::parallel;
 use std::ops::Range;
 
 /// Most tabs before a line: no character is nested deeper, and the tabs of a chain of n joints have n^2 bytes.
@@ -188,10 +188,12 @@ impl<'a> BvhWriter<'a> {
         for begin in (0..frames).step_by(BLOCK) {
             let block = begin..frames.min(begin + BLOCK);
             // The angles of a joint depend on those of the frame before; the text of a row depends on its angles alone.
-            let joints = angles.par_chunks_mut(BLOCK).zip(&mut before).zip(&self.order);
-            joints.for_each(|((angles, before), (id, _))| self.angles(*id, block.clone(), before, angles));
-            let text = |frame: usize| self.row(frame, angles[frame - begin..].iter().step_by(BLOCK));
-            block.into_par_iter().map(text).collect::<Vec<_>>().iter().for_each(|row| out.extend(row));
+            let mut joints: Vec<_> = angles.chunks_mut(BLOCK).zip(&mut before).zip(&self.order).collect();
+            parallel::for_each(&mut joints, 1, |_, ((angles, before), (id, _))| {
+                self.angles(*id, block.clone(), before, angles);
+            });
+            let text = |k: usize| self.row(begin + k, angles[k..].iter().step_by(BLOCK));
+            parallel::map(block.len(), 1, text).iter().for_each(|row| out.extend(row));
         }
         if frames > 0 {
             out.push(b'\n');

@@ -6,8 +6,8 @@ use super::node_tracks::TrackValues;
 use super::self_contained::{self, data_uri};
 use crate::gltf_document::{Chunks, GltfError, glb_with_room, write_glb};
 use crate::model::{Container, Document};
+use crate::parallel;
 use crate::report::Warnings;
-use rayon::prelude::*;
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -164,5 +164,5 @@ fn fill(before: &[u8], new: Vec<(Range<usize>, TrackValues)>, mut bytes: &mut [u
             TrackValues::Local(track) => rotations.push((track, part)),
         }
     }
-    rotations.par_chunks_mut(GROUP).for_each(local_tracks::write);
+    parallel::for_blocks(&mut rotations, GROUP, |_, group| local_tracks::write(group));
 }

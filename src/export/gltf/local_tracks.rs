@@ -10,7 +10,7 @@ use super::rest_thresholds::{STILL, STRETCH, UNROTATED};
 use crate::gltf_document::{LocalTransform, NodeTree, WorldTransform};
 use crate::math::{Quat, Vec3, same_hemisphere};
 use crate::model::{Clip, JointId, Skeleton};
-use rayon::prelude::*;
+use crate::parallel;
 
 /// Joints that are processed together. With [`BLOCK`] frames their quaternions use a quarter of a core's first-level cache;
 /// with four times as many, all of it, writing takes 10 % longer.
@@ -62,7 +62,7 @@ pub(super) fn playback<'a>(
         let translations = translations(&frame, skeleton, clip, JointId::new(joint), size);
         all.push(NodePlayback { node, translations, rotations, rotated: false, constant: true });
     }
-    all.par_chunks_mut(GROUP).for_each(find_rotated);
+    parallel::for_blocks(&mut all, GROUP, |_, group| find_rotated(group));
     Some(all)
 }
 

@@ -15,7 +15,7 @@ use crate::gltf_document::{LocalTransform, NodeTree, WorldTransform};
 use crate::kinematics::figure_size;
 use crate::math::{Quat, RawQuat, Transform, Vec3, same_hemisphere};
 use crate::model::{Clip, ModelPose, Skeleton};
-use rayon::prelude::*;
+use crate::parallel;
 use std::ops::Range;
 
 /// The rotation error at which the correction for non-uniform scale stops, radians.
@@ -161,8 +161,8 @@ fn traversed<'a>(
     // A block for each thread at a time bounds the memory.
     let starts: Vec<usize> = (0..clip.frames()).step_by(BLOCK).collect();
     for starts in starts.chunks(rayon::current_num_threads()) {
-        let blocks = starts.par_iter().map(|&start| block(start..(start + BLOCK).min(clip.frames())));
-        for block in blocks.collect::<Vec<_>>() {
+        let frames = |&start: &usize| block(start..(start + BLOCK).min(clip.frames()));
+        for block in parallel::map_each(starts, 1, frames) {
             steps.iter_mut().zip(block).for_each(|(step, next)| step.append(next));
         }
     }

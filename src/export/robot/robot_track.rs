@@ -2,7 +2,7 @@
 
 use crate::math::{Quat, Transform, Vec3, log};
 use crate::model::{Robot, RobotField, RobotLayout, RobotMotion, RotationForm};
-use rayon::prelude::*;
+use crate::parallel;
 
 /// A motion in the order of a layout.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ impl<'a> RobotTrack<'a> {
             matches!(field, LinkPlaces | LinkRotations | LinkVelocities | LinkAngularVelocities)
         });
         let frames = if needs { motion.frames() } else { 0 };
-        let places = (0..frames).into_par_iter().map(place).collect();
+        let places = parallel::map(frames, 1, place);
         Self { robot, motion, links, hinges, places }
     }
 

@@ -9,9 +9,9 @@ use super::mesh::GlbMeshes;
 use crate::gltf_document::{FLOAT, GlbBuilder, floats};
 use crate::import::import_error::ImportError;
 use crate::memory_budget::MemoryBudget;
+use crate::parallel;
 use crate::report::{Warnings, one_line};
 use crate::signal::Rate;
-use rayon::prelude::*;
 use serde_json::{Value, json};
 use ufbx::{
     AnimCurve, AnimStack, Interpolation, Keyframe, SceneRoot, Transform, evaluate_blend_weight,
@@ -68,7 +68,7 @@ pub(super) fn animations(
         let frames = frames as usize;
         let times = sample_times(stack, rate, frames);
         let tracks: Vec<NodeSamples> =
-            (0..scene.nodes.len()).into_par_iter().map(|n| track(scene, s, n, &times, &rest[n])).collect();
+            parallel::map(scene.nodes.len(), 1, |n| track(scene, s, n, &times, &rest[n]));
         report_repairs(scene, &name, &tracks, warnings);
         let (animation, moves) =
             animation(scene, (s, rate), &times, &tracks, (joints, meshes), binary, budget)?;

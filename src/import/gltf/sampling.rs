@@ -15,7 +15,7 @@ use crate::gltf_document::WorldTransform;
 use crate::kinematics::figure_size;
 use crate::math::{Quat, Transform, Vec3, in_wide_registers, same_hemisphere};
 use crate::model::{JointId, Skeleton};
-use rayon::prelude::*;
+use crate::parallel;
 
 /// Offsets from the rest translation below this share of the size of the figure are rounding errors.
 const STILL: f64 = 1e-7;
@@ -74,8 +74,8 @@ pub(super) fn sample(
             0 => (0..frames.div_ceil(BLOCK)).map(|_| &mut [][..]).collect(),
             width => translations[first * width..][..frames * width].chunks_mut(BLOCK * width).collect(),
         };
-        let blocks = rotations[first * n..].par_chunks_mut(BLOCK * n).zip(&mut rows).enumerate();
-        let filled = blocks.map(|(block, (rotations, translations))| {
+        let mut blocks: Vec<_> = rotations[first * n..].chunks_mut(BLOCK * n).zip(&mut rows).collect();
+        let filled = parallel::map_mut(&mut blocks, 1, |block, (rotations, translations)| {
             let first = first + block * BLOCK;
             let mut sampler = FrameSampler::new(&plan, cursors, (span.time)(first), span.snap);
             let frames = rotations.len() / n;
@@ -99,9 +99,9 @@ pub(super) fn sample(
                     return Err(first + begin + frame);
                 }
             }
-            Ok(largest_offsets(skeleton, &loose, translations))
+            Ok::<Vec<f64>, usize>(largest_offsets(skeleton, &loose, translations))
         });
-        for offsets in filled.collect::<Vec<Result<Vec<f64>, usize>>>() {
+        for offsets in filled {
             most.iter_mut().zip(offsets?).for_each(|(most, offset)| *most = most.max(offset));
         }
     }

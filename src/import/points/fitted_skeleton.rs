@@ -10,8 +10,8 @@ use super::rigid_fit::{differences, swung_along, unit};
 use super::trunk::{self, Trunk};
 use crate::math::{Quat, Transform, Vec3, median_of, percentile};
 use crate::model::{Assignment, Clip, Joint, JointId, Rig, Role, Side, Skeleton, SkeletonError};
+use crate::parallel;
 use crate::signal::fix_hemispheres;
-use rayon::prelude::*;
 
 /// A joint with its rotations relative to the T-pose and its positions in space.
 struct Part {
@@ -96,7 +96,7 @@ pub(super) fn fitted(points: &PointTracks, by: Sampling, name: &str) -> Result<F
         let hand = kind.is_arm().then(|| hand(side, points, &mut limb, by));
         (limb, hand)
     };
-    let limbs: Vec<(Limb, Option<Vec<Quat>>)> = tasks.par_iter().map(limb).collect();
+    let limbs: Vec<(Limb, Option<Vec<Quat>>)> = parallel::map_each(&tasks, 1, limb);
     let feet = feet(points, [&limbs[2].0, &limbs[3].0], by.dt);
     let roles = [
         Role::UpperArm(Side::Left),
@@ -232,16 +232,17 @@ fn leg_parts(
 
 /// The offset of each part from its parent: known, or the median over the frames; the same on both sides.
 fn offsets(parts: &[Part]) -> Vec<Vec3> {
-    let median = |(k, part): (usize, &Part)| match part.offset {
+    let median = |k: usize| match parts[k].offset {
         Some(offset) => offset,
         None if k == 0 => Vec3::zeros(),
         None => {
+            let part = &parts[k];
             let parent = &parts[part.parent];
             let frames = part.positions.iter().zip(&parent.positions).zip(&parent.rotations);
             median_of(frames.map(|((p, at), q)| q.inverse_transform_vector(&(p - at))))
         }
     };
-    let found: Vec<Vec3> = parts.par_iter().enumerate().map(median).collect();
+    let found: Vec<Vec3> = parallel::map(parts.len(), 1, median);
     let symmetric = |(k, part): (usize, &Part)| {
         let mirrored = parts.iter().position(|p| p.role == part.role.mirrored()).unwrap_or(k);
         let flip = |v: Vec3| Vec3::new(-v.x, v.y, v.z);

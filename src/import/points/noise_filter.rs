@@ -6,8 +6,8 @@
 
 use super::point_tracks::PointTracks;
 use crate::math::{Vec3, median, percentile};
+use crate::parallel;
 use crate::signal::{Bands, Difference, JERK, whittaker_penalty};
-use rayon::prelude::*;
 
 /// Noise per axis above which an array is filtered, metres: half a millimetre is that of optical captures.
 const NOISY: f64 = 5e-4;
@@ -53,17 +53,17 @@ fn noise_of(track: &[Vec3]) -> f64 {
 
 /// The filtered points and the noise of the array. `rest`: with the rest term of the feet.
 pub(super) fn filtered(points: PointTracks, dt: f64, rest: bool) -> (PointTracks, f64) {
-    let each: Vec<f64> = points.tracks.par_iter().map(|(_, track)| noise_of(track)).collect();
+    let each: Vec<f64> = parallel::map_each(&points.tracks, 1, |(_, track)| noise_of(track));
     let noise = median(each.clone());
     if noise < NOISY {
         return (points, noise);
     }
-    let PointTracks { frames, tracks } = points;
-    let tracks = tracks.into_par_iter().zip(each).map(|((point, track), own)| {
+    let PointTracks { frames, mut tracks } = points;
+    parallel::for_each(&mut tracks, 1, |k, (point, track)| {
         let feet = rest && FEET.contains(&point.part);
-        (point, filter(&track, (0.5 * noise * noise + 0.5 * own * own).sqrt(), feet, dt))
+        *track = filter(track, (0.5 * noise * noise + 0.5 * each[k] * each[k]).sqrt(), feet, dt);
     });
-    (PointTracks { frames, tracks: tracks.collect() }, noise)
+    (PointTracks { frames, tracks }, noise)
 }
 
 fn filter(track: &[Vec3], noise: f64, feet: bool, dt: f64) -> Vec<Vec3> {

@@ -4,7 +4,7 @@
 //! those of the points.
 
 use crate::math::{Mat3, Quat, UnitVec3, Vec3, arc, best_rotation, from_columns, median_of, slerp};
-use rayon::prelude::*;
+use crate::parallel;
 
 /// One degree, radians.
 pub(super) const DEGREE: f64 = std::f64::consts::PI / 180.0;
@@ -93,6 +93,6 @@ impl RigidSet {
             let (rotation, _) = best_rotation(&products);
             (rotation, observed_mean - rotation * rest_mean)
         };
-        (0..frames).into_par_iter().with_min_len(64).map(one).unzip()
+        parallel::map(frames, 64, one).into_iter().unzip()
     }
 }

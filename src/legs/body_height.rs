@@ -2,6 +2,7 @@
 //!
 //! A constant changes no knee. Space: model space, Y up. Units: metres.
 
+use super::equations::FrameSolution;
 use super::leg_pair::{LegPair, leg_ratio};
 use super::limb_chain::{HasPositions, LimbPose, LimbPositions};
 use super::soles::SourceFeet;
@@ -52,18 +53,19 @@ pub fn rise(
 }
 
 /// The height by which the solved clip hovers as a whole: that of its soles in the frames in which the source's are planted;
-/// 0 if it does not. `ankle` is the height of an ankle by leg and frame, `leg` the length of the legs. A body whose lowest skin of
-/// trunk and thighs, `seat` above the floor, mostly sits on it in these frames is not lowered into it; one that stands and lies
-/// down for a while is lowered, and raised while it lies.
+/// 0 if it does not. `goals` are those of the ankles, `solution` what the solve adds, `leg` is the length of the legs. A body
+/// whose lowest skin of trunk and thighs, `seat` above the floor, mostly sits on it in these frames is not lowered into it; one that
+/// stands and lies down for a while is lowered, and raised while it lies.
 pub fn hover(
     pairs: &[LegPair],
     planted: &[Vec<bool>],
     soles: &[Vec<SoleHeights>],
     level: &[Option<Vec3>],
-    ankle: impl Fn(usize, usize) -> f64 + Sync,
-    seat: impl Fn(usize) -> f64,
+    (goals, seat, solution): (&[Vec<Vec3>], &[f64], &[FrameSolution]),
     leg: f64,
 ) -> f64 {
+    let ankle = |k: usize, f: usize| goals[k][f].y + solution[f][k + 1].y;
+    let seat = |f: usize| seat.get(f).map_or(f64::MAX, |low| low + solution[f][0].y);
     let heights = sole_heights(pairs, planted, soles, level, ankle);
     if heights.len() < FEWEST || pairs.iter().any(|pair| pair.paw > 0.0) {
         return 0.0;
@@ -139,8 +141,10 @@ mod tests {
             paw: 0.0,
             lying_toes: None,
         };
-        let ankle = |_: usize, f: usize| soles[f] + 0.08;
-        hover(&[pair], &[planted.to_vec()], &[Vec::new()], &[None], ankle, seat, 0.9)
+        let goals = [soles.iter().map(|sole| Vec3::new(0.0, sole + 0.08, 0.0)).collect()];
+        let (seats, still) =
+            ((0..soles.len()).map(seat).collect::<Vec<f64>>(), vec![[Vec3::zeros(); 3]; soles.len()]);
+        hover(&[pair], &[planted.to_vec()], &[Vec::new()], &[None], (&goals, &seats, &still), 0.9)
     }
 
     #[test]

@@ -101,7 +101,8 @@ pub fn solve_forelegs(
     let lowest: Vec<Vec<f64>> =
         soles.iter().map(|sole| sole.iter().map(SoleHeights::lowest).collect()).collect();
     let still = vec![vec![0.0; time.frames]; pairs.len()];
-    let (solution, raised) = out_of_floor((&solve, solution), time, &goals, &lowest, &[], &still, leg, &held);
+    let (solution, raised) =
+        out_of_floor((&solve, solution), time, &goals, (&lowest, &[]), &still, leg, &held);
     ForelegTrajectories {
         lift,
         legs: pairs.iter().map(|pair| pair.target.clone()).collect(),

@@ -32,9 +32,8 @@ pub fn solve_legs(
     time: &Timeline,
     mut scaled: Vec<Vec<LimbPositions>>,
     mut copied: Vec<Vec<LimbPose>>,
-    seat: &[f64],
+    (seat, footing): (&[f64], &Footing),
     pairs: &[LegPair],
-    footing: &Footing,
     across: f64,
     settings: &Settings,
 ) -> Option<LegTrajectories> {
@@ -53,11 +52,7 @@ pub fn solve_legs(
     let level = toe_levels(&feet, &copied);
     let mut rise = rise(pairs, &feet, &scaled, &copied, &soles, &level);
     let (mut base, aside) = base_offsets(time, &scaled, &copied, across / ratio - 1.0, rise);
-    if footing.lies_on_floor() {
-        let above = hover_of_body(seat, &base);
-        rise -= above;
-        base.iter_mut().for_each(|at| at.y -= above);
-    }
+    rise -= lowered_where_it_lies(footing, seat, &mut base);
     copied.iter_mut().for_each(|poses| translate(poses, &base));
 
     let ends = Continuation::of(time, &scaled, leg);
@@ -87,18 +82,15 @@ pub fn solve_legs(
     drop((feet, aside));
     let solve = ends.equations(&mut terms, leg, settings);
     let solution = solve(None);
-    let low = |f: usize| seat.get(f).map_or(f64::MAX, |low| low + solution[f][0].y);
-    let ankle = |k: usize, f: usize| goals[k][f].y + solution[f][k + 1].y;
-    let hover = hover(pairs, &planted, &soles, &level, ankle, low, leg);
+    let hover = hover(pairs, &planted, &soles, &level, (&goals, &seat, &solution), leg);
     seat.iter_mut().for_each(|low| *low -= hover);
     base.iter_mut().chain(goals.iter_mut().flatten()).for_each(|at: &mut Vec3| at.y -= hover);
     let ankle = |k: usize, f: usize| goals[k][f].y + solution[f][k + 1].y;
     let mut toes = all_toe_rotations(time, pairs, &mut soles, &level, ankle, leg, settings);
     let lowest: Vec<Vec<f64>> =
         soles.into_iter().map(|s| s.iter().map(SoleHeights::lowest_with_shin).collect()).collect();
-    let carried = carried(footing, time, pairs);
-    let (solution, raised) =
-        out_of_floor((&solve, solution), time, &goals, &lowest, &seat, &carried, leg, settings);
+    let (places, carried) = ((&lowest[..], &seat[..]), carried(footing, time, pairs));
+    let (solution, raised) = out_of_floor((&solve, solution), time, &goals, places, &carried, leg, settings);
     drop(solve);
     drop((terms, lowest));
     let ankles = solved_ankles(goals, &solution, &raised);
@@ -115,6 +107,13 @@ pub fn solve_legs(
         ankles,
         forelegs: None,
     })
+}
+
+/// Lowers a body that lies onto the floor; returns by how much.
+fn lowered_where_it_lies(footing: &Footing, seat: &[f64], base: &mut [Vec3]) -> f64 {
+    let above = if footing.lies_on_floor() { hover_of_body(seat, base) } else { 0.0 };
+    base.iter_mut().for_each(|at| at.y -= above);
+    above
 }
 
 /// The share of the body's raise by which each foot is raised, by leg and frame: [`Footing::carried`].

@@ -147,9 +147,8 @@ impl Retarget {
                 time,
                 source,
                 copied,
-                &seat,
+                (&seat, &footing),
                 &self.legs,
-                &footing,
                 self.across,
                 &Settings::default(),
             )?;

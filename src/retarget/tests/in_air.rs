@@ -230,9 +230,9 @@ fn lowest_skin(motion: &Motion, f: usize) -> f64 {
 fn with_arms(take: &Motion, direction: Vec3) -> Motion {
     let rig = &take.character.rig;
     let mut arms = take.clone();
-    let bones: [(fn(Side) -> Role, fn(Side) -> Role); 2] =
-        [(Role::UpperArm, Role::LowerArm), (Role::LowerArm, Role::Hand)];
-    for (upper, lower) in bones {
+    type OfSide = fn(Side) -> Role;
+    let bones: [[OfSide; 2]; 2] = [[Role::UpperArm, Role::LowerArm], [Role::LowerArm, Role::Hand]];
+    for [upper, lower] in bones {
         arms = changed(&arms, |f, pose| {
             let model = arms.model_pose(f);
             for side in Side::BOTH {

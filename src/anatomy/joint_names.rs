@@ -6,6 +6,7 @@
 
 use super::joint_label::JointLabel;
 use super::shared_ends::bare_names;
+use super::spelling::{runs, usual_width};
 use super::vocabulary::{NamedPart, Sense, Vocabulary, Word};
 use crate::model::{Finger, JointId, Side, Skeleton};
 use std::collections::BTreeMap;
@@ -178,6 +179,14 @@ fn remove_inner_tips(vocabulary: &Vocabulary, skeleton: &Skeleton, labels: &mut 
 /// Whether a leaf has the name of its parent with nothing or unknown words added: `hips_skin` below `hips` is a helper that holds its skin.
 fn repeats_parent(vocabulary: &Vocabulary, skeleton: &Skeleton, labels: &[JointLabel], id: JointId) -> bool {
     let Some(parent) = skeleton.parent(id).filter(|_| skeleton.children(id).is_empty()) else { return false };
+    // Words that a label does not have tell joints apart: `ThumbDistal` below `ThumbIntermediate`, `ThumbC` below `ThumbB`.
+    let [all_own, all_above] = [id, parent].map(|id| {
+        let runs = runs(&usual_width(&skeleton.joint(id).name));
+        runs.into_iter().flat_map(|run| run.words).collect::<Vec<String>>()
+    });
+    if !all_above.iter().all(|word| all_own.contains(word)) {
+        return false;
+    }
     let [own, above] = [id, parent].map(|id| &labels[id.index()]);
     let mut known = own.words.iter().filter(|w| vocabulary.knows(w) || above.words.contains(w));
     !above.words.is_empty()

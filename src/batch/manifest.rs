@@ -188,8 +188,10 @@ impl Manifest {
         others.filter(|other| other != output && !run.plans(other)).find_map(|other| {
             let record = self.record(&self.name(&other))?;
             let differs = |f: &FileHash| f.path == name && blake3.is_none_or(|blake3| blake3 != f.blake3);
-            let beside = record.files.iter().skip(1).any(differs);
-            beside.then(|| self.other_pipeline(&other, pipeline)).flatten()
+            let beside = record.files.iter().skip(1).any(differs) && other.exists();
+            // The same stages are no reason: files of two formats cannot both be the first beside it.
+            let named = !record.pipeline_file.is_empty() && record.pipeline_file != pipeline.file_name();
+            (beside && named).then_some(record.pipeline_file)
         })
     }
 

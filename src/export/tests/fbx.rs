@@ -109,7 +109,8 @@ fn distances(bytes: &[u8], stack: usize, motion: &Motion) -> (f64, f64) {
         let pose = ModelPose::of(skeleton, &motion.clip.pose(skeleton, frame));
         let shown = character.meshes.iter().filter(|m| !m.triangles.is_empty() && !there.meshes.is_empty());
         // Primitives of a mesh are one mesh there, whose faces keep their order.
-        let mut faces = (0..there.meshes.len()).flat_map(|index| corners(&there, index));
+        let skinned = (0..there.meshes.len()).filter(|&index| !there.meshes[index].skin_deformers.is_empty());
+        let mut faces = skinned.flat_map(|index| corners(&there, index));
         for mesh in shown {
             let skin = moved(mesh, motion, frame);
             for corner in &mesh.triangles {

@@ -110,7 +110,9 @@ fn points(stage: &BTreeMap<String, BTreeMap<String, String>>, clip: &str, time: 
         };
         points.chunks_exact(3).enumerate().map(moved).collect::<Vec<Vec3>>()
     };
-    stage.values().filter(|prim| prim.contains_key("points")).map(mesh).collect()
+    let skinned =
+        |prim: &&BTreeMap<String, String>| prim.contains_key("points") && prim.contains_key("skel:skeleton");
+    stage.values().filter(skinned).map(mesh).collect()
 }
 
 /// A motion in which every joint turns, and the first moves.

@@ -87,7 +87,8 @@ fn a_panic_an_error_and_a_broken_promise_fail_their_own_take_only() {
         .collect();
     let row = |name: &str, status, error| (name.to_owned(), status, error);
     let broken = "stage 1 (`stumble`) broke the motion: sample rate NaN Hz from 0 s";
-    let panicked = "internal error: index 7 of 3\nreport this error; the other files are not affected";
+    let panicked =
+        "internal error: index 7 of 3\n  hint: report this error; the other files are not affected";
     let mut expected = vec![
         row("breaks", JobStatus::Failed, Some(broken)),
         row("fails", JobStatus::Failed, Some("stage 1 (`stumble`): too short to stumble\nstart earlier")),

@@ -39,10 +39,11 @@ const SLIPS_LESS: f64 = 3.0;
 ///
 /// The height of the lowest joint must be even along `other` and uneven along `expected` (slightly, where the ground along
 /// `other` is at height 0, as in captures, and along `expected` is nowhere near); or the body travels, and what is lowest along
-/// `other` rests while what is lowest along `expected` moves as all the body does. A single pose proves nothing.
+/// `other` rests while what is lowest along `expected` moves as all the body does. A single pose proves nothing, nor does a body that is
+/// upside down: it is below the ground along `other`.
 pub(super) fn proves_up(rig: &Rig, clips: &[&Clip], expected: &Vec3, other: &Vec3) -> bool {
     let Some(body) = MovingBody::of(rig, clips) else { return false };
-    body.is_even(expected, other) || body.rests(expected, other)
+    !body.is_below(expected, other) && (body.is_even(expected, other) || body.rests(expected, other))
 }
 
 /// The positions of the joints of a body in pairs of consecutive frames, of which the first is the middle of its hip joints.
@@ -83,6 +84,12 @@ impl MovingBody {
     /// The height of the lowest joint along an axis in every sample.
     fn lowest(&self, axis: &Vec3) -> Vec<f64> {
         self.pairs.iter().map(|[at, _]| lowest(at, axis) / self.size).collect()
+    }
+
+    /// Whether all of the body is below height 0 along `other` at all times, and on or above it along `expected`.
+    fn is_below(&self, expected: &Vec3, other: &Vec3) -> bool {
+        let below = |[at, _]: &[Vec<Vec3>; 2]| at.iter().all(|p| p.dot(other) < 0.0);
+        self.pairs.iter().all(below) && median(self.lowest(expected)) > -AT_ORIGIN
     }
 
     fn is_even(&self, expected: &Vec3, other: &Vec3) -> bool {
@@ -147,6 +154,15 @@ mod tests {
         assert!(!proved(|_| 2.0, |_| 0.05), "one pose beside the origin");
         assert!(proved(|f| 2.0 + 0.01 * f, |_| 0.05), "the ground is at height 0");
         assert!(!proved(|f| 2.0 + 0.01 * f, |_| 0.3), "the origin is somewhere else");
+    }
+
+    #[test]
+    fn a_body_that_is_upside_down_is_below_the_other_ground() {
+        let upside_down = body(|f| Vec3::new(0.0, 0.1 + 0.01 * f, 0.0));
+        assert!(upside_down.is_below(&Vec3::y(), &-Vec3::y()));
+        // A world whose up is -Y has its bodies there.
+        let stands = body(|f| Vec3::new(0.0, -1.7 + 0.01 * f, 0.0));
+        assert!(!stands.is_below(&Vec3::y(), &-Vec3::y()) && !upside_down.is_below(&Vec3::y(), &Vec3::z()));
     }
 
     #[test]

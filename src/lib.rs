@@ -118,6 +118,9 @@ mod humanoids;
 #[path = "../tests/ik_scenes/mod.rs"]
 mod ik_scenes;
 #[cfg(test)]
+#[path = "../tests/lowest_skin/mod.rs"]
+mod lowest_skin;
+#[cfg(test)]
 #[path = "../tests/made_bodies/mod.rs"]
 mod made_bodies;
 #[cfg(test)]

@@ -149,12 +149,11 @@ pub fn detect(motion: &Motion, options: &ContactOptions) -> Contacts {
         resting.push((signal.part, labelled(&shots, &labels, shortest)));
     }
     let floor = match options.ground {
-        Some(_) => floor,
-        None if hovers => floor,
-        None => {
+        None if !hovers => {
             let height = sole_height(&tracks, &resting, &floor).unwrap_or(height);
             floor.with_height(height)
         }
+        _ => floor,
     };
     let mut contacts = Contacts::new(floor.height, parts);
     for (part, spans) in resting {
@@ -198,14 +197,14 @@ fn sole_height(
 /// where the lowest of them are; 0 for a body without feet or a clip without frames.
 pub fn ground(motion: &Motion, contacts: &Contacts) -> f64 {
     let body = CharacterBody::new(&motion.character);
-    let points: Vec<_> = body.sole_points().copied().collect();
     let shots = shots(motion);
-    let tracks = tracks(motion, &points, &shots);
     let footing = FootingJoints::of(&body).footing(motion, &shots);
-    let Some(height) = floor::height(&tracks, &footing, &shots, scale(&body)) else { return 0.0 };
-    if footing.floor().is_some() {
+    if let Some(height) = footing.floor() {
         return height;
     }
+    let points: Vec<_> = body.sole_points().copied().collect();
+    let tracks = tracks(motion, &points, &shots);
+    let Some(height) = floor::height(&tracks, &footing, &shots, scale(&body)) else { return 0.0 };
     let frames = |part| contacts.holds(part).iter().map(|h| h.frames.clone()).collect();
     let resting: Vec<_> = contacts.parts().map(|part| (part, frames(part))).collect();
     sole_height(&tracks, &resting, &Floor::plane(height)).unwrap_or(height)

@@ -123,13 +123,10 @@ pub(super) fn height(
         nearest_rank(&mut heights.collect::<Vec<f64>>(), LOW_OF_ALL).unwrap_or(0.0)
     };
     let sunk = sunk_shots(shots, lowest, LEG * scale);
-    let kept: Vec<bool> = (0..sole.at.len())
-        .map(|f| !footing.in_air(f) && !sunk.iter().any(|(shot, _)| shot.contains(&f)))
-        .collect();
-    let mut all = kept.iter();
-    sole.at.retain(|_| all.next() == Some(&true));
-    let mut all = kept.iter();
-    sole.speed.retain(|_| all.next() == Some(&true));
+    let counts = |f: &usize| !footing.in_air(*f) && !sunk.iter().any(|(shot, _)| shot.contains(f));
+    let counted: Vec<usize> = (0..sole.at.len()).filter(counts).collect();
+    sole.at = counted.iter().map(|f| sole.at[*f]).collect();
+    sole.speed = counted.iter().map(|f| sole.speed[*f]).collect();
     let slow = sole.at.iter().zip(&sole.speed).filter(|(_, s)| **s < SLOW * scale);
     let mut slow: Vec<f64> = slow.map(|(p, _)| p.y).collect();
     if slow.len() >= SLOW_FRAMES.max(sole.at.len() / 50) {

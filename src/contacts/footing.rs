@@ -22,10 +22,10 @@ const ABOVE: f64 = 0.15;
 const CARRIED: f64 = 0.45;
 /// By so much less a foot counts as above a pelvis that is on the floor: a body that lies with its legs straight up.
 const LEGS_UP: f64 = 0.35;
-/// The percentile of heights that counts as the lowest, as in the solve of legs.
-const LOWEST: f64 = 0.03;
-/// Height above the lowest below which a foot may touch the floor, as in the solve of legs.
-const LOW: f64 = 0.03;
+/// The percentile of heights that counts as the floor: lower ones are noise.
+pub const FLOOR_PERCENTILE: f64 = 0.03;
+/// Height above the floor below which a point of a foot may touch it, leg lengths.
+pub const NEAR_FLOOR: f64 = 0.03;
 /// Speed below which a low foot rests, leg lengths per second: a foot that kicks, or passes the lowest point of a swing, is
 /// slower for a twentieth of a second at most (2 Hz, 0.2 leg lengths).
 const RESTING: f64 = 0.3;
@@ -39,6 +39,9 @@ const FOLDED: f64 = 0.75;
 /// Height of the soles above height 0 from which feet may be in the air throughout. The ankles of eleven captures that stand are
 /// 0.03 to 0.17 above it; runs on the spot, whose feet never rest and are low in 0.21 to 0.32 of the frames, stand on height 0 as well.
 const RAISED: f64 = 0.15;
+/// The same in heights of an ankle above its sole: joints of a thick body stay as far above the floor on which it lies as its feet
+/// are thick. The ankles of a short one (0.32 leg lengths above its soles) that lies on its back are 1.7 higher than standing.
+const THICK: f64 = 2.0;
 /// Depth of a body below height 0 from which its floor is there: files that have the pelvis at height 0.
 const SUNK: f64 = 0.2;
 
@@ -130,7 +133,7 @@ impl FootingJoints {
     ) -> Option<f64> {
         let lowest_ankle = |shot: &Range<usize>| {
             let heights = frames[shot.clone()].iter().flat_map(|(legs, _)| legs.iter().map(|leg| leg[1].y));
-            percentile(&heights.collect::<Vec<f64>>(), LOWEST)
+            percentile(&heights.collect::<Vec<f64>>(), FLOOR_PERCENTILE)
         };
         let sunk = sunk_shots(shots, lowest_ankle, self.leg);
         let counts = |f: &usize| !sunk.iter().any(|(shot, _)| shot.contains(f));
@@ -142,14 +145,14 @@ impl FootingJoints {
                 legs.filter(|(k, _)| able(*k, *f)).map(|(_, leg)| leg[joint].y).collect::<Vec<_>>()
             };
             let heights: Vec<f64> = counted.iter().flat_map(of_frame).collect();
-            (!heights.is_empty()).then(|| percentile(&heights, LOWEST))
+            (!heights.is_empty()).then(|| percentile(&heights, FLOOR_PERCENTILE))
         };
         let stands = level(1).zip(level(2)).is_some_and(|levels| {
             let low = |k: usize, f: usize| {
                 let leg = &frames[f].0[k];
-                able(k, f) && (leg[1].y - levels.0).min(leg[2].y - levels.1) < LOW * self.leg
+                able(k, f) && (leg[1].y - levels.0).min(leg[2].y - levels.1) < NEAR_FLOOR * self.leg
             };
-            if levels.0 - self.ankle < RAISED * self.leg {
+            if levels.0 - self.ankle < (RAISED * self.leg).max(THICK * self.ankle) {
                 return true;
             }
             let legs = 0..self.legs.len();
@@ -162,7 +165,8 @@ impl FootingJoints {
                 || legs.clone().any(|k| self.rests(frames, k, |f| low(k, f), shots, rate))
         });
         let lowest = |(legs, others): &FootingFrame| legs.iter().map(lower).fold(*others, f64::min);
-        let bottom = percentile(&counted.iter().map(|f| lowest(&frames[*f])).collect::<Vec<_>>(), LOWEST);
+        let bottom =
+            percentile(&counted.iter().map(|f| lowest(&frames[*f])).collect::<Vec<_>>(), FLOOR_PERCENTILE);
         (!stands).then_some(if bottom < -SUNK * self.leg { bottom } else { 0.0 })
     }
 

@@ -11,7 +11,7 @@ mod point_track;
 
 pub(crate) use detect::ground;
 pub use detect::{ContactOptions, Detector, detect};
-pub(crate) use footing::{Footing, FootingJoints};
+pub(crate) use footing::{FLOOR_PERCENTILE, Footing, FootingJoints, NEAR_FLOOR};
 pub(crate) use label_table::write;
 pub use label_table::{Labels, TableError, read};
 

@@ -6,12 +6,10 @@ use super::floor_tilt::level_floor;
 use super::limb_chain::LimbPositions;
 use super::settings::Settings;
 use super::timeline::Timeline;
+use crate::contacts::FLOOR_PERCENTILE;
 use crate::kinematics::sunk_shots;
 use crate::math::percentile;
 use std::ops::Range;
-
-/// Percentile of the heights of ankles that counts as the floor of a shot: lower ones are noise.
-const LOWEST: f64 = 0.03;
 
 /// Raises sunk shots and levels the floor: [`level_floor`]. Returns the frames that were raised, which say nothing about the floor.
 pub fn onto_one_floor(
@@ -32,7 +30,7 @@ fn raise_shots(time: &Timeline, legs: &mut [Vec<LimbPositions>], leg: f64) -> Ve
     let sunk = |joint: fn(&LimbPositions) -> f64| {
         let lowest = |shot: &Range<usize>| {
             let heights = legs.iter().flat_map(|poses| poses[shot.clone()].iter().map(joint));
-            percentile(&heights.collect::<Vec<f64>>(), LOWEST)
+            percentile(&heights.collect::<Vec<f64>>(), FLOOR_PERCENTILE)
         };
         sunk_shots(&shots, lowest, leg)
     };

@@ -7,15 +7,11 @@ use super::limb_chain::{HasPositions, LimbChain, LimbPose};
 use super::settings::Settings;
 use super::timeline::{TOGETHER, Timeline};
 use super::treadmill::belt;
-use crate::contacts::Footing;
+use crate::contacts::{FLOOR_PERCENTILE, Footing, NEAR_FLOOR};
 use crate::math::{Quat, Vec3, median, percentile};
 use crate::parallel;
 use std::ops::Range;
 
-/// The percentile of heights that counts as the ground: lower ones are noise.
-const LOWEST: f64 = 0.03;
-/// Height above the ground below which a point is low, leg lengths.
-const LOW: f64 = 0.03;
 /// Speed below which a point is planted, leg lengths per second.
 const RESTING: f64 = 0.15;
 
@@ -85,7 +81,7 @@ impl SourceFeet {
         let lowest = |of: &(dyn Fn(&S) -> f64 + Sync)| {
             let able = poses.iter().flatten().zip(can_stand.iter().flatten()).filter(|(_, able)| **able);
             let all: Vec<f64> = able.map(|(s, _)| of(s)).collect();
-            percentile(&all, LOWEST)
+            percentile(&all, FLOOR_PERCENTILE)
         };
         let (ankles, toes) =
             parallel::join(|| lowest(&|s| s.positions().ankle.y), || lowest(&|s| s.positions().toes.y));
@@ -104,7 +100,7 @@ impl SourceFeet {
         });
         let mut low = Vec::new();
         for ((poses, l), able) in poses.iter().zip(legs).zip(can_stand) {
-            let down = |f: usize| able[f] && least(l, &poses[f]) < LOW * leg;
+            let down = |f: usize| able[f] && least(l, &poses[f]) < NEAR_FLOOR * leg;
             let velocity =
                 |f: usize| (poses[f + 1].positions().toes - poses[f].positions().toes) / (time.dt * leg);
             low.extend(time.edges().filter(|f| down(*f) && down(f + 1)).map(velocity));
@@ -166,7 +162,7 @@ impl SourceFeet {
         let touch =
             |f: usize| able[f] && slower(&speeds, f, TOUCHING[0]) && lowest(&heights, f) < TOUCHING[1] * leg;
         let plant =
-            |f: usize| able[f] && slower(&speeds, f, RESTING) && lowest(&heights, f).abs() < LOW * leg;
+            |f: usize| able[f] && slower(&speeds, f, RESTING) && lowest(&heights, f).abs() < NEAR_FLOOR * leg;
         let (planted, touching) = (0..time.frames).map(|f| (plant(f), touch(f))).unzip();
         let contact = FootContact { planted, touching };
         let ground = levels(time, &heights, &speeds);
@@ -238,7 +234,7 @@ impl SourceFeet {
         let flat: Vec<f64> =
             values.iter().zip(&self.flat[k]).filter(|(_, flat)| **flat).map(|(v, _)| v.y).collect();
         match flat.is_empty() {
-            true => percentile(&values.iter().map(|v| v.y).collect::<Vec<_>>(), LOWEST),
+            true => percentile(&values.iter().map(|v| v.y).collect::<Vec<_>>(), FLOOR_PERCENTILE),
             false => median(flat),
         }
     }

@@ -1,6 +1,7 @@
 //! Bodies that sit, kneel and lie: skin rests on the floor, and cloth that hangs from hips or trunk is no body.
 
 use crate::development_data::data;
+use crate::lowest_skin::lowest_skin;
 use posemill::import::{ImportOptions, load};
 use posemill::math::{Mat4, Vec3, exp, smoothstep};
 use posemill::measure::MetricContext;
@@ -152,18 +153,6 @@ fn a_vertex_that_nothing_draws_does_not_lift_the_body() {
     assert!(apart < 1e-9, "the hips are lifted by {apart} m");
 }
 
-/// The lowest skin of a motion in a frame, by linear blend of every vertex.
-fn lowest(motion: &Motion, f: usize) -> f64 {
-    let pose = motion.model_pose(f);
-    let mut skin = posemill::skinning::Skin::default();
-    let mut low = f64::INFINITY;
-    for mesh in &motion.character.meshes {
-        posemill::skinning::linear_blend(mesh, &pose, &mut skin);
-        low = skin.positions.iter().map(|p| f64::from(p[1])).fold(low, f64::min);
-    }
-    low
-}
-
 /// The first pose of the squat for two seconds: it stands, falls on its back about its ankles, and rests there.
 fn lies_down() -> Motion {
     let standing = take("squat.bvh");
@@ -195,7 +184,8 @@ fn hands_that_are_placed_on_the_body_stay_out_of_the_floor() {
     let setting = Setting { target: Some(target), ..Setting::new(Arc::clone(&take.character), "") };
     let stage = RetargetConfig::default().resolve(&setting).unwrap();
     let result = stage.apply(take, &mut Report::default()).unwrap();
-    let low = (0..result.clip.frames()).step_by(3).map(|f| lowest(&result, f)).fold(f64::INFINITY, f64::min);
+    let lowest = (0..result.clip.frames()).step_by(3).map(|f| lowest_skin(&result, f));
+    let low = lowest.fold(f64::INFINITY, f64::min);
     assert!(low > -0.012, "the skin is {} m in the floor", -low);
 }
 
@@ -210,7 +200,7 @@ fn bodies_that_lie_rest_on_the_floor_with_head_and_calves() {
         ("a belly and a seat", frustum(&bare, Role::Hips, [0.8, -0.7], [0.5, 0.7]), 0.1),
     ] {
         let result = onto(&take, &with(&bare, mesh));
-        let low = (0..61).map(|f| lowest(&result, f)).fold(f64::INFINITY, f64::min);
+        let low = (0..61).map(|f| lowest_skin(&result, f)).fold(f64::INFINITY, f64::min);
         assert!(low > -0.012, "{what} is {} m in the floor", -low);
         let path = heights(&result, Role::Hips);
         assert!(path[60] > slim[60] + raised, "{what}: {} {}", path[60], slim[60]);
@@ -229,4 +219,18 @@ fn long_hair_does_not_lift_a_body_that_lies() {
     let nape = at(&bare, Role::Neck(0)) - at(&bare, Role::Head) - Vec3::new(0.0, 0.2, 0.25);
     let path = heights(&onto(&take, &with(&bare, ball(&bare, Role::Head, nape, 0.1))), Role::Hips);
     assert!(path.iter().zip(&slim).all(|(a, b)| (a - b).abs() < 1e-9));
+}
+
+#[test]
+fn a_short_thick_body_lies_on_the_floor_and_not_above_it() {
+    let Some(data) = data() else { return };
+    // Its legs are 0.38 m long with ankles 0.12 m above the soles; on its back hips and ankles are 0.4 and 0.33 m high.
+    let takes = load(data.join("gltf/kaykit/Med_General.glb"), &ImportOptions::default()).unwrap();
+    let target = shipped("mannequin.glb").character;
+    for name in ["Rig_Medium|Death_A_Pose", "Rig_Medium|Death_B_Pose", "Rig_Medium|Death_B"] {
+        let take = (0..takes.clips.len()).filter_map(|k| takes.motion(k)).find(|take| take.clip.name == name);
+        let result = onto(&take.unwrap(), &target);
+        let low = lowest_skin(&result, result.clip.frames() - 1);
+        assert!(low.abs() < 0.05, "{name}: the lowest skin is {low} m above the floor");
+    }
 }

@@ -1,7 +1,8 @@
 //! Bodies whose feet are in the air: upside down, in flight, hanging and sitting above the floor.
 
+use super::helpers::shipped;
+use crate::lowest_skin::lowest_skin;
 use posemill::contacts::{ContactOptions, detect};
-use posemill::import::{ImportOptions, load};
 use posemill::math::{Quat, Transform, Vec3, angle_between, arc, exp};
 use posemill::model::{Character, Clip, ModelPose, Motion, Pose, Role, Side};
 use posemill::report::Report;
@@ -9,10 +10,6 @@ use posemill::retarget::{Retarget, RootScale, map};
 use posemill::stages::{RetargetConfig, Setting, StageConfig};
 use std::ops::Range;
 use std::sync::Arc;
-
-fn shipped(file: &str) -> posemill::model::Asset {
-    load(format!("{}/data/{file}", env!("CARGO_MANIFEST_DIR")), &ImportOptions::default()).unwrap()
-}
 
 fn take(file: &str) -> Motion {
     shipped(file).motion(0).unwrap()
@@ -212,18 +209,6 @@ fn a_take_off_the_floor_is_reported() {
         let found = report.warnings.iter().filter(|w| w.code == "take-off-floor").count();
         assert_eq!(found, expected);
     }
-}
-
-/// The lowest skin of a motion in a frame, by linear blend of every vertex.
-fn lowest_skin(motion: &Motion, f: usize) -> f64 {
-    let pose = motion.model_pose(f);
-    let mut skin = posemill::skinning::Skin::default();
-    let mut low = f64::INFINITY;
-    for mesh in &motion.character.meshes {
-        posemill::skinning::linear_blend(mesh, &pose, &mut skin);
-        low = skin.positions.iter().map(|p| f64::from(p[1])).fold(low, f64::min);
-    }
-    low
 }
 
 /// The take with its arms straight and pointing along `direction` of the upright body.

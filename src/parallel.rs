@@ -38,10 +38,7 @@ pub(crate) fn map_each<'e, E: Sync, T: Send>(
 
 /// Changes the elements of a list, given with their indices; a thread changes at least `least` in a row.
 pub(crate) fn for_each<T: Send>(list: &mut [T], least: usize, change: impl Fn(usize, &mut T) + Sync) {
-    let size = block_size(list.len(), least);
-    for_blocks(list, size, |block, part| {
-        part.iter_mut().enumerate().for_each(|(n, element)| change(block * size + n, element));
-    });
+    map_mut(list, least, change);
 }
 
 /// As [`for_each`], with a value for each element, in order.
@@ -60,10 +57,8 @@ pub(crate) fn map_mut<E: Send, T: Send>(
 
 /// Changes a list in blocks of `size` elements, given with their numbers; the last may be shorter.
 pub(crate) fn for_blocks<T: Send>(list: &mut [T], size: usize, change: impl Fn(usize, &mut [T]) + Sync) {
-    let blocks: Vec<_> = list.chunks_mut(size).map(Mutex::new).collect();
-    run(blocks.len(), &|block| {
-        change(block, &mut blocks[block].lock().unwrap_or_else(PoisonError::into_inner))
-    });
+    let mut blocks: Vec<&mut [T]> = list.chunks_mut(size).collect();
+    for_each(&mut blocks, 1, |block, part| change(block, part));
 }
 
 /// The results of two calculations that run at the same time.
@@ -104,11 +99,7 @@ fn block_size(count: usize, least: usize) -> usize {
 
 fn run(blocks: usize, block: &(dyn Fn(usize) + Sync)) {
     use rayon::prelude::*;
-    match blocks {
-        0 => {}
-        1 => block(0),
-        _ => (0..blocks).into_par_iter().with_max_len(1).for_each(block),
-    }
+    (0..blocks).into_par_iter().with_max_len(1).for_each(block);
 }
 
 fn run_both(first: &mut (dyn FnMut() + Send), second: &mut (dyn FnMut() + Send)) {

@@ -223,7 +223,7 @@ impl TreeSolver {
             let of_frame: Vec<Vec<Task>> = (0..chunk.len()).map(|k| tasks(number * CHUNK + k)).collect();
             self.solve_chunk(mechanism, chunk, &of_frame, stop)
         });
-        chunks.concat()
+        chunks.into_iter().flatten().collect()
     }
 
     /// Solves frames in order on this thread, four at a time where possible.

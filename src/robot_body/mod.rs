@@ -10,6 +10,7 @@ mod robot_names;
 mod robot_roles;
 mod sole;
 mod link_capsules;
+mod spread_pose;
 mod body;
 mod robot_stance;
 
@@ -23,4 +24,3 @@ pub(crate) use robot_stance::stand;
 
 #[cfg(test)]
 mod tests;
-mod spread_pose;

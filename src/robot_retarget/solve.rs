@@ -54,8 +54,7 @@ pub(super) fn solve(
 
 /// Whether a hinge is faster than the robot's file allows.
 fn is_too_fast(unknowns: &Unknowns, goals: &Goals, states: &[RobotState]) -> bool {
-    let linked = (1..states.len()).filter(|&frame| !goals.cut[frame]);
-    linked.into_iter().any(|frame| {
+    (1..states.len()).filter(|&frame| !goals.cut[frame]).any(|frame| {
         let (before, now) = (&states[frame - 1].values, &states[frame].values);
         let speed = |k: usize| (now[k] - before[k]).abs() * goals.rate;
         unknowns.hinges.iter().any(|&k| unknowns.stated[k] && speed(k) > unknowns.fastest[k])

@@ -21,13 +21,14 @@ const FACING: f64 = 0.3;
 /// A foot that is tilted by more than 35 degrees (this cosine) where it seems to be flat, against a reference pose that stands, is flat in
 /// no frame: it kneels, lies or swings. Whole takes differ from their reference pose by 1 to 26 degrees, parts of them by 0 to 100.
 const TILTED: f64 = 0.82;
-/// The same, 12 degrees, for a foot that never comes as low as the other one, by this many lengths of the leg.
-const TILTED_ABOVE: (f64, f64) = (0.978, 0.03);
+/// The same, 12 degrees, for a foot that stays above the other one.
+const TILTED_ABOVE: f64 = 0.978;
+/// A foot stays above the other one if it never comes as low by this many lengths of the leg.
+const ABOVE_OTHER: f64 = 0.03;
 /// In a reference pose that stands, thighs and shins are within 45 degrees (this cosine) of down.
 const STANDS: f64 = 0.7;
 /// In a reference pose that stands, the toes are below the ankle by less than this share of their distance from it: 50 degrees.
 const TOES_DOWN: f64 = 0.77;
-
 /// In a take without a flat foot, flat ankles are at most this many lengths of the leg above the lowest joint: wrists and knees that bear
 /// the body are 0.05 above the floor, ankles 0.11.
 const ABOVE_LOWEST: f64 = 0.06;
@@ -159,9 +160,7 @@ impl TakeBody {
         });
         Ok(Self { frames: motion.clip.frames(), leg_length, legs, arms, feet, pelvis, chest, hands })
     }
-}
 
-impl TakeBody {
     /// The height that ankles of flat feet would have in a take that shows none: by the feet or, where other joints are lower (a
     /// handstand), by these.
     pub(super) fn assumed_level(&self) -> f64 {
@@ -222,8 +221,8 @@ fn feet(legs: &[LimbPath; 2], toes: [Option<Path>; 2], pelvis: &[Quat], leg_leng
     let mut feet = [0, 1].map(|k| of(k, TILTED));
     if let [Some(left), Some(right)] = feet.each_ref().map(FootPath::level) {
         let higher = usize::from(right > left);
-        if (right - left).abs() > TILTED_ABOVE.1 * leg_length {
-            feet[higher] = of(higher, TILTED_ABOVE.0);
+        if (right - left).abs() > ABOVE_OTHER * leg_length {
+            feet[higher] = of(higher, TILTED_ABOVE);
         }
     }
     feet

@@ -4,6 +4,8 @@ use super::robot_goals::Goals;
 use super::robot_settings::LAST_ROUND;
 use super::robot_state::{RobotState, Unknowns};
 use super::solve::solve;
+use crate::parallel;
+use std::ops::Range;
 
 /// Two windows that differ by more than this at the frame where one follows the other do not meet: radians of a hinge or of the base,
 /// and lengths of the leg. At 120 Hz, where windows overlap by an eighth of a second, and with slow hinges, which are late by more, they
@@ -41,6 +43,25 @@ pub(super) fn joined(
     let kept =
         kept.flat_map(|(window, states)| &states[window.first - window.from..window.end - window.from]);
     let mut joined: Vec<RobotState> = kept.cloned().collect();
+    for spans in spans_apart(unknowns, goals, windows, solved) {
+        let again = parallel::map_each(&spans, 1, |span| solved_again(unknowns, goals, span, &joined));
+        for (span, states) in spans.into_iter().zip(again) {
+            joined[span].clone_from_slice(&states);
+        }
+    }
+    joined
+}
+
+/// The frames around the seams at which windows do not meet. Those of a group have no frame in common; those that share frames with the
+/// seam before are in the group after its.
+fn spans_apart(
+    unknowns: &Unknowns,
+    goals: &Goals,
+    windows: &[FrameSpan],
+    solved: &[Vec<RobotState>],
+) -> Vec<Vec<Range<usize>>> {
+    let mut groups: Vec<Vec<Range<usize>>> = Vec::new();
+    let (mut group, mut end) = (0, 0);
     for (pair, solved) in windows.windows(2).zip(solved.windows(2)) {
         let seam = pair[1].first;
         if goals.cut[seam] {
@@ -48,22 +69,37 @@ pub(super) fn joined(
         }
         let [before, after] = [0, 1].map(|k| pair[k].state(&solved[k], seam));
         if distance(unknowns, before, after) > APART {
-            solve_again(unknowns, goals, seam, &mut joined);
+            let span = around(goals, seam);
+            group = if span.start < end { group + 1 } else { 0 };
+            end = span.end;
+            if group == groups.len() {
+                groups.push(Vec::new());
+            }
+            groups[group].push(span);
         }
     }
-    joined
+    groups
 }
 
-/// Solves the frames around a seam again; those at the ends stay, unless the take begins, ends or is cut there.
-fn solve_again(unknowns: &Unknowns, goals: &Goals, seam: usize, states: &mut [RobotState]) {
+/// The frames around a seam, not across a cut.
+fn around(goals: &Goals, seam: usize) -> Range<usize> {
     let first = (seam.saturating_sub(AROUND)..=seam).rev().find(|&frame| goals.cut[frame]);
-    let from = first.unwrap_or(seam.saturating_sub(AROUND));
-    let end = (seam + AROUND).min(states.len());
-    let to = (seam + 1..end).find(|&frame| goals.cut[frame]).unwrap_or(end);
-    let is_end = [from == 0 || goals.cut[from], to == states.len() || goals.cut[to]];
+    let end = (seam + AROUND).min(goals.cut.len());
+    let last = (seam + 1..end).find(|&frame| goals.cut[frame]);
+    first.unwrap_or(seam.saturating_sub(AROUND))..last.unwrap_or(end)
+}
+
+/// The states of a span solved again; those at its ends stay, unless the take begins, ends or is cut there.
+fn solved_again(
+    unknowns: &Unknowns,
+    goals: &Goals,
+    span: &Range<usize>,
+    states: &[RobotState],
+) -> Vec<RobotState> {
+    let Range { start, end } = *span;
+    let is_end = [start == 0 || goals.cut[start], end == states.len() || goals.cut[end]];
     let kept = is_end.map(|is_end| if is_end { 0 } else { COUPLED });
-    let again = solve(unknowns, &goals.part(from..to), states[from..to].to_vec(), &[LAST_ROUND], kept);
-    states[from..to].clone_from_slice(&again);
+    solve(unknowns, &goals.part(span.clone()), states[span.clone()].to_vec(), &[LAST_ROUND], kept)
 }
 
 /// The largest difference of two states.

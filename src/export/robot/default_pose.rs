@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// Longest lead, seconds: more would be a mistake of units.
 pub(super) const LONGEST_LEAD: f64 = 60.0;
-/// A lead in which a hinge is too fast is made longer by one in this many frames.
+/// A lead in which a hinge is too fast is lengthened by one eighth of its frames at a time.
 const LONGER: usize = 8;
 /// A speed is not too fast by rounding.
 const ROUNDING: f64 = 1.0 + 1e-9;
@@ -95,7 +95,7 @@ impl Lead<'_> {
         })
     }
 
-    /// So many frames of a lead.
+    /// A lead of so many frames, without the frame at which it arrives.
     fn lead_of(
         &self,
         frames: usize,

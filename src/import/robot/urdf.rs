@@ -133,7 +133,7 @@ impl<'d, 't> UrdfReader<'d, 't> {
         }
         if link != top && top != "world" {
             let message = format!(
-                "`{}` is a frame without mass and shape: the base is `{}`",
+                "`{}` is above a floating joint, or a frame without mass and shape: the base is `{}`",
                 shortened(top),
                 shortened(link)
             );

@@ -78,8 +78,3 @@ pub fn follows_blender(scene: &SceneRoot) -> bool {
 const BLENDER: u32 = 4_012_000;
 /// The name of this program in the header of the FBX files that it writes.
 const OWN: &str = "posemill";
-
-/// A linear value from 0 to 1 of an sRGB value (IEC 61966-2-1).
-pub fn linear_of_srgb(c: f64) -> f64 {
-    if c <= 0.04045 { c / 12.92 } else { libm::pow((c + 0.055) / 1.055, 2.4) }
-}

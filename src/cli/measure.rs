@@ -211,7 +211,7 @@ fn of_file(
                 if own.abs_diff(theirs) > 1 {
                     source_frames = Some(theirs);
                     console.warning(format!(
-                        "{shown}: the result has {own} frames, the source {theirs} at its rate\n  hint: they are compared from their starts"
+                        "{shown}: the result has {own} frames, the source {theirs} at its rate: they are compared from their starts"
                     ));
                 }
                 let made = source.assess(&context, &motion);

@@ -11,7 +11,7 @@ use crate::pipeline::{
     ConfigError, ConfigFault, ConfigSource, FileHash, PlanError, TakeFile, hash_of, write_whole,
 };
 use crate::regular_file::read_text;
-use crate::report::{Shown, io_reason, one_line, printable};
+use crate::report::{Shown, io_reason, one_line, printable, split_hint};
 use crate::simulation_view;
 use clap::Args;
 use serde_json::{Value, json};
@@ -264,10 +264,9 @@ pub(super) fn scene_error(name: &str, text: &str, error: &SceneError) -> ConfigE
         SceneFault::Syntax(_) => printable(text),
         _ => one_line(text),
     };
-    let (message, hint) = match message.rsplit_once("\n  hint: ") {
-        _ if pipeline => (message, Some("this is a pipeline: use `posemill run`".to_owned())),
-        Some((message, hint)) => (escaped(message), Some(escaped(hint))),
-        None => (escaped(&message), None),
+    let (message, hint) = match split_hint(&message) {
+        _ if pipeline => (message.clone(), Some("this is a pipeline: use `posemill run`".to_owned())),
+        (message, hint) => (escaped(message), hint.map(escaped)),
     };
     let fault = ConfigFault::at(0, start + indent..start + line.trim_end().len(), message).hint(hint);
     ConfigError {

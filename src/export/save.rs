@@ -206,9 +206,10 @@ pub fn save(motions: &[Motion], format: Format, options: &ExportOptions) -> Resu
     }
     let (files, mut warnings) = (format.write)(motions, options)?;
     let first = files.first().map(|file| &file.bytes);
-    let own = |m: &Motion| m.character.document.as_ref()?.fbx.clone();
-    let fbx = |m: &Motion| own(m).is_some_and(|own| first == Some(&*own));
-    let unchanged = format.name == "fbx" && options.clips_inside && motions.iter().all(fbx);
+    let own = |m: &Motion| {
+        m.character.document.as_ref().and_then(|d| d.fbx.as_deref()).is_some_and(|own| first == Some(own))
+    };
+    let unchanged = format.name == "fbx" && options.clips_inside && motions.iter().all(own);
     let preserved = unchanged || [Format::GLB, Format::GLTF, Format::VRM].contains(&format);
     let dropped = |m: &Motion| -> Vec<String> {
         m.clip.property_tracks.iter().filter(|t| !keeps(format, m, t)).map(|t| t.node.clone()).collect()

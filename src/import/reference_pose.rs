@@ -8,7 +8,7 @@
 use super::import_error::ImportError;
 use super::import_options::{Calibrate, ImportOptions};
 use crate::anatomy::{
-    CONTRADICTED, Estimate, Figure, RestFault, folded_arms, orientation, posed_rest, rest_fault,
+    CONTRADICTED, Estimate, Figure, RestFault, UNSURE, folded_arms, orientation, posed_rest, rest_fault,
     rest_from_motion, with_estimated_arms,
 };
 use crate::math::{Quat, Transform, Vec3, arc};
@@ -37,9 +37,6 @@ pub(super) struct UncalibratedBody<'a> {
     /// The location that warnings name.
     pub(super) place: &'static str,
 }
-
-/// Confidence below which a joint's rotation about its bone (twist) gets a warning: errors of 9 degrees are then usual.
-const UNSURE: f64 = 0.45;
 
 impl UncalibratedBody<'_> {
     /// The reference pose that `options` select; `None` if it is the bind or rest pose.

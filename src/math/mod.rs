@@ -12,6 +12,8 @@ mod registers;
 mod rotation;
 mod segment;
 mod smoothstep;
+#[cfg(any(feature = "formats", feature = "render"))]
+mod srgb;
 mod symmetric;
 mod transform;
 mod triple;
@@ -36,6 +38,10 @@ pub(crate) use rotation::{
 };
 pub(crate) use segment::{nearest_of_segments, nearest_on_segment};
 pub(crate) use smoothstep::smoothstep;
+#[cfg(any(feature = "fbx", feature = "render"))]
+pub(crate) use srgb::linear_of_srgb;
+#[cfg(any(feature = "formats", feature = "render"))]
+pub(crate) use srgb::srgb_of_linear;
 pub(crate) use symmetric::{SYMMETRIC3_ENTRIES, Symmetric3};
 pub use transform::Transform;
 pub(crate) use triple::{Triple, cross, difference, dot, scaled, sum};

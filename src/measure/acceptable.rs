@@ -88,13 +88,13 @@ pub const HINGE_SPEED: f64 = 40.0;
 /// six digits at 120 Hz, for a hinge of 0.02 rad/s.
 pub const HINGE_SPEED_RATIO: f64 = 1.01;
 /// Angle between a limb of a robot and the take's, at its 95th percentile. Chosen: three times [`LIMB`], since hinges reach fewer
-/// directions than joints of people. Seen: good 9 degrees, faults 40.
+/// directions than joints of people. Seen: good 11 degrees, faults 40.
 pub const ROBOT_LIMB: f64 = 30.0 * DEGREE;
 /// Speed at which the planted feet of a robot go away from the take's, m/s. Source: PHUMA (arXiv 2510.26236), whose feet skate from that
 /// speed on. Seen: good 0.03, faults 0.28.
 pub const ROBOT_DRIFT: f64 = 0.1;
-/// Share of the contact of a robot's feet in which they are off the floor. Chosen: three times what good results have, which lift heels
-/// that rest in the take; a robot that floats has all of it. Seen: good 0.09, faults 1.
+/// Share of the contact of a robot's feet in which they are off the floor. Chosen: feet of robots are flat, so that they leave the floor
+/// while a heel or the toes of the take still rest; a robot that floats has all of it. Seen: good 0.22, faults 1.
 pub const ROBOT_FLOATING: f64 = 0.3;
 
 #[cfg(test)]

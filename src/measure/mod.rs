@@ -28,6 +28,7 @@ mod limb_steps;
 mod robot_measures;
 mod planted_feet;
 mod legs;
+mod label_agreement;
 mod assess;
 mod change;
 mod units;
@@ -59,4 +60,3 @@ pub use verdict::{Judgement, Reading, Verdict};
 
 #[cfg(test)]
 mod tests;
-mod label_agreement;

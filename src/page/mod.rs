@@ -10,6 +10,7 @@ mod scale;
 mod time_plot;
 mod ranges;
 mod slides;
+mod path_plot;
 mod plots;
 mod mapping;
 mod measures;
@@ -17,6 +18,8 @@ mod shown_clip;
 mod packed;
 mod skin;
 mod scene;
+mod changes;
+mod findings;
 mod clip_page;
 mod batch_page;
 
@@ -27,6 +30,3 @@ pub use shown_clip::Shown;
 
 #[cfg(test)]
 mod tests;
-mod changes;
-mod findings;
-mod path_plot;

@@ -17,6 +17,7 @@ mod palette;
 mod picture;
 mod preview;
 mod raster;
+mod robot_figure;
 #[cfg(any(feature = "cli", test))]
 mod role_picture;
 mod shade;
@@ -39,4 +40,3 @@ pub(crate) use texture::small_jpeg;
 
 #[cfg(test)]
 mod tests;
-mod robot_figure;

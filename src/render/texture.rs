@@ -3,6 +3,7 @@
 //! Colours are stored as in the file (sRGB bytes) and converted to linear when sampled. Texture coordinates repeat.
 
 use super::vector::{V3, add, scale};
+use crate::math::{linear_of_srgb, srgb_of_linear};
 use crate::model::Texture;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
@@ -15,19 +16,14 @@ const MAX_BYTES: u64 = 1 << 29;
 /// JPEG quality out of 100: above it files grow without a visible gain in small pictures.
 const JPEG_QUALITY: u8 = 75;
 
-/// sRGB bytes as linear values (IEC 61966-2-1).
-static LINEAR: LazyLock<[f32; 256]> = LazyLock::new(|| {
-    std::array::from_fn(|k| {
-        let c = k as f64 / 255.0;
-        (if c <= 0.04045 { c / 12.92 } else { libm::pow((c + 0.055) / 1.055, 2.4) }) as f32
-    })
-});
+/// sRGB bytes as linear values.
+static LINEAR: LazyLock<[f32; 256]> =
+    LazyLock::new(|| std::array::from_fn(|k| linear_of_srgb(k as f64 / 255.0) as f32));
 
 /// Linear values from 0 to 1 as sRGB bytes.
 static ENCODED: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let encode = |k: usize| {
-        let c = (k as f64 + 0.5) / 4096.0;
-        let s = if c <= 0.0031308 { c * 12.92 } else { 1.055 * libm::pow(c, 1.0 / 2.4) - 0.055 };
+        let s = srgb_of_linear((k as f64 + 0.5) / 4096.0);
         (s * 255.0).round() as u8
     };
     (0..4096).map(encode).collect()

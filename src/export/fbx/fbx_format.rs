@@ -4,6 +4,7 @@
 
 use super::fbx_builder::FbxBuilder;
 use super::material::FbxMaterials;
+use super::records::binary_version;
 use super::{animation_stack, limb_nodes, mesh};
 #[cfg(feature = "fbx")]
 use super::{append_clips, original_nodes};
@@ -74,7 +75,7 @@ fn save(motions: &[Motion], options: &ExportOptions) -> Result<Written, ExportEr
     let document = motions.first().and_then(|m| m.character.document.as_ref());
     let own = document.and_then(|d| d.fbx.as_deref().map(|bytes| (d, bytes))).filter(|_| options.fbx.skin);
     let Some((document, bytes)) = own else { return new_file(motions, options) };
-    if options.clips_inside && is_current(bytes) {
+    if options.clips_inside && binary_version(bytes).is_some_and(|version| version >= OLDEST) {
         return Ok((
             vec![OutputFile { name: options.file(FORMAT.name), bytes: bytes.to_vec() }],
             Warnings::new(),
@@ -95,12 +96,6 @@ fn save(motions: &[Motion], options: &ExportOptions) -> Result<Written, ExportEr
 
 /// The oldest version of binary FBX that other programs read.
 const OLDEST: u32 = 7100;
-
-/// Whether a file is binary FBX of a version that other programs read.
-fn is_current(file: &[u8]) -> bool {
-    let version = file.strip_prefix(b"Kaydara FBX Binary  \0\x1a\0").and_then(|rest| rest.first_chunk());
-    version.is_some_and(|version| u32::from_le_bytes(*version) >= OLDEST)
-}
 
 /// The character's own file with the clips added.
 #[cfg(feature = "fbx")]

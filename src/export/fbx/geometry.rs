@@ -5,7 +5,7 @@
 use super::bound_mesh::BoundMesh;
 use super::fbx_builder::{FbxBuilder, METRES_PER_UNIT, uv_set};
 use super::records::FbxRecord;
-use crate::math::Vec3;
+use crate::math::{Vec3, srgb_of_linear};
 use crate::model::MorphTarget;
 
 /// Morph displacements below this are left out, metres: 32-bit positions of a person do not resolve them.
@@ -54,11 +54,6 @@ impl GeometryLayers {
     }
 }
 
-/// An sRGB value of a linear value (IEC 61966-2-1), as Blender writes colours of vertices.
-fn srgb_of_linear(c: f64) -> f64 {
-    if c <= 0.003_130_8 { c * 12.92 } else { 1.055 * libm::pow(c, 1.0 / 2.4) - 0.055 }
-}
-
 /// The geometry of a mesh.
 pub(super) fn mesh(bound: &BoundMesh, id: i64, name: &str) -> FbxRecord<'static> {
     const PER_CORNER: &str = "ByPolygonVertex";
@@ -92,6 +87,7 @@ pub(super) fn mesh(bound: &BoundMesh, id: i64, name: &str) -> FbxRecord<'static>
         layers.element("LayerElementNormal", 0, "", (PER_CORNER, "Direct"), list);
     }
     if !mesh.colors.is_empty() {
+        // Blender writes colours of vertices as sRGB.
         let encoded = |[r, g, b, a]: &[f32; 4]| {
             let srgb = |c: &f32| srgb_of_linear(f64::from(*c));
             [srgb(r), srgb(g), srgb(b), f64::from(*a)]

@@ -79,13 +79,13 @@ impl<'a> FbxMaterials<'a> {
             Some(channel) => grey_channel(image.texture, channel).map(|png| (png.into(), "png")),
         };
         let id = file.map(|(bytes, extension)| write(document, &bytes, (mesh, extension), image));
+        let place = || format!("material `{}`", one_line(material));
         if image.wrap.contains(&TextureWrap::Mirror) {
             let message = "textures that repeat mirrored repeat plainly in FBX";
-            self.warnings.add("fbx-mirrored", message, format!("material `{}`", one_line(material)));
+            self.warnings.add("fbx-mirrored", message, place());
         }
         if id.is_none() {
-            let place = format!("material `{}`", one_line(material));
-            self.warnings.add("fbx-texture", left_out(image.texture), place);
+            self.warnings.add("fbx-texture", left_out(image.texture), place());
         }
         self.textures.push((image, id));
         id

@@ -145,14 +145,17 @@ impl<'a> RecordParser<'a> {
     }
 }
 
+/// The version of a binary file; `None` for other files.
+pub(super) fn binary_version(bytes: &[u8]) -> Option<u32> {
+    bytes.strip_prefix(MAGIC).and_then(|rest| rest.first_chunk()).map(|v| u32::from_le_bytes(*v))
+}
+
 /// The records of a binary file of version 7.
 ///
 /// # Errors
 /// A [`FbxRecordError`] for anything else.
 pub(super) fn parse(bytes: &[u8]) -> Result<FbxFile<'_>, FbxRecordError> {
-    let version =
-        bytes.strip_prefix(MAGIC).and_then(|rest| rest.first_chunk()).map(|v| u32::from_le_bytes(*v));
-    let version = version.filter(|v| VERSIONS.contains(v)).ok_or(FbxRecordError::Kind)?;
+    let version = binary_version(bytes).filter(|v| VERSIONS.contains(v)).ok_or(FbxRecordError::Kind)?;
     let parser = RecordParser { bytes, wide: version >= WIDE_SINCE };
     let mut offset = MAGIC.len() + 4;
     let mut records = Vec::new();

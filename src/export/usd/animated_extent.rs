@@ -4,7 +4,7 @@
 //! bounding box of all these boxes, moved by the joints, contains the mesh in every frame. Space: model space. Units: metres.
 
 use super::mesh_prims::{BoundMeshes, point};
-use crate::math::{Transform, Vec3};
+use crate::math::{Transform, Vec3, single};
 use crate::model::{Character, JointId, Motion};
 use std::collections::BTreeMap;
 
@@ -52,7 +52,7 @@ pub(super) fn of(motions: &[Motion], bound: &BoundMeshes) -> [[f32; 3]; 2] {
     if motions.iter().all(|m| m.clip.frames() == 0) {
         pose(first.character.skeleton().rest_model_pose().joints());
     }
-    [whole.low, whole.high].map(|v| <[f64; 3]>::from(v).map(|x| x as f32))
+    [whole.low, whole.high].map(|v| single(&v))
 }
 
 /// The box of the vertices of each joint, in the joint's space; for a character without meshes, of the joint itself.

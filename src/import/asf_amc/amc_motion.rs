@@ -122,14 +122,13 @@ fn fill_bones(
     let frames = positions.len();
     let mut found: Option<(usize, usize, usize)> = None;
     for bone in 0..n {
-        let known: Vec<usize> = (0..frames).filter(|frame| stated[frame * n + bone]).collect();
-        if known.is_empty() || known.len() == frames {
+        let (known, absent): (Vec<usize>, Vec<usize>) =
+            (0..frames).partition(|frame| stated[frame * n + bone]);
+        if known.is_empty() || absent.is_empty() {
             continue;
         }
-        let absent = (0..frames).find(|frame| !stated[frame * n + bone]).unwrap_or(0);
-        let (count, ..) = *found.get_or_insert((0, bone, absent));
-        found = found.map(|(_, bone, frame)| (count + 1, bone, frame));
-        for frame in (0..frames).filter(|frame| !stated[frame * n + bone]) {
+        found.get_or_insert((0, bone, absent[0])).0 += 1;
+        for frame in absent {
             let next = known.partition_point(|k| *k < frame);
             let (a, b) = (known[next.saturating_sub(1)], known[next.min(known.len() - 1)]);
             let share = if a < frame && frame < b { (frame - a) as f64 / (b - a) as f64 } else { 0.0 };

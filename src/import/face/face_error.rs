@@ -42,9 +42,9 @@ pub enum FaceError {
         "the times fall from frame to frame, first from {first} s to {second} s: the take would play backwards\n  hint: export the take again, with its frames in the order of their times"
     )]
     Backwards {
-        /// The time of the first frame, seconds.
+        /// The time before the first fall, seconds.
         first: f64,
-        /// The time of the second frame, seconds.
+        /// The time after it, seconds.
         second: f64,
     },
     /// No frame has weights.

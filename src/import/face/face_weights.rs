@@ -59,9 +59,7 @@ impl FaceWeights {
         if self.values.is_empty() {
             return Err(FaceError::Empty.into());
         }
-        if let [first, second, ..] = self.times[..]
-            && fall(&self.times)
-        {
+        if let Some([first, second]) = falling(&self.times) {
             return Err(FaceError::Backwards { first, second }.into());
         }
         self.drop_repeated(warnings);
@@ -133,10 +131,11 @@ impl FaceWeights {
     }
 }
 
-/// Whether most frames are before the frame in front of them: the take would play backwards.
-fn fall(times: &[f64]) -> bool {
-    let falling = times.windows(2).filter(|pair| pair[1] < pair[0]).count();
-    2 * falling > times.len().saturating_sub(1)
+/// The first two times that fall, if most frames are before the frame in front of them: the take would play backwards.
+fn falling(times: &[f64]) -> Option<[f64; 2]> {
+    let mut pairs = times.windows(2).filter(|pair| pair[1] < pair[0]);
+    let first = pairs.next()?;
+    (2 * (1 + pairs.count()) > times.len() - 1).then(|| [first[0], first[1]])
 }
 
 #[cfg(test)]

@@ -85,14 +85,13 @@ pub(super) fn looks(
             let set = sets.iter().position(|name| **name == *texture.uv_set).unwrap_or(0);
             Ok(Some(json!({ "index": index, "texCoord": set })))
         };
-        let pbr = &material.pbr;
+        let (pbr, fbx) = (&material.pbr, &material.fbx);
         let maps = GlbMaps {
             base_color: map(&pbr.base_color)?,
             normal: map(&pbr.normal_map)?,
             emission: map(&pbr.emission_color)?,
         };
         let shown = |map: &MaterialMap| map.texture_enabled && map.texture.is_some();
-        let (pbr, fbx) = (&material.pbr, &material.fbx);
         if [&pbr.metalness, &pbr.roughness, &fbx.reflection_factor].into_iter().any(shown) {
             let message = "textures of metalness and roughness were left out; their numbers are used";
             warnings.add("fbx-surface-texture", message, one_line(&material.element.name));
@@ -288,9 +287,9 @@ fn opacity(material: &Material, blender: bool) -> f64 {
 /// The glTF material; `cut_out` if the alpha of its texture is used.
 fn look(material: &Material, maps: GlbMaps, blender: bool, cut_out: bool) -> Value {
     let pbr = &material.pbr;
-    let color = |color: &MaterialMap, factor: &MaterialMap, usual: f64| {
-        let factor = if factor.has_value { factor.value_vec4.x } else { 1.0 };
-        let c = color.value_vec4;
+    let factor = |map: &MaterialMap| if map.has_value { map.value_vec4.x } else { 1.0 };
+    let color = |color: &MaterialMap, map: &MaterialMap, usual: f64| {
+        let (c, factor) = (color.value_vec4, factor(map));
         [c.x, c.y, c.z].map(|x| if (x * factor).is_finite() { (x * factor).max(0.0) } else { usual })
     };
     let (metalness, roughness) = metalness_and_roughness(material, blender);
@@ -317,9 +316,11 @@ fn look(material: &Material, maps: GlbMaps, blender: bool, cut_out: bool) -> Val
         look["normalTexture"] = normal;
     }
     // A texture takes the place of the colour.
-    let factor = if pbr.emission_factor.has_value { pbr.emission_factor.value_vec4.x } else { 1.0 };
     let emission = match &maps.emission {
-        Some(_) => [if factor.is_finite() { factor.max(1.0) } else { 1.0 }; 3],
+        Some(_) => match factor(&pbr.emission_factor) {
+            factor if factor.is_finite() => [factor.max(1.0); 3],
+            _ => [1.0; 3],
+        },
         None if pbr.emission_color.has_value => color(&pbr.emission_color, &pbr.emission_factor, 0.0),
         None => [0.0; 3],
     };

@@ -5,9 +5,10 @@
 
 use super::not_finite::Repaired;
 use super::skin_weights::{FbxSkin, INFLUENCES, skin};
-use crate::fbx_document::{follows_blender, linear_of_srgb};
+use crate::fbx_document::follows_blender;
 use crate::gltf_document::{FLOAT, GlbBuilder, UNSIGNED_INT, UNSIGNED_SHORT, floats};
 use crate::import::import_error::ImportError;
+use crate::math::linear_of_srgb;
 use crate::memory_budget::MemoryBudget;
 use crate::report::{Warnings, one_line};
 use serde_json::{Value, json};

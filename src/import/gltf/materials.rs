@@ -71,11 +71,12 @@ pub(super) struct GltfMaterial {
 
 impl GltfMaterial {
     /// Gives a mesh, whose texture coordinates are in place, this material.
-    pub(super) fn apply(&self, mesh: &mut Mesh) {
-        mesh.material = self.material.clone();
-        mesh.omitted.extend(self.omitted.iter().cloned());
-        for (number, transform) in &self.transforms {
-            let list = match place_of_set(*number, self.set).checked_sub(1) {
+    pub(super) fn apply(self, mesh: &mut Mesh) {
+        let Self { material, set, transforms, omitted } = self;
+        mesh.material = material;
+        mesh.omitted.extend(omitted);
+        for (number, transform) in transforms {
+            let list = match place_of_set(number, set).checked_sub(1) {
                 None => Some(&mut mesh.texcoords),
                 Some(k) => mesh.further_texcoords.get_mut(k),
             };

@@ -166,12 +166,23 @@ pub(super) fn bind(
 
 /// Binds the joints above all bound ones by those of their own helpers that are bound.
 fn bind_helped(bound: &mut [Option<Transform>], skeleton: &Skeleton) {
-    let stated: Vec<bool> = bound.iter().map(Option::is_some).collect();
-    for id in skeleton.ids().filter(|id| !skeleton.path_to_root(*id).any(|j| stated[j.index()])) {
-        let helper =
-            skeleton.children(id).iter().find(|c| stated[c.index()] && skeleton.children(**c).is_empty());
-        bound[id.index()] = helper.and_then(|c| Some(bound[c.index()]? * skeleton.joint(*c).rest.inverse()));
+    // Whether a skin binds a joint or one above it: a path per joint would be quadratic in a chain.
+    let mut stated: Vec<bool> = Vec::with_capacity(bound.len());
+    for id in skeleton.ids() {
+        let above = skeleton.parent(id).is_some_and(|p| stated[p.index()]);
+        stated.push(above || bound[id.index()].is_some());
+        if !stated[id.index()] {
+            let helper = helper(skeleton, id, |c| bound[c.index()].is_some());
+            bound[id.index()] =
+                helper.and_then(|c| Some(bound[c.index()]? * skeleton.joint(c).rest.inverse()));
+        }
     }
+}
+
+/// The leaf on a joint that is one of `these`: a helper that holds its skin.
+fn helper(skeleton: &Skeleton, id: JointId, these: impl Fn(JointId) -> bool) -> Option<JointId> {
+    let leaf = |c: &JointId| these(*c) && skeleton.children(*c).is_empty();
+    skeleton.children(id).iter().copied().find(leaf)
 }
 
 /// The spaces in which a skin may have been bound: those of the nodes with skinned meshes, and of their ancestors.
@@ -333,10 +344,6 @@ fn nearest_above(joints: &Joints, these: impl Fn(JointId) -> bool) -> Vec<Option
     for parent in skeleton.parents() {
         above.push(parent.and_then(|p| if these(p) { Some(p) } else { above[p.index()] }));
     }
-    let helper = |id: JointId| {
-        let leaf = |c: &JointId| these(*c) && skeleton.children(*c).is_empty();
-        skeleton.children(id).iter().copied().find(leaf)
-    };
     // Joints with one of `these` above have it for their children too, so that only the tops of the others are searched.
     let mut of_tree: Vec<Option<JointId>> = Vec::with_capacity(above.len());
     for id in skeleton.ids() {
@@ -347,7 +354,7 @@ fn nearest_above(joints: &Joints, these: impl Fn(JointId) -> bool) -> Vec<Option
             let grandparent = parent.and_then(|p| skeleton.parent(p));
             above[id.index()] = grandparent.and_then(|g| of_tree[g.index()]);
         }
-        of_tree.push(helper(id).or(inherited));
+        of_tree.push(helper(skeleton, id, &these).or(inherited));
     }
     above
 }

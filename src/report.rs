@@ -35,9 +35,10 @@ pub fn io_reason(error: &std::io::Error) -> String {
     first + letters.as_str()
 }
 
-/// A message, and its hint if it has one: messages end with a line `  hint: what to do`.
+/// A message, and its hint if it has one: messages end with a line `  hint: what to do`. The last such line is the hint, since names in
+/// a message may hold line breaks.
 pub(crate) fn split_hint(message: &str) -> (&str, Option<&str>) {
-    message.split_once("\n  hint: ").map_or((message, None), |(fact, hint)| (fact, Some(hint)))
+    message.rsplit_once("\n  hint: ").map_or((message, None), |(fact, hint)| (fact, Some(hint)))
 }
 
 /// A confidence with four digits, as reports print it: more would be rounding errors.

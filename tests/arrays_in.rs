@@ -127,13 +127,8 @@ fn a_table_in_centimetres_or_milliseconds_is_reported() {
         let number = |(cell, name): (&str, &&str)| {
             let by = match name.rsplit_once(".p") {
                 Some(_) => length,
-                None => {
-                    if *name == "time" {
-                        time
-                    } else {
-                        1.0
-                    }
-                }
+                None if *name == "time" => time,
+                None => 1.0,
             };
             (by * cell.parse::<f64>().unwrap()).to_string()
         };

@@ -397,4 +397,6 @@ fn results_without_takes_are_reported() {
     fs::remove_file(here.join("out/stroll.glb")).unwrap();
     run();
     assert_eq!(rows(&good(here, &["table", "out"])).len(), 3);
+    let said = text(&posemill(here, &["table", "out"]).stderr);
+    assert!(!said.contains("deleted or moved"), "{said}");
 }

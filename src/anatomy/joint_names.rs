@@ -179,20 +179,21 @@ fn remove_inner_tips(vocabulary: &Vocabulary, skeleton: &Skeleton, labels: &mut 
 /// Whether a leaf has the name of its parent with nothing or unknown words added: `hips_skin` below `hips` is a helper that holds its skin.
 fn repeats_parent(vocabulary: &Vocabulary, skeleton: &Skeleton, labels: &[JointLabel], id: JointId) -> bool {
     let Some(parent) = skeleton.parent(id).filter(|_| skeleton.children(id).is_empty()) else { return false };
-    // Words that a label does not have tell joints apart: `ThumbDistal` below `ThumbIntermediate`, `ThumbC` below `ThumbB`.
-    let [all_own, all_above] = [id, parent].map(|id| {
-        let runs = runs(&usual_width(&skeleton.joint(id).name));
-        runs.into_iter().flat_map(|run| run.words).collect::<Vec<String>>()
-    });
-    if !all_above.iter().all(|word| all_own.contains(word)) {
-        return false;
-    }
     let [own, above] = [id, parent].map(|id| &labels[id.index()]);
     let mut known = own.words.iter().filter(|w| vocabulary.knows(w) || above.words.contains(w));
-    !above.words.is_empty()
+    let same_label = !above.words.is_empty()
         && (own.side, &own.numbers) == (above.side, &above.numbers)
         && above.words.iter().all(|w| known.next() == Some(w))
-        && known.next().is_none()
+        && known.next().is_none();
+    // Words that a label does not have tell joints apart: `ThumbDistal` below `ThumbIntermediate`, `ThumbC` below `ThumbB`.
+    let all_words = |id: JointId| -> Vec<String> {
+        let runs = runs(&usual_width(&skeleton.joint(id).name));
+        runs.into_iter().flat_map(|run| run.words).collect()
+    };
+    same_label && {
+        let own = all_words(id);
+        all_words(parent).iter().all(|word| own.contains(word))
+    }
 }
 
 /// Removes unknown words that more than half of the labels share.

@@ -94,11 +94,7 @@ impl Continuation {
         }
         let pose = |f: usize| LegPose::of(&left[f], &right[f]);
         found.time.cut.clear();
-        let mut first = 0;
-        for end in (1..=time.frames).filter(|f| time.cut.get(f - 1) != Some(&false)) {
-            found.add_shot(time, first..end, &pose, leg);
-            first = end;
-        }
+        time.shots().into_iter().for_each(|shot| found.add_shot(time, shot, &pose, leg));
         found.time.frames = found.frames.len();
         found
     }
@@ -118,7 +114,8 @@ impl Continuation {
             [Some(a), Some(b)] => {
                 let moves = a.speed.min(b.speed) > MOVES;
                 let close = a.distance + b.distance < CLOSE * (a.speed + b.speed) * SLOPE.max(time.dt);
-                // A clip that ends where it began, but is no cycle, continues with the frame after its first.
+                // Each end must lead to the very frame at the other one. A clip that ends where it began, but is no cycle,
+                // leads to the frame after that.
                 close && moves && a.frame == 0 && b.frame == 0
             }
             _ => false,

@@ -18,6 +18,7 @@ mod raise_limbs;
 mod envelope;
 mod equations;
 mod continuation;
+mod treadmill;
 mod soles;
 mod foot_tilt;
 mod floor_tilt;
@@ -53,4 +54,3 @@ pub(crate) use write_clip::shifted;
 
 #[cfg(test)]
 mod tests;
-mod treadmill;

@@ -14,6 +14,7 @@ mod find_map;
 mod map_file;
 mod map_text;
 mod toml_string;
+mod trunk_slope;
 mod rest_alignment;
 mod same_bones;
 mod roll_joints;
@@ -22,10 +23,12 @@ mod position_source;
 mod stretch;
 mod pelvis_path;
 mod trunk_lean;
+mod twist_joints;
 mod joint_transfer;
 mod direct_transfer;
 mod skinned_roots;
 mod performance;
+mod morph_meanings;
 mod morph_weights;
 mod transfer;
 
@@ -47,6 +50,3 @@ pub use transfer::{Retarget, RootScale};
 
 #[cfg(test)]
 mod tests;
-mod morph_meanings;
-mod trunk_slope;
-mod twist_joints;

@@ -4,7 +4,7 @@
 //! joints takes the orientation at the end of the segment.
 
 use super::rest_alignment::CalibratedBody;
-use crate::model::{JointId, Rig};
+use crate::model::JointId;
 
 /// Largest distance of a roll joint from the line of its segment, as a share of its length: of a limb whose joints between bend, no
 /// roll is known. Chosen.
@@ -18,14 +18,7 @@ pub fn roll_joint(start: JointId, end: JointId, source: &CalibratedBody) -> Opti
         let offset = source.pose.position(*id) - from;
         (offset - axis * offset.dot(&axis)).norm() > IN_LINE * (to - from).norm()
     };
-    let between = between(source.rig, start, end);
-    between.last().copied().filter(|_| !between.iter().any(off))
-}
-
-/// The joints between two joints of one chain, outwards.
-fn between(rig: &Rig, start: JointId, end: JointId) -> Vec<JointId> {
-    let path = rig.skeleton().path_to_root(end).skip(1);
-    let mut between: Vec<JointId> = path.take_while(|&id| id != start).collect();
-    between.reverse();
-    between
+    let above = source.rig.skeleton().path_to_root(end).skip(1);
+    let between: Vec<JointId> = above.take_while(|&id| id != start).collect();
+    between.first().copied().filter(|_| !between.iter().any(off))
 }

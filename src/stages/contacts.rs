@@ -184,12 +184,15 @@ impl Stage for ContactsStage {
                 }
                 let last = labels.first + labels.frames;
                 if labels.first > 0 || last < frames {
-                    let message = format!(
-                        "the table of labels has the frames {} to {}, the clip has 0 to {}: the others have no contact",
-                        labels.first,
-                        last.saturating_sub(1),
-                        frames.saturating_sub(1)
-                    );
+                    let message = match labels.frames {
+                        0 => "the table of labels has no frames: nothing is in contact".to_owned(),
+                        _ => format!(
+                            "the table of labels has the frames {} to {}, the clip has 0 to {}: the others have no contact",
+                            labels.first,
+                            last - 1,
+                            frames.saturating_sub(1)
+                        ),
+                    };
                     report.warnings.add("contacts-table", message, motion.clip.name.clone());
                 }
                 labels.on(&motion, self.options.ground)

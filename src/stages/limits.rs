@@ -47,7 +47,8 @@ impl StageConfig for LimitsConfig {
         }
         for word in &self.except {
             if let Err(fault) = word.parse::<Role>() {
-                faults.push(StageError::key("except", format!("{fault}\n  hint: roles are {}", Role::WORDS)));
+                faults
+                    .push(StageError::key("except", format!("{fault}\n  hint: name one of {}", Role::WORDS)));
             }
         }
         if faults.is_empty() { Ok(()) } else { Err(faults) }

@@ -12,6 +12,7 @@ mod ik;
 pub mod written_keys;
 mod limits;
 mod r#loop;
+mod mirror_partners;
 mod mirror;
 #[cfg(feature = "physics")]
 mod perform;
@@ -22,6 +23,7 @@ mod reduce;
 mod registry;
 mod repair;
 mod resample;
+mod onto_robot;
 mod retarget;
 mod root_motion;
 mod self_contact;
@@ -64,5 +66,3 @@ pub(crate) use trim::TrimConfig;
 
 #[cfg(test)]
 mod tests;
-mod mirror_partners;
-mod onto_robot;

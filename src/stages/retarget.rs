@@ -191,7 +191,7 @@ impl Stage for RetargetStage {
         }
         let performance = self.retarget.prepare(&motion, &Timeline::cut(&motion, &cuts));
         if performance.is_off_floor() {
-            let message = "no foot stands on the floor in this take: the body keeps the take's height above height 0, scaled";
+            let message = "no foot stands on the floor in this take: the body keeps the take's height, scaled, or lies on the floor";
             report.warnings.add("take-off-floor", message, motion.clip.name.clone());
         }
         let none = performance.part(&motion.part(0..0), 0).clip;

@@ -1,7 +1,7 @@
 //! Arms that a rest pose folds as no body does, while the rest of it stands: their roll is estimated from the motion.
 //!
 //! An arm is compared by the directions of its bones, and its roll about them is that of the rest pose, straightened. At the rest
-//! pose of an arm that is folded at the elbow or points into the body this roll is anything.
+//! pose of an arm that is folded at the elbow or points into the body this roll is undefined.
 //! Space: model space, Y up, facing +Z, the left along +X.
 
 use super::estimate::{CONTRADICTED, Estimate};
@@ -13,8 +13,8 @@ use crate::model::{ModelPose, Rig, Role, Side};
 const FOLDED_ELBOW: f64 = -0.5;
 /// Cosine between upper arm and its side of the body below which it points into the body (107 degrees).
 const INTO_BODY: f64 = -0.3;
-/// Confidence below which an estimate of an arm is no witness against its rest pose: errors of 9 degrees are then usual.
-const WITNESS: f64 = 0.45;
+/// Confidence below which the estimate of a joint's rotation about its bone (twist) is a guess: errors of 9 degrees are then usual.
+pub const UNSURE: f64 = 0.45;
 
 /// The parts of an arm that are replaced together.
 fn is_of_arm(role: Role, side: Side) -> bool {
@@ -76,7 +76,7 @@ fn is_contradicted(rig: &Rig, rest: &ModelPose, estimate: &Estimate, side: Side)
         let [own, wanted] = [rest, &estimate.pose].map(|pose| bone(pose, ends));
         straight = arc(&(straight * own), &wanted, &Vec3::y()) * straight;
         let [from, to] = [straight * rest.joint(ends[0]).rotation, estimate.pose.joint(ends[0]).rotation];
-        let sure = estimate.joints.iter().any(|j| j.joint == ends[0] && j.confidence >= WITNESS);
+        let sure = estimate.joints.iter().any(|j| j.joint == ends[0] && j.confidence >= UNSURE);
         sure && rotation_between(&from, &to) > CONTRADICTED
     })
 }

@@ -26,5 +26,5 @@ mod t_pose_assembly;
 mod t_pose_trunk;
 
 pub use estimate::{CONTRADICTED, Estimate, rest_from_motion};
-pub use folded_arms::{folded_arms, with_estimated_arms};
+pub use folded_arms::{UNSURE, folded_arms, with_estimated_arms};
 pub use rest_fault::{RestFault, posed_rest, rest_fault};

@@ -7,7 +7,7 @@ use super::measure_table::{MeasuredClip, batch, single};
 use crate::export::made_by;
 use crate::measure::{self, MEASURES, MetricContext, Reading, Summary, Threshold, Verdict, shown};
 use crate::model::{Asset, Motion};
-use crate::pipeline::{ReferenceMotion, assess_alone, hints};
+use crate::pipeline::{ReferenceMotion, assess_alone, hints, lacks_its_robot};
 use crate::report::{Metric, Shown, one_line};
 #[cfg(feature = "physics")]
 use crate::settle::ClipForces;
@@ -15,6 +15,10 @@ use clap::Args;
 use serde::Serialize;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
+
+/// What the words of a verdict mean, for helps.
+pub(super) const VERDICTS: &str = "Verdicts: good is within all limits; as recorded is over a limit, but at most 5 % worse than the take itself; over is \
+    worse than that.";
 
 /// Measure the quality of motions: feet, limits, smoothness, forces
 ///
@@ -25,7 +29,7 @@ use std::path::{Path, PathBuf};
     posemill measure hero-walk.glb\n  \
     posemill measure hero-walk.glb --source walk.bvh --fail-on 'foot_skate_p95>1cm/s'\n  \
     posemill measure out/*.glb --source walk.bvh --json > quality.json\n\n\
-    `posemill measure --help` lists every measure with its formula.")]
+    `posemill measure --help` lists every measure with its formula.\n\n".to_owned() + VERDICTS)]
 #[command(after_long_help = formulas())]
 pub struct MeasureArguments {
     /// Motion files; `-` is standard input
@@ -50,7 +54,7 @@ pub struct MeasureArguments {
     /// Print one JSON document
     #[arg(long)]
     json: bool,
-    /// Override how files are read, e.g. `input.units=cm`
+    /// Override how files are read, e.g. `input.units=cm` (keys: `posemill stages --reference`)
     #[arg(long = "set", value_name = "PATH=VALUE")]
     sets: Vec<String>,
 }
@@ -173,6 +177,7 @@ fn of_file(
     if asset.clips.is_empty() {
         return Err(Failure::NoMotion(shown));
     }
+    warn_without_robot(&asset, &shown, console);
     let context = MetricContext::new(&asset.character);
     let takes: Vec<String> = source.map_or_else(Vec::new, |s| take_names(s, arguments.source.as_deref()));
     let chosen: Vec<usize> = match &arguments.clip {
@@ -238,6 +243,16 @@ fn of_file(
         });
     }
     Ok(found)
+}
+
+/// Warns of a robot's result in a file that does not hold the robot.
+fn warn_without_robot(asset: &Asset, shown: &str, console: &Console) {
+    if lacks_its_robot(&asset.character) {
+        console.warning(format!(
+            "{shown} is a robot's motion in a file without the robot: it is not judged\n  hint: give the robot with `--set \
+             input.robot=ROBOT.xml`"
+        ));
+    }
 }
 
 /// Whether the soles of a result on another character than its take are guessed from joints, for want of skin; reports it.
@@ -306,12 +321,11 @@ fn fails_of<'a>(one: &MeasuredClip, exceeded: &'a [ExceededThreshold]) -> Vec<&'
 
 /// Every measure with its formula, for the long help and the manual.
 fn formulas() -> String {
-    let mut text = String::from(
-        "Measures, with lengths and speeds of the figure scaled to 1.75 m (momentum and flight: the figure's own metres). f \
+    let mut text = VERDICTS.to_owned()
+        + "\n\nMeasures, with lengths and speeds of the figure scaled to 1.75 m (momentum and flight: the figure's own metres). f \
          is the frame, dt the time between two frames, v the horizontal speed of a contact point since the frame before, z its \
          height above its support, H the figure's height, the direct transfer the rotations of --source without any \
-         correction, x_direct its positions:\n",
-    );
+         correction, x_direct its positions:\n";
     for measure in MEASURES {
         let bound =
             measure.at_most.map_or(String::new(), |m| format!(" Good: at most {}.", shown(m, measure.unit)));

@@ -5,6 +5,7 @@ use super::console::Console;
 use super::direct_request::{self, DirectRequest};
 use super::exit::{Exit, Failure};
 use super::formats::{FormatName, written};
+use super::measure::VERDICTS;
 use super::runner::RunnerArguments;
 use crate::pipeline::{DEFAULT_NAME, DEFAULT_PIPELINE};
 use crate::report::Shown;
@@ -21,7 +22,7 @@ use std::path::PathBuf;
     posemill retarget 'takes/**/*.bvh' --onto hero.glb -o out/\n  \
     posemill retarget take.bvh --onto hero.glb --trim 0.5..2.5 --fps 30 --in-place -o hero-walk.fbx\n  \
     posemill retarget walk.bvh run.bvh --onto hero.glb --merge -o hero-moves.glb\n  \
-    posemill map take.bvh hero.glb -o map.toml    (then edit it, and pass --map map.toml)")]
+    posemill map take.bvh hero.glb -o map.toml    (then edit it, and pass --map map.toml)\n\n".to_owned() + VERDICTS)]
 pub struct RetargetArguments {
     /// Motion files or globs; `-` is standard input
     #[arg(required = true, value_name = "MOTION")]

@@ -69,6 +69,11 @@ pub fn of_bodies() -> Vec<&'static str> {
     all.filter(|name| limit_of_robots(name).is_none()).collect()
 }
 
+/// The measures against the take that have a limit of robots.
+pub fn with_a_limit_of_robots() -> impl Iterator<Item = &'static str> {
+    LIMITS_OF_ROBOTS.iter().map(|(name, _)| *name)
+}
+
 /// Gives the measures of a body with a skin the limits of robots, which most have not.
 pub fn with_limits_of_robots(metrics: &mut [Metric]) {
     let bodies = [AGAINST_THE_TAKE, OF_THE_RESULT].concat();

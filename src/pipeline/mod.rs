@@ -69,6 +69,8 @@ pub use output_section::{OutputFormat, OutputSection, Preview};
 pub use plan::Pipeline;
 pub use plan_error::PlanError;
 pub use preview_output::WorstSeries;
+#[cfg(feature = "cli")]
+pub(crate) use reference_motion::lacks_its_robot;
 pub use reference_motion::{ReferenceMotion, assess_alone};
 #[cfg(feature = "cli")]
 pub(crate) use reference_text::{reference, schema, stage_help, stage_list};

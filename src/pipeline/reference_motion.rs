@@ -7,7 +7,10 @@
 use crate::contacts::{ContactOptions, detect};
 use crate::export::made_by;
 use crate::kinematics::cuts;
-use crate::measure::{Assessment, MetricContext, Reading, add_words, assess, assess_against, mark};
+use crate::measure::{
+    Assessment, MetricContext, Reading, add_words, assess, assess_against, mark, of_bodies,
+    with_a_limit_of_robots,
+};
 use crate::model::{Character, Contacts, Motion};
 use crate::report::{Metric, NotJudged, Series, TakeChange};
 use crate::retarget::{MapError, Retarget, RootScale, map};
@@ -60,13 +63,8 @@ impl ReferenceMotion {
         let take = change(comparable(change(take, before), result), after);
         let target = Arc::clone(&result.character);
         let not_judged = recorded(&target);
-        if alike(&take.character, &target) {
-            return Ok(Self { take, transfer: None, target, not_judged });
-        }
-        let joint_map = map(&take.character, &target)?;
-        let rigs = (&take.character.rig, &target.rig);
-        let ready = Retarget::new(&take.character, Arc::clone(&target), &joint_map, rigs, RootScale::Legs);
-        Ok(Self { take, transfer: Some(Box::new(ready)), target, not_judged })
+        let transfer = direct_transfer(&take.character, &target)?;
+        Ok(Self { take, transfer, target, not_judged })
     }
 
     /// With further measures that stages made meaningless, besides those that the result's file records.
@@ -107,9 +105,40 @@ impl ReferenceMotion {
     }
 }
 
-/// What the stages that made a character's file recorded as not judged.
+/// The direct transfer from the character of a take to that of a result; `None` where a clip has the same meaning on both.
+pub(super) fn direct_transfer(
+    take: &Arc<Character>,
+    target: &Arc<Character>,
+) -> Result<Option<Box<Retarget>>, MapError> {
+    if alike(take, target) {
+        return Ok(None);
+    }
+    let joint_map = map(take, target)?;
+    let rigs = (&take.rig, &target.rig);
+    Ok(Some(Box::new(Retarget::new(take, Arc::clone(target), &joint_map, rigs, RootScale::Legs))))
+}
+
+/// What the stages that made a character's file recorded as not judged. A robot's result in a file without the robot has none of
+/// the limits of robots: nothing of it is judged.
 fn recorded(character: &Character) -> NotJudged {
-    from_record(character, "not_judged")
+    let mut recorded: NotJudged = from_record(character, "not_judged");
+    if character.robot.is_none() {
+        let of_robots = recorded.values_mut().filter(|names| is_of_robot(names));
+        of_robots.for_each(|names| names.extend(with_a_limit_of_robots().map(str::to_owned)));
+    }
+    recorded
+}
+
+/// Whether a character's file was made as a robot's result, and no longer holds the robot by whose limits it is judged.
+#[cfg(feature = "cli")]
+pub(crate) fn lacks_its_robot(character: &Character) -> bool {
+    let recorded: NotJudged = from_record(character, "not_judged");
+    character.robot.is_none() && recorded.values().any(|names| is_of_robot(names))
+}
+
+/// Whether these measures are those that a stage onto a robot leaves without judgement.
+fn is_of_robot(names: &[String]) -> bool {
+    of_bodies().iter().all(|body| names.iter().any(|name| name == body))
 }
 
 /// What the stages that made a character's file did to the frames of the take.

@@ -2,12 +2,12 @@
 
 use super::hints::hints;
 use super::plan::Pipeline;
-use super::reference_motion::{TakeParts, comparable, judge, judge_parts, keep_worst};
+use super::reference_motion::{TakeParts, comparable, direct_transfer, judge, judge_parts, keep_worst};
 use super::resolved_stage::ResolvedStage;
 use super::stored_take::StoredTake;
 use crate::contacts::{ContactOptions, detect};
 use crate::measure::{AGAINST_THE_TAKE, Assessment, MetricContext, add_words, assess, change, mark};
-use crate::model::Motion;
+use crate::model::{Character, Motion};
 use crate::report::{Change, Metric, NotJudged, Report, TakeChange, io_reason};
 use crate::stages::changed_take;
 use std::borrow::Cow;
@@ -168,15 +168,11 @@ impl StageMonitor {
             None => None,
         };
         // Once frames were cut or moved, those of the take have no counterpart.
-        // A robot's hinges have no direct transfer to be measured against.
-        let comparable = motion.character.robot.is_none();
-        let in_step = |take: &&Motion| comparable && take.clip.frames().abs_diff(motion.clip.frames()) <= 1;
-        let assessment = match take.as_ref().filter(in_step) {
-            Some(take) => {
-                let same =
-                    |part: &Motion| Motion { character: Arc::clone(&motion.character), ..part.clone() };
-                let copy =
-                    |part: &Motion| retarget.and_then(|r| r.stage.plain(part)).unwrap_or_else(|| same(part));
+        let in_step = |take: &&Motion| take.clip.frames().abs_diff(motion.clip.frames()) <= 1;
+        let take = take.as_ref().filter(in_step);
+        let assessment = match take.and_then(|take| Some((take, copier(&take.character, retarget, motion)?)))
+        {
+            Some((take, copy)) => {
                 let judged = |motion: &Motion| judge(&context, take, &copy, motion, &report.not_judged);
                 let made = judged(motion);
                 // Trying stages costs as much as the run: hints are for those who read pages.
@@ -221,6 +217,26 @@ impl StageMonitor {
     }
 }
 
+/// The direct transfer of a part of a take to the character of a result.
+type Copier<'a> = Box<dyn Fn(&Motion) -> Motion + 'a>;
+
+/// The direct transfer by which a result is measured: that of the stage which retargeted it; onto a robot, whose stage has none,
+/// that of `measure`. `None` where take and robot have no joints in common.
+fn copier<'a>(
+    take: &Arc<Character>,
+    retarget: Option<&'a ResolvedStage>,
+    result: &'a Motion,
+) -> Option<Copier<'a>> {
+    let same = |part: &Motion| Motion { character: Arc::clone(&result.character), ..part.clone() };
+    if result.character.robot.is_none() {
+        return Some(Box::new(move |part| {
+            retarget.and_then(|r| r.stage.plain(part)).unwrap_or_else(|| same(part))
+        }));
+    }
+    let transfer = direct_transfer(take, &result.character).ok()?;
+    Some(Box::new(move |part| transfer.as_ref().map_or_else(|| same(part), |transfer| transfer.copy(part))))
+}
+
 /// The measures of a result against a stored take; the take itself where its frames are not those of the result.
 fn stored(
     context: &MetricContext,
@@ -230,14 +246,12 @@ fn stored(
     report: &Report,
 ) -> io::Result<Result<Assessment, Motion>> {
     let (frames, own) = (take.frames(), motion.clip.frames());
-    if take.bare().clip.sample_rate != motion.clip.sample_rate || frames.abs_diff(own) > 1 {
-        return Ok(Err(take.part(0..frames)?));
-    }
+    let copy = copier(&take.bare().character, retarget, motion);
+    let in_step = take.bare().clip.sample_rate == motion.clip.sample_rate && frames.abs_diff(own) <= 1;
+    let Some(copy) = copy.filter(|_| in_step) else { return Ok(Err(take.part(0..frames)?)) };
     let part =
         |range: Range<usize>| Ok(Cow::Owned(take.part(range.start.min(frames)..range.end.min(frames))?));
     let take = TakeParts { bare: take.bare(), frames, part: &part };
-    let same = |part: &Motion| Motion { character: Arc::clone(&motion.character), ..part.clone() };
-    let copy = |part: &Motion| retarget.and_then(|r| r.stage.plain(part)).unwrap_or_else(|| same(part));
     judge_parts(context, &take, &copy, motion, &report.not_judged).map(Ok)
 }
 

@@ -5,7 +5,7 @@ use crate::import::{self, ImportOptions};
 use crate::math::{Vec3, exp, smoothstep};
 use crate::measure::{Judgement, MetricContext, Reading, Verdict};
 use crate::model::{Character, Motion, RobotMotion, Role, Side};
-use crate::pipeline::{Pipeline, PipelineConfig, ReferenceMotion};
+use crate::pipeline::{Pipeline, PipelineConfig, ReferenceMotion, assess_alone};
 use crate::report::{Metric, Report, TakeChange};
 use crate::stages::STAGES;
 use std::path::{Path, PathBuf};
@@ -138,14 +138,30 @@ fn a_take_that_was_cut_by_hand_is_not_cut_again() {
 /// A robot is judged by its own measures, also where its motion went through a file that knows nothing of robots.
 #[test]
 fn a_robots_result_is_judged_by_the_measures_of_robots() {
-    let pipeline = Pipeline::standard(data("humanoid.xml")).unwrap();
+    let mut pipeline = Pipeline::standard(data("humanoid.xml")).unwrap();
+    pipeline.verdict = true;
     let (result, report) = pipeline.apply(take("walk.bvh")).unwrap();
     let names = ["robot_out_of_range_max", "robot_penetration_max", "robot_hinge_speed_max"];
     let recorded = &report.not_judged["retarget"];
     assert!(["float_share", "skin_stretch"].iter().all(|name| recorded.iter().any(|known| known == name)));
     assert!(names.iter().all(|name| !recorded.iter().any(|known| known == name)));
 
-    let options = ExportOptions::default();
+    // Beside its take, by the limits that it has when it is measured later.
+    let limited = |metrics: &[Metric]| {
+        let found = metrics.iter().map(Reading::from).filter(|m| m.limit().is_some());
+        found.map(|m| (m.name.clone(), m.limit(), m.judgement())).collect::<Vec<_>>()
+    };
+    let later = |result: &Motion| {
+        let reference = ReferenceMotion::of(take("walk.bvh"), result).unwrap();
+        limited(&reference.assess(&MetricContext::new(&result.character), result).metrics)
+    };
+    assert_eq!(limited(&report.metrics), later(&result));
+    let against = ["limb_error_p95", "rest_slip_p95", "rest_drift"];
+    assert!(against.iter().all(|name| later(&result).iter().any(|m| m.0 == *name)), "{:?}", later(&result));
+    assert!(limited(&report.metrics).iter().all(|m| m.2 == Judgement::Good), "{:?}", report.metrics);
+
+    let made_by = serde_json::json!({ "not_judged": report.not_judged }).to_string();
+    let options = ExportOptions { made_by, ..ExportOptions::default() };
     let bytes =
         save(std::slice::from_ref(&result), Format::of("glb").unwrap(), &options).unwrap().0.remove(0).bytes;
     let read = |robot: Option<&str>| {
@@ -153,6 +169,14 @@ fn a_robots_result_is_judged_by_the_measures_of_robots() {
         import::from_bytes(&bytes, "walk", Some("glb"), None, &options).unwrap().motion(0).unwrap()
     };
     assert!(read(None).character.robot.is_none());
+    let not_judged = |metrics: &[Metric]| limited(metrics).iter().all(|m| m.2 == Judgement::NotJudged);
+    let bare = read(None);
+    let context = MetricContext::new(&bare.character);
+    assert!(not_judged(&assess_alone(&context, &bare, 0.0).metrics), "a robot that the file does not hold");
+    assert!(later(&bare).iter().all(|m| m.2 == Judgement::NotJudged), "{:?}", later(&bare));
+    assert!(
+        later(&read(Some("humanoid.xml"))).iter().any(|m| m.0 == "limb_error_p95" && m.2 == Judgement::Good)
+    );
     let (own, again) =
         (RobotMotion::of(&result).unwrap(), RobotMotion::of(&read(Some("humanoid.xml"))).unwrap());
     let off = own.values.iter().zip(&again.values).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);

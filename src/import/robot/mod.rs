@@ -16,6 +16,7 @@ mod robot_format;
 mod motion_arrays;
 mod motion_order;
 mod motion_doubts;
+mod best_layout;
 mod motion_file;
 
 pub(super) use motion_file::{import as import_motion, make_robot};

@@ -38,6 +38,8 @@ pub(super) struct MotionArrays {
     pub(super) header: Vec<String>,
     /// The names in an archive, of hinges and of links; empty if it states none, without elements if they are no texts.
     pub(super) names: BTreeMap<&'static str, Vec<String>>,
+    /// The numbers of a table's rows, once their column is left out.
+    pub(super) row_numbers: Vec<f64>,
 }
 
 impl MotionArrays {
@@ -62,6 +64,7 @@ impl MotionArrays {
         table.values = table.values.chunks_exact(table.width).flat_map(|row| &row[1..]).copied().collect();
         table.width -= 1;
         self.header = self.header.split_off(self.header.len().min(1));
+        self.row_numbers = numbers;
         true
     }
 

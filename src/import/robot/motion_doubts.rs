@@ -1,7 +1,8 @@
 //! What in a robot's motion file contradicts the robot: order of links, quaternions, units, rate, limits.
 
+use super::best_layout::own_up;
 use super::motion_arrays::MotionArrays;
-use super::motion_file::{MotionReading, own_up};
+use super::motion_file::MotionReading;
 use crate::math::{Vec3, log, median};
 use crate::model::{Robot, RobotField, RotationForm};
 use crate::report::{Warnings, one_line};

@@ -3,8 +3,9 @@
 //! Layouts with the same keys are distinguished by the robot's own kinematics: with the right order of hinges and links the links are
 //! where the file has them. Space: the robot's world. Units: metres, radians.
 
+use super::best_layout::best;
 use super::motion_arrays::{FrameNumbers, MotionArrays};
-use super::motion_doubts::{link_error, report_doubts, slip};
+use super::motion_doubts::report_doubts;
 use super::motion_order::MotionOrder;
 use super::robot_error::RobotError;
 use crate::import::format::SourceFile;
@@ -16,7 +17,6 @@ use crate::model::{
     Asset, Character, Clip, JointId, ROBOT_LAYOUTS, Robot, RobotField, RobotLayout, RobotMotion, RotationForm,
 };
 use crate::report::{Shown, Warnings};
-use crate::robot_body::RobotBody;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -28,11 +28,13 @@ pub(super) struct MotionReading {
     /// In what order the file has hinges and links.
     pub(super) order: MotionOrder,
     /// Why its rate is what it is, unless the file or the user states it.
-    assumed: Option<String>,
+    pub(super) assumed: Option<String>,
     /// Mean deviation of the quaternions' lengths from one.
     pub(super) stretched: f64,
     /// How little it fits the robot.
     pub(super) doubt: f64,
+    /// Another layout that fits as well.
+    pub(super) rival: Option<&'static RobotLayout>,
 }
 
 /// The motion of the robot in the file `robot`, as an asset.
@@ -60,6 +62,13 @@ pub(in crate::import) fn import(
     })?;
     let layout = found.layout;
     warnings.guess("robot-layout", format!("read as `{}`: {}", layout.name, layout.about), source.name);
+    if let Some(rival) = found.rival {
+        let message = format!(
+            "its quaternions are read as `{}` has them, those of `{}` fit as well: the robot was assumed to head X at first",
+            layout.name, rival.name
+        );
+        warnings.add("robot-motion-rival", message, source.name);
+    }
     if let Some(reason) = &found.assumed {
         let rate = found.motion.rate;
         let message = format!("{rate} frames per second were assumed ({reason}; `input.rate` sets it)");
@@ -211,46 +220,8 @@ fn widths(arrays: &MotionArrays) -> String {
     arrays.arrays.iter().map(shown).collect::<Vec<_>>().join(", ")
 }
 
-/// What a sole that slips by 1 m/s counts, next to links in metres and hinges in radians: less than a base that lies (1), since
-/// robots also jump and slide.
-const SLIP: f64 = 0.5;
-
-/// The layout that fits best.
-fn best(arrays: &MotionArrays, robot: &Arc<Robot>, rate: Option<f64>) -> Option<MotionReading> {
-    let body = RobotBody::of(robot).ok();
-    let read = |layout: &'static RobotLayout| {
-        let mut found = candidate(layout, arrays, robot, rate)?;
-        let slip = body.as_ref().map_or(0.0, |body| slip(&found, body));
-        found.doubt = doubt(&found, arrays, robot) + SLIP * slip;
-        Some(found)
-    };
-    ROBOT_LAYOUTS.iter().filter_map(read).min_by(|a, b| a.doubt.total_cmp(&b.doubt))
-}
-
-/// The direction in the base's space that is up while the robot stands.
-pub(super) fn own_up(robot: &Robot) -> Vec3 {
-    let base = robot.links.first().map_or_else(Transform::identity, |link| link.parent_from_link);
-    base.rotation.inverse() * Vec3::z()
-}
-
-/// How little a candidate fits: the distance of links, hinges beyond their ranges, a base that lies.
-fn doubt(found: &MotionReading, arrays: &MotionArrays, robot: &Robot) -> f64 {
-    let links = link_error(found, arrays, robot).unwrap_or(0.0);
-    let up = own_up(robot);
-    let up = |base: &Transform| 1.0 - (base.rotation * up).z;
-    let frames = found.motion.frames().max(1) as f64;
-    let lies = found.motion.base.iter().map(up).sum::<f64>() / frames;
-    let beyond = |frame: usize| {
-        robot.hinges.iter().zip(found.motion.values(frame)).map(|(hinge, value)| {
-            hinge.range.map_or(0.0, |[low, high]| (low - value).max(value - high).max(0.0))
-        })
-    };
-    let beyond = (0..found.motion.frames()).flat_map(beyond).sum::<f64>() / frames;
-    links + lies + beyond
-}
-
 /// The file as one layout; `None` if arrays are missing or have another width.
-fn candidate(
+pub(super) fn candidate(
     layout: &'static RobotLayout,
     arrays: &MotionArrays,
     robot: &Robot,
@@ -278,7 +249,7 @@ fn candidate(
         motion.base.push(Transform::new(same_hemisphere(rotation, &last), place));
         motion.values.extend(values);
     }
-    usable.then_some(MotionReading { layout, motion, order, assumed, stretched, doubt: 0.0 })
+    usable.then_some(MotionReading { layout, motion, order, assumed, stretched, doubt: 0.0, rival: None })
 }
 
 /// The rate of a file that states none, and why: that of its layout, over the step between the numbers of its frames.
@@ -295,12 +266,15 @@ fn usual_rate(layout: &RobotLayout, arrays: &MotionArrays, order: &MotionOrder) 
     })
 }
 
-/// The numbers that a table has for its frames.
+/// The numbers that a table has for its frames: those of its layout, else those of its rows.
 fn frame_numbers(layout: &RobotLayout, arrays: &MotionArrays, order: &MotionOrder) -> Vec<f64> {
     let numbered = matches!(layout.fields.first(), Some((_, RobotField::Frame)));
     let table = arrays.arrays.get("").filter(|_| numbered);
     let column = order.columns.as_ref().map_or(0, |columns| columns[0]);
-    table.map_or_else(Vec::new, |table| (0..table.frames()).map(|f| table.frame(f)[column]).collect())
+    table.map_or_else(
+        || arrays.row_numbers.clone(),
+        |table| (0..table.frames()).map(|f| table.frame(f)[column]).collect(),
+    )
 }
 
 /// Place, quaternion and hinges of a frame, in the robot's order.

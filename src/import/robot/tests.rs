@@ -237,6 +237,7 @@ fn what_cannot_be_a_robot_is_named_with_its_line() {
     let deep = "<body>".repeat(20_000);
     let cases: Vec<(&str, String, &[&str])> = vec![
         ("r.xml", "<mujoco><worldbody>".into(), &["r.xml: ", "hint: correct the XML"]),
+        ("r.urdf", "<robot name=\"r\"><link".into(), &["r.urdf: ", "hint: correct the XML"]),
         ("r.xml", "<mujoco/>".into(), &["its world has no body"]),
         ("r.xml", body(""), &["1 links and no hinge"]),
         ("r.xml", body("<joint axis=\"0 0 0\"/>"), &["r.xml, line 3: the axis of <joint> is zero"]),

@@ -131,9 +131,9 @@ impl<'d, 't> UrdfReader<'d, 't> {
             left_out += joints.len();
             link = only.child;
         }
-        if link != top && top != "world" {
+        if link != top {
             let message = format!(
-                "`{}` is above a floating joint, or a frame without mass and shape: the base is `{}`",
+                "`{}` is the world, above a floating joint, or a frame without mass and shape: the base is `{}`",
                 shortened(top),
                 shortened(link)
             );

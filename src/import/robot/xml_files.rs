@@ -50,7 +50,8 @@ impl XmlFiles {
     /// # Errors
     /// A file that is no XML, that is too large, that is missing or outside of the folder, or included twice.
     pub(super) fn read(source: &SourceFile) -> Result<Self, RobotError> {
-        let own = format!("{}.xml", source.name);
+        let extension = if source.extension.is_empty() { "xml" } else { source.extension };
+        let own = format!("{}.{extension}", source.name);
         let mut files = vec![XmlFile { text: text(&own, source.bytes, 0)?, name: own, around: 0 }];
         let mut open: VecDeque<usize> = VecDeque::from([0]);
         while let Some(at) = open.pop_front() {

@@ -23,25 +23,22 @@ fn joint(kind: &str, parent: &str, child: &str, inside: &str) -> String {
 #[test]
 fn frames_above_the_first_body_are_no_base() {
     let raised = "<origin xyz=\"0 0 .9\" rpy=\"0 0 .5\"/>";
-    for (links, above, warned) in [
-        (&["base_link"][..], joint("fixed", "base_link", "pelvis", raised), true),
-        (&["base_link"], joint("floating", "base_link", "pelvis", raised), true),
-        (&["world"], joint("fixed", "world", "pelvis", raised), false),
+    for (links, above) in [
+        (&["base_link"][..], joint("fixed", "base_link", "pelvis", raised)),
+        (&["base_link"], joint("floating", "base_link", "pelvis", raised)),
+        (&["world"], joint("fixed", "world", "pelvis", raised)),
         (
             &["base_footprint", "base_link"],
             joint("fixed", "base_footprint", "base_link", raised)
                 + &joint("fixed", "base_link", "pelvis", ""),
-            true,
         ),
         (
             &["world", "base_link"],
             joint("floating", "world", "base_link", "") + &joint("fixed", "base_link", "pelvis", raised),
-            false,
         ),
         (
             &["base_link", "camera"],
             joint("fixed", "base_link", "camera", "") + &joint("fixed", "base_link", "pelvis", raised),
-            true,
         ),
     ] {
         let text = file(links, &above);
@@ -53,7 +50,7 @@ fn frames_above_the_first_body_are_no_base() {
         let place = robot.links[0].parent_from_link;
         assert!((place.translation - Vec3::new(0.0, 0.0, 0.9)).norm() < 1e-12, "{above}");
         assert!(place.rotation.angle_to(&Quat::from_euler_angles(0.0, 0.0, 0.5)) < 1e-12, "{above}");
-        assert_eq!(asset.warnings.has("robot-base"), warned, "{above}");
+        assert!(asset.warnings.has("robot-base"), "{above}");
     }
 }
 

@@ -3,6 +3,7 @@
 use super::motion::{codes, read, swaying, written};
 use crate::export::npz::{archived, doubles, integers, texts};
 use crate::import::npz::NpzArchive;
+use crate::math::{Quat, Transform};
 use crate::memory_budget::MemoryBudget;
 use crate::model::{Asset, Motion, RobotMotion};
 use std::sync::Arc;
@@ -221,6 +222,36 @@ fn numbers_of_rows_are_left_out_with_a_warning() {
         let asset = read(text.as_bytes(), "csv");
         assert_eq!(values(&asset), values(&read(whole.as_bytes(), "csv")));
         assert_eq!(codes(&asset), codes_of);
+    }
+}
+
+#[test]
+fn rows_that_their_numbers_leave_out_are_no_gap_closed() {
+    let plain = String::from_utf8(written(&swaying(), "csv", "unitree_csv")).unwrap();
+    let row = |(k, line): (usize, &str)| format!("{k},{line}\n");
+    let kept = |k: &usize| !(10..20).contains(k);
+    let text: String = plain.lines().enumerate().filter(|(k, _)| kept(k)).map(row).collect();
+    let asset = read(text.as_bytes(), "csv");
+    assert_eq!(codes(&asset), ["robot-motion-row-numbers", "robot-motion-missing-frames"]);
+    assert_eq!(values(&asset).frames(), values(&read(plain.as_bytes(), "csv")).frames());
+}
+
+#[test]
+fn a_single_row_heads_forward_and_says_that_another_order_fits() {
+    let swaying = swaying();
+    let own = RobotMotion::of(&swaying).unwrap();
+    let lean = Quat::from_euler_angles(0.0, 0.05, 0.0);
+    let base = vec![Transform::new(lean, own.base[0].translation)];
+    let one = RobotMotion { rate: own.rate, base, values: own.values(0).to_vec() };
+    let robot = swaying.character.robot.clone().unwrap();
+    let stands = Motion::new(Arc::clone(&swaying.character), one.clip("one", &robot));
+    // The other way round the robot would stand on its head.
+    for (layout, rival) in [("unitree_csv", &["robot-motion-rival"][..]), ("kimodo_csv", &[])] {
+        let asset = read(&written(&stands, "csv", layout), "csv");
+        let said = asset.warnings.iter().find(|warning| warning.code == "robot-layout").unwrap();
+        assert!(said.message.contains(layout), "{layout}: {}", said.message);
+        assert_eq!(codes(&asset), rival, "{layout}");
+        assert!(values(&asset).base[0].rotation.angle_to(&lean) < 1e-5, "{layout}");
     }
 }
 

@@ -1,0 +1,64 @@
+//! Chooses the layout of a robot's motion file: the one that contradicts the robot least.
+
+use super::motion_arrays::MotionArrays;
+use super::motion_doubts::{link_error, slip};
+use super::motion_file::{MotionReading, candidate};
+use crate::math::{Transform, Vec3};
+use crate::model::{ROBOT_LAYOUTS, Robot, RobotLayout};
+use crate::robot_body::RobotBody;
+use std::sync::Arc;
+
+/// What a sole that slips by 1 m/s counts, next to links in metres and hinges in radians: less than a base that lies (1), since
+/// robots also jump and slide.
+const SLIP: f64 = 0.5;
+
+/// Layouts whose doubts differ by less are not told apart, metres, radians and shares: what stands still differs by rounding, steps of a
+/// walker by more than a hundred times this.
+const SAME_DOUBT: f64 = 1e-3;
+
+/// The layout that fits best; of two that fit alike, as of a single row, the one whose base heads X rather than back.
+pub(super) fn best(arrays: &MotionArrays, robot: &Arc<Robot>, rate: Option<f64>) -> Option<MotionReading> {
+    let body = RobotBody::of(robot).ok();
+    let read = |layout: &'static RobotLayout| {
+        let mut found = candidate(layout, arrays, robot, rate)?;
+        let slip = body.as_ref().map_or(0.0, |body| slip(&found, body));
+        found.doubt = doubt(&found, arrays, robot) + SLIP * slip;
+        Some(found)
+    };
+    let mut all: Vec<MotionReading> = ROBOT_LAYOUTS.iter().filter_map(read).collect();
+    all.sort_by(|a, b| a.doubt.total_cmp(&b.doubt));
+    let first = all.first()?.doubt;
+    let base = |found: &MotionReading| found.motion.base.first().map(|base| base.rotation);
+    all.retain(|found| found.doubt - first < SAME_DOUBT);
+    let turned = |found: &MotionReading| base(found).map_or(0.0, |rotation| rotation.angle());
+    let rival = match &all[..] {
+        [a, b, ..] if a.layout.extension == "csv" && base(a) != base(b) => {
+            let second = usize::from(turned(a) <= turned(b));
+            Some(all.remove(second).layout)
+        }
+        _ => None,
+    };
+    all.into_iter().next().map(|found| MotionReading { rival, ..found })
+}
+
+/// The direction in the base's space that is up while the robot stands.
+pub(super) fn own_up(robot: &Robot) -> Vec3 {
+    let base = robot.links.first().map_or_else(Transform::identity, |link| link.parent_from_link);
+    base.rotation.inverse() * Vec3::z()
+}
+
+/// How little a candidate fits: the distance of links, hinges beyond their ranges, a base that lies.
+fn doubt(found: &MotionReading, arrays: &MotionArrays, robot: &Robot) -> f64 {
+    let links = link_error(found, arrays, robot).unwrap_or(0.0);
+    let up = own_up(robot);
+    let up = |base: &Transform| 1.0 - (base.rotation * up).z;
+    let frames = found.motion.frames().max(1) as f64;
+    let lies = found.motion.base.iter().map(up).sum::<f64>() / frames;
+    let beyond = |frame: usize| {
+        robot.hinges.iter().zip(found.motion.values(frame)).map(|(hinge, value)| {
+            hinge.range.map_or(0.0, |[low, high]| (low - value).max(value - high).max(0.0))
+        })
+    };
+    let beyond = (0..found.motion.frames()).flat_map(beyond).sum::<f64>() / frames;
+    links + lies + beyond
+}

@@ -92,6 +92,14 @@ fn takes_in_archives_make_what_takes_in_folders_make() {
     let [loose, packed] = ["arrays/a", "arrays/b"].map(|folder| files(&here.join(folder), ".npz"));
     assert_eq!(loose.len(), 3);
     assert!(loose == packed, "{:?}", packed.keys());
+    // A compressed shard is the shard.
+    let tar = fs::read(here.join("shards/two.tar")).unwrap();
+    let level = ruzstd::encoding::CompressionLevel::Fastest;
+    fs::create_dir(here.join("zst")).unwrap();
+    fs::write(here.join("zst/two.tar.zst"), ruzstd::encoding::compress_to_vec(&tar[..], level)).unwrap();
+    let from_zst = ["--set", "input.motion=\"zst/*.tar.zst/**/*.bvh\"", "--output", "arrays/z"];
+    good(here, &[&["run", "packed.toml"][..], &from_zst, &arrays].concat());
+    assert!(files(&here.join("arrays/z"), ".npz")["two/turn.npz"] == loose["two/turn.npz"]);
     good(here, &["run", "packed.toml", "--output", "b", "--jobs", "1"]);
     let packed = files(&here.join("b"), ".glb");
     assert_eq!(packed.keys().collect::<Vec<_>>(), ["one/day/wave.glb", "one/walk.v1.glb", "two/turn.glb"]);
@@ -149,9 +157,9 @@ fn what_is_no_take_in_an_archive_has_a_message() {
     assert!(message.contains("the file `shards/one.tar/none.bvh` does not exist"), "{message}");
     let message = refused(here, &["convert", "shards/*.tar", "-o", "o/"]);
     assert!(message.contains("it is an archive") && message.contains("takes.tar/**/*.bvh"), "{message}");
-    fs::copy(here.join("shards/one.tar"), here.join("one.tar.zst")).unwrap();
-    let message = convert("one.tar.zst/*.bvh");
-    assert!(message.contains("decompress `one.tar.zst`"), "{message}");
+    fs::copy(here.join("shards/one.tar"), here.join("one.tar.gz")).unwrap();
+    let message = convert("one.tar.gz/*.bvh");
+    assert!(message.contains("decompress `one.tar.gz`"), "{message}");
     // A search does not open archives that nobody named.
     let list =
         text(&good(here, &["run", "loose.toml", "--dry-run", "--set", "input.motion=['**/*.bvh']"]).stdout);
@@ -223,6 +231,10 @@ fn shards_are_refused_where_they_would_mix_or_lie() {
     fs::write(here.join("out/two/turn.glb"), b"changed").unwrap();
     let message = refused(here, &["table", "out", "--shards", "b"]);
     assert!(message.contains("is not as the run wrote it"), "{message}");
+    // The hint helps.
+    assert!(message.contains("run its pipeline again with `--force`"), "{message}");
+    good(here, &["run", "loose.toml", "--output", "out", "--force"]);
+    good(here, &["table", "out", "--shards", "fixed"]);
     fs::remove_file(here.join("out/two/turn.glb")).unwrap();
     // Shards that are not whole do not appear.
     assert!(files(&here.join("b"), "").is_empty());

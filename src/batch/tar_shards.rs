@@ -28,7 +28,7 @@ pub enum ShardsError {
     #[error("`{file}` cannot be read: {1}", file = .0.shown())]
     Read(PathBuf, String),
     /// A file that was changed after the run.
-    #[error("`{}` is not as the run wrote it\n  hint: run its pipeline again", .0.shown())]
+    #[error("`{}` is not as the run wrote it\n  hint: run its pipeline again with `--force`, which replaces it", .0.shown())]
     Changed(PathBuf),
     /// Two outputs have one key.
     #[error(

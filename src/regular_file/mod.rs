@@ -2,6 +2,7 @@
 
 mod open_file;
 pub mod tar_archive;
+mod zst_archive;
 
 #[cfg(feature = "cli")]
 pub use open_file::MAX_TEXT_BYTES;

@@ -5,7 +5,7 @@
 
 use super::tar_archive;
 use std::fs::{File, FileType, OpenOptions};
-use std::io::{self, Read, Take};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// Largest text that is read whole, bytes: pipelines, joint maps, scenes, tables of contacts and effectors, lists of takes. An
@@ -16,7 +16,7 @@ pub const MAX_TEXT_BYTES: u64 = 1 << 28;
 ///
 /// # Errors
 /// The error of the system; a folder, a pipe and a device.
-pub fn open_regular(path: &Path) -> io::Result<(Take<File>, u64)> {
+pub fn open_regular(path: &Path) -> io::Result<(Box<dyn Read>, u64)> {
     let found = match std::fs::metadata(path) {
         Ok(found) => found,
         Err(error) => return tar_archive::open(path).unwrap_or(Err(error)),
@@ -26,7 +26,7 @@ pub fn open_regular(path: &Path) -> io::Result<(Take<File>, u64)> {
     let found = file.metadata()?;
     refuse_others(found.file_type())?;
     // A file may grow while it is read: its end is where it is then.
-    Ok((file.take(u64::MAX), found.len()))
+    Ok((Box::new(file), found.len()))
 }
 
 /// Whether there is a file at `path`, or a member of an archive.

@@ -1,20 +1,24 @@
 //! Members of tar archives, read as files in a folder with the name of the archive: `shard-000.tar/walk.bvh`.
 //!
 //! Nothing is unpacked: the headers of an archive are read once, a member is a part of its file. The layout is that of POSIX
-//! (ustar and pax) and GNU tar, read by the crate `tar`. Compressed archives cannot be read at any place and are not read.
+//! (ustar and pax) and GNU tar, read by the crate `tar`. A `.tar.zst` cannot be read at any place: it is decompressed once into a
+//! temporary file that has no name. Other compressed archives are not read.
 
+use super::zst_archive;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs::{File, Metadata};
-use std::io::{self, Read, Seek, SeekFrom, Take};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-/// The extension of archives that are read.
-const EXTENSION: &str = "tar";
+/// How names of archives that are read end.
+const ARCHIVES: [&str; 2] = [".tar", COMPRESSED_TAR];
+/// How the name of an archive ends that is decompressed.
+const COMPRESSED_TAR: &str = ".tar.zst";
 /// How names of compressed archives end.
-const COMPRESSED: [&str; 6] = [".tar.gz", ".tgz", ".tar.zst", ".tar.bz2", ".tar.xz", ".tar.lz4"];
+const COMPRESSED: [&str; 5] = [".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar.lz4"];
 /// Longest header of one member with its extended names, bytes. Paths have at most 4,096; a hostile header could claim any size.
 const MAX_HEADER: u64 = 1 << 20;
 /// Most members of one archive. Shards of data sets have a thousand to a hundred thousand.
@@ -29,6 +33,8 @@ pub struct TarIndex {
     members: BTreeMap<String, (u64, u64)>,
     /// Names of members that are not read, each with the reason.
     left_out: Vec<(String, &'static str)>,
+    /// The content of a compressed archive.
+    decompressed: Option<Arc<File>>,
 }
 
 impl TarIndex {
@@ -69,7 +75,7 @@ impl TarIndex {
                 Ok(name) => _ = members.insert(name, (start, size)),
             }
         }
-        Ok(Self { members, left_out })
+        Ok(Self { members, left_out, decompressed: None })
     }
 }
 
@@ -111,7 +117,16 @@ impl Seek for Headers<'_> {
 
 /// Whether a name is that of an archive that is read.
 pub fn has_extension(name: &Path) -> bool {
-    name.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(EXTENSION))
+    without_extension(name).is_some()
+}
+
+/// The name of an archive without its extension; `None` for other files.
+fn without_extension(path: &Path) -> Option<&str> {
+    let name = path.file_name()?.to_str()?;
+    ARCHIVES.iter().find_map(|end| {
+        let at = name.len().checked_sub(end.len()).filter(|at| *at > 0 && name.is_char_boundary(*at))?;
+        name[at..].eq_ignore_ascii_case(end).then_some(&name[..at])
+    })
 }
 
 /// What to do with `path`, if it is a compressed archive or a place in one.
@@ -122,12 +137,15 @@ pub fn compressed_hint(path: &Path) -> Option<String> {
     Some(format!("decompress `{archive}`: a `.tar` is read without unpacking it"))
 }
 
-/// The relative path of what is made of the file at `path`: the folder of an archive has its name without `.tar`.
+/// The relative path of what is made of the file at `path`: the folder of an archive has its name without its extension.
 pub fn unarchived(path: &Path) -> PathBuf {
     let folders = path.components().count().saturating_sub(1);
     let name = |(at, part): (usize, Component<'_>)| {
         let name = Path::new(part.as_os_str()).to_owned();
-        if at < folders && has_extension(&name) { name.with_extension("") } else { name }
+        match without_extension(&name).filter(|_| at < folders) {
+            Some(stem) => PathBuf::from(stem),
+            None => name,
+        }
     };
     path.components().enumerate().map(name).collect()
 }
@@ -146,24 +164,48 @@ pub fn index(archive: &Path) -> io::Result<Arc<TarIndex>> {
     index_of(archive, &File::open(archive)?)
 }
 
+/// A part of a file that is read at a place of its own: several readers may share the file.
+#[derive(Debug)]
+struct Member {
+    file: Arc<File>,
+    at: u64,
+    end: u64,
+}
+
+impl Read for Member {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let most = usize::try_from(self.end - self.at).unwrap_or(usize::MAX).min(into.len());
+        #[cfg(unix)]
+        let read = std::os::unix::fs::FileExt::read_at(&*self.file, &mut into[..most], self.at)?;
+        #[cfg(windows)]
+        let read = std::os::windows::fs::FileExt::seek_read(&*self.file, &mut into[..most], self.at)?;
+        self.at += read as u64;
+        Ok(read)
+    }
+}
+
 /// Opens the member at `path`, with its size in bytes; `None` if no part of the path is an archive.
 ///
 /// # Errors
 /// The error of the system; no member of that name.
-pub fn open(path: &Path) -> Option<io::Result<(Take<File>, u64)>> {
+pub fn open(path: &Path) -> Option<io::Result<(Box<dyn Read>, u64)>> {
     let (archive, rest) = split(path)?;
     Some(open_member(archive, rest))
 }
 
-fn open_member(archive: &Path, rest: &Path) -> io::Result<(Take<File>, u64)> {
+fn open_member(archive: &Path, rest: &Path) -> io::Result<(Box<dyn Read>, u64)> {
     let mut file = File::open(archive)?;
     let index = index_of(archive, &file)?;
     let name = plain_name(rest.as_os_str().as_encoded_bytes()).ok();
     let (start, size) = name
         .and_then(|name| index.members.get(&name).copied())
         .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "the archive has no member of that name"))?;
+    if let Some(content) = &index.decompressed {
+        let member = Member { file: Arc::clone(content), at: start, end: start + size };
+        return Ok((Box::new(member), size));
+    }
     file.seek(SeekFrom::Start(start))?;
-    Ok((file.take(size), size))
+    Ok((Box::new(file.take(size)), size))
 }
 
 /// What the system knows of the file at `path`, of a member: of its archive.
@@ -193,7 +235,15 @@ fn index_of(path: &Path, file: &File) -> io::Result<Arc<TarIndex>> {
         known.push(this);
         return Ok(Arc::clone(&known.last().expect("it was just added").3));
     }
-    let index = Arc::new(TarIndex::read(file)?);
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    let index = match name.ends_with(COMPRESSED_TAR) {
+        true => {
+            let content = zst_archive::decompressed(file)?;
+            TarIndex { decompressed: Some(Arc::new(content.try_clone()?)), ..TarIndex::read(&content)? }
+        }
+        false => TarIndex::read(file)?,
+    };
+    let index = Arc::new(index);
     known.retain(|k| k.0 != path);
     if known.len() >= KEPT {
         known.remove(0);
@@ -262,6 +312,28 @@ mod tests {
     }
 
     #[test]
+    fn members_of_a_compressed_archive_are_read_side_by_side() {
+        use ruzstd::encoding::{CompressionLevel, compress_to_vec};
+        let folder = tempfile::tempdir().unwrap();
+        let members: [(&str, &[u8]); 3] = [("a.bvh", &[1; 5000]), ("deep/b.bvh", &[2; 700]), ("c.bvh", b"")];
+        let plain = archive(folder.path(), &members);
+        let path = folder.path().join("shard.000.tar.zst");
+        fs::write(&path, compress_to_vec(&fs::read(&plain).unwrap()[..], CompressionLevel::Fastest)).unwrap();
+        let names: Vec<String> = index(&path).unwrap().names().map(str::to_owned).collect();
+        assert_eq!(names, ["a.bvh", "c.bvh", "deep/b.bvh"]);
+        let (mut one, _) = open(&path.join("a.bvh")).unwrap().unwrap();
+        let mut start = [0; 10];
+        one.read_exact(&mut start).unwrap();
+        for (name, bytes) in members {
+            assert_eq!(read(&path.join(name)).unwrap(), bytes);
+        }
+        let mut rest = Vec::new();
+        one.read_to_end(&mut rest).unwrap();
+        assert_eq!((start.as_slice(), rest.len()), (&[1; 10][..], 4990));
+        assert!(has_extension(Path::new("x.TAR.ZST")) && !has_extension(Path::new("x.zst")));
+    }
+
+    #[test]
     fn names_that_lead_out_and_links_are_left_out_with_a_reason() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.tar");
@@ -311,13 +383,16 @@ mod tests {
 
     #[test]
     fn outputs_lie_in_folders_and_compressed_archives_have_a_hint() {
-        for (path, expected) in
-            [("s/000.tar/x/a.bvh", "s/000/x/a.bvh"), ("a.tar", "a.tar"), ("b.TAR/c.tar", "b/c.tar")]
-        {
+        for (path, expected) in [
+            ("s/000.tar/x/a.bvh", "s/000/x/a.bvh"),
+            ("a.tar", "a.tar"),
+            ("b.TAR/c.tar", "b/c.tar"),
+            ("c.d.Tar.zst/e.bvh", "c.d/e.bvh"),
+        ] {
             assert_eq!(unarchived(Path::new(path)), Path::new(expected));
         }
-        let hint = compressed_hint(Path::new("s/000.tar.zst/a.bvh")).unwrap();
-        assert_eq!(hint, "decompress `000.tar.zst`: a `.tar` is read without unpacking it");
+        let hint = compressed_hint(Path::new("s/000.tar.gz/a.bvh")).unwrap();
+        assert_eq!(hint, "decompress `000.tar.gz`: a `.tar` is read without unpacking it");
         assert!(compressed_hint(Path::new("s/000.gz/a.bvh")).is_none());
     }
 }

@@ -257,6 +257,26 @@ fn a_second_pipeline_does_not_replace_the_outputs_of_the_first_silently() {
 }
 
 #[test]
+fn a_run_all_of_whose_takes_are_refused_leaves_the_report() {
+    let folder = studio(&["takes/a.bvh", "takes/b.bvh"]);
+    let path = folder.path();
+    let reported = ["--set", "output.report=true"];
+    assert_eq!(posemill(path, &[&["run", "p.toml"], &reported[..]].concat()).0, 0);
+    let reports =
+        || ["report.html", "report.json"].map(|name| fs::read(path.join("out").join(name)).unwrap());
+    let before = reports();
+    let text = fs::read_to_string(path.join("p.toml")).unwrap();
+    write(path, "q.toml", &format!("{text}\n[[stage]]\nuse = \"resample\"\nrate_hz = 20\n"));
+    assert_eq!(posemill(path, &[&["run", "q.toml"], &reported[..]].concat()).0, 1);
+    assert!(reports() == before, "the report shows what is in the folder");
+    // Of a run that did something, the refused takes are in the report.
+    write(path, "takes/c.bvh", TAKE);
+    assert_eq!(posemill(path, &[&["run", "q.toml"], &reported[..]].concat()).0, 1);
+    let report: Value = serde_json::from_slice(&reports()[1]).unwrap();
+    assert_eq!(report["files"].as_array().unwrap().len(), 3);
+}
+
+#[test]
 fn a_file_of_no_known_format_takes_no_output_from_a_take_of_its_name() {
     let folder = studio(&["takes/a.bvh", "takes/b.bvh"]);
     let path = folder.path();

@@ -165,6 +165,8 @@ fn bad_files_have_their_message_and_do_not_end_the_run() {
         assert!(found["error"].as_str().unwrap().contains(message), "{found:#}");
         assert!(found["next"].is_null(), "{found:#}");
     }
+    // Nothing could start.
+    assert_eq!(doctor(here, &["missing.bvh"]).0, Some(2));
     // Files of other programs are none of the user's faults, unless they are named.
     for file in ["report.txt", "table.csv"] {
         assert!(about(&document, file)["error"].is_null());

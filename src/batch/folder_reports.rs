@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Writes both reports of a folder. They do not depend on whether outputs were made by this run or an earlier one.
+/// Writes both reports of a folder, unless every take was refused. They do not depend on whether outputs were made by this run or an earlier one.
 ///
 /// # Errors
 /// A [`WriteError`] if one of them or the manifest cannot be written.
@@ -21,6 +21,10 @@ pub fn write_reports(
     rows: &mut OutcomeSpool,
     manifest: &Manifest,
 ) -> Result<(), WriteError> {
+    // A run all of whose takes were refused leaves the report of the run whose outputs are there.
+    if folder.join(REPORT).exists() && rows.each().all(|outcome| outcome.is_ok_and(|o| o.refused)) {
+        return Ok(());
+    }
     let name = Path::new(pipeline).file_name().map(|n| n.to_string_lossy().into_owned());
     let mut page = FolderPage::new(name.unwrap_or_else(|| pipeline.to_owned()));
     // If several runs share the folder, the reports are those of the last one.

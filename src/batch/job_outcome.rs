@@ -51,6 +51,9 @@ pub struct JobOutcome {
     pub worst_series: Option<WorstSeries>,
     /// Why it failed.
     pub error: Option<String>,
+    /// Whether it failed because its files belong to another pipeline, or to nobody that this program knows.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub refused: bool,
 }
 
 /// Paths as text, with replacement characters: JSON cannot hold names that are not UTF-8.
@@ -81,12 +84,15 @@ impl JobOutcome {
             findings: part("findings"),
             worst_series: report.and_then(|r| r.get("worst_course")).and_then(WorstSeries::of_json),
             error: None,
+            refused: false,
         }
     }
 
     /// The outcome of a job that failed.
     pub(super) fn failed(job: &Job, error: &RunError) -> Self {
+        let refused =
+            matches!(error, RunError::OtherPipeline { .. } | RunError::Foreign(_) | RunError::Shared { .. });
         let error = Some(error.to_string());
-        Self { outputs: Vec::new(), error, ..Self::new(job, JobStatus::Failed, None) }
+        Self { outputs: Vec::new(), error, refused, ..Self::new(job, JobStatus::Failed, None) }
     }
 }

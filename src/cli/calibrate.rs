@@ -33,7 +33,7 @@ pub struct CalibrateArguments {
     /// One clip of takes that hold several, by name or number from 0 [default: all]
     #[arg(long, value_name = "NAME")]
     clip: Option<String>,
-    /// Override how takes are read, e.g. `input.up=z`
+    /// Override how takes are read, e.g. `input.up=z` (keys: `posemill stages --reference`)
     #[arg(long = "set", value_name = "PATH=VALUE")]
     sets: Vec<String>,
 }

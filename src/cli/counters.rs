@@ -22,6 +22,8 @@ pub struct Counters {
     estimated: BTreeMap<(PathBuf, OsString), usize>,
     /// Number of takes of planned jobs: a dry run lists their files, of which a take can have several.
     planned_takes: usize,
+    /// Number of takes that were refused.
+    refused: usize,
 }
 
 /// Warnings of one code that have the same rank among the warnings of that code in their file.
@@ -38,6 +40,11 @@ struct WarningKind {
 }
 
 impl Counters {
+    /// Whether every take was refused: reports stay those of an earlier run.
+    pub fn all_refused(&self) -> bool {
+        self.refused > 0 && self.refused == self.counts.values().sum::<usize>()
+    }
+
     /// Adds the outcome of the job with this number.
     pub fn add(&mut self, job: usize, outcome: &JobOutcome, fail_on: &[Threshold]) {
         *self.counts.entry(word_of(outcome.status)).or_default() += 1;
@@ -46,6 +53,7 @@ impl Counters {
             let of = names(&outcome.inputs);
             self.passed.insert(job, passed.iter().map(|sentence| format!("{of}: {sentence}")).collect());
         }
+        self.refused += usize::from(outcome.refused);
         if outcome.status == JobStatus::Planned {
             self.planned_takes += outcome.inputs.len();
         }
@@ -212,6 +220,7 @@ mod tests {
             findings: json!([]),
             worst_series: None,
             error: None,
+            refused: false,
         }
     }
 

@@ -6,7 +6,7 @@ use super::exit::{Exit, Failure};
 use super::next_command::advise;
 use crate::batch::find_takes;
 use crate::import::FORMATS;
-use crate::regular_file::named_folder;
+use crate::regular_file::{is_there, named_folder};
 use crate::report::{Shown, one_line, printable};
 use clap::Args;
 use serde_json::json;
@@ -17,7 +17,7 @@ use std::path::{Component, Path, PathBuf};
 /// Explain files and folders: what each is, what is missing or doubtful, the command to run next
 ///
 /// Of a folder, at most 12 files of each extension are read in each of its sub-folders; hidden ones are left out. Nothing is
-/// written. The exit code is 1 if a file has an error.
+/// written. The exit code is 1 if a file has an error, 2 if no file exists.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     posemill doctor\n  \
@@ -68,7 +68,12 @@ pub fn run(arguments: &DoctorArguments, console: &Console) -> Result<Exit, Failu
         console.data(&examined.page(next));
     }
     let failed = examined.all.iter().any(|found| found.error.is_some());
-    Ok(if failed { Exit::SomeFailed } else { Exit::Good })
+    let exists = |found: &Diagnosis| found.error.is_none() || found.path.exists() || is_there(&found.path);
+    Ok(match (failed, examined.all.iter().any(exists)) {
+        (false, _) => Exit::Good,
+        (true, true) => Exit::SomeFailed,
+        (true, false) => Exit::NoStart,
+    })
 }
 
 /// The folder and the extension of a file.

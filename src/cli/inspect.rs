@@ -41,10 +41,10 @@ pub struct InspectArguments {
     /// Draw the skeleton with its roles in colours, front and side, to this `.png` or `.jpg`, which is replaced
     #[arg(long, short, value_name = "PICTURE")]
     output: Option<PathBuf>,
-    /// The robot (MJCF or URDF) whose motion a `.csv` or `.npz` file holds: its layout, and what contradicts the robot
+    /// The robot (MJCF or URDF) whose motion the file holds: its layout, and what contradicts the robot
     #[arg(long, value_name = "ROBOT")]
     onto: Option<PathBuf>,
-    /// Override how the file is read, e.g. `input.units=cm`
+    /// Override how the file is read, e.g. `input.units=cm` (keys: `posemill stages --reference`)
     #[arg(long = "set", value_name = "PATH=VALUE")]
     sets: Vec<String>,
 }
@@ -68,8 +68,17 @@ pub fn run(arguments: &InspectArguments, console: &Console) -> Result<Exit, Fail
     if let Some(robot) = &arguments.onto {
         sets.push(format!("input.robot={}", toml::Value::String(robot.display().to_string())));
     }
+    let unused = |file: &Path, asset: &Asset| {
+        if arguments.onto.is_some() && asset.character.robot.is_none() {
+            console.warning(format!(
+                "{}: `--onto` is not used: the file holds no motion of the robot\n  hint: `posemill retarget` puts a take onto a robot",
+                file.shown()
+            ));
+        }
+    };
     if let [file] = files.as_slice() {
         let (mut asset, read_as) = read(file, &sets, arguments)?;
+        unused(file, &asset);
         if arguments.json {
             console.json(&document_of(file, &mut asset, read_as));
         } else {
@@ -86,9 +95,13 @@ pub fn run(arguments: &InspectArguments, console: &Console) -> Result<Exit, Fail
     for file in &files {
         match read(file, &sets, arguments) {
             Ok((mut asset, read_as)) if arguments.json => {
+                unused(file, &asset);
                 documents.push(document_of(file, &mut asset, read_as));
             }
-            Ok((mut asset, read_as)) => console.data(&(page_of(file, &mut asset, read_as) + "\n")),
+            Ok((mut asset, read_as)) => {
+                unused(file, &asset);
+                console.data(&(page_of(file, &mut asset, read_as) + "\n"));
+            }
             Err(failure) => {
                 console.error(failure);
                 exit = Exit::SomeFailed;

@@ -36,7 +36,7 @@ pub struct JointsArguments {
     /// Print rows of frame, time, joint, x, y, z
     #[arg(long)]
     csv: bool,
-    /// Override how the file is read, e.g. `input.units=cm`
+    /// Override how the file is read, e.g. `input.units=cm` (keys: `posemill stages --reference`)
     #[arg(long = "set", value_name = "PATH=VALUE")]
     sets: Vec<String>,
 }

@@ -33,7 +33,7 @@ pub struct MapArguments {
     /// Write the map to this file, which is replaced
     #[arg(long, short, value_name = "MAP.toml")]
     output: Option<PathBuf>,
-    /// Override how the files are read, e.g. `input.roles.words.zampa=hand`
+    /// Override how the files are read, e.g. `input.roles.words.zampa=hand` (keys: `posemill stages --reference`)
     #[arg(long = "set", value_name = "PATH=VALUE")]
     sets: Vec<String>,
     /// Print the pairs and what is missing as one JSON document

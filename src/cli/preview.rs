@@ -50,7 +50,7 @@ pub struct PreviewArguments {
     /// Leave out names, times, the path on the ground and the dots of points
     #[arg(long)]
     plain: bool,
-    /// Override how files are read, e.g. `input.units=cm`
+    /// Override how files are read, e.g. `input.units=cm` (keys: `posemill stages --reference`)
     #[arg(long = "set", value_name = "PATH=VALUE")]
     sets: Vec<String>,
 }

@@ -20,7 +20,7 @@ use std::time::Duration;
 /// The options of every command that writes outputs.
 #[derive(Debug, Default, Args)]
 pub struct RunnerArguments {
-    /// Override one key: `stage.retarget.scale=1.0`, `input.units=cm`, `output.formats=["glb","bvh"]`
+    /// Override one key: `stage.retarget.scale=1.0`, `input.units=cm`, `output.formats=["glb","bvh"]` (keys: `posemill stages --reference`)
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub sets: Vec<String>,
     /// Number of files to work on at once, up to 1024 [default: one for each core]
@@ -172,7 +172,8 @@ impl Results<'_> {
         let writes = !arguments.dry_run && !arguments.verify;
         if self.runs.iter().all(|r| r.named) {
             let batches: Vec<PlannedBatch> = self.runs.iter().map(PlannedRun::batch).collect();
-            let folders = report_folders(&batches).into_iter().filter(|_| writes && !stopped);
+            let reported = writes && !stopped && !counters.all_refused();
+            let folders = report_folders(&batches).into_iter().filter(|_| reported);
             let pages = folders.map(|folder| format!("report: {}", short_path(&folder.join(REPORT_PAGE))));
             self.summary.lines().into_iter().chain(pages).for_each(|line| console.note(line));
         }

@@ -19,7 +19,7 @@ const EXAMPLES: &str = "Examples:\n  \
 
 const CONDITIONS: &str = "\n\nConditions compare columns and measures with `<`, `<=`, `>`, `>=`, `==` and `!=`, joined by `and`, `or`, `not` \
     and brackets. Numbers have units: `2cm/s`, `1s`, `30Hz`, `5deg`, `50%`. Texts with spaces are quoted: `verdict == 'as recorded'`. \
-    A comparison with something that a row does not have is unknown, and so is its opposite: the row is left out. Columns: frames, rate, duration, took, warnings (their number), verdict, \
+    A comparison with something that a row does not have is unknown, and so is its opposite: the row is left out. Columns: frames, rate (rate_hz), duration (duration_s), took (took_s), warnings (their number), verdict, \
     input, output, folder, pipeline, skeleton, input_blake3, output_blake3, duplicate_of (empty for the first take with its content).";
 
 /// Print the results of runs as one table, filtered, or the list of their takes
@@ -231,13 +231,21 @@ const COLUMNS: [&str; 13] = [
     "duplicate_of",
 ];
 
+/// A path as a field. One that a spreadsheet would take for a formula begins with `./`, which names the same file.
+fn path_field(path: &str) -> String {
+    let plain = csv_field(path);
+    // Quotes aside, a field is longer than its text where it has the apostrophe.
+    let length = |text: &str| text.chars().filter(|c| *c != '"').count();
+    if length(&plain) > length(path) { csv_field(&format!("./{path}")) } else { plain }
+}
+
 fn csv_line(row: &ResultRow, columns: &[(String, String)], time: bool) -> String {
     let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
     let mut cells = vec![
-        csv_field(&row.folder),
-        csv_field(&row.output),
+        path_field(&row.folder),
+        path_field(&row.output),
         row.output_blake3.clone(),
-        csv_field(&row.input),
+        path_field(&row.input),
         row.input_blake3.clone(),
         row.pipeline.clone(),
         row.frames.map_or_else(String::new, |n| n.to_string()),
@@ -246,10 +254,29 @@ fn csv_line(row: &ResultRow, columns: &[(String, String)], time: bool) -> String
         row.skeleton.clone().unwrap_or_default(),
         csv_field(&row.warnings.join(" ")),
         row.verdict.unwrap_or_default().to_owned(),
-        csv_field(row.duplicate_of.as_deref().unwrap_or_default()),
+        path_field(row.duplicate_of.as_deref().unwrap_or_default()),
     ];
     cells.extend(time.then(|| number(row.took_s)));
     let value = |name: &str| row.measures.iter().find(|m| m.name == name).map(|m| m.value);
     cells.extend(columns.iter().map(|(name, _)| number(value(name))));
     cells.join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_read_back_from_a_table_names_the_same_file() {
+        for (path, field) in [
+            ("walk.glb", "walk.glb"),
+            ("a, b/c.glb", "\"a, b/c.glb\""),
+            ("-walk.glb", "./-walk.glb"),
+            ("=1+1,2.glb", "\"./=1+1,2.glb\""),
+            ("'=x.glb", "./'=x.glb"),
+            ("'x.glb", "'x.glb"),
+        ] {
+            assert_eq!(path_field(path), field);
+        }
+    }
 }

@@ -44,7 +44,7 @@ pub(super) fn whole_meshes(character: &Character) -> Vec<WholeMesh<'_>> {
     let mut all = joined_primitives(&character.meshes);
     if let Some(document) = &character.document {
         let model_from_file = Transform::from_rotation(document.model_from_file).to_matrix();
-        for mut whole in joined_primitives(&document.static_meshes) {
+        for mut whole in joined_primitives(document.static_meshes.meshes()) {
             whole.unmoved = whole.first.bindings.first().map(|b| model_from_file * b.joint_from_mesh);
             all.push(whole);
         }

@@ -1,6 +1,6 @@
 //! The source glTF file of a character, kept unmodified for lossless export.
 
-use super::Mesh;
+use super::StaticMeshes;
 use crate::math::Quat;
 use std::sync::Arc;
 
@@ -28,8 +28,8 @@ pub struct Document {
     pub nodes: Vec<Option<usize>>,
     /// The FBX file that `bytes` were built from, if the source was FBX.
     pub fbx: Option<Arc<Vec<u8>>>,
-    /// Meshes that no joint moves, each with one binding whose matrix is the file's own world space from mesh space, metres.
-    pub static_meshes: Vec<Mesh>,
+    /// Meshes that no joint moves.
+    pub static_meshes: StaticMeshes,
     /// Model space (facing +Z) from the file's own world space; the same metres.
     pub model_from_file: Quat,
 }

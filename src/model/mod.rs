@@ -27,6 +27,7 @@ mod robot_layout;
 mod robot_motion;
 mod role;
 mod skeleton;
+mod static_meshes;
 mod unique_names;
 
 pub use asset::Asset;
@@ -60,6 +61,7 @@ pub use role::{Finger, Role, Side};
 pub(crate) use skeleton::FARTHEST;
 pub(crate) use skeleton::NO_TIP;
 pub use skeleton::{Joint, JointId, Skeleton, SkeletonError};
+pub use static_meshes::StaticMeshes;
 pub(crate) use unique_names::UniqueNames;
 
 #[cfg(test)]

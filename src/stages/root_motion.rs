@@ -212,7 +212,7 @@ impl Stage for MoveTravel {
 mod tests {
     use super::super::tests::scenes::{run, walk, walker};
     use super::*;
-    use crate::model::{Character, Container, Document, Rig};
+    use crate::model::{Character, Container, Document, Rig, StaticMeshes};
     use std::sync::Arc;
 
     fn config(mode: RootMotionMode) -> RootMotionConfig {
@@ -306,7 +306,7 @@ mod tests {
             resources: Vec::new(),
             nodes: vec![None; motion.character.skeleton().len()],
             fbx: None,
-            static_meshes: Vec::new(),
+            static_meshes: StaticMeshes::default(),
             model_from_file: Quat::identity(),
         };
         motion.character = Arc::new(Character { document: Some(document), ..(*motion.character).clone() });

@@ -10,7 +10,9 @@
 use crate::gltf_document::{ADDED, FLOAT, GlbBuilder, GltfError, UNSIGNED_INT, UNSIGNED_SHORT, floats};
 use crate::kinematics::figure_size;
 use crate::math::{Quat, Vec3};
-use crate::model::{Binding, Character, Container, Document, JointId, Material, Mesh, Skeleton};
+use crate::model::{
+    Binding, Character, Container, Document, JointId, Material, Mesh, Skeleton, StaticMeshes,
+};
 use serde_json::{Value, json};
 
 /// Half width of a solid, relative to its length.
@@ -80,7 +82,7 @@ pub(super) fn document(character: &Character) -> Result<Document, GltfError> {
         resources: Vec::new(),
         nodes: (0..n).map(Some).collect(),
         fbx: None,
-        static_meshes: Vec::new(),
+        static_meshes: StaticMeshes::default(),
         model_from_file: Quat::identity(),
     })
 }

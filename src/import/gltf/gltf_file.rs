@@ -10,15 +10,18 @@
 use super::accessors::Accessors;
 use super::mesh_context::MeshContext;
 use super::node_joints::{Joints, VrmHumanoid};
+use super::primitives::WantedMeshes;
 use super::required_extensions::warn_of_required;
 use super::resources::Resources;
-use super::{animations, checked_document, draco, materials, not_finite, primitives, skin_bind};
+use super::{
+    animations, checked_document, draco, materials, not_finite, primitives, skin_bind, static_meshes,
+};
 use crate::gltf_document::{Chunks, GltfError, GltfNode, Json, NodeTree, is_added};
 use crate::math::{Quat, Transform};
 use crate::memory_budget::MemoryBudget;
 use crate::model::{
     Asset, Assignment, BodyMass, Character, Clip, Container, Document, Joint, JointId, Mesh, ModelPose, Rig,
-    Role, Skeleton,
+    Role, Skeleton, StaticMeshes,
 };
 use crate::report::Warnings;
 use std::path::Path;
@@ -95,20 +98,24 @@ impl GltfFile {
             accessors: &accessors,
             images: &images,
         };
-        let meshes = primitives::meshes(&source, &mut warnings)?;
+        let meshes = primitives::meshes(&source, WantedMeshes::Moved, &mut warnings)?;
         // The skin of a picture of a skeleton binds at the rest pose of a take, which is no pose that somebody chose.
-        let pictured = meshes.moved.is_empty() && view.meshes().any(|mesh| is_added(mesh.extras()));
+        let pictured = meshes.read.is_empty() && view.meshes().any(|mesh| is_added(mesh.extras()));
         let bind = bind.filter(|_| !pictured);
         let (clips, meant) = animations::clips(&view, &tree, &accessors, &joints, &mut warnings)?;
         let container = if chunks.glb { Container::Glb } else { Container::Gltf };
         let resources = resources.into_read();
+        let static_meshes = match meshes.more {
+            true => static_meshes::on_demand(&bytes, &resources),
+            false => StaticMeshes::default(),
+        };
         let document = Document {
             container,
             bytes,
             resources,
             nodes: joints.nodes,
             fbx: None,
-            static_meshes: meshes.unmoved,
+            static_meshes,
             model_from_file: Quat::identity(),
         };
         Ok(Self {
@@ -116,7 +123,7 @@ impl GltfFile {
             bind,
             clips,
             meant,
-            meshes: meshes.moved,
+            meshes: meshes.read,
             humanoid: joints.humanoid,
             trees: joints.trees,
             mirrored: joints.mirrored,
@@ -195,7 +202,7 @@ fn check_version(json: &Json) -> Result<(), GltfError> {
     }
 }
 
-fn skin_joints(skins: &[::gltf::json::Skin], count: usize) -> Result<Vec<Vec<usize>>, GltfError> {
+pub(super) fn skin_joints(skins: &[::gltf::json::Skin], count: usize) -> Result<Vec<Vec<usize>>, GltfError> {
     let mut all = Vec::with_capacity(skins.len());
     for (s, skin) in skins.iter().enumerate() {
         let joints: Vec<usize> = skin.joints.iter().map(|j| j.value()).collect();

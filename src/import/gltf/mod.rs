@@ -20,6 +20,7 @@ mod influences;
 mod morph_targets;
 mod mesh_context;
 mod primitives;
+mod static_meshes;
 mod animations;
 mod sampling;
 mod sampling_plan;

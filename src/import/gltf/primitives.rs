@@ -18,18 +18,30 @@ use ::gltf::json::accessor::Type;
 use ::gltf::mesh::{Mode, Primitive, Semantic};
 use serde_json::Value;
 
+/// Which meshes are decoded.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum WantedMeshes {
+    /// Those that joints move.
+    Moved,
+    /// Those that the file shows on nodes outside of the skeleton.
+    Unmoved,
+}
+
 /// The meshes of a document, in node order, without the picture of a skeleton that this program adds where there is no mesh: it is
 /// no skin that could rest on a floor.
 #[derive(Default)]
 pub(super) struct GltfMeshes {
-    /// Those that joints move.
-    pub(super) moved: Vec<Mesh>,
-    /// Those that the file shows on nodes outside of the skeleton.
-    pub(super) unmoved: Vec<Mesh>,
+    pub(super) read: Vec<Mesh>,
+    /// Whether there are others, which are not decoded.
+    pub(super) more: bool,
 }
 
-/// Reads all meshes.
-pub(super) fn meshes(source: &MeshContext, warnings: &mut Warnings) -> Result<GltfMeshes, GltfError> {
+/// Reads the wanted meshes.
+pub(super) fn meshes(
+    source: &MeshContext,
+    wanted: WantedMeshes,
+    warnings: &mut Warnings,
+) -> Result<GltfMeshes, GltfError> {
     let materials = materials(source);
     let budget = source.accessors.budget();
     let rigid_from_node = rigid_from_node(source);
@@ -50,14 +62,18 @@ pub(super) fn meshes(source: &MeshContext, warnings: &mut Warnings) -> Result<Gl
         if is_added(mesh.extras()) {
             continue;
         }
-        let (bindings, list) = match bindings(source, n, &rigid_from_node)? {
-            Some(bindings) => (bindings, &mut meshes.moved),
+        let (bindings, kind) = match bindings(source, n, &rigid_from_node)? {
+            Some(bindings) => (bindings, WantedMeshes::Moved),
             None if node.skin.is_some() || !is_shown(n) => continue,
             None => {
                 let joint_from_mesh = source.worlds[n].affine().to_matrix();
-                (vec![Binding { joint: JointId::new(0), joint_from_mesh }], &mut meshes.unmoved)
+                (vec![Binding { joint: JointId::new(0), joint_from_mesh }], WantedMeshes::Unmoved)
             }
         };
+        if kind != wanted {
+            meshes.more = true;
+            continue;
+        }
         let mut morph_source = None;
         for primitive in mesh.primitives() {
             let path = format!("meshes[{index}].primitives[{}]", primitive.index());
@@ -88,7 +104,7 @@ pub(super) fn meshes(source: &MeshContext, warnings: &mut Warnings) -> Result<Gl
                         read.morphs =
                             target.read(source.accessors, &primitive, n_vertices, &path, warnings)?;
                     }
-                    list.push(read);
+                    meshes.read.push(read);
                 }
                 Ok(None) => {}
                 Err(error) => {

@@ -42,6 +42,11 @@ impl<'a> Resources<'a> {
         Self { folder, budget, read: IndexMap::new(), by_path: HashMap::new() }
     }
 
+    /// The files of a document that was read before, by their URIs.
+    pub(super) fn of(files: Vec<(String, Arc<[u8]>)>, budget: &'a MemoryBudget) -> Self {
+        Self { read: files.into_iter().collect(), ..Self::new(None, budget) }
+    }
+
     /// The external files read so far: URI and content, in first-use order.
     pub(super) fn into_read(self) -> Vec<(String, Arc<[u8]>)> {
         self.read.into_iter().collect()

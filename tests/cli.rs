@@ -767,6 +767,51 @@ fn what_is_missing_in_a_take_is_said_by_every_command_that_reads_it() {
     assert!(stderr(&output).contains("rest pose alone"), "{}", stderr(&output));
 }
 
+#[test]
+fn a_character_without_motion_is_a_take_of_one_frame_and_says_so() {
+    let studio = studio(&[]);
+    let robot = concat!(env!("CARGO_MANIFEST_DIR"), "/data/robot.glb");
+    for name in ["q.bvh", "q.csv", "q.vrma", "q.npz"] {
+        let output = posemill(&studio, &["convert", robot, "-o", name]);
+        assert_eq!(code(&output), 0, "{name}: {}", stderr(&output));
+        assert!(
+            stderr(&output).contains("its rest pose is written as one frame"),
+            "{name}: {}",
+            stderr(&output)
+        );
+        let found: Value =
+            serde_json::from_str(&stdout(&posemill(&studio, &["inspect", name, "--json"]))).unwrap();
+        assert_eq!(found["clips"][0]["frames"], 1, "{name}");
+    }
+    // A character stays one where the format holds characters.
+    let output = posemill(&studio, &["convert", robot, "-o", "q.fbx"]);
+    assert!(code(&output) == 0 && !stderr(&output).contains("one frame"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_take_of_one_frame_keeps_its_rate() {
+    let studio = studio(&[]);
+    let (head, rows) = TAKE.split_once("Frames: 3").unwrap();
+    let row = rows.lines().nth(2).unwrap();
+    write(&studio, "one.bvh", &format!("{head}Frames: 1\nFrame Time: 0.0416667\n{row}\n"));
+    for name in ["one.glb", "one.gltf", "one.fbx", "one.usda", "one.npz"] {
+        assert_eq!(code(&posemill(&studio, &["convert", "one.bvh", "-o", name])), 0, "{name}");
+        let found: Value =
+            serde_json::from_str(&stdout(&posemill(&studio, &["inspect", name, "--json"]))).unwrap();
+        let rate = found["clips"][0]["rate_hz"].as_f64().unwrap();
+        assert!((rate - 24.0).abs() < 1e-3, "{name}: {rate}");
+    }
+}
+
+#[test]
+fn an_option_for_robots_is_not_ignored_silently_for_takes() {
+    let studio = studio(&[]);
+    let robot = concat!(env!("CARGO_MANIFEST_DIR"), "/data/humanoid.xml");
+    write(&studio, "take.bvh", TAKE);
+    let output = posemill(&studio, &["inspect", "take.bvh", "--onto", robot]);
+    assert!(stderr(&output).contains("`--onto` is not used"), "{}", stderr(&output));
+}
+
 /// The walk with its legs spread at rest, and the feet square to the shins as captures define them: a take that was converted to
 /// GLB moves a character as the take itself does.
 #[test]

@@ -17,6 +17,15 @@ pub fn is_added(extras: &gltf::json::Extras) -> bool {
     matches!(members, Some(Ok(Value::Object(members))) if members.contains_key(ADDED))
 }
 
+/// The member of `extras` that states the rate of an animation with a single frame, which its keys cannot, Hz.
+pub const RATE: &str = "rate_hz";
+
+/// The rate that the `extras` of an animation state as [`RATE`].
+pub fn stated_rate(extras: &gltf::json::Extras) -> Option<f64> {
+    let members: Value = serde_json::from_str(extras.as_ref()?.get()).ok()?;
+    members.get(RATE)?.as_f64().filter(|rate| rate.is_finite() && *rate > 0.0)
+}
+
 /// Properties that contain indices, or lists or maps of indices. They are checked as `u64` before the typed parsing, which would
 /// silently keep the lower 32 bits.
 const INDICES: &[&str] = &[

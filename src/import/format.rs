@@ -42,6 +42,8 @@ pub struct SourceFile<'a> {
     pub shared: Option<&'a Arc<Vec<u8>>>,
     /// The file's name without its extension.
     pub name: &'a str,
+    /// Its extension without the dot, as it is written; empty if it has none.
+    pub extension: &'a str,
     /// Its folder, relative to which it refers to other files.
     pub folder: Option<&'a Path>,
 }
@@ -91,7 +93,11 @@ const UNREAD: &[(HeadTest, &str)] = &[
         "it is an archive, whose files are named as those of a folder\n  hint: write 'takes.tar/**/*.bvh'",
     ),
     (
-        |_, suffix| ["zip", "gz", "tgz", "zst", "xz", "bz2", "7z", "rar"].contains(&suffix),
+        |_, suffix| suffix == "zst",
+        "it is packed\n  hint: the files of a `.tar.zst` are named as those of a folder ('takes.tar.zst/**/*.bvh'); decompress other files",
+    ),
+    (
+        |_, suffix| ["zip", "gz", "tgz", "xz", "bz2", "7z", "rar"].contains(&suffix),
         "it is packed\n  hint: decompress it and pass the files in it",
     ),
     (
@@ -154,6 +160,9 @@ pub fn format_of(bytes: &[u8], extension: &str) -> Result<&'static ReadFormat, I
     let by_content = FORMATS.iter().find(|f| !packed && (f.recognise)(head));
     let by_suffix = || FORMATS.iter().find(|f| f.suffixes.contains(&suffix.as_str()));
     by_content.or_else(by_suffix).copied().ok_or_else(|| {
+        if bytes.is_empty() {
+            return ImportError::Unknown { what: "the file is empty\n  hint: export it again".to_owned() };
+        }
         let unread = UNREAD.iter().find(|(recognise, _)| recognise(head, &suffix));
         let suffixes: Vec<String> =
             FORMATS.iter().flat_map(|f| f.suffixes).map(|suffix| format!(".{suffix}")).collect();

@@ -7,8 +7,7 @@ use super::robot::{import_motion, make_robot};
 use crate::model::{Asset, BodyMass};
 use crate::regular_file::open_regular;
 use crate::report::io_reason;
-use std::fs::File;
-use std::io::{Read, Take};
+use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -58,7 +57,7 @@ fn too_large(size: u64) -> String {
 }
 
 /// Opens a regular file, with its size; pipes and devices, which may never end, are errors.
-fn open(path: &Path) -> Result<(Take<File>, u64), ImportError> {
+fn open(path: &Path) -> Result<(Box<dyn Read>, u64), ImportError> {
     let fault = |reason: String| ImportError::Read { path: path.to_owned(), reason };
     let unreadable = |error: std::io::Error| fault(io_reason(&error));
     match open_regular(path).map_err(unreadable)? {
@@ -91,8 +90,8 @@ fn of_path(
     options: &ImportOptions,
 ) -> Result<Asset, ImportError> {
     let name = &path.file_stem().unwrap_or_default().to_string_lossy();
-    let source = SourceFile { bytes, shared, name, folder: path.parent() };
-    from_source(&source, path.extension().and_then(|e| e.to_str()), options)
+    let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
+    from_source(&SourceFile { bytes, shared, name, extension, folder: path.parent() }, options)
 }
 
 /// Reads the content of one file called `name`. Relative URIs of a glTF are resolved in `folder`.
@@ -106,15 +105,12 @@ pub fn from_bytes(
     folder: Option<&Path>,
     options: &ImportOptions,
 ) -> Result<Asset, ImportError> {
-    from_source(&SourceFile { bytes, shared: None, name, folder }, extension, options)
+    let extension = extension.unwrap_or_default();
+    from_source(&SourceFile { bytes, shared: None, name, extension, folder }, options)
 }
 
-fn from_source(
-    source: &SourceFile,
-    extension: Option<&str>,
-    options: &ImportOptions,
-) -> Result<Asset, ImportError> {
-    let extension = extension.unwrap_or_default();
+fn from_source(source: &SourceFile, options: &ImportOptions) -> Result<Asset, ImportError> {
+    let extension = source.extension;
     if let Some(robot) = &options.robot
         && ["csv", "npz"].iter().any(|known| known.eq_ignore_ascii_case(extension))
     {

@@ -13,13 +13,13 @@ use super::preview_output;
 use super::resolved_stage::{ResolvedStage, resolve, stage_error};
 use super::run_error::RunError;
 use super::stage_monitor::StageMonitor;
-use super::take_clips::{choose_clips, clip_names, named_motions};
+use super::take_clips::{choose_clips, clip_names, named_motions, rest_as_frame};
 use crate::export;
 use crate::import;
 use crate::measure::{Reading, Verdict};
 use crate::model::{Asset, Clip, Mark, Motion, Skeleton};
 use crate::parallel;
-use crate::report::{Metric, Report, TakeChange};
+use crate::report::{Metric, Report, Shown, TakeChange};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -204,7 +204,12 @@ impl<'a> JobRun<'a> {
     ) -> Result<Vec<PendingFile>, RunError> {
         let pipeline = self.pipeline;
         let unchanged = pipeline.stages.is_empty();
-        let motions = &self.motions;
+        let rest = (!format.0.several).then(|| rest_as_frame(&self.motions)).flatten();
+        if rest.is_some() && self.motions.iter().any(|m| !m.character.meshes.is_empty()) {
+            let message = "the file holds no motion: its rest pose is written as one frame";
+            self.report.warnings.add("no-clip", message, path.shown());
+        }
+        let motions = rest.as_ref().unwrap_or(&self.motions);
         let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let parts: Vec<(String, &[Motion])> = if self.to_folder && !format.0.several && motions.len() > 1 {
             clip_names(motions).iter().map(|name| format!("{stem}.{name}")).zip(motions.chunks(1)).collect()

@@ -67,6 +67,21 @@ pub(super) fn named_motions(asset: Asset, take: &Path, merged: bool) -> Vec<Moti
     asset.clips.into_iter().map(motion).collect()
 }
 
+/// The rest poses of motions without frames, each as one frame, for formats that hold a take and no character; `None` of others.
+pub(super) fn rest_as_frame(motions: &[Motion]) -> Option<Vec<Motion>> {
+    let still = motions.iter().all(|motion| motion.clip.frames() == 0);
+    let one = |motion: &Motion| {
+        let skeleton = motion.character.skeleton();
+        let rotations = skeleton.joints().iter().map(|joint| joint.rest.rotation).collect();
+        let (name, rate) = (motion.clip.name.clone(), motion.clip.sample_rate);
+        Motion {
+            clip: Clip::new(name, rate, skeleton.len(), rotations, Vec::new(), Vec::new()),
+            ..motion.clone()
+        }
+    };
+    still.then(|| motions.iter().map(one).collect())
+}
+
 /// The names of the clips as parts of file names, without repetitions.
 pub(super) fn clip_names(motions: &[Motion]) -> Vec<String> {
     let mut names: Vec<String> = Vec::with_capacity(motions.len());

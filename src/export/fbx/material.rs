@@ -56,6 +56,14 @@ impl<'a> FbxMaterials<'a> {
             let message = "the cutoff of alpha has no place in FBX: what it cuts out is blended";
             self.warnings.add("fbx-cutoff", message, format!("material `{name}`"));
         }
+        let factors = factors_beside_textures(source);
+        if !factors.is_empty() {
+            let message = format!(
+                "the {} of textured materials has no place in FBX: the texture is shown as it is",
+                factors.join(" and the ")
+            );
+            self.warnings.add("fbx-factor", message, format!("material `{}`", one_line(name)));
+        }
         if source.occlusion_map.is_some() {
             let message = "occlusion maps have no place in FBX and were left out";
             self.warnings.add("fbx-occlusion", message, format!("material `{name}`"));
@@ -113,6 +121,22 @@ fn images(source: &Material) -> Vec<(&'static str, PlacedImage<'_>)> {
         found.extend(map.as_ref().map(|map| (property, placed(map, channel))));
     }
     found
+}
+
+/// The factors of a material that change its textures: a Phong surface has a number or a texture.
+fn factors_beside_textures(source: &Material) -> Vec<&'static str> {
+    let [r, g, b, _] = source.base_color;
+    let brightest = source.emissive.into_iter().fold(1.0, f32::max);
+    let emits_all = source.emissive.iter().all(|c| *c == brightest);
+    let rough = source.roughness != 1.0 || source.metallic != 1.0;
+    [
+        ("colour factor", source.texture.is_some() && [r, g, b] != [1.0; 3]),
+        ("emission factor", source.emissive_map.is_some() && !emits_all),
+        ("factor of roughness or metalness", source.metallic_roughness_map.is_some() && rough),
+    ]
+    .into_iter()
+    .filter_map(|(what, lost)| lost.then_some(what))
+    .collect()
 }
 
 /// The properties of a surface.

@@ -13,7 +13,7 @@ use super::property_channels::{AnimationChannel, PropertyTargets};
 use super::thin_tracks::{KeyFrames, thin};
 use super::{made_by, new_document, node_tracks, resource_files};
 use crate::export::key_reduction::reduce;
-use crate::gltf_document::{ADDED, Chunks, GltfError, Json, LocalTransform, NodeTree};
+use crate::gltf_document::{ADDED, Chunks, GltfError, Json, LocalTransform, NodeTree, RATE};
 use crate::model::{Character, Clip, Container, Document, UniqueNames};
 use crate::report::{Warnings, one_line};
 use std::borrow::Borrow;
@@ -219,8 +219,12 @@ fn append<'a>(
         "" => String::new(),
         name => format!("\"name\":{},", serde_json::Value::from(name)),
     };
+    let rate = match clip.frames() {
+        1 => format!(",\"{RATE}\":{}", clip.sample_rate),
+        _ => String::new(),
+    };
     let animation = format!(
-        "{{{name}\"samplers\":[{}],\"channels\":[{}],\"extras\":{{\"{ADDED}\":true}}}}",
+        "{{{name}\"samplers\":[{}],\"channels\":[{}],\"extras\":{{\"{ADDED}\":true{rate}}}}}",
         samplers.join(","),
         channels.join(",")
     );

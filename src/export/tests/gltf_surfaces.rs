@@ -149,6 +149,27 @@ fn numbers_of_a_surface_come_back_from_fbx() {
 }
 
 #[test]
+fn numbers_beside_textures_are_named_where_they_are_lost_and_read_where_they_are_written() {
+    let map = json!({ "index": 0 });
+    let (text, fbx, warnings) = written(json!({
+        "normalTexture": { "index": 0, "scale": 0.5 }, "occlusionTexture": { "index": 0, "strength": 0.5 },
+        "pbrMetallicRoughness": {
+            "baseColorFactor": [0.5, 0.25, 1.0, 1.0], "baseColorTexture": map,
+            "metallicFactor": 0.75, "roughnessFactor": 0.1, "metallicRoughnessTexture": map,
+        },
+    }));
+    assert!(text.contains("inputs:scale = (0.5, 0.25, 1, 1)"), "{text}");
+    let said = format!("{warnings:?}");
+    for lost in ["scale of a normal map", "colour factor and the factor of roughness"] {
+        assert!(said.contains(lost), "{lost}: {said}");
+    }
+    let back = read(&fbx, "fbx");
+    assert!(back.warnings.has("fbx-surface-texture"), "the numbers are used");
+    let Material { metallic, roughness, .. } = back.character.meshes[0].material;
+    assert!((metallic - 0.75).abs() < 1e-4 && (roughness - 0.1).abs() < 1e-4, "{metallic} {roughness}");
+}
+
+#[test]
 fn meshes_that_no_joint_moves_stay_where_they_are() {
     let (text, fbx, _) = written(json!({}));
     let floor = text.split("def Mesh \"Floor\"").nth(1).expect("the floor");

@@ -34,6 +34,7 @@ fn everything() -> Motion {
     let mut hero = (*motion.character).clone();
     hero.meshes[0].material.occlusion_map =
         Some(TextureMap { texture: picture([9, 9, 9]), set: 0, wrap: Default::default() });
+    hero.meshes[0].material.base_color = [0.5, 0.25, 1.0, 1.0];
     motion.character = Arc::new(hero);
     let property = AnimatedProperty::Translation;
     let values = vec![0.5; 3 * motion.clip.frames()];
@@ -66,6 +67,12 @@ fn the_table_of_losses_is_true() {
         // Surfaces.
         let occlusion = warnings.has("fbx-occlusion");
         assert_eq!(row.contains("occlusion"), occlusion, "{}: {row}", format.name);
+        assert_eq!(
+            row.contains("factors beside textures"),
+            warnings.has("fbx-factor"),
+            "{}: {row}",
+            format.name
+        );
         let colours = warnings.has("usd-colours");
         assert_eq!(row.contains("vertex colours"), colours, "{}: {row}", format.name);
         let lists = ["def Mesh", "Geometry", "TEXCOORD"];

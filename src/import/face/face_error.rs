@@ -31,7 +31,7 @@ pub enum FaceError {
     },
     /// JSON of another layout.
     #[error(
-        "the JSON holds no weights per frame: {reason}\n  hint: write `{{\"fps\": 60, \"names\": [\"jawOpen\"], \"frames\": [[0.1]]}}`, or `{{\"frames\": [{{\"time\": 0, \"weights\": {{\"jawOpen\": 0.1}}}}]}}`"
+        "the JSON holds neither positions of points nor weights of a face per frame: {reason}\n  hint: write points as `{{\"fps\": 30, \"frames\": [[[0, 1, 0], [0, 1.2, 0]]]}}`, weights as `{{\"fps\": 60, \"names\": [\"jawOpen\"], \"frames\": [[0.1]]}}`, or `{{\"frames\": [{{\"time\": 0, \"weights\": {{\"jawOpen\": 0.1}}}}]}}`"
     )]
     Json {
         /// What is missing or wrong.

@@ -263,9 +263,17 @@ fn metalness_and_roughness(material: &Material, blender: bool) -> (f64, f64) {
         let metalness = if features.metalness.enabled { number(&pbr.metalness, 0.0) } else { 0.0 };
         return (metalness, number(&pbr.roughness, ROUGH));
     }
-    let metalness = if blender { number(&material.fbx.reflection_factor, 0.0) } else { 0.0 };
-    let stated = blender || own_number(material, &["Shininess", "ShininessExponent"]).is_some();
-    (metalness, if stated { number(&pbr.roughness, ROUGH) } else { ROUGH })
+    // `ufbx` has no number where there is a texture.
+    let reflection = &material.fbx.reflection_factor;
+    let beside = own_number(material, &["ReflectionFactor"]).filter(|_| !reflection.has_value);
+    let metalness = beside.map_or_else(|| number(reflection, 0.0), |x| x.clamp(0.0, 1.0));
+    let gloss = own_number(material, &["Shininess", "ShininessExponent"]);
+    let roughness = match gloss.filter(|_| !pbr.roughness.has_value) {
+        Some(gloss) => (1.0 - gloss.max(0.0).sqrt() / 10.0).max(0.0),
+        None if blender || gloss.is_some() => number(&pbr.roughness, ROUGH),
+        None => ROUGH,
+    };
+    (if blender { metalness } else { 0.0 }, roughness)
 }
 
 /// Opacity, 0 to 1. Some programs write it, others what is let through: as a factor of a colour, which Blender fills otherwise.

@@ -9,7 +9,7 @@ use super::node_joints::Joints;
 use super::property_tracks::{Frames, property_tracks, weight_times};
 use super::sampling::{FrameTimes, sample};
 use super::sampling_plan::{AnimatedNode, steps};
-use crate::gltf_document::{GltfError, NodeTree, WorldTransform, is_added};
+use crate::gltf_document::{GltfError, NodeTree, WorldTransform, is_added, stated_rate};
 use crate::math::{Quat, Vec3};
 use crate::model::Clip;
 use crate::report::{Warnings, one_line};
@@ -21,6 +21,8 @@ use std::collections::btree_map::Entry;
 
 /// The rate of clips whose keys fit no rate, Hz.
 const USUAL_RATE: f64 = 60.0;
+/// The rate of a clip with a single frame that states none, Hz: that of other formats which state none.
+const SINGLE_FRAME_RATE: f64 = 30.0;
 /// The lowest rate of clips with step or cubic keys, Hz: linear interpolation between frames approximates them.
 const LEAST_CURVED_RATE: f64 = 30.0;
 
@@ -91,7 +93,10 @@ fn clip(
     if times.is_empty() {
         return Ok(None);
     }
-    let FrameGrid { start, duration, rate, snap, frames } = FrameGrid::of(&times, curved);
+    let FrameGrid { start, duration, mut rate, snap, frames } = FrameGrid::of(&times, curved);
+    if frames == 1 {
+        rate = stated_rate(animation.extras()).unwrap_or(SINGLE_FRAME_RATE);
+    }
     let samples = frames.saturating_mul(steps.len().max(joints.nodes.len()) as u64);
     let what = || format!("`{here}`, {duration:.1} s at {rate:.0} Hz,");
     budget.reserve_list::<(Quat, Vec3)>(samples, what)?;

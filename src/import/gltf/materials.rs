@@ -175,6 +175,13 @@ fn material(value: &Value, textures: &GltfTextures) -> GltfMaterial {
             && ![SPECULAR_GLOSSINESS, EMISSIVE_STRENGTH].contains(&name.as_str())
     });
     let mut omitted: Vec<String> = unread.map(|name| format!("`{}`", one_line(name))).collect();
+    for (map, key, what) in [
+        ("normalTexture", "scale", "the scale of a normal map"),
+        ("occlusionTexture", "strength", "the strength of an occlusion map"),
+    ] {
+        let factor = value.get(map).and_then(|map| map.get(key)?.as_f64());
+        omitted.extend(factor.filter(|factor| *factor != 1.0).map(|_| what.to_owned()));
+    }
     let pbr = metallic_roughness(value, &mut omitted);
     let numbers = |value: Option<&Value>, usual: f64| -> Vec<f32> {
         let list = value.and_then(Value::as_array);

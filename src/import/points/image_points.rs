@@ -12,11 +12,11 @@ const FLAT: f64 = 0.005;
 /// The names of the axes of a file.
 const AXES: [&str; 3] = ["x", "y", "z"];
 
-/// Refuses coordinates in an image.
+/// Refuses coordinates in an image. Whoever states the `unit` says that they are positions: a small figure may be within 0 and 1.
 ///
 /// # Errors
-/// [`PointsError::Scores`] and [`PointsError::Flat`].
-pub(super) fn refuse_image(array: &PointArray) -> Result<(), PointsError> {
+/// [`PointsError::Scores`], [`PointsError::Normalised`] and [`PointsError::Flat`].
+pub(super) fn refuse_image(array: &PointArray, unit: bool) -> Result<(), PointsError> {
     let (mut lowest, mut highest) = ([f64::MAX; 3], [f64::MIN; 3]);
     // The largest extent of a frame.
     let mut extent = [0.0f64; 3];
@@ -32,6 +32,10 @@ pub(super) fn refuse_image(array: &PointArray) -> Result<(), PointsError> {
     let span = span.max(highest[1] - lowest[1]);
     if lowest[2] >= 0.0 && highest[2] <= 1.0 && extent[0].max(extent[1]) > PIXELS {
         return Err(PointsError::Scores { span });
+    }
+    let within = (0..3).all(|axis| lowest[axis] >= 0.0 && highest[axis] <= 1.0);
+    if !unit && within && extent[0].min(extent[1]) > 0.0 {
+        return Err(PointsError::Normalised);
     }
     let largest = extent.into_iter().fold(0.0, f64::max);
     match extent.iter().position(|extent| *extent < FLAT * largest) {

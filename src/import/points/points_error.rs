@@ -35,6 +35,13 @@ pub enum PointsError {
         /// The span of the larger coordinate.
         span: f64,
     },
+    /// Keypoints in an image whose coordinates are shares of its size.
+    #[error(
+        "all numbers of all points are within 0 and 1: these are keypoints as shares of an image, with a score\n  hint: use positions in \
+         space: models such as MotionBERT and VideoPose3D lift keypoints to 3-D; a figure that is this small needs its unit, such as \
+         `--set input.units=m`"
+    )]
+    Normalised,
     /// A figure without depth.
     #[error(
         "all points of every frame have the same {axis}: the figure is flat, as keypoints in an image are\n  hint: use positions \

@@ -47,6 +47,10 @@ pub const FORMAT: ReadFormat = ReadFormat {
             false if source.bytes.is_empty() => {
                 return Err(PointsError::Array { reason: "the file is empty".into() }.into());
             }
+            false if !matches!(source.bytes.trim_ascii_start().first(), Some(b'{' | b'[')) => {
+                let reason = "it does not begin as the arrays of NumPy do (`np.save` writes them)";
+                return Err(PointsError::Array { reason: reason.into() }.into());
+            }
             false => json_points::read(source.bytes, options.points.person, &budget)?,
         };
         asset(&array, layout, rate, source, options, &budget)
@@ -157,7 +161,7 @@ fn asset(
 ) -> Result<Asset, ImportError> {
     let mut warnings = Warnings::new();
     let layout = recognised(array, chosen)?;
-    refuse_image(array)?;
+    refuse_image(array, options.units.is_some())?;
     let samples = array.positions.len() as u64;
     budget.reserve(samples.saturating_mul(BYTES_PER_POINT), || format!("{} frames", array.frames()))?;
     let rate = stated_rate.or(options.rate).or(layout.rate).unwrap_or(USUAL_RATE);

@@ -135,9 +135,33 @@ fn keypoints_in_an_image_are_refused() {
         });
         assert!(refused(&flat).contains("the figure is flat"), "{}", refused(&flat));
     }
+    // Shares of the image.
+    let share = |x: f64| x.clamp(0.0, 1.0);
+    let shares = walk().mapped(|f, k, p| {
+        Vec3::new(share(0.5 + 0.2 * p.x), share(1.0 - 0.4 * p.y), if k % 5 == 0 { 0.0 } else { score(f, k) })
+    });
+    assert!(refused(&shares).contains("shares of an image"), "{}", refused(&shares));
+    let options = ImportOptions { units: Some(1.0), ..ImportOptions::default() };
+    let said = from_bytes(&shares.npy(), "take", Some("npy"), None, &options);
+    assert!(
+        said.is_ok_and(|asset| asset.clips.len() == 1),
+        "whoever states a unit says that they are positions"
+    );
     // A thin figure in millimetres is one in space.
     let thin = walk().mapped(|_, _, p| Vec3::new(1000.0 * p.x, 1000.0 * p.y, 100.0 * p.z));
     assert!(from_bytes(&thin.npy(), "take", Some("npy"), None, &ImportOptions::default()).is_ok());
+}
+
+#[test]
+fn what_is_no_array_is_not_called_damaged_json() {
+    let refused = |bytes: &[u8], suffix: &str| {
+        from_bytes(bytes, "take", Some(suffix), None, &ImportOptions::default()).unwrap_err().to_string()
+    };
+    assert!(refused(b"1 2 3\n4 5 6\n", "npy").contains("does not begin as the arrays of NumPy do"));
+    assert!(
+        refused(b"{\"points\": [[1, 2, 3]]}", "json").contains("write points as `{\"fps\": 30, \"frames\"")
+    );
+    assert!(refused(b"", "pkl").starts_with("the file is empty"), "{}", refused(b"", "pkl"));
 }
 
 #[test]

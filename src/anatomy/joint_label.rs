@@ -46,10 +46,12 @@ impl JointLabel {
             label.words.push("helper".into());
         }
         // The whole name with its digits may be a word: Xsens' `L5` and `T12`, and words that the user adds.
-        let whole: String = runs.iter().map(|r| r.text.as_str()).collect();
-        if runs.iter().any(|r| r.digits) && vocabulary.knows(&whole) {
-            label.words.push(whole);
-            return label;
+        if runs.iter().any(|r| r.digits) {
+            let whole: String = runs.iter().map(|r| r.text.as_str()).collect();
+            if vocabulary.knows(&whole) {
+                label.words.push(whole);
+                return label;
+            }
         }
         let mut tokens: Vec<Token> = Vec::new();
         let mut tool_numbers = 0;
@@ -166,16 +168,24 @@ fn words_of(vocabulary: &Vocabulary, run: &CharRun) -> Vec<String> {
 ///
 /// A helper word is joined within one run only: `LHipJoint` is CMU's stub above the thigh, `left_hip_joint` is a hip.
 fn join(vocabulary: &Vocabulary, tokens: Vec<Token>) -> Vec<String> {
-    let mut words = Vec::new();
+    let (mut words, mut joined) = (Vec::new(), String::new());
     let mut at = 0;
     while at < tokens.len() {
-        let joined_words = (2..=MOST_JOINED.min(tokens.len() - at)).rev().find_map(|count| {
-            let part = &tokens[at..at + count];
-            let one_run = part.iter().all(|t| t.run == part[0].run);
-            let word: String = part.iter().map(|t| t.word.as_str()).collect();
-            (vocabulary.knows(&word) && (one_run || !vocabulary.is_helper(&word))).then_some((count, word))
+        let part = &tokens[at..tokens.len().min(at + MOST_JOINED)];
+        joined.clear();
+        // Where the joined word of so many tokens ends.
+        let mut ends = [0; MOST_JOINED];
+        for (end, token) in ends.iter_mut().zip(part) {
+            joined.push_str(&token.word);
+            *end = joined.len();
+        }
+        let known = (2..=part.len()).rev().find(|count| {
+            let one_run = part[..*count].iter().all(|t| t.run == part[0].run);
+            let word = &joined[..ends[count - 1]];
+            vocabulary.knows(word) && (one_run || !vocabulary.is_helper(word))
         });
-        let (count, word) = joined_words.unwrap_or_else(|| (1, tokens[at].word.clone()));
+        let count = known.unwrap_or(1);
+        let word = joined[..ends[count - 1]].to_owned();
         words.push(word);
         at += count;
     }

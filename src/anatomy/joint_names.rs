@@ -9,6 +9,7 @@ use super::shared_ends::bare_names;
 use super::spelling::{runs, usual_width};
 use super::vocabulary::{NamedPart, Sense, Vocabulary, Word};
 use crate::model::{Finger, JointId, Side, Skeleton};
+use crate::parallel;
 use std::collections::BTreeMap;
 
 /// The parsed joint names of a skeleton.
@@ -58,6 +59,9 @@ const OTHER_PART: f64 = 0.5;
 /// Factor for a name with unknown words: `hip_guard` is a hip less surely than `hip`, and any clear name outweighs it.
 const UNKNOWN_WORD: f64 = 0.5;
 
+/// Least names of a parallel task: a tenth of a millisecond.
+const NAMES_PER_TASK: usize = 64;
+
 /// In a skeleton with fewer joints a word shared by most of them may be a coincidence; nothing is dropped.
 const FEWEST_TO_SHARE: usize = 8;
 
@@ -70,11 +74,11 @@ impl JointNames {
                 bare_names(vocabulary, names, |label| ParsedName::of(vocabulary, label).denotes_nothing());
         }
         let mut labels: Vec<JointLabel> =
-            names.into_iter().map(|name| JointLabel::with(vocabulary, name)).collect();
+            parallel::map_each(&names, NAMES_PER_TASK, |name| JointLabel::with(vocabulary, name));
         drop_shared(vocabulary, &mut labels);
         remove_inner_tips(vocabulary, skeleton, &mut labels);
         let mut joints: Vec<ParsedName> =
-            labels.iter().map(|label| ParsedName::of(vocabulary, label)).collect();
+            parallel::map_each(&labels, NAMES_PER_TASK, |label| ParsedName::of(vocabulary, label));
         for id in skeleton.ids().filter(|&id| repeats_parent(vocabulary, skeleton, &labels, id)) {
             joints[id.index()] =
                 ParsedName { side: joints[id.index()].side, helper: true, ..ParsedName::default() };
@@ -223,16 +227,21 @@ impl ParsedName {
     }
 
     fn of(vocabulary: &Vocabulary, label: &JointLabel) -> ParsedName {
-        let senses = |word: &String| vocabulary.meanings(word).iter().map(|m| m.sense);
+        // The meanings of each word, which is looked up once.
+        let meanings: Vec<&[Word]> = label.words.iter().map(|word| vocabulary.meanings(word)).collect();
         let mut named = ParsedName { side: label.side, ..ParsedName::default() };
-        if label.words.iter().any(|w| vocabulary.is_helper(w)) {
+        if meanings.iter().any(|of_word| of_word.first().is_some_and(|m| m.sense.is_helper())) {
             named.helper = true;
             return named;
         }
         // `fore` alone denotes the index finger, together with other words a front leg.
-        let of_leg = |w: &&String| senses(w).any(|s| matches!(s, Sense::Front | Sense::Hind));
-        let words = || label.words.iter().filter(|w| label.words.len() == 1 || !of_leg(w));
-        let first = |wanted: &dyn Fn(Sense) -> Option<WhichFinger>| words().flat_map(senses).find_map(wanted);
+        let of_leg = |of_word: &[Word]| of_word.iter().any(|m| matches!(m.sense, Sense::Front | Sense::Hind));
+        let alone = meanings.len() == 1;
+        let senses = || {
+            let words = meanings.iter().filter(move |of_word| alone || !of_leg(of_word));
+            words.flat_map(|of_word| of_word.iter()).map(|m| m.sense)
+        };
+        let first = |wanted: &dyn Fn(Sense) -> Option<WhichFinger>| senses().find_map(wanted);
         let by_name = first(&|s| match s {
             Sense::Finger(finger) => Some(WhichFinger::Named(finger)),
             _ => None,
@@ -250,44 +259,47 @@ impl ParsedName {
         // The digits of a leg are toes.
         let of_foot =
             |s: Sense| matches!(s, Sense::Body(NamedPart::UpperLeg | NamedPart::LowerLeg | NamedPart::Foot));
-        let counts_toes = by_name.is_none() && label.words.iter().flat_map(senses).any(of_foot);
+        let counts_toes = by_name.is_none() && meanings.iter().copied().flatten().any(|m| of_foot(m.sense));
         if let Some(which) =
             by_name.or_else(by_ordinal).or_else(by_number).or_else(without_number).filter(|_| !counts_toes)
         {
             let number = label.numbers.get(used..).and_then(|rest| rest.last().copied());
-            let metacarpal = words().flat_map(senses).any(|s| s == Sense::Metacarpal);
+            let metacarpal = senses().any(|s| s == Sense::Metacarpal);
             named.finger = Some(FingerName { which, number, metacarpal });
             return named;
         }
-        named.readings = readings(vocabulary, label);
-        named.vague = label.words.iter().any(|w| !vocabulary.knows(w) && !is_counter(w));
+        named.readings = readings(label, &meanings);
+        let unknown = |(word, of_word): (&String, &&[Word])| of_word.is_empty() && !is_counter(word);
+        named.vague = label.words.iter().zip(&meanings).any(unknown);
         named.leg = label.words.last().is_some_and(|w| w == "leg");
         named
     }
 }
 
-/// The parts that the words of the label denote, each with the highest of the words' weights, less for every word that
-/// denotes another part or is unknown.
-fn readings(vocabulary: &Vocabulary, label: &JointLabel) -> Vec<(NamedPart, f64)> {
+/// The parts that the words of the label, with these `meanings`, denote, each with the highest of the words' weights, less for every
+/// word that denotes another part or is unknown.
+fn readings(label: &JointLabel, meanings: &[&[Word]]) -> Vec<(NamedPart, f64)> {
+    // The first word of a front or hind leg, and those that are the same.
     let mark = |sense: Sense| {
-        let is = |w: &&String| vocabulary.meanings(w).iter().any(|m| m.sense == sense);
-        (label.words.len() > 1).then(|| label.words.iter().find(is)).flatten()
+        let is = |of_word: &&[Word]| of_word.iter().any(|m| m.sense == sense);
+        let at = meanings.iter().position(is).filter(|_| label.words.len() > 1)?;
+        Some(&label.words[at])
     };
     let (front, hind) = (mark(Sense::Front), mark(Sense::Hind));
-    let words = label.words.iter().filter(|w| Some(*w) != front && Some(*w) != hind);
-    let body = |word: &String| -> Vec<(NamedPart, f64)> {
-        let of = |m: &Word| if let Sense::Body(part) = m.sense { Some((part, m.weight)) } else { None };
-        vocabulary.meanings(word).iter().filter_map(of).collect()
-    };
-    let words: Vec<Vec<(NamedPart, f64)>> = words.filter(|w| !is_counter(w)).map(body).collect();
-    let unknown = if words.iter().any(Vec::is_empty) { UNKNOWN_WORD } else { 1.0 };
+    let words = label.words.iter().zip(meanings);
+    let words = words.filter(|(w, _)| Some(*w) != front && Some(*w) != hind && !is_counter(w));
+    let words: Vec<&[Word]> = words.map(|(_, of_word)| *of_word).collect();
+    let part_of = |m: &Word| if let Sense::Body(part) = m.sense { Some(part) } else { None };
+    let no_part = |of_word: &&&[Word]| of_word.iter().all(|m| part_of(m).is_none());
+    let unknown = if words.iter().any(|of_word| no_part(&of_word)) { UNKNOWN_WORD } else { 1.0 };
     let mut found: Vec<(NamedPart, f64)> = Vec::new();
-    for &(part, _) in words.iter().flatten() {
+    for part in words.iter().copied().flatten().filter_map(part_of) {
         if found.iter().any(|f| f.0 == part) {
             continue;
         }
+        let weights = words.iter().filter(|of_word| !no_part(of_word));
         let weights =
-            words.iter().filter(|w| !w.is_empty()).map(|w| w.iter().find(|m| m.0 == part).map(|m| m.1));
+            weights.map(|of_word| of_word.iter().find(|m| part_of(m) == Some(part)).map(|m| m.weight));
         let most = weights.clone().flatten().fold(0.0, f64::max);
         let weight = weights.filter(Option::is_none).fold(most * unknown, |weight, _| weight * OTHER_PART);
         found.push((part, weight));

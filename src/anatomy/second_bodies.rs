@@ -86,32 +86,36 @@ pub fn bodies_apart(skeleton: &Skeleton, rest: &ModelPose, trees: &[Option<usize
     joined.values_mut().for_each(|own| own.sort());
     let mut joined: Vec<Vec<JointId>> = joined.into_values().collect();
     joined.sort();
-    let found = [joined, branches.into_values().collect()].map(|parts| whole_bodies(skeleton, rest, parts));
-    let own = found.into_iter().find(|own| own.len() > 1);
+    let single: Vec<Vec<JointId>> = branches.into_values().collect();
+    let ways = if single == joined { vec![joined] } else { vec![joined, single] };
+    let mut found = ways.into_iter().map(|parts| whole_bodies(skeleton, rest, parts));
+    let own = found.find(|own| own.len() > 1);
     own.map_or_else(BodiesApart::default, |own| BodiesApart { shared, own })
 }
 
-/// Those of several branches, or of branches in one tree, that are whole bodies, by the rule of [`bodies_apart`].
+/// Those of several branches, or of branches in one tree, that are whole bodies, by the rule of [`bodies_apart`]; none if fewer than
+/// two can be.
 fn whole_bodies(skeleton: &Skeleton, rest: &ModelPose, parts: Vec<Vec<JointId>>) -> Vec<Vec<JointId>> {
     let large: Vec<Vec<JointId>> = parts.into_iter().filter(|own| own.len() >= LEAST).collect();
-    if large.len() < 2 {
-        return Vec::new();
-    }
     let heights = |own: &[JointId]| {
         let of = || own.iter().map(|id| rest.position(*id).y);
         [of().fold(f64::INFINITY, f64::min), of().fold(f64::NEG_INFINITY, f64::max)]
     };
     let [floor, top] = heights(&skeleton.ids().collect::<Vec<_>>());
     let last_begins = large.iter().map(|own| heights(own)[0]).fold(f64::NEG_INFINITY, f64::max);
+    let are_most = 2 * large.iter().map(Vec::len).sum::<usize>() > skeleton.len();
+    let stands = |own: &[JointId], among_bodies: bool| {
+        let [low, high] = heights(own);
+        high - low > WHOLE * (top - floor) || (among_bodies && last_begins < 0.5 * (low + high))
+    };
+    // Heights are known at once; what looks like a body takes reading all names.
+    if large.iter().filter(|own| stands(own, are_most)).count() < 2 {
+        return Vec::new();
+    }
     let like_bodies = large.iter().filter(|own| body_of(skeleton, rest, own).is_some());
     let like_bodies: Vec<&Vec<JointId>> = like_bodies.collect();
-    let nothing_else =
-        like_bodies.len() == large.len() && 2 * large.iter().map(Vec::len).sum::<usize>() > skeleton.len();
-    let stands = |own: &&Vec<JointId>| {
-        let [low, high] = heights(own);
-        high - low > WHOLE * (top - floor) || (nothing_else && last_begins < 0.5 * (low + high))
-    };
-    like_bodies.into_iter().filter(stands).cloned().collect()
+    let nothing_else = are_most && like_bodies.len() == large.len();
+    like_bodies.into_iter().filter(|own| stands(own, nothing_else)).cloned().collect()
 }
 
 /// The hips of the body that these joints are, if they are one with legs and arms.

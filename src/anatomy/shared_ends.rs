@@ -26,12 +26,16 @@ pub fn bare_names<'a>(
     };
     let names = names.into_iter().map(|name| name.strip_suffix(ending).unwrap_or(name));
     let names: Vec<&str> = names.collect();
-    let mut beginnings: BTreeMap<&str, usize> = BTreeMap::new();
-    for name in &names {
-        let ends = name.match_indices(is_separator).map(|(at, separator)| at + separator.len());
-        ends.take(MOST_SEPARATORS).for_each(|end| *beginnings.entry(&name[..end]).or_default() += 1);
-    }
-    let shared = beginnings.into_iter().filter(|(_, shared)| 2 * shared > count).map(|(start, _)| start);
+    // In alphabetical order, names that begin alike are in a row, and one of more than half of them is in the middle.
+    let mut ordered = names.clone();
+    let middle = match ordered.len() {
+        0 => "",
+        count => *ordered.select_nth_unstable(count / 2).1,
+    };
+    let ends = middle.match_indices(is_separator).map(|(at, separator)| at + separator.len());
+    let shared = ends.take(MOST_SEPARATORS).map(|end| &middle[..end]);
+    let shared =
+        shared.filter(|start| 2 * names.iter().filter(|name| name.starts_with(*start)).count() > count);
     let plain = shared.filter(|start| is_plain(&JointLabel::with(vocabulary, start)));
     let beginning = plain.max_by_key(|start| start.len()).unwrap_or("");
     let without = |name: &'a str| {

@@ -4,6 +4,8 @@
 //! Unicode NFKC does, for the few characters that occur in joint names. Words end at separators, at digits and where
 //! the case changes (`LeftForeArm`).
 
+use std::borrow::Cow;
+
 /// A run of letters or of digits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CharRun {
@@ -26,9 +28,9 @@ const HALF_WIDTH: &str = "ヲァィゥェォャュョッーアイウエオカキ
 const LONGEST_NAME: usize = 200;
 
 /// The name with full-width, half-width and combining characters replaced by their usual forms; case is kept.
-pub fn usual_width(name: &str) -> String {
+pub fn usual_width(name: &str) -> Cow<'_, str> {
     if name.is_ascii() {
-        return name[..name.len().min(LONGEST_NAME)].to_owned();
+        return name[..name.len().min(LONGEST_NAME)].into();
     }
     let mut out = String::new();
     for c in name.chars().take(LONGEST_NAME) {
@@ -44,7 +46,7 @@ pub fn usual_width(name: &str) -> String {
             _ => out.push(c),
         }
     }
-    out
+    out.into()
 }
 
 fn voice(out: &mut String, by: u32) {
@@ -89,6 +91,14 @@ pub fn plain(text: &str) -> String {
     out
 }
 
+/// [`plain`] of some characters.
+fn plain_chars(chars: &[char]) -> String {
+    if chars.iter().all(char::is_ascii) {
+        return chars.iter().map(char::to_ascii_lowercase).collect();
+    }
+    plain(&chars.iter().collect::<String>())
+}
+
 #[derive(PartialEq, Clone, Copy)]
 enum CharKind {
     Lower,
@@ -124,7 +134,7 @@ pub fn runs(name: &str) -> Vec<CharRun> {
         let end = start + chars[start..].iter().take_while(same).count();
         let run = &chars[start..end];
         runs.push(CharRun {
-            text: plain(&run.iter().collect::<String>()),
+            text: plain_chars(run),
             words: words(run),
             digits,
             glued: start > 0 && char_kind(chars[start - 1]) != CharKind::Other,
@@ -150,7 +160,7 @@ fn words(run: &[char]) -> Vec<String> {
                 _ => false,
             };
         if starts {
-            words.push(plain(&run[from..at].iter().collect::<String>()));
+            words.push(plain_chars(&run[from..at]));
             from = at;
         }
     }

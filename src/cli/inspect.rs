@@ -88,6 +88,8 @@ pub fn run(arguments: &InspectArguments, console: &Console) -> Result<Exit, Fail
             draw_roles(&asset, file, path, format)?;
             console.note(format!("wrote {}", path.shown()));
         }
+        // The process ends: to free a long take page by page would take longer than to print it.
+        std::mem::forget(asset);
         return Ok(Exit::Good);
     }
     let mut exit = Exit::Good;

@@ -2,6 +2,7 @@
 //!
 //! Source: glTF 2.0 specification, sections 3.6.2 and 3.11 (normalised integers).
 
+use crate::math::in_wide_registers;
 use ::gltf::json::accessor::{ComponentType, Type};
 
 /// The component types that one use of an accessor accepts.
@@ -98,12 +99,23 @@ pub(super) fn all_finite(floats: &[u8]) -> bool {
 /// Whether the magnitudes of all numbers are below a limit, by their bits, which have the order of the magnitudes; NaN is above
 /// infinity.
 pub(super) fn all_below(floats: &[u8], limit: f32) -> bool {
-    /// All bits of an `f32` but its sign.
-    const MAGNITUDE: u32 = 0x7fff_ffff;
-    let limit = limit.to_bits();
-    let odd = |b: &[u8]| u32::from_le_bytes([b[0], b[1], b[2], b[3]]) & MAGNITUDE >= limit;
     // Without an early exit inside a part, so that the test is vectorized.
-    !floats.chunks(1 << 12).any(|part| part.chunks_exact(4).fold(false, |any, b| any | odd(b)))
+    in_wide_registers(
+        #[inline(always)]
+        || floats.chunks(1 << 12).all(|part| largest(part) < limit.to_bits().cast_signed()),
+    )
+}
+
+/// The bits of the largest magnitude: as signed numbers, whose maxima are one instruction.
+#[inline(always)]
+fn largest(floats: &[u8]) -> i32 {
+    /// All bits of an `f32` but its sign.
+    const MAGNITUDE: i32 = 0x7fff_ffff;
+    let mut most = 0;
+    for bytes in floats.as_chunks::<4>().0 {
+        most = most.max(i32::from_le_bytes(*bytes) & MAGNITUDE);
+    }
+    most
 }
 
 /// The name of a shape in the file.

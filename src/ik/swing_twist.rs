@@ -86,28 +86,37 @@ impl SwingTwist {
         let (w, v) = (relative.w, relative.imag());
         let along = v.dot(&self.axis);
         // The cosine of half the swing; near a swing of 180 degrees the twist is undefined.
-        let cosine = (w * w + along * along).sqrt();
+        let square = w * w + along * along;
+        let cosine = square.sqrt();
         if cosine < 1e-3 {
             return false;
         }
-        // Half an angle is the arc sine of `s`, which is at most s + (pi / 2 - 1) s^3.
-        let most = |s: f64| 2.0 * s * (1.0 + (std::f64::consts::FRAC_PI_2 - 1.0) * s * s);
-        let half = along / cosine * w.signum();
-        let twist = [2.0 * half.abs(), most(half.abs())];
-        let [low, high] = if half < 0.0 { [-twist[1], -twist[0]] } else { twist };
+        // Half an angle is the arc sine of `s`, which is at least s and at most s + K s^3. Both sides of each comparison are
+        // multiplied by powers of the cosine, in place of divisions.
+        const K: f64 = std::f64::consts::FRAC_PI_2 - 1.0;
+        let half = along.abs();
+        let (low, high) = match (along < 0.0) == (w < 0.0) {
+            true => (self.twist.low, self.twist.high),
+            false => (-self.twist.high, -self.twist.low),
+        };
+        let most = 2.0 * half * (square + K * half * half);
+        if most >= (high - ROUNDED) * square * cosine || (low + ROUNDED) * cosine >= 2.0 * half {
+            return false;
+        }
         // The sine of half the swing about each axis, as of swing_twist.
         let second = self.axis.cross(&self.first);
         let (a, b) = (v.dot(&self.first), v.dot(&second));
-        let (mut x, mut y) = ((w * a - along * b) / cosine, (w * b + along * a) / cosine);
+        let (mut x, mut y) = (w * a - along * b, w * b + along * a);
+        let most = 2.0 * (square + K * (x * x + y * y));
+        let mut scale = square * square * square;
         if self.twist_first {
-            let (c, s) = ((w * w - along * along) / (cosine * cosine), 2.0 * w * along / (cosine * cosine));
+            let (c, s) = (w * w - along * along, 2.0 * w * along);
             (x, y) = (x * c + y * s, y * c - x * s);
+            scale *= square * square;
         }
-        let sine = (x * x + y * y).sqrt();
-        let grown = if sine > 0.0 { most(sine.min(1.0)) / sine } else { 2.0 };
-        let share = |s: f64, r: &Range| s * grown / if s < 0.0 { -r.low } else { r.high };
-        let (x, y) = (share(x, &self.swing[0]), share(y, &self.swing[1]));
-        x * x + y * y < 1.0 - ROUNDED && self.twist.low < low - ROUNDED && high + ROUNDED < self.twist.high
+        let side = |s: f64, r: &Range| if s < 0.0 { r.low * r.low } else { r.high * r.high };
+        let (p, q) = (side(x, &self.swing[0]), side(y, &self.swing[1]));
+        (x * x * q + y * y * p) * most * most < (1.0 - ROUNDED) * p * q * scale
     }
 
     /// The nearest rotation within the limit.

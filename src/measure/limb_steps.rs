@@ -15,21 +15,26 @@ const FEWEST: usize = 5;
 
 /// The greatest growth of the turn of an arm or leg bone per frame over that of the direct transfer, in the frame or its neighbours.
 pub fn pops(limbs: &LimbComparison) -> MetricsAndSeries {
-    let bones = |frame: &LimbFrame| frame.limbs();
-    let rotation = |track: &[LimbFrame], f: usize, k: usize| {
-        let [a, b] = [f - 1, f].map(|f| bones(&track[f])[k]);
-        if a.norm() > 0.0 && b.norm() > 0.0 { angle_between(&a, &b) } else { 0.0 }
+    // The rotation of a bone into each frame; none into the first.
+    let rotations = |track: &[LimbFrame], k: usize| -> Vec<f64> {
+        let bones: Vec<Vec3> = track.iter().map(|frame| frame.limbs()[k]).collect();
+        let into = |pair: &[Vec3]| {
+            let moves = pair[0].norm() > 0.0 && pair[1].norm() > 0.0;
+            if moves { angle_between(&pair[0], &pair[1]) } else { 0.0 }
+        };
+        std::iter::once(0.0).chain(bones.windows(2).map(into)).collect()
     };
     let (mut metrics, mut series) = (Vec::new(), Vec::new());
     for (name, first) in [("knee_pop", 0), ("elbow_pop", 4)] {
         let of_side = |side: usize| -> Vec<f64> {
+            let of_bones = [0, 1].map(|k| first + 2 * side + k);
+            let [own, copy] = [&limbs.own, &limbs.copy].map(|track| of_bones.map(|k| rotations(track, k)));
             let growth = |f: usize| {
                 let of_bone = |k: usize| {
                     let around = f.saturating_sub(1).max(1)..(f + 2).min(limbs.frames);
-                    let allowed = around.map(|g| rotation(&limbs.copy, g, k)).fold(0.0, f64::max);
-                    rotation(&limbs.own, f, k) - allowed
+                    own[k][f] - copy[k][around].iter().copied().fold(0.0, f64::max)
                 };
-                of_bone(first + 2 * side).max(of_bone(first + 2 * side + 1)).max(0.0)
+                of_bone(0).max(of_bone(1)).max(0.0)
             };
             (0..limbs.frames).map(|f| if f == 0 { 0.0 } else { growth(f) }).collect()
         };

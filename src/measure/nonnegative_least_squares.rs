@@ -20,10 +20,11 @@ pub fn residual(columns: &[Row6], target: &Row6) -> Row6 {
     let mut weights: Vec<f64> = Vec::with_capacity(6);
     let mut blocked = vec![false; columns.len()];
     let mut rest = *target;
+    let lengths: Vec<f64> = columns.iter().map(|column| dot(column, column).sqrt()).collect();
     let tiny = 1e-12 * dot(target, target).sqrt();
     // Each round raises the fit; the cap is for rounding only.
     for _ in 0..3 * columns.len() + 6 {
-        let gain = |j: usize| dot(&columns[j], &rest) / dot(&columns[j], &columns[j]).sqrt();
+        let gain = |j: usize| dot(&columns[j], &rest) / lengths[j];
         let open = (0..columns.len()).filter(|j| !blocked[*j] && !passive.contains(j));
         let best = open.map(|j| (gain(j), j)).max_by(|a, b| a.0.total_cmp(&b.0));
         let Some((_, entering)) = best.filter(|(gain, _)| *gain > tiny) else { break };

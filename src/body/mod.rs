@@ -44,7 +44,7 @@ pub(crate) use self_contact::{Overlap, SelfContact};
 #[cfg(feature = "physics")]
 pub(crate) use skin_volume::skin_volume;
 pub(crate) use support_points::SupportPoints;
-pub(crate) use trunk_parts::{AroundSegment, PartSegment, TOUCHED_PARTS, TouchedPart};
+pub(crate) use trunk_parts::{AroundSegment, PartLine, PartSegment, TOUCHED_PARTS, TouchedPart};
 
 #[cfg(test)]
 mod tests;

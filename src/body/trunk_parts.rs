@@ -57,7 +57,16 @@ pub struct PartSegment {
     pub along: Vec3,
     /// Left, along the part (up for the head) and front: unit vectors.
     pub axes: [Vec3; 3],
-    inverse_square: f64,
+    line: PartLine,
+}
+
+/// Left, as from the right to the left of two limbs, along a segment, and front: unit vectors.
+fn axes_along(along: &Vec3, limbs: &[[Vec3; 3]; 2]) -> [Vec3; 3] {
+    let left = limbs[0][0] - limbs[1][0];
+    let y = along / along.norm().max(1e-12);
+    let x = left - y * y.dot(&left);
+    let x = x / x.norm().max(1e-12);
+    [x, y, x.cross(&y)]
 }
 
 /// A point in the coordinates of a segment.
@@ -71,32 +80,32 @@ pub struct AroundSegment {
     pub distance: f64,
 }
 
-impl PartSegment {
+/// The segment of a part in one frame, without axes.
+#[derive(Clone, Copy, Debug)]
+pub struct PartLine {
+    start: Vec3,
+    along: Vec3,
+    inverse_square: f64,
+}
+
+impl PartLine {
     /// The segment of `part` of a body with these lengths.
-    pub fn of(part: TouchedPart, pose: &LandmarkPose, lengths: &BodyLengths) -> PartSegment {
-        let left = |limbs: &[[Vec3; 3]; 2]| limbs[0][0] - limbs[1][0];
-        match part {
-            TouchedPart::LowTrunk => Self::between(pose.pelvis(), pose.waist, &left(&pose.legs)),
-            TouchedPart::HighTrunk => Self::between(pose.waist, pose.shoulders(), &left(&pose.arms)),
+    pub fn of(part: TouchedPart, pose: &LandmarkPose, lengths: &BodyLengths) -> PartLine {
+        let (start, end) = match part {
+            TouchedPart::LowTrunk => (pose.pelvis(), pose.waist),
+            TouchedPart::HighTrunk => (pose.waist, pose.shoulders()),
             TouchedPart::Head => {
-                let axes = [Vec3::x(), Vec3::y(), Vec3::z()].map(|axis| pose.head_axes * axis);
-                Self::new(pose.head, axes[1] * (HEAD_SEGMENT * lengths.neck), axes)
+                let up = pose.head_axes * Vec3::y();
+                return Self::new(pose.head, up * (HEAD_SEGMENT * lengths.neck));
             }
-            TouchedPart::Thigh(k) => Self::between(pose.legs[k][0], pose.legs[k][1], &left(&pose.legs)),
-            TouchedPart::Shin(k) => Self::between(pose.legs[k][1], pose.legs[k][2], &left(&pose.legs)),
-        }
+            TouchedPart::Thigh(k) => (pose.legs[k][0], pose.legs[k][1]),
+            TouchedPart::Shin(k) => (pose.legs[k][1], pose.legs[k][2]),
+        };
+        Self::new(start, end - start)
     }
 
-    fn between(start: Vec3, end: Vec3, left: &Vec3) -> PartSegment {
-        let along = end - start;
-        let y = along / along.norm().max(1e-12);
-        let x = left - y * y.dot(left);
-        let x = x / x.norm().max(1e-12);
-        Self::new(start, along, [x, y, x.cross(&y)])
-    }
-
-    fn new(start: Vec3, along: Vec3, axes: [Vec3; 3]) -> PartSegment {
-        PartSegment { start, along, axes, inverse_square: 1.0 / along.norm_squared().max(1e-18) }
+    fn new(start: Vec3, along: Vec3) -> PartLine {
+        PartLine { start, along, inverse_square: 1.0 / along.norm_squared().max(1e-18) }
     }
 
     /// A point in its coordinates.
@@ -106,6 +115,24 @@ impl PartSegment {
         let off = off - self.along * share;
         let distance = off.norm();
         AroundSegment { share, direction: off / distance.max(1e-12), distance }
+    }
+}
+
+impl PartSegment {
+    /// The segment of `part` of a body with these lengths.
+    pub fn of(part: TouchedPart, pose: &LandmarkPose, lengths: &BodyLengths) -> PartSegment {
+        let line = PartLine::of(part, pose, lengths);
+        let axes = match part {
+            TouchedPart::Head => [Vec3::x(), Vec3::y(), Vec3::z()].map(|axis| pose.head_axes * axis),
+            TouchedPart::HighTrunk => axes_along(&line.along, &pose.arms),
+            _ => axes_along(&line.along, &pose.legs),
+        };
+        PartSegment { start: line.start, along: line.along, axes, line }
+    }
+
+    /// A point in its coordinates.
+    pub fn around(&self, point: &Vec3) -> AroundSegment {
+        self.line.around(point)
     }
 
     /// The components of a direction along its axes.

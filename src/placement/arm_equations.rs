@@ -14,7 +14,7 @@ use super::arm_pair::{BodyFrame, SurfacePair, largest_extent, point_extent};
 use super::block_chain::{FrameBlock, Smoothness};
 use super::copied_arm::{ArmPoint, ArmState, CopiedArm, ELBOW, PALM, POINTS, WRIST};
 use super::goals::{ArmSegment, BodyGoal, FrameGoals};
-use crate::body::{PartSegment, TOUCHED_PARTS};
+use crate::body::{PartLine, PartSegment, TOUCHED_PARTS};
 use crate::math::{Vec3, smoothstep};
 use crate::parallel;
 
@@ -192,16 +192,20 @@ impl ArmWindow<'_> {
             if largest <= 0.0 {
                 continue;
             }
-            let segment = PartSegment::of(part, &body.pose, &pair.target.lengths);
+            let line = PartLine::of(part, &body.pose, &pair.target.lengths);
+            // Few points are near a part: axes are computed for those.
+            let mut segment = None;
             for side in 0..2 {
                 for k in 0..POINTS {
-                    let around = segment.around(&sum.points[side][k].at);
+                    let around = line.around(&sum.points[side][k].at);
                     let most = largest + largest_extent(&pair.target, (side, k)) + outermost;
                     if around.distance >= most {
                         continue;
                     }
+                    let segment = segment
+                        .get_or_insert_with(|| PartSegment::of(part, &body.pose, &pair.target.lengths));
                     let own = point_extent(&pair.target, &body.pose, (side, k), &-around.direction);
-                    let radius = pair.target_radius(part, &segment, &around);
+                    let radius = pair.target_radius(part, segment, &around);
                     let gap = around.distance - radius - own;
                     if gap >= outermost {
                         continue;

@@ -6,7 +6,7 @@
 
 use super::arm_pair::{BodyFrame, SurfacePair, largest_extent, point_extent};
 use super::copied_arm::{ELBOW, PALM, POINTS, WRIST};
-use crate::body::{AroundSegment, BodySurface, PartSegment, TOUCHED_PARTS, TouchedPart};
+use crate::body::{AroundSegment, BodySurface, PartLine, PartSegment, TOUCHED_PARTS, TouchedPart};
 use crate::math::{Vec3, nearest_on_segment, smoothstep};
 use crate::parallel;
 
@@ -160,11 +160,12 @@ impl PointGoals<'_> {
         let far = FAR * arm;
         let beyond = there.largest() + largest_extent(&pair.source, self.point) + far / pair.ratio;
         for (f, frame) in self.source.iter().enumerate() {
-            let segment = PartSegment::of(part, &frame.pose, &pair.source.lengths);
-            let around = segment.around(&frame.points[side][k]);
+            let line = PartLine::of(part, &frame.pose, &pair.source.lengths);
+            let around = line.around(&frame.points[side][k]);
             if around.distance >= beyond {
                 continue;
             }
+            let segment = PartSegment::of(part, &frame.pose, &pair.source.lengths);
             let radius = pair.source_radius(part, &segment, &around);
             let own = point_extent(&pair.source, &frame.pose, self.point, &-around.direction);
             let gap = pair.wanted_gap(&around, radius, own);

@@ -202,6 +202,17 @@ impl Clip {
         &mut self.translations
     }
 
+    /// Whether two clips hold the same numbers; `==` takes a rotation for its negative.
+    pub(crate) fn has_numbers_of(&self, other: &Clip) -> bool {
+        let few = |clip: &Clip| (clip.sample_rate, clip.start, clip.tolerance, clip.joints);
+        few(self) == few(other)
+            && self.name == other.name
+            && self.translated == other.translated
+            && self.translations == other.translations
+            && self.property_tracks == other.property_tracks
+            && self.rotations.iter().map(|q| q.coords).eq(other.rotations.iter().map(|q| q.coords))
+    }
+
     /// One frame as a pose of `skeleton`.
     ///
     /// # Panics

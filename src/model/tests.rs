@@ -115,6 +115,25 @@ fn setting_some_joints_moves_these_and_no_others() {
 }
 
 #[test]
+fn a_clip_has_the_numbers_of_its_copy_and_of_no_other() {
+    for_seeds(3, |noise| {
+        let clip = motion(noise, 4).clip;
+        assert!(clip.has_numbers_of(&clip.clone()));
+        let mut negated = clip.clone();
+        let last = negated.all_rotations_mut().last_mut().unwrap();
+        *last = Quat::new_unchecked(-last.into_inner());
+        assert!(negated == clip && !negated.has_numbers_of(&clip));
+        let [mut moved, mut named, mut late] = [clip.clone(), clip.clone(), clip.clone()];
+        moved.all_translations_mut()[0].x += 1e-9;
+        named.name += "2";
+        late.start += 1.0;
+        for other in [moved, named, late] {
+            assert!(!other.has_numbers_of(&clip));
+        }
+    });
+}
+
+#[test]
 fn poses_become_a_clip_and_the_same_poses_again() {
     for_seeds(40, |noise| {
         let frames = 1 + below(noise, 20);

@@ -37,6 +37,11 @@ impl KeptTake {
     }
 }
 
+/// Whether two motions have the same frames: to compare takes a fraction of the time of a copy.
+fn has_same_frames(a: &Motion, b: &Motion) -> bool {
+    Arc::ptr_eq(&a.character, &b.character) && a.clip.has_numbers_of(&b.clip)
+}
+
 /// What is kept of one motion while stages change it; nothing while it is disabled.
 #[derive(Debug, Default)]
 pub(super) struct StageMonitor {
@@ -87,8 +92,17 @@ impl StageMonitor {
         let retargets = !Arc::ptr_eq(&stage.stage.leaving(&motion.character), &motion.character);
         let first = self.take.is_none();
         let moved = not_judged.values().any(|names| names.len() == AGAINST_THE_TAKE.len());
-        self.before = self.detailed.then(|| Arc::new(motion.clone()));
-        if first || (retargets && moved) {
+        let renewed = first || (retargets && moved);
+        let kept = match &self.take {
+            Some(KeptTake::Memory(take)) if self.detailed && !renewed && has_same_frames(take, motion) => {
+                Some(take)
+            }
+            _ => None,
+        };
+        // Only its frames are compared.
+        let before = || kept.map_or_else(|| Arc::new(motion.clone()), Arc::clone);
+        self.before = self.detailed.then(before);
+        if renewed {
             self.take = Some(KeptTake::of(motion, self.before.as_ref()));
             self.same = true;
         }
@@ -106,6 +120,12 @@ impl StageMonitor {
             return self.later.push(change);
         }
         self.take = match self.take.take() {
+            // `repair` leaves most takes as they are.
+            Some(KeptTake::Memory(take))
+                if self.same && take.contacts == motion.contacts && has_same_frames(&take, motion) =>
+            {
+                Some(KeptTake::Memory(take))
+            }
             Some(_) if self.same => Some(KeptTake::of(motion, None)),
             Some(KeptTake::Memory(take)) => {
                 Some(KeptTake::Memory(Arc::new(changed_take(Arc::unwrap_or_clone(take), change))))

@@ -4,7 +4,7 @@
 
 use super::equations::FrameSolution;
 use super::leg_pair::{LegPair, leg_ratio};
-use super::limb_chain::{HasPositions, LimbPose, LimbPositions};
+use super::limb_pose::{LimbPose, LimbPositions};
 use super::soles::SourceFeet;
 use super::toes::{SoleHeights, toe_skin};
 use crate::math::{Vec3, median, percentile};
@@ -46,10 +46,11 @@ pub fn rise(
     if !needed.is_empty() {
         return percentile(&needed, UPPER);
     }
-    fn low(poses: &[Vec<impl HasPositions>], f: usize) -> f64 {
-        poses.iter().map(|s| s[f].positions().ankle.y).fold(f64::INFINITY, f64::min)
-    }
-    median((0..scaled[0].len()).map(|f| low(copied, f) - low(scaled, f)).collect())
+    let above = |f: usize| {
+        let copied = copied.iter().map(|s| s[f].foot.translation.y).fold(f64::INFINITY, f64::min);
+        copied - scaled.iter().map(|s| s[f].ankle.y).fold(f64::INFINITY, f64::min)
+    };
+    median((0..scaled[0].len()).map(above).collect())
 }
 
 /// The height by which the solved clip hovers as a whole: that of its soles in the frames in which the source's are planted;

@@ -9,8 +9,7 @@
 //! Space: model space, Y up; the source scaled to the target's legs. Units: metres, seconds, radians, frames.
 
 use super::equations::{Equations, FrameSolution, LegTerms};
-use super::leg_trajectories::across;
-use super::limb_chain::LimbPositions;
+use super::limb_pose::LimbPositions;
 use super::settings::Settings;
 use super::timeline::Timeline;
 use crate::math::{Quat, Vec3, exp};
@@ -291,7 +290,7 @@ struct LegPose {
 
 impl LegPose {
     fn of(left: &LimbPositions, right: &LimbPositions) -> LegPose {
-        let across = across(left, right);
+        let across = left.hip - right.hip;
         let heading = libm::atan2(-across.z, across.x);
         let level: Quat = exp(&(Vec3::y() * -heading));
         let middle = (left.hip + right.hip) * 0.5;

@@ -17,8 +17,9 @@
 //! time. The matrix is positive definite and banded, so one factorisation solves it ([`Bands`]); a cycle is folded, with its
 //! two halves interleaved, which only doubles the bandwidth. Units: metres.
 
+use super::limb_pose::{LimbPose, LimbPositions};
 use super::settings::Settings;
-use super::timeline::Timeline;
+use super::timeline::{TOGETHER, Timeline};
 use crate::math::{Mat3, Vec3};
 use crate::parallel;
 use crate::signal::{BEND, Bands, FactoredBands, solve_once};
@@ -324,6 +325,45 @@ fn fill<const B: usize>(
             }
         }
     }
+}
+
+/// The terms of a leg with these sole points; `length` is that of the scaled source's leg.
+pub(super) fn leg_terms(
+    points: Vec<SolePoint>,
+    scaled: &[LimbPositions],
+    copied: &[LimbPose],
+    goals: &[Vec3],
+    length: f64,
+    settings: &Settings,
+) -> LegTerms {
+    let missed = |(s, goal): (&LimbPose, &Vec3)| s.foot.translation - goal;
+    let stiff = |s: &LimbPose| stiff(s.hip_knee_ankle(), settings.stiffness_cap);
+    LegTerms {
+        shape: copied.iter().zip(goals).map(missed).collect(),
+        stiff: parallel::map_each(copied, 64, stiff),
+        follow: parallel::map_each(scaled, 64, |s| follow(s, length, settings)),
+        points,
+    }
+}
+
+/// The weight with which a source leg of this length is followed, 0 to 1: less where it is stretched.
+fn follow(&LimbPositions { hip, ankle, .. }: &LimbPositions, length: f64, settings: &Settings) -> f64 {
+    let excess = ((ankle - hip).norm() / length - settings.stretch_onset).max(0.0);
+    libm::exp(-0.5 * (excess / settings.stretch_scale).powi(2))
+}
+
+/// The trajectories of the ankles: their goals, displaced by the solution and raised out of the floor.
+pub(super) fn solved_ankles(
+    mut ankles: Vec<Vec<Vec3>>,
+    solution: &[FrameSolution],
+    raised: &[Vec<f64>],
+) -> Vec<Vec<Vec3>> {
+    for (k, ankles) in ankles.iter_mut().enumerate() {
+        parallel::for_each(ankles, TOGETHER, |f, ankle| {
+            *ankle = *ankle + solution[f][k + 1] + Vec3::y() * raised[k][f];
+        });
+    }
+    ankles
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! over most of it. Ramps and stairs are steeper than [`STEEPEST`], uneven ground deviates by more than [`UNEVEN`]: these
 //! stay. Space: model space, Y up. Units: metres unless said otherwise.
 
-use super::limb_chain::LimbPositions;
+use super::limb_pose::LimbPositions;
 use super::settings::Settings;
 use super::timeline::Timeline;
 use crate::math::{Vec3, median, percentile};

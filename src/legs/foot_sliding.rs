@@ -5,7 +5,8 @@
 //! Feet keep their rotations and heights. Space: model space, Y up. Units: metres, radians, frames.
 
 use super::equations::{Equations, LegTerms, stiff};
-use super::limb_chain::{LimbChain, LimbPose, LimbPositions, limb_poses, limb_positions};
+use super::limb_chain::LimbChain;
+use super::limb_pose::{LimbPose, LimbPositions, limb_poses, limb_positions};
 use super::settings::Settings;
 use super::soft_knee::{knee_sides, solve_limbs};
 use super::soles::SourceFeet;
@@ -110,11 +111,12 @@ fn removed_once(
     if !slides.iter().flatten().any(|d| d.held.contains(&true)) {
         return (motion, None);
     }
-    let feet = SourceFeet::of(time, &of_legs, legs, &Footing::default(), length, settings);
+    let source = limb_positions(&motion, legs);
+    let feet = SourceFeet::of(time, &source, legs, &Footing::default(), length, settings);
     let terms: Vec<LegTerms> = (0..legs.len())
         .map(|k| {
-            let own = (&of_legs[k][..], legs[k]);
-            let (mut points, _) = feet.points(k, time, own, own, (1.0, length), settings);
+            let ends = ((&source[k][..], legs[k]), (&of_legs[k][..], legs[k]));
+            let (mut points, _) = feet.points(k, time, ends.0, ends.1, (1.0, length), settings);
             for (point, slide) in points.iter_mut().zip(&slides[k]) {
                 let mut slid = Vec3::zeros();
                 for edge in 0..slide.held.len() {
@@ -137,7 +139,7 @@ fn removed_once(
         .collect();
     let sides = knee_sides(&of_legs);
     // The equations of a long take are large: what can be computed again is freed before, and their terms right after.
-    drop((of_legs, feet));
+    drop((of_legs, source, feet));
     let any = |slides: &Vec<Sliding>| -> Vec<bool> {
         (0..time.frames - 1).map(|e| slides.iter().any(|slide| slide.held[e])).collect()
     };

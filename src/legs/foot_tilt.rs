@@ -8,7 +8,7 @@
 
 use super::envelope::envelope;
 use super::leg_pair::LegPair;
-use super::limb_chain::{FootDelta, LimbPose};
+use super::limb_pose::{FootDelta, LimbPose};
 use super::settings::Settings;
 use super::soles::SourceFeet;
 use super::timeline::Timeline;

@@ -4,11 +4,10 @@
 //! Y up. Units: metres, seconds.
 
 use super::body_height::rise;
-use super::equations::{Equations, LegTerms};
+use super::equations::{Equations, LegTerms, leg_terms, solved_ankles};
 use super::leg_pair::{LegPair, mean_length, source_legs};
-use super::leg_solve::{leg_terms, solved_ankles};
-use super::leg_trajectories::translate;
-use super::limb_chain::{LimbChain, LimbPose, LimbPositions, limb_poses};
+use super::limb_chain::LimbChain;
+use super::limb_pose::{LimbPose, LimbPositions, limb_poses, translate};
 use super::out_of_floor::out_of_floor;
 use super::settings::Settings;
 use super::soft_knee::{MAX_BEND, knee_sides, solve_limbs};

@@ -6,12 +6,12 @@
 
 use super::body_height::{hover, hover_of_body, rise};
 use super::continuation::Continuation;
-use super::equations::{FrameSolution, LegTerms, SolePoint, stiff};
+use super::equations::{LegTerms, leg_terms, solved_ankles};
 use super::foot_tilt::{LongFoot, foot_deltas};
 use super::hip_tilt::hip_tilt;
 use super::leg_pair::{LegPair, leg_ratio, mean_length, source_legs};
-use super::leg_trajectories::{LegTrajectories, across, rotate_foot, tilt_hips, translate};
-use super::limb_chain::{FootDelta, HasPositions, LimbPose, LimbPositions};
+use super::leg_trajectories::LegTrajectories;
+use super::limb_pose::{LimbPose, LimbPositions, rotate_foot, tilt_hips, translate};
 use super::out_of_floor::out_of_floor;
 use super::raise_shots::onto_one_floor;
 use super::settings::Settings;
@@ -94,7 +94,10 @@ pub fn solve_legs(
     drop(solve);
     drop((terms, lowest));
     let ankles = solved_ankles(goals, &solution, &raised);
-    give_tilts_back(time, long, &ankles, &level, &mut foot_deltas, &mut toes, settings);
+    // Long feet get their tilt back where they are clear of the floor.
+    for (k, foot) in long.into_iter().enumerate().filter_map(|(k, foot)| Some((k, foot?))) {
+        toes[k] = foot.give_back(&mut foot_deltas[k], time, &ankles[k], level[k], settings);
+    }
     Some(LegTrajectories {
         settings: *settings,
         sides,
@@ -150,36 +153,6 @@ fn all_toe_rotations(
     toes
 }
 
-/// Gives long feet their tilt back where they are clear of the floor; `ankles` are the positions of all ankles, `level` is the
-/// up direction in the space of the toes, by leg.
-fn give_tilts_back(
-    time: &Timeline,
-    long: Vec<Option<LongFoot>>,
-    ankles: &[Vec<Vec3>],
-    level: &[Option<Vec3>],
-    deltas: &mut [Vec<FootDelta>],
-    toes: &mut [Vec<Quat>],
-    settings: &Settings,
-) {
-    for (k, foot) in long.into_iter().enumerate().filter_map(|(k, foot)| Some((k, foot?))) {
-        toes[k] = foot.give_back(&mut deltas[k], time, &ankles[k], level[k], settings);
-    }
-}
-
-/// The trajectories of the ankles: their goals, displaced by the solution and raised out of the floor.
-pub(super) fn solved_ankles(
-    mut ankles: Vec<Vec<Vec3>>,
-    solution: &[FrameSolution],
-    raised: &[Vec<f64>],
-) -> Vec<Vec<Vec3>> {
-    for (k, ankles) in ankles.iter_mut().enumerate() {
-        parallel::for_each(ankles, TOGETHER, |f, ankle| {
-            *ankle = *ankle + solution[f][k + 1] + Vec3::y() * raised[k][f];
-        });
-    }
-    ankles
-}
-
 /// The displacement of the direct transfer to the scaled path, raised by `rise`, in every frame, and the horizontal part of it that
 /// lengthens the scaled path by the share `longer`.
 fn base_offsets(
@@ -189,47 +162,22 @@ fn base_offsets(
     longer: f64,
     rise: f64,
 ) -> (Vec<Vec3>, Vec<Vec3>) {
-    fn middle(poses: &[Vec<impl HasPositions>], f: usize) -> Vec3 {
-        poses.iter().map(|s| s[f].positions().hip).sum::<Vec3>() / poses.len() as f64
-    }
+    let middle = |f: usize| scaled.iter().map(|s| s[f].hip).sum::<Vec3>() / scaled.len() as f64;
+    let own = |f: usize| copied.iter().map(|s| s[f].upper.translation).sum::<Vec3>() / copied.len() as f64;
     let further = Vec3::new(longer, 0.0, longer);
-    let aside = parallel::map(time.frames, TOGETHER, |f| middle(scaled, f).component_mul(&further));
-    let base = |f: usize| middle(scaled, f) + aside[f] + Vec3::y() * rise - middle(copied, f);
+    let aside = parallel::map(time.frames, TOGETHER, |f| middle(f).component_mul(&further));
+    let base = |f: usize| middle(f) + aside[f] + Vec3::y() * rise - own(f);
     (parallel::map(time.frames, TOGETHER, base), aside)
-}
-
-/// The terms of a leg with these sole points; `length` is that of the scaled source's leg.
-pub(super) fn leg_terms(
-    points: Vec<SolePoint>,
-    scaled: &[LimbPositions],
-    copied: &[LimbPose],
-    goals: &[Vec3],
-    length: f64,
-    settings: &Settings,
-) -> LegTerms {
-    let missed = |(s, goal): (&LimbPose, &Vec3)| s.foot.translation - goal;
-    let stiff = |s: &LimbPose| stiff(s.hip_knee_ankle(), settings.stiffness_cap);
-    LegTerms {
-        shape: copied.iter().zip(goals).map(missed).collect(),
-        stiff: parallel::map_each(copied, 64, stiff),
-        follow: parallel::map_each(scaled, 64, |s| follow(s, length, settings)),
-        points,
-    }
 }
 
 /// The delta rotations of the pelvis that make hip joints rise and fall as the source's do: see [`hip_tilt`].
 fn tilts(scaled: &[Vec<LimbPositions>], copied: &[Vec<LimbPose>]) -> Vec<Quat> {
     let [left, right] = copied else { return vec![Quat::identity(); copied[0].len()] };
+    let across = |f: usize| left[f].upper.translation - right[f].upper.translation;
     let widths = [
-        median(scaled[0].iter().zip(&scaled[1]).map(|(a, b)| across(a, b).norm()).collect()),
-        median(left.iter().zip(right).map(|(a, b)| across(a, b).norm()).collect()),
+        median(scaled[0].iter().zip(&scaled[1]).map(|(a, b)| (a.hip - b.hip).norm()).collect()),
+        median((0..left.len()).map(|f| across(f).norm()).collect()),
     ];
     let share = widths[0] / widths[1].max(1e-9);
-    parallel::map(left.len(), 64, |f| hip_tilt(&across(&left[f], &right[f]), share))
-}
-
-/// The weight with which a source leg of this length is followed, 0 to 1: less where it is stretched.
-fn follow(&LimbPositions { hip, ankle, .. }: &LimbPositions, length: f64, settings: &Settings) -> f64 {
-    let excess = ((ankle - hip).norm() / length - settings.stretch_onset).max(0.0);
-    libm::exp(-0.5 * (excess / settings.stretch_scale).powi(2))
+    parallel::map(left.len(), 64, |f| hip_tilt(&across(f), share))
 }

@@ -2,15 +2,17 @@
 
 use super::forelegs::{ForelegTrajectories, solve_forelegs};
 use super::leg_pair::LegPair;
-use super::limb_chain::{FootDelta, HasPositions, LimbChain, LimbPose, LimbPositions, limb_poses};
+use super::limb_chain::LimbChain;
+use super::limb_pose::{
+    FootDelta, LimbPose, LimbPositions, each, limb_poses, rotate_foot, tilt_hips, translate,
+};
 use super::settings::Settings;
 use super::soft_knee::{MAX_BEND, solve_limbs};
-use super::timeline::{TOGETHER, Timeline};
+use super::timeline::Timeline;
 use super::toe_rest::rest_toes;
 use super::write_clip::{SolvedFrames, write_flipping};
 use crate::math::{Quat, Vec3};
 use crate::model::Motion;
-use crate::parallel;
 
 /// The trajectories of a target's legs and body over a clip.
 #[derive(Clone, Debug)]
@@ -87,35 +89,4 @@ impl LegTrajectories {
             None => moved,
         }
     }
-}
-
-/// Changes the pose of every frame by that frame's element of `by`; none if it is empty.
-fn each<T: Sync>(poses: &mut [LimbPose], by: &[T], change: impl Fn(&mut LimbPose, &T) + Sync) {
-    let count = poses.len().min(by.len());
-    parallel::for_each(&mut poses[..count], TOGETHER, |f, pose| change(pose, &by[f]));
-}
-
-/// Rotates the foot of a leg and its toes.
-pub fn rotate_foot(poses: &mut [LimbPose], deltas: &[FootDelta]) {
-    each(poses, deltas, |pose, delta| *pose = pose.with_foot_tilted(delta));
-}
-
-/// Translates a leg.
-pub fn translate(poses: &mut [LimbPose], offsets: &[Vec3]) {
-    each(poses, offsets, |pose, offset| *pose = pose.translated(offset));
-}
-
-/// Translates each leg by the motion of its hip joint when the pelvis tilts; orientations stay.
-pub fn tilt_hips(copied: &mut [Vec<LimbPose>], tilts: &[Quat]) {
-    let [left, right] = copied else { return };
-    left.iter_mut().zip(right).zip(tilts).for_each(|((left, right), delta)| {
-        let across = across(left, right);
-        let half = (delta * across - across) * 0.5;
-        (*left, *right) = (left.translated(&half), right.translated(&-half));
-    });
-}
-
-/// The vector from the right hip joint to the left one.
-pub fn across(left: &impl HasPositions, right: &impl HasPositions) -> Vec3 {
-    left.positions().hip - right.positions().hip
 }

@@ -10,6 +10,7 @@
 
 mod settings;
 mod limb_chain;
+mod limb_pose;
 mod timeline;
 mod leg_pair;
 mod soft_knee;
@@ -44,7 +45,8 @@ pub(crate) use keep_ends::keep_ends;
 pub(crate) use leg_pair::{LegPair, leg_ratio};
 pub(crate) use leg_solve::solve_legs;
 pub(crate) use leg_trajectories::LegTrajectories;
-pub(crate) use limb_chain::{LimbChain, LimbPose, limb_poses, limb_positions};
+pub(crate) use limb_chain::LimbChain;
+pub(crate) use limb_pose::{LimbPose, limb_poses, limb_positions};
 pub(crate) use raise_hands::raise_hands;
 pub(crate) use raise_head::raise_head;
 pub use settings::Settings;

@@ -2,7 +2,8 @@
 //!
 //! Space: model space, Y up. Units: metres.
 
-use super::limb_chain::{LimbChain, LimbPose, limb_poses};
+use super::limb_chain::LimbChain;
+use super::limb_pose::{LimbPose, limb_poses};
 use super::settings::Settings;
 use super::soft_knee::{MAX_BEND, knee_sides, solve_limbs};
 use super::write_clip::{SolvedFrames, write};

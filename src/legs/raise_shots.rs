@@ -3,7 +3,7 @@
 //! Space: model space, Y up. Units: metres.
 
 use super::floor_tilt::level_floor;
-use super::limb_chain::LimbPositions;
+use super::limb_pose::LimbPositions;
 use super::settings::Settings;
 use super::timeline::Timeline;
 use crate::contacts::FLOOR_PERCENTILE;

@@ -7,7 +7,8 @@
 //! is left is one of height more than one over the ground, which would be a slip (`slip_weight`). The leg swings by the shortest
 //! rotation and its knee keeps its side. Space: model space. Units: metres, radians.
 
-use super::limb_chain::{LimbChain, LimbPose};
+use super::limb_chain::LimbChain;
+use super::limb_pose::LimbPose;
 use super::settings::Settings;
 use super::timeline::TOGETHER;
 use crate::ik::reframe;

@@ -3,7 +3,8 @@
 //! Space: model space, Y up; the source scaled to the target's legs. Units: metres; speeds in leg lengths per second.
 
 use super::equations::SolePoint;
-use super::limb_chain::{HasPositions, LimbChain, LimbPose};
+use super::limb_chain::LimbChain;
+use super::limb_pose::{LimbPose, LimbPositions};
 use super::settings::Settings;
 use super::timeline::{TOGETHER, Timeline};
 use super::treadmill::belt;
@@ -48,9 +49,9 @@ pub struct SourceFeet {
 
 impl SourceFeet {
     /// Detects flat feet and a treadmill from the source's legs, scaled; `leg` is the length of the target's.
-    pub fn of<S: HasPositions>(
+    pub fn of(
         time: &Timeline,
-        poses: &[Vec<S>],
+        poses: &[Vec<LimbPositions>],
         legs: &[&LimbChain],
         footing: &Footing,
         leg: f64,
@@ -70,42 +71,44 @@ impl SourceFeet {
     }
 
     /// The same, among the frames of each leg in which its foot can stand.
-    fn among<S: HasPositions>(
+    fn among(
         can_stand: &[Vec<bool>],
         time: &Timeline,
-        poses: &[Vec<S>],
+        poses: &[Vec<LimbPositions>],
         legs: &[&LimbChain],
         leg: f64,
         settings: &Settings,
     ) -> Self {
-        let lowest = |of: &(dyn Fn(&S) -> f64 + Sync)| {
+        let lowest = |of: &(dyn Fn(&LimbPositions) -> f64 + Sync)| {
             let able = poses.iter().flatten().zip(can_stand.iter().flatten()).filter(|(_, able)| **able);
             let all: Vec<f64> = able.map(|(s, _)| of(s)).collect();
             percentile(&all, FLOOR_PERCENTILE)
         };
-        let (ankles, toes) =
-            parallel::join(|| lowest(&|s| s.positions().ankle.y), || lowest(&|s| s.positions().toes.y));
-        let heights = |leg: &LimbChain, s: &S| {
-            let ball = leg.toes.map(|_| s.positions().toes.y - toes);
-            [Some(s.positions().ankle.y - ankles), ball]
+        let (ankles, toes) = parallel::join(|| lowest(&|s| s.ankle.y), || lowest(&|s| s.toes.y));
+        let heights = |leg: &LimbChain, s: &LimbPositions| {
+            let ball = leg.toes.map(|_| s.toes.y - toes);
+            [Some(s.ankle.y - ankles), ball]
         };
-        let most =
-            |leg: &LimbChain, s: &S| heights(leg, s).into_iter().flatten().fold(f64::NEG_INFINITY, f64::max);
-        let least =
-            |leg: &LimbChain, s: &S| heights(leg, s).into_iter().flatten().fold(f64::INFINITY, f64::min);
+        let most = |leg: &LimbChain, s: &LimbPositions| {
+            heights(leg, s).into_iter().flatten().fold(f64::NEG_INFINITY, f64::max)
+        };
+        let least = |leg: &LimbChain, s: &LimbPositions| {
+            heights(leg, s).into_iter().flatten().fold(f64::INFINITY, f64::min)
+        };
         let unknowns = time.unknowns();
         let flat = poses.iter().zip(legs).zip(can_stand).map(|((poses, l), able)| {
-            let flat = |(f, s): (usize, &S)| able[f] && f < unknowns && most(l, s) < settings.flat_band * leg;
+            let flat = |(f, s): (usize, &LimbPositions)| {
+                able[f] && f < unknowns && most(l, s) < settings.flat_band * leg
+            };
             poses.iter().enumerate().map(flat).collect()
         });
         let mut low = Vec::new();
         for ((poses, l), able) in poses.iter().zip(legs).zip(can_stand) {
             let down = |f: usize| able[f] && least(l, &poses[f]) < NEAR_FLOOR * leg;
-            let velocity =
-                |f: usize| (poses[f + 1].positions().toes - poses[f].positions().toes) / (time.dt * leg);
+            let velocity = |f: usize| (poses[f + 1].toes - poses[f].toes) / (time.dt * leg);
             low.extend(time.edges().filter(|f| down(*f) && down(f + 1)).map(velocity));
         }
-        let middle = |f: usize| poses.iter().map(|s| s[f].positions().hip).sum::<Vec3>() / poses.len() as f64;
+        let middle = |f: usize| poses.iter().map(|s| s[f].hip).sum::<Vec3>() / poses.len() as f64;
         let seconds = time.frames.saturating_sub(1).max(1) as f64 * time.dt;
         let travels = (middle(time.frames - 1) - middle(0)) / (seconds * leg);
         let belt = belt(&low, &travels).map(|v| v * leg);
@@ -144,11 +147,11 @@ impl SourceFeet {
     /// The points of the sole of leg `k`, and when it is in contact with the ground. `source` has the positions of the scaled
     /// source's leg, `copy` the transforms of the direct transfer's; `ratio` is the scale between the bodies, `leg` the length of
     /// the target's leg.
-    pub fn points<S: HasPositions>(
+    pub fn points(
         &self,
         k: usize,
         time: &Timeline,
-        source: (&[S], &LimbChain),
+        source: (&[LimbPositions], &LimbChain),
         copy: (&[LimbPose], &LimbChain),
         (ratio, leg): (f64, f64),
         settings: &Settings,
@@ -181,14 +184,14 @@ impl SourceFeet {
     }
 
     /// The trajectories of heel and ball of leg `k`, as far as they are known.
-    fn sole<S: HasPositions>(
+    fn sole(
         &self,
         k: usize,
-        (source, from): (&[S], &LimbChain),
+        (source, from): (&[LimbPositions], &LimbChain),
         (copy, to): (&[LimbPose], &LimbChain),
         ratio: f64,
     ) -> Vec<SoleTrajectory> {
-        let ankle = |f: usize| source[f].positions().ankle;
+        let ankle = |f: usize| source[f].ankle;
         let frames = 0..source.len();
         // The only point of a foot that is never flat is its ankle.
         let Some(up) = self.up(k, copy) else {
@@ -201,15 +204,12 @@ impl SourceFeet {
         let at = frames.clone().map(|f| ankle(f) + down(f) * heights[0]).collect();
         let misfit = frames.clone().map(|f| down(f) * (heights[1] - heights[0])).collect();
         let mut sole = vec![SoleTrajectory { at, misfit }];
-        fn ball(pose: &impl HasPositions) -> Vec3 {
-            let at = pose.positions();
-            at.toes - at.ankle
-        }
+        let ball = |at: LimbPositions| at.toes - at.ankle;
         // The ball is the toe joint; if one body has none, that of the other serves both.
         let of = |f: usize| match (from.toes, to.toes) {
-            (Some(_), Some(_)) => Some((ball(&source[f]), ball(&copy[f]))),
-            (Some(_), None) => Some((ball(&source[f]), ball(&source[f]))),
-            (None, Some(_)) => Some((ball(&copy[f]), ball(&copy[f]))),
+            (Some(_), Some(_)) => Some((ball(source[f]), ball(copy[f].positions()))),
+            (Some(_), None) => Some((ball(source[f]), ball(source[f]))),
+            (None, Some(_)) => Some((ball(copy[f].positions()), ball(copy[f].positions()))),
             (None, None) => None,
         };
         if let Some(balls) = frames.clone().map(of).collect::<Option<Vec<_>>>() {

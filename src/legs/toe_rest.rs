@@ -5,7 +5,7 @@
 //! Units: radians.
 
 use super::leg_pair::LegPair;
-use super::limb_chain::LimbPose;
+use super::limb_pose::LimbPose;
 use super::soles::SourceFeet;
 use crate::math::{Quat, Vec3, angle_between, exp, percentile, smoothstep};
 

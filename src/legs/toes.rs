@@ -6,7 +6,7 @@
 
 use super::envelope::envelope;
 use super::leg_pair::LegPair;
-use super::limb_chain::LimbPose;
+use super::limb_pose::LimbPose;
 use super::settings::Settings;
 use super::timeline::Timeline;
 use crate::math::{Quat, Vec3, angle_between, exp, smoothstep};

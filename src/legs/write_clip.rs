@@ -3,7 +3,8 @@
 //! Every moved joint gets its model-space transform, from which and its parent's the local transform follows; joints below
 //! follow their parents. Space: model space in, local space out. Units: metres.
 
-use super::limb_chain::{LimbChain, LimbPose};
+use super::limb_chain::LimbChain;
+use super::limb_pose::LimbPose;
 use crate::kinematics::Towards;
 use crate::math::{Quat, Transform, Vec3, same_hemisphere};
 use crate::model::{Clip, JointId, ModelPose, Motion, Pose, Rig, Role, Skeleton};

@@ -1,7 +1,7 @@
 //! A humanoid robot, measured once for all takes.
 
 use super::link_capsules::{LinkCapsule, colliding_pairs, link_capsules};
-use super::robot_limbs::{Limb, Limbs};
+use super::robot_limbs::{Limbs, RobotLimb};
 use super::sole::Sole;
 use super::spread_pose::spread;
 use super::zero_pose::ZeroPose;
@@ -74,7 +74,7 @@ impl RobotBody {
     }
 
     /// The direction to which a forearm along `along` moves in the zero pose while its elbow bends; `None` if it bends to both sides alike.
-    fn elbow_bends_to(&self, arm: &Limb, along: Vec3) -> Option<Vec3> {
+    fn elbow_bends_to(&self, arm: &RobotLimb, along: Vec3) -> Option<Vec3> {
         /// An elbow whose one end of the range is this much more flexed than the other (difference of cosines) bends to it: 10 degrees
         /// about a straight arm have a tenth of it.
         const MORE_FLEXED: f64 = 0.15;

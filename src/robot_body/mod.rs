@@ -18,7 +18,7 @@ pub(crate) use body::RobotBody;
 pub(crate) use link_capsules::LinkCapsule;
 #[cfg(feature = "render")]
 pub(crate) use link_capsules::shape_capsules;
-pub(crate) use robot_limbs::{Limb, centre_joints};
+pub(crate) use robot_limbs::{RobotLimb, centre_joints};
 pub(crate) use robot_roles::robot_roles;
 pub(crate) use robot_stance::stand;
 

@@ -29,7 +29,7 @@ const PULL: f64 = 1e-3;
 
 /// An arm or a leg.
 #[derive(Clone, Debug)]
-pub(crate) struct Limb {
+pub(crate) struct RobotLimb {
     /// Its side, by its root.
     pub(crate) side: Side,
     /// Its hinges, from the body outwards.
@@ -58,8 +58,8 @@ pub(crate) struct Limb {
 /// The limbs of a humanoid: left and right.
 #[derive(Clone, Debug)]
 pub(crate) struct Limbs {
-    pub(crate) legs: [Limb; 2],
-    pub(crate) arms: [Option<Limb>; 2],
+    pub(crate) legs: [RobotLimb; 2],
+    pub(crate) arms: [Option<RobotLimb>; 2],
 }
 
 impl Limbs {
@@ -140,7 +140,7 @@ fn without_toes<'a>(zero: &ZeroPose, hinges: &'a [usize], across: Vec3) -> &'a [
 }
 
 /// The hinges of an arm that are of a finger without a fork before it: those beyond the wrist's, slides, and what is named as one.
-fn fingers<'a>(robot: &Robot, arm: &'a Limb, names: Option<&LinkNames>) -> &'a [usize] {
+fn fingers<'a>(robot: &Robot, arm: &'a RobotLimb, names: Option<&LinkNames>) -> &'a [usize] {
     let middle = arm.hinges.iter().position(|&hinge| hinge == arm.middle).unwrap_or(0);
     let is_finger = |hinge: usize| {
         let own = &robot.hinges[hinge];
@@ -152,7 +152,7 @@ fn fingers<'a>(robot: &Robot, arm: &'a Limb, names: Option<&LinkNames>) -> &'a [
 }
 
 /// An arm with its end, or a leg.
-fn limb(robot: &Robot, zero: &ZeroPose, hinges: &[usize], end: Option<Vec3>) -> Option<Limb> {
+fn limb(robot: &Robot, zero: &ZeroPose, hinges: &[usize], end: Option<Vec3>) -> Option<RobotLimb> {
     let (first, last) = (*hinges.first()?, *hinges.last()?);
     let link = |hinge: usize| robot.hinges[hinge].link;
     let at = |hinge: usize| zero.anchors[hinge];
@@ -179,7 +179,7 @@ fn limb(robot: &Robot, zero: &ZeroPose, hinges: &[usize], end: Option<Vec3>) -> 
     let direction = |link: usize, to: Vec3, from: Vec3| {
         Some(zero.links[link].rotation.inverse() * (to - from).try_normalize(1e-6)?)
     };
-    Some(Limb {
+    Some(RobotLimb {
         side: if root.y > 0.0 { Side::Left } else { Side::Right },
         hinges: hinges.to_vec(),
         middle,

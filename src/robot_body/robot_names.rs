@@ -1,6 +1,5 @@
 //! What the names of a robot's links say of its limbs: the second witness after their shape.
 
-use super::robot_limbs::Limb;
 use crate::anatomy::{JointNames, NamedPart, Vocabulary};
 use crate::model::{JointId, Robot, Side};
 
@@ -20,14 +19,14 @@ impl LinkNames {
         Some(Self { names, joints: robot.joints().1 })
     }
 
-    fn links<'a>(&'a self, robot: &'a Robot, limb: &'a Limb) -> impl Iterator<Item = JointId> + 'a {
-        limb.hinges.iter().map(|&hinge| self.joints[robot.hinges[hinge].link])
+    fn links<'a>(&'a self, robot: &'a Robot, hinges: &'a [usize]) -> impl Iterator<Item = JointId> + 'a {
+        hinges.iter().map(|&hinge| self.joints[robot.hinges[hinge].link])
     }
 
-    /// The side that most links of a limb have in their names.
-    pub(super) fn side(&self, robot: &Robot, limb: &Limb) -> Option<Side> {
+    /// The side that most links behind these hinges have in their names.
+    pub(super) fn side(&self, robot: &Robot, hinges: &[usize]) -> Option<Side> {
         let count = |side: Side| {
-            self.links(robot, limb).filter(|joint| self.names.side(*joint) == Some(side)).count()
+            self.links(robot, hinges).filter(|joint| self.names.side(*joint) == Some(side)).count()
         };
         match count(Side::Left).cmp(&count(Side::Right)) {
             std::cmp::Ordering::Greater => Some(Side::Left),
@@ -44,14 +43,14 @@ impl LinkNames {
     }
 
     /// Whether the names of a limb are those of other parts of the body.
-    pub(super) fn contradict(&self, robot: &Robot, limb: &Limb, is_leg: bool) -> bool {
+    pub(super) fn contradict(&self, robot: &Robot, hinges: &[usize], is_leg: bool) -> bool {
         let leg = [NamedPart::UpperLeg, NamedPart::LowerLeg, NamedPart::Foot, NamedPart::Toes];
         let arm = [NamedPart::Clavicle, NamedPart::UpperArm, NamedPart::LowerArm, NamedPart::Hand];
         let trunk = [NamedPart::Spine, NamedPart::Neck, NamedPart::Head, NamedPart::Tail];
         let (own, other) = if is_leg { (leg, arm) } else { (arm, leg) };
         let count = |parts: &[NamedPart]| {
             let named = |joint: &JointId| parts.iter().any(|part| self.names.weight(*joint, *part) > 0.0);
-            self.links(robot, limb).filter(named).count()
+            self.links(robot, hinges).filter(named).count()
         };
         count(&own) == 0 && count(&other) + count(&trunk) >= FEWEST
     }

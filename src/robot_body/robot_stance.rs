@@ -92,7 +92,7 @@ fn up(robot: &Robot, names: &LinkNames) -> Option<Vec3> {
         let across = chains.across();
         rotate(&mut rotated, arc(&Vec3::new(across.x, across.y, 0.0), &Vec3::y(), &Vec3::z()));
         let Ok(limbs) = Limbs::of(&rotated, &ZeroPose::of(&rotated)) else { continue };
-        if !limbs.legs.iter().any(|leg| names.contradict(&rotated, leg, true)) {
+        if !limbs.legs.iter().any(|leg| names.contradict(&rotated, &leg.hinges, true)) {
             return Some(up);
         }
         // Reversed, a robot whose legs have no knees would go on its arms: names are believed against that.
@@ -130,7 +130,7 @@ impl Witnesses {
                     sign(middle, ONE_SIDED * (high - low) / 2.0) * sign(moved, LONGER * leg.lengths[1]);
             }
             let agrees = |side: Side| if side == leg.side { 1 } else { -1 };
-            found.names += names.side(robot, leg).map_or(0, agrees);
+            found.names += names.side(robot, &leg.hinges).map_or(0, agrees);
         }
         found.feet = found.feet.signum();
         found.knees = found.knees.signum();
@@ -165,7 +165,7 @@ impl Witnesses {
 fn report_names(robot: &Robot, limbs: &Limbs, names: &LinkNames, file: &str, warnings: &mut Warnings) {
     let legs = limbs.legs.iter().map(|leg| (leg, true));
     for (limb, is_leg) in legs.chain(limbs.arms.iter().flatten().map(|arm| (arm, false))) {
-        if names.contradict(robot, limb, is_leg) {
+        if names.contradict(robot, &limb.hinges, is_leg) {
             let message = format!(
                 "the limb up to `{}` is taken as {} by its shape, against the names of its links",
                 shortened(&robot.links[limb.end].name),
@@ -196,7 +196,7 @@ fn report_undriven(robot: &Robot, limbs: &Limbs, file: &str, warnings: &mut Warn
     if undriven.is_empty() {
         return;
     }
-    let beyond = |hinge: usize, limb: &&super::Limb| zero.is_beyond(robot.hinges[hinge].link, limb.end);
+    let beyond = |hinge: usize, limb: &&super::RobotLimb| zero.is_beyond(robot.hinges[hinge].link, limb.end);
     let fingers = |hinge: &usize| arms.iter().any(|arm| beyond(*hinge, arm));
     let toes = |hinge: &usize| limbs.legs.iter().any(|leg| beyond(*hinge, &leg));
     let of = |count: usize, part: &str| (count > 0).then(|| format!("{count} of {part}"));

@@ -1,6 +1,6 @@
 //! The sole of a foot: the lowest plane of its shapes, as a rectangle in the zero pose.
 
-use super::robot_limbs::Limb;
+use super::robot_limbs::RobotLimb;
 use super::zero_pose::ZeroPose;
 use crate::math::Vec3;
 use crate::model::{Form, Robot, Shape};
@@ -29,7 +29,7 @@ pub(crate) struct Sole {
 
 impl Sole {
     /// The sole at the end of a leg. `leg_length` is thigh and shin together.
-    pub(crate) fn of(robot: &Robot, zero: &ZeroPose, leg: &Limb, leg_length: f64) -> Self {
+    pub(crate) fn of(robot: &Robot, zero: &ZeroPose, leg: &RobotLimb, leg_length: f64) -> Self {
         let link = leg.end;
         let origin = zero.links[link].translation;
         let ankle = leg.tip - origin;

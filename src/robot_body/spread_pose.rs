@@ -1,6 +1,6 @@
 //! A pose in which a robot's limbs are away from its trunk and from each other, whatever pose its file calls zero.
 
-use super::robot_limbs::{Limb, Limbs};
+use super::robot_limbs::{Limbs, RobotLimb};
 use super::zero_pose::ZeroPose;
 use crate::math::{Transform, Vec3};
 use crate::model::{Hinge, Robot, Side};
@@ -32,7 +32,14 @@ fn base(zero: &ZeroPose) -> Transform {
 }
 
 /// Rotates one hinge of a limb so that the segments that it moves are as near to `goal` as it can bring them.
-fn rotate_hinge(robot: &Robot, zero: &ZeroPose, limb: &Limb, goal: Vec3, hinge: usize, values: &mut [f64]) {
+fn rotate_hinge(
+    robot: &Robot,
+    zero: &ZeroPose,
+    limb: &RobotLimb,
+    goal: Vec3,
+    hinge: usize,
+    values: &mut [f64],
+) {
     let own = &robot.hinges[hinge];
     if own.slides || hinge > limb.middle {
         return;

@@ -1,6 +1,6 @@
 //! Roles are read off the shape, whatever the names are.
 
-use super::{Limb, RobotBody};
+use super::{RobotBody, RobotLimb};
 use crate::import::{ImportOptions, from_bytes, load};
 use crate::math::nearest_of_segments;
 use crate::model::{Asset, Robot, Role, Side};
@@ -132,7 +132,7 @@ fn limbs(asset: &Asset) -> Vec<(Vec<String>, [i64; 2])> {
     let robot = asset.character.robot.as_ref().unwrap();
     let body = RobotBody::of(robot).unwrap();
     let limbs = body.limbs.legs.iter().map(Some).chain(body.limbs.arms.iter().map(Option::as_ref));
-    let shown = |limb: &Limb| {
+    let shown = |limb: &RobotLimb| {
         let links = [limb.base, limb.upper, limb.lower, limb.end];
         let names = links.map(|link| robot.links[link].name.clone()).to_vec();
         (names, limb.lengths.map(|length| (length * 1e6).round() as i64))

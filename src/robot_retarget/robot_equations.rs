@@ -11,7 +11,7 @@ use super::robot_settings::{
 };
 use super::robot_state::{Placed, RobotState, Unknowns};
 use crate::math::{Mat3, Quat, Vec3, hat, log};
-use crate::robot_body::Limb;
+use crate::robot_body::RobotLimb;
 use std::f64::consts::TAU;
 
 /// The clip's equations for one set of widths.
@@ -150,7 +150,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Directions of a limb's segments, in a block of its last link.
-    fn directions(&mut self, frame: usize, limb: &Limb, goals: &[Vec<Vec3>; 2], width: f64) {
+    fn directions(&mut self, frame: usize, limb: &RobotLimb, goals: &[Vec<Vec3>; 2], width: f64) {
         let segments = [(limb.upper, limb.upper_direction), (limb.lower, limb.lower_direction)];
         for ((link, own), goal) in segments.into_iter().zip(goals) {
             let direction = self.placed[frame].links[link].rotation * own;
@@ -162,7 +162,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Directions of an arm, and the rotation of its hand.
-    fn arm(&mut self, frame: usize, side: usize, arm: &Limb) {
+    fn arm(&mut self, frame: usize, side: usize, arm: &RobotLimb) {
         let RobotEquations { goals, settings, .. } = self.equations;
         let Some(directions) = &goals.limbs[2 + side] else { return };
         self.begin(frame, arm.end);
@@ -175,7 +175,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Directions of a leg, its sole's frame, ankle, height and rest of the sole's points, and that they are not in the floor.
-    fn leg(&mut self, frame: usize, side: usize, leg: &Limb) {
+    fn leg(&mut self, frame: usize, side: usize, leg: &RobotLimb) {
         let RobotEquations { unknowns, goals, settings, .. } = self.equations;
         let body = &unknowns.body;
         let (sole, foot) = (&body.soles[side], &goals.feet[side]);

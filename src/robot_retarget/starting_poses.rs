@@ -8,7 +8,7 @@ use super::small_system::SmallSystem;
 use super::trunk_start::{SETTLED, rotation_of, trunk};
 use crate::math::{Quat, Vec3, log};
 use crate::parallel;
-use crate::robot_body::Limb;
+use crate::robot_body::RobotLimb;
 use std::ops::Range;
 
 /// Most steps for a limb.
@@ -70,7 +70,7 @@ struct LimbGoal {
 /// A limb of hinges that are solved alone.
 struct LimbSolve<'a> {
     unknowns: &'a Unknowns,
-    limb: &'a Limb,
+    limb: &'a RobotLimb,
     /// The hinges that are solved.
     hinges: Vec<usize>,
     /// The links from the base to the last.
@@ -100,7 +100,7 @@ fn limb_path(
     goals: &Goals,
     settings: &Settings,
     k: usize,
-    limb: &Limb,
+    limb: &RobotLimb,
     states: &mut [RobotState],
 ) {
     let (is_leg, side) = (k < 2, k % 2);

@@ -1,7 +1,7 @@
 //! Detects limbs, trunk, fingers and sides of a body by shape, with confidences.
 
 use super::joint_tree::Tree;
-use super::limb::Limb;
+use super::limb::TwinLimb;
 use super::limb_pairs::{LimbPairs, direction, middle};
 use super::shape_evidence::{ShapeEvidence, frames};
 use super::slots::{arm, hand, leg};
@@ -105,7 +105,7 @@ pub fn find(skeleton: &Skeleton, rest: &ModelPose, evidence: &ShapeEvidence) -> 
     let id = |k: usize| JointId::new(k);
     let list = |joints: &[usize]| joints.iter().map(|&k| id(k)).collect::<Vec<_>>();
     let confidence = sure.min(sides_sure.max(LOOSE));
-    let slots = |limb: &Limb, joints: [Option<usize>; 4]| {
+    let slots = |limb: &TwinLimb, joints: [Option<usize>; 4]| {
         let sure = |k: usize| if limb.loose.contains(&Some(k)) { confidence.min(LOOSE) } else { confidence };
         joints.map(|k| Some((id(k?), sure(k?))))
     };

@@ -5,7 +5,7 @@
 //! 142 knees).
 
 use super::joint_tree::Tree;
-use super::limb::Limb;
+use super::limb::TwinLimb;
 use super::limb_pairs::{LimbPairs, direction, middle};
 use super::trunk_line::TrunkJoints;
 use crate::anatomy::role_weights::Weight;
@@ -72,7 +72,7 @@ pub(super) fn front(tree: &Tree, body: &LimbPairs, line: &TrunkJoints, thumbs: V
 
 /// Forward offset of the middle joints of both limbs from the line between first and last joint, in units of a tenth
 /// of its length, -1 to 1.
-fn offset(tree: &Tree, limb: &Limb, front: Vec3) -> f64 {
+fn offset(tree: &Tree, limb: &TwinLimb, front: Vec3) -> f64 {
     let one = |s: usize| {
         let (a, b) = (tree.at[limb.joint(s, limb.upper)], limb.end_place(tree, s));
         let along = (b - a).try_normalize(1e-12).unwrap_or_default();
@@ -91,7 +91,7 @@ fn face(tree: &Tree, head: usize) -> Vec3 {
 }
 
 /// The vote of both knees; `None` without knees that bend.
-fn knees(tree: &Tree, legs: &Limb) -> Option<f64> {
+fn knees(tree: &Tree, legs: &TwinLimb) -> Option<f64> {
     let feet = [legs.end_joint(0)?, legs.end_joint(1)?];
     let joints = [0, 1].map(|s| [legs.joint(s, legs.upper), legs.joint(s, legs.lower), feet[s]]);
     let both = knee_axes(&tree.frames, joints);

@@ -9,7 +9,7 @@ use crate::math::Vec3;
 
 /// Twin branches read as two limbs; `upper`, `lower` and `end` are indices into the twins' paths.
 #[derive(Clone, Debug)]
-pub(super) struct Limb {
+pub(super) struct TwinLimb {
     /// The branches.
     pub twin: Twin,
     /// Upper arm or thigh.
@@ -31,9 +31,9 @@ pub(super) const LEAST: f64 = -3.0;
 /// Joints of a branch that are tried: limbs with all their twist joints have a dozen.
 const MOST: usize = 14;
 
-impl Limb {
+impl TwinLimb {
     /// The best reading of the twins.
-    pub fn of(tree: &Tree, twin: &Twin, kind: LimbKind) -> Option<Limb> {
+    pub fn of(tree: &Tree, twin: &Twin, kind: LimbKind) -> Option<TwinLimb> {
         let n = twin.paths[0].len().min(MOST);
         let mut best: Option<(f64, usize, usize, Option<usize>)> = None;
         for upper in 0..n {
@@ -48,7 +48,7 @@ impl Limb {
         }
         let (points, upper, lower, end) = best.filter(|b| b.0 > LEAST)?;
         let (twin, length) = (twin.clone(), twin.length);
-        let mut limb = Limb { twin, upper, lower, end, loose: [None; 2], length, points };
+        let mut limb = TwinLimb { twin, upper, lower, end, loose: [None; 2], length, points };
         if limb.end.is_none() {
             limb.loose = loose_ends(tree, &limb);
             let lower = limb.joint(0, limb.lower);
@@ -120,7 +120,7 @@ const ALLOWED: f64 = 0.6;
 
 /// Hands or feet elsewhere in the tree, as rigs with inverse kinematics have them: at the tips of the branches, else
 /// straight on from the last joint, about as far again.
-fn loose_ends(tree: &Tree, limb: &Limb) -> [Option<usize>; 2] {
+fn loose_ends(tree: &Tree, limb: &TwinLimb) -> [Option<usize>; 2] {
     let apart = tree.at[limb.joint(0, limb.lower)] - tree.at[limb.joint(1, limb.lower)];
     let own = 0.5 * apart.dot(&limb.twin.across).abs();
     [0, 1].map(|s| {

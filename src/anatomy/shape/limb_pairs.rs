@@ -5,7 +5,7 @@
 //! detected.
 
 use super::joint_tree::Tree;
-use super::limb::Limb;
+use super::limb::TwinLimb;
 use super::limb_score::LimbKind;
 use super::twins::Twin;
 use crate::anatomy::role_weights::Weight;
@@ -14,9 +14,9 @@ use crate::math::Vec3;
 /// Legs, and arms if any.
 pub(super) struct LimbPairs {
     /// Legs, or hind legs.
-    pub legs: Limb,
+    pub legs: TwinLimb,
     /// Arms, or forelegs.
-    pub arms: Option<Limb>,
+    pub arms: Option<TwinLimb>,
 }
 
 /// Candidate pairs, the longest first: a body has two that count.
@@ -33,7 +33,7 @@ impl LimbPairs {
         long.sort_by(|a, b| b.length.total_cmp(&a.length));
         long.truncate(MOST_TWINS);
         let longest = long.first()?.length;
-        let read = |kind| long.iter().map(move |t| Limb::of(tree, t, kind)).collect::<Vec<_>>();
+        let read = |kind| long.iter().map(move |t| TwinLimb::of(tree, t, kind)).collect::<Vec<_>>();
         let (legs, arms) = (read(LimbKind::Leg), read(LimbKind::Arm));
 
         let mut best: Option<(f64, usize, Option<usize>)> = None;
@@ -46,7 +46,7 @@ impl LimbPairs {
             }
         }
         if best.is_none() {
-            let upright = |l: &Limb| down(tree, l) > STANDS && l.twin.length > 0.5 * longest;
+            let upright = |l: &TwinLimb| down(tree, l) > STANDS && l.twin.length > 0.5 * longest;
             let stand = legs.iter().enumerate().filter_map(|(i, l)| Some((i, l.as_ref()?)));
             let legs = stand.filter(|(_, l)| upright(l) && trunk_above(tree, l));
             best = legs
@@ -66,23 +66,23 @@ impl LimbPairs {
 }
 
 /// Cosine between the mean direction of the legs and down.
-pub(super) fn down(tree: &Tree, limb: &Limb) -> f64 {
+pub(super) fn down(tree: &Tree, limb: &TwinLimb) -> f64 {
     direction(tree, limb).dot(&-Vec3::y())
 }
 
 /// The mean direction of both limbs from start to end, unit length.
-pub(super) fn direction(tree: &Tree, limb: &Limb) -> Vec3 {
+pub(super) fn direction(tree: &Tree, limb: &TwinLimb) -> Vec3 {
     let along = |s: usize| limb.end_place(tree, s) - tree.at[limb.joint(s, limb.upper)];
     (along(0) + along(1)).try_normalize(1e-12).unwrap_or_default()
 }
 
 /// The midpoint of the joints of both sides at index `k`.
-pub(super) fn middle(tree: &Tree, limb: &Limb, k: usize) -> Vec3 {
+pub(super) fn middle(tree: &Tree, limb: &TwinLimb, k: usize) -> Vec3 {
     (tree.at[limb.joint(0, k)] + tree.at[limb.joint(1, k)]) * 0.5
 }
 
 /// Whether joints lie above the one where the legs branch.
-fn trunk_above(tree: &Tree, legs: &Limb) -> bool {
+fn trunk_above(tree: &Tree, legs: &TwinLimb) -> bool {
     let hip = middle(tree, legs, legs.upper);
     let leg = legs.twin.length;
     let inside = |k: usize| (0..2).any(|s| tree.is_below(k, legs.joint(s, 0)));
@@ -91,7 +91,7 @@ fn trunk_above(tree: &Tree, legs: &Limb) -> bool {
 }
 
 /// Score of one choice of legs and arms; `None` where they cannot belong to one body.
-fn score(tree: &Tree, legs: &Limb, arms: &Limb, longest: f64) -> Option<f64> {
+fn score(tree: &Tree, legs: &TwinLimb, arms: &TwinLimb, longest: f64) -> Option<f64> {
     let (l, a) = (&legs.twin, &arms.twin);
     let overlap =
         |x: &Twin, y: &Twin| (0..2).any(|s| (0..2).any(|t| tree.is_below(x.paths[s][0], y.paths[t][0])));
@@ -132,7 +132,7 @@ fn score(tree: &Tree, legs: &Limb, arms: &Limb, longest: f64) -> Option<f64> {
 }
 
 /// Direction of the feet perpendicular to the legs, length at most one; zero without feet.
-fn ahead(tree: &Tree, legs: &Limb) -> Vec3 {
+fn ahead(tree: &Tree, legs: &TwinLimb) -> Vec3 {
     let feet: Vec3 = (0..2).filter_map(|s| legs.foot(tree, s)).sum();
     let legs = direction(tree, legs);
     (feet - legs * feet.dot(&legs)) * 0.5

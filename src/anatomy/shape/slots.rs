@@ -1,7 +1,7 @@
 //! Assigns the joints of a limb to its slots: collar bone or stub before it, hand or foot, and toes.
 
 use super::joint_tree::Tree;
-use super::limb::Limb;
+use super::limb::TwinLimb;
 use super::limb_pairs::middle;
 use crate::math::Vec3;
 
@@ -9,7 +9,7 @@ use crate::math::Vec3;
 const IN_LINE: f64 = 0.15;
 
 /// Thigh, shin, foot and toes of one side.
-pub(super) fn leg(tree: &Tree, limb: &Limb, side: usize) -> [Option<usize>; 4] {
+pub(super) fn leg(tree: &Tree, limb: &TwinLimb, side: usize) -> [Option<usize>; 4] {
     let path = &limb.twin.paths[side];
     let foot = limb.end_joint(side);
     let toes = limb.end.and_then(|k| {
@@ -28,7 +28,7 @@ pub(super) fn leg(tree: &Tree, limb: &Limb, side: usize) -> [Option<usize>; 4] {
 }
 
 /// Collar bone, upper arm, forearm and hand of one side.
-pub(super) fn arm(tree: &Tree, legs: &Limb, limb: &Limb, side: usize) -> [Option<usize>; 4] {
+pub(super) fn arm(tree: &Tree, legs: &TwinLimb, limb: &TwinLimb, side: usize) -> [Option<usize>; 4] {
     let path = &limb.twin.paths[side];
     // A stub in the middle of the body precedes the collar bone, if there is a joint after it.
     let apart =
@@ -40,7 +40,7 @@ pub(super) fn arm(tree: &Tree, legs: &Limb, limb: &Limb, side: usize) -> [Option
 
 /// The collar bone of a rig in separate pieces: a leaf joint between trunk and shoulder, at the height of the
 /// shoulder.
-fn loose_collar(tree: &Tree, legs: &Limb, arms: &Limb, side: usize) -> Option<usize> {
+fn loose_collar(tree: &Tree, legs: &TwinLimb, arms: &TwinLimb, side: usize) -> Option<usize> {
     let parent = arms.twin.parent;
     if parent != legs.twin.parent {
         return None;
@@ -61,7 +61,7 @@ fn loose_collar(tree: &Tree, legs: &Limb, arms: &Limb, side: usize) -> Option<us
 }
 
 /// The hand of one side; of several joints at one position (palm bones) the middle one.
-pub(super) fn hand(tree: &Tree, limb: &Limb, side: usize) -> Option<usize> {
+pub(super) fn hand(tree: &Tree, limb: &TwinLimb, side: usize) -> Option<usize> {
     let Some(end) = limb.end else { return limb.loose[side] };
     let hand = limb.joint(side, end);
     let siblings = &tree.children[tree.parent[hand]?];

@@ -5,7 +5,7 @@
 //! those of the tree.
 
 use super::joint_tree::Tree;
-use super::limb::Limb;
+use super::limb::TwinLimb;
 use super::limb_pairs::{LimbPairs, direction, middle};
 use crate::math::{Vec3, nearest_on_segment};
 
@@ -130,7 +130,7 @@ fn without_arms(tree: &Tree, body: &LimbPairs) -> Option<TrunkJoints> {
 }
 
 /// The chain from above `start` to the head, which is the last joint.
-fn up_to_the_head(tree: &Tree, start: usize, taken: &[usize], up: Vec3, legs: &Limb) -> Vec<usize> {
+fn up_to_the_head(tree: &Tree, start: usize, taken: &[usize], up: Vec3, legs: &TwinLimb) -> Vec<usize> {
     let (leg, across) = (legs.twin.length, legs.twin.across);
     let mut path = Vec::new();
     let mut at = start;
@@ -183,7 +183,7 @@ fn up_to_the_head(tree: &Tree, start: usize, taken: &[usize], up: Vec3, legs: &L
 }
 
 /// Whether the chains of a file without skin and tips end in joints that are tips: two joints after both ankles.
-fn ends_in_tips(tree: &Tree, legs: &Limb) -> bool {
+fn ends_in_tips(tree: &Tree, legs: &TwinLimb) -> bool {
     let beyond = legs.end.map_or(0, |end| legs.twin.paths[0].len() - end - 1);
     tree.skin.is_none() && tree.tip.iter().all(Option::is_none) && beyond >= 2
 }

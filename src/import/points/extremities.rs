@@ -3,7 +3,7 @@
 //! Space: Y up; rotations relative to the T-pose. Units: metres, radians, seconds.
 
 use super::bone_twist::{TwistEvidence, TwistProblem};
-use super::limbs::{ARM, BALANCED, Limb, Sampling};
+use super::limbs::{ARM, BALANCED, FittedLimb, Sampling};
 use super::noise_filter::LOWEST;
 use super::path_from_feet::velocities;
 use super::point_tracks::PointTracks;
@@ -39,7 +39,7 @@ pub(super) fn has_fingers(points: &PointTracks, side: Side) -> bool {
 }
 
 /// The rotations of a hand. Rotates the forearm of `arm` by its share of them, where they are measured.
-pub(super) fn hand(side: Side, points: &PointTracks, arm: &mut Limb, by: Sampling) -> Vec<Quat> {
+pub(super) fn hand(side: Side, points: &PointTracks, arm: &mut FittedLimb, by: Sampling) -> Vec<Quat> {
     let k = side.sign();
     let (wrist, rest) = (points.joint(side, "wrist"), ARM.bone(side));
     let pair = |a, b| Some((points.of(side, a)?, points.of(side, b)?));
@@ -102,7 +102,7 @@ fn heights(track: &[Vec3]) -> Vec<f64> {
 }
 
 /// Fits both feet.
-pub(super) fn feet(points: &PointTracks, legs: [&Limb; 2], dt: f64) -> Feet {
+pub(super) fn feet(points: &PointTracks, legs: [&FittedLimb; 2], dt: f64) -> Feet {
     let toes = Side::BOTH.map(|side| points.toes(side));
     let ankles = Side::BOTH.map(|side| points.joint(side, "ankle"));
     let [Some(left), Some(right)] = toes else {
@@ -133,7 +133,7 @@ pub(super) fn feet(points: &PointTracks, legs: [&Limb; 2], dt: f64) -> Feet {
 }
 
 /// A foot without toes: square to the shin in the air, level on the ground.
-fn level(ankle: &[Vec3], leg: &Limb) -> Vec<Quat> {
+fn level(ankle: &[Vec3], leg: &FittedLimb) -> Vec<Quat> {
     let one = |(q, height): (&Quat, f64)| {
         let left = q * Vec3::x();
         let level = axes(Vec3::new(left.x, 0.0, left.z), Vec3::y());

@@ -4,7 +4,7 @@
 //! the rest pose are the identity. Roles are known. Space: Y up, facing +Z. Units: metres.
 
 use super::extremities::{Feet, feet, hand, has_fingers};
-use super::limbs::{ARM, LEG, Limb, LimbKind, Sampling, fit};
+use super::limbs::{ARM, FittedLimb, LEG, LimbParts, Sampling, fit};
 use super::point_tracks::PointTracks;
 use super::rigid_fit::{differences, swung_along, unit};
 use super::trunk::{self, Trunk};
@@ -91,12 +91,12 @@ const TOE_TIP: [f64; 3] = [0.0, 0.0, 0.06];
 pub(super) fn fitted(points: &PointTracks, by: Sampling, name: &str) -> Result<Fitted, SkeletonError> {
     let trunk = trunk::fit(points, by.noise);
     let tasks = [(&ARM, Side::Left), (&ARM, Side::Right), (&LEG, Side::Left), (&LEG, Side::Right)];
-    let limb = |&(kind, side): &(&LimbKind, Side)| {
+    let limb = |&(kind, side): &(&LimbParts, Side)| {
         let mut limb = fit(kind, side, points, &trunk, by);
         let hand = kind.is_arm().then(|| hand(side, points, &mut limb, by));
         (limb, hand)
     };
-    let limbs: Vec<(Limb, Option<Vec<Quat>>)> = parallel::map_each(&tasks, 1, limb);
+    let limbs: Vec<(FittedLimb, Option<Vec<Quat>>)> = parallel::map_each(&tasks, 1, limb);
     let feet = feet(points, [&limbs[2].0, &limbs[3].0], by.dt);
     let roles = [
         Role::UpperArm(Side::Left),
@@ -170,7 +170,7 @@ fn arm_parts(
     side: Side,
     points: &PointTracks,
     trunk: &Trunk,
-    arm: &Limb,
+    arm: &FittedLimb,
     hand: &[Quat],
 ) {
     let k = usize::from(side == Side::Right);
@@ -207,7 +207,7 @@ fn leg_parts(
     side: Side,
     points: &PointTracks,
     trunk: &Trunk,
-    leg: &Limb,
+    leg: &FittedLimb,
     feet: &Feet,
 ) {
     let k = usize::from(side == Side::Right);

@@ -44,7 +44,7 @@ pub(super) const BALANCED: f64 = 30.0;
 const UNSURE: f64 = 0.05;
 
 /// The properties of arms and legs.
-pub(super) struct LimbKind {
+pub(super) struct LimbParts {
     parts: [&'static str; 3],
     /// Angle by which limbs of real captures bend the wrong way for long stretches, radians.
     hyper: f64,
@@ -56,7 +56,7 @@ pub(super) struct LimbKind {
 }
 
 /// Arms. Neutral: fitted on captured people; 12 degrees for an arm that hangs.
-pub(super) const ARM: LimbKind = LimbKind {
+pub(super) const ARM: LimbParts = LimbParts {
     parts: ["shoulder", "elbow", "wrist"],
     hyper: 5.0 * DEGREE,
     neutral: [-23.0, -15.0, -35.0, -6.0],
@@ -64,7 +64,7 @@ pub(super) const ARM: LimbKind = LimbKind {
     reach: 100.0 * DEGREE,
 };
 /// Legs. Neutral: fitted on captured people.
-pub(super) const LEG: LimbKind = LimbKind {
+pub(super) const LEG: LimbParts = LimbParts {
     parts: ["hip", "knee", "ankle"],
     hyper: 4.0 * DEGREE,
     neutral: [-4.0, -20.0, 0.0, 0.0],
@@ -72,7 +72,7 @@ pub(super) const LEG: LimbKind = LimbKind {
     reach: 50.0 * DEGREE,
 };
 
-impl LimbKind {
+impl LimbParts {
     pub(super) fn is_arm(&self) -> bool {
         self.parts[0] == "shoulder"
     }
@@ -101,7 +101,7 @@ impl LimbKind {
 }
 
 /// A fitted limb.
-pub(super) struct Limb {
+pub(super) struct FittedLimb {
     pub(super) upper: Vec<Quat>,
     pub(super) lower: Vec<Quat>,
     /// Directions of the lower bone.
@@ -122,14 +122,20 @@ pub(super) struct Sampling<'a> {
 
 impl Sampling<'_> {
     /// Whether a point of the limb was filled in a frame.
-    fn is_filled(&self, kind: &LimbKind, side: Side, frame: usize) -> bool {
+    fn is_filled(&self, kind: &LimbParts, side: Side, frame: usize) -> bool {
         let of_limb = |point: &BodyPoint| point.side == Some(side) && kind.parts.contains(&point.part);
         self.filled.iter().any(|(point, frames)| of_limb(point) && frames[frame])
     }
 }
 
 /// Fits one limb.
-pub(super) fn fit(kind: &LimbKind, side: Side, points: &PointTracks, trunk: &Trunk, by: Sampling) -> Limb {
+pub(super) fn fit(
+    kind: &LimbParts,
+    side: Side,
+    points: &PointTracks,
+    trunk: &Trunk,
+    by: Sampling,
+) -> FittedLimb {
     let [start, middle, end] = kind.parts.map(|part| points.joint(side, part));
     let lengths = kind.lengths(points);
     let from_hips: Vec<Vec3> = (trunk.hips.iter().zip(&trunk.hips_at))
@@ -148,7 +154,7 @@ pub(super) fn fit(kind: &LimbKind, side: Side, points: &PointTracks, trunk: &Tru
     let rest = kind.bone(side);
     let lower = upper.iter().zip(&lower_bone).map(|(q, v)| swung(q, &rest, v)).collect();
     let largest = upper_bone.iter().zip(&lower_bone).map(|(u, v)| angle_between(u, v)).fold(0.0, f64::max);
-    Limb { upper, lower, lower_bone, seen, unsure: (seen < UNSURE).then_some(largest) }
+    FittedLimb { upper, lower, lower_bone, seen, unsure: (seen < UNSURE).then_some(largest) }
 }
 
 /// Directions of two bones from `start`, nearest to the points.
@@ -166,7 +172,7 @@ fn two_bones(start: Vec3, middle: Vec3, end: Vec3, lengths: [f64; 2]) -> (Vec3, 
 
 /// A limb whose bones are known and whose rotation about the upper bone is not.
 struct Bend<'a> {
-    kind: &'a LimbKind,
+    kind: &'a LimbParts,
     side: Side,
     parent: &'a [Quat],
     upper: &'a [Vec3],

@@ -10,7 +10,7 @@
 
 use super::marker_sites::site;
 use crate::anatomy::BodyPoint;
-use crate::import::points::limbs::{ARM, LEG, Limb, Sampling, fit};
+use crate::import::points::limbs::{ARM, FittedLimb, LEG, Sampling, fit};
 use crate::import::points::point_tracks::PointTracks;
 use crate::import::points::points_error::PointsError;
 use crate::import::points::repair_points;
@@ -118,7 +118,7 @@ struct SidedJoint {
     outer: &'static str,
     inner: &'static str,
     width: fn(&SubjectSizes) -> f64,
-    inwards: fn(&Limb, usize, f64) -> Vec3,
+    inwards: fn(&FittedLimb, usize, f64) -> Vec3,
 }
 
 const SIDED: [SidedJoint; 3] = [
@@ -163,7 +163,7 @@ pub(super) fn centres(
     for side in Side::BOTH {
         extremities(markers, side, &mut points);
     }
-    let mut pose: Option<(Trunk, [[Limb; 2]; 2])> = None;
+    let mut pose: Option<(Trunk, [[FittedLimb; 2]; 2])> = None;
     for round in 0..=ROUNDS {
         for (s, side) in Side::BOTH.into_iter().enumerate() {
             for joint in &SIDED {
@@ -218,7 +218,7 @@ impl SidedJoint {
         markers: &PointTracks,
         side: Side,
         sizes: &SubjectSizes,
-        limb: Option<&Limb>,
+        limb: Option<&FittedLimb>,
     ) -> Option<Vec<Vec3>> {
         let (outer, inner) = (markers.of(side, self.outer), markers.of(side, self.inner));
         let outer = outer.or(inner)?;

@@ -3,7 +3,7 @@
 use super::joint_centres::{SubjectSizes, centres, missing, unseen};
 use super::marker_recording::MarkerRecording;
 use super::marker_sites::{SiteTable, nearest_set, set_named, set_names};
-use super::repair_markers::{repair, tell_head};
+use super::repair_markers::{PLACE, repair, tell_head};
 use super::{c3d_file, marker_table, trc_file};
 use crate::anatomy::{ArrayAxes, BodyPoint};
 use crate::import::format::{ReadFormat, SourceFile};
@@ -43,8 +43,6 @@ pub const TRC: ReadFormat = ReadFormat {
     },
 };
 
-/// The location that warnings name.
-pub(super) const PLACE: &str = "the markers";
 /// Labels that a message lists at most.
 const LISTED: usize = 60;
 /// Labels of a second body from which it is told: fewer are stray names.

@@ -4,7 +4,6 @@
 
 use super::exchanged_markers::{put_right, uneven};
 use super::joint_centres::hips;
-use super::marker_formats::PLACE;
 use super::rigid_groups;
 use crate::anatomy::BodyPoint;
 use crate::import::points::point_tracks::PointTracks;
@@ -12,6 +11,9 @@ use crate::import::points::whole_take_sides;
 use crate::math::Vec3;
 use crate::model::Side;
 use crate::report::{Warnings, shortened};
+
+/// The location that warnings name.
+pub(super) const PLACE: &str = "the markers";
 
 /// Markers that sit on one bone: their parts, in the middle or on both sides.
 const BONES: [&[&str]; 3] =

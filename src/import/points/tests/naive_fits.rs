@@ -5,7 +5,7 @@
 //! and knee in each frame alone. All are of 22 points, Y up.
 
 use super::arrayed_takes::PartRotations;
-use crate::import::points::limbs::{ARM, LEG, LimbKind};
+use crate::import::points::limbs::{ARM, LEG, LimbParts};
 use crate::import::points::point_tracks::PointTracks;
 use crate::import::points::rigid_fit::{axes, swung, unit};
 use crate::import::points::trunk;
@@ -27,7 +27,7 @@ fn bones(points: &PointTracks, side: Side, parts: [&str; 3]) -> [Vec<Vec3>; 2] {
     [along(a, b), along(b, c)]
 }
 
-fn limb_bones(points: &PointTracks, kind: &LimbKind, side: Side) -> [Vec<Vec3>; 2] {
+fn limb_bones(points: &PointTracks, kind: &LimbParts, side: Side) -> [Vec<Vec3>; 2] {
     let parts = if kind.is_arm() { ["shoulder", "elbow", "wrist"] } else { ["hip", "knee", "ankle"] };
     bones(points, side, parts)
 }
@@ -49,7 +49,7 @@ pub(super) fn world_arcs(points: &PointTracks) -> PartRotations {
     let neck = points.neck();
     let low = points.middle("spine3").unwrap();
     let trunk: Vec<Vec3> = neck.iter().zip(low).map(|(n, l)| unit(n - l)).collect();
-    let limb = |kind: &LimbKind, bone: usize| {
+    let limb = |kind: &LimbParts, bone: usize| {
         let track = |side| from(kind.bone(side), &limb_bones(points, kind, side)[bone]);
         Side::BOTH.map(track).to_vec()
     };
@@ -150,7 +150,7 @@ pub(super) fn motion_of(all: &[PointRotations], array: &[Vec<Vec3>], fitted: &As
 /// the plane in which elbow and knee bend.
 pub(super) fn of_one_frame(points: &PointTracks, by_bend: bool) -> PartRotations {
     let trunk = trunk::fit(points, 0.0);
-    let limb = |kind: &LimbKind, parents: &[Quat], side: Side| -> [Vec<Quat>; 2] {
+    let limb = |kind: &LimbParts, parents: &[Quat], side: Side| -> [Vec<Quat>; 2] {
         let (bone, [u, v]) = (kind.bone(side), limb_bones(points, kind, side));
         let hinge = if kind.is_arm() { -Vec3::y() * side.sign() } else { Vec3::x() };
         let upper = |f: usize| match by_bend {

@@ -4,14 +4,12 @@
 //! seconds; quaternions x, y, z, w. Source: RFC 4180 (fields with commas or quotes are quoted; lines end with a line feed only); a
 //! name that a spreadsheet would run as a formula begins with an apostrophe.
 
-use super::format::Format;
-use super::robot::{RobotFile, written};
-use super::save::{ExportError, OutputFile};
+pub use super::export_options::{CsvOptions, Layout};
+use super::robot::robot_bytes;
+use super::save::{Format, one_each};
 use crate::math::{Quat, same_hemisphere};
 use crate::model::{ModelPose, Motion};
-use crate::report::{Warnings, csv_field};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::report::csv_field;
 use std::fmt::Write;
 
 /// Comma-separated values.
@@ -22,37 +20,12 @@ pub const FORMAT: Format = Format {
     morphs: false,
     several: false,
     write: |motions, options| {
-        let mut warnings = Warnings::new();
-        let file = |motion| match written(motion, "csv", &options.robot, &options.stem, &mut warnings)? {
-            RobotFile::Robot(file) => Ok(file),
-            RobotFile::NoRobot => {
-                Ok(OutputFile { name: options.file("csv"), bytes: write(motion, &options.csv).into_bytes() })
-            }
-        };
-        let files = motions.iter().map(file).collect::<Result<_, ExportError>>()?;
-        Ok((files, warnings))
+        one_each("csv", motions, options, |motion, warnings| {
+            let robot = robot_bytes(motion, "csv", &options.robot, warnings)?;
+            Ok(robot.unwrap_or_else(|| write(motion, &options.csv).into_bytes()))
+        })
     },
 };
-
-/// Options of tables (`[output.csv]`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct CsvOptions {
-    /// The rows of `.csv` files: "wide" has one for each frame, with columns `time` and, for every joint, `NAME.px` to
-    /// `NAME.qw`; "long" has one for each joint of each frame.
-    pub layout: Layout,
-}
-
-/// The content of a row.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Layout {
-    /// A frame.
-    #[default]
-    Wide,
-    /// A joint in a frame.
-    Long,
-}
 
 /// The columns of a joint: position and rotation.
 const COLUMNS: [&str; 7] = ["px", "py", "pz", "qx", "qy", "qz", "qw"];

@@ -3,6 +3,7 @@
 //! [`save`] is the entry point; [`bvh`] writes any skeleton as BVH text.
 
 mod save;
+mod export_options;
 mod format;
 mod gltf;
 #[cfg(feature = "formats")]
@@ -18,6 +19,8 @@ pub mod npz;
 #[cfg(feature = "formats")]
 pub mod npy;
 #[cfg(feature = "formats")]
+pub(crate) mod numpy_arrays;
+#[cfg(feature = "formats")]
 mod humanml_features;
 pub mod csv;
 mod key_reduction;
@@ -25,7 +28,6 @@ mod euler_angles;
 mod file_rate;
 mod decimal_text;
 mod nominal_rate;
-mod number_within;
 pub(crate) mod robot;
 mod synthetic_root;
 #[cfg(feature = "formats")]
@@ -37,13 +39,11 @@ mod whole_mesh;
 #[cfg(feature = "formats")]
 mod zip_archive;
 
-#[cfg(feature = "formats")]
-pub use fbx::{FbxBind, FbxOptions};
-pub use format::{FORMATS, Format};
+pub use export_options::{ExportOptions, FbxBind, FbxOptions, RobotOptions};
+pub use format::FORMATS;
 pub(crate) use gltf::decoded_uri;
 pub use gltf::{GltfOptions, GltfOutput, made_by, write as write_gltf};
-pub use robot::RobotOptions;
-pub use save::{ExportError, ExportOptions, OutputFile, save};
+pub use save::{ExportError, Format, OutputFile, save};
 
 #[cfg(test)]
 mod tests;

@@ -4,17 +4,15 @@
 //! heels) are fixed to their bone at an adult's places. Space: the layout's axes. Units: metres. Rate: the layout's usual one, unless
 //! another is asked for. The features of HumanML3D are `humanml3d_features`.
 
+pub use super::export_options::{ArrayRate, ArrayRateWord, PointArrayOptions};
 use super::file_rate::at_file_rate;
-use super::format::Format;
 use super::humanml_features::{FEATURES, features};
-use super::npz::npy;
-use super::save::{ExportError, OutputFile};
+use super::numpy_arrays::npy;
+use super::save::{ExportError, Format, one_each};
 use crate::anatomy::{ArrayAxes, BodyPoint, PointsLayout, on_four_legs};
 use crate::math::{Quat, Vec3};
 use crate::model::{Finger, JointId, ModelPose, Motion, Rig, Role, Side};
 use crate::report::{Warnings, shortened};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 /// Arrays of positions.
 pub const FORMAT: Format = Format {
@@ -24,72 +22,9 @@ pub const FORMAT: Format = Format {
     morphs: false,
     several: false,
     write: |motions, options| {
-        let mut warnings = Warnings::new();
-        let file = |motion| -> Result<OutputFile, ExportError> {
-            let array = write(motion, &options.points, &mut warnings)?;
-            Ok(OutputFile { name: options.file("npy"), bytes: array })
-        };
-        let files = motions.iter().map(file).collect::<Result<_, _>>()?;
-        Ok((files, warnings))
+        one_each("npy", motions, options, |motion, warnings| write(motion, &options.points, warnings))
     },
 };
-
-/// Options of arrays of positions (`[output.points]`).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct PointArrayOptions {
-    /// The points of `.npy` files: "humanml3d" (22 points at 20 Hz), "humanml3d_features" (its rows of 263 numbers), "smpl24", "smplh52",
-    /// "soma77", "coco17", "h36m17", "body25", "mediapipe33", "kinect25" or "azure32".
-    pub layout: String,
-    /// Frames per second of `.npy` files, which do not state it: "layout" is the usual rate of the layout (that of the take, if it has
-    /// none), "take" that of the take; or a number.
-    pub rate: ArrayRate,
-}
-
-impl Default for PointArrayOptions {
-    fn default() -> Self {
-        Self { layout: "humanml3d".to_owned(), rate: ArrayRate::default() }
-    }
-}
-
-/// The frame rate of an array.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(
-    untagged,
-    expecting = "a rate is `layout`, `take` or a number of frames per second from 0.1 to 10000"
-)]
-pub enum ArrayRate {
-    /// By a word.
-    Word(ArrayRateWord),
-    /// Frames per second.
-    #[serde(deserialize_with = "frames_per_second")]
-    Hz(f64),
-}
-
-/// Whose frame rate an array has.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum ArrayRateWord {
-    /// The layout's.
-    Layout,
-    /// The take's.
-    Take,
-}
-
-impl Default for ArrayRate {
-    fn default() -> Self {
-        ArrayRate::Word(ArrayRateWord::Layout)
-    }
-}
-
-/// Lowest and highest rate of an array, Hz: well beyond those of any capture.
-const RATES: std::ops::RangeInclusive<f64> = 0.1..=1e4;
-
-fn frames_per_second<'de, D: serde::Deserializer<'de>>(value: D) -> Result<f64, D::Error> {
-    let rate = f64::deserialize(value)?;
-    let fault = || serde::de::Error::custom(format!("{rate} frames per second"));
-    RATES.contains(&rate).then_some(rate).ok_or_else(fault)
-}
 
 /// The leg of an adult whose landmarks these are, metres.
 const ADULT_LEG: f64 = 0.85;

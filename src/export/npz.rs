@@ -2,7 +2,6 @@
 //!
 //! Space: model space, Y up and facing +Z, or rotated so that Z is up and the front is -Y, as Blender imports files with Y up.
 //! `positions` are in model space, `rotations` relative to the parent joint. Units: metres, hertz; quaternions x, y, z, w.
-//! Source: NEP 1 (the `.npy` format, version 1.0); a `.npz` is a zip of them.
 //!
 //! | array | shape | |
 //! | --- | --- | --- |
@@ -18,16 +17,13 @@
 //! | `contacts`, `contact_parts` | frames, parts | whether each part is in contact, if known |
 //! | `schema` | | `i4`, 1 |
 
-use super::format::Format;
+pub use super::export_options::{NpzOptions, NpzUpAxis};
 use super::nominal_rate::nominal;
-use super::robot::{RobotFile, written};
-use super::save::{ExportError, OutputFile};
-use super::zip_archive::{Packing, archive};
+use super::numpy_arrays::{archived, floats, integers, npy, texts};
+use super::robot::robot_bytes;
+use super::save::{ExportError, Format, one_each};
 use crate::math::{Quat, Transform, Vec3};
 use crate::model::{JointId, ModelPose, Motion};
-use crate::report::Warnings;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use std::f64::consts::FRAC_PI_2;
 
 /// NumPy arrays.
@@ -38,42 +34,15 @@ pub const FORMAT: Format = Format {
     morphs: false,
     several: false,
     write: |motions, options| {
-        let mut warnings = Warnings::new();
-        let file = |motion| -> Result<OutputFile, ExportError> {
-            match written(motion, "npz", &options.robot, &options.stem, &mut warnings)? {
-                RobotFile::Robot(file) => Ok(file),
-                RobotFile::NoRobot => {
-                    Ok(OutputFile { name: options.file("npz"), bytes: write(motion, &options.npz)? })
-                }
-            }
-        };
-        let files = motions.iter().map(file).collect::<Result<_, _>>()?;
-        Ok((files, warnings))
+        one_each("npz", motions, options, |motion, warnings| {
+            let robot = robot_bytes(motion, "npz", &options.robot, warnings)?;
+            robot.map_or_else(|| write(motion, &options.npz), Ok)
+        })
     },
 };
 
 /// Version of the array layout; raised on incompatible changes.
 const SCHEMA: i32 = 1;
-
-/// Options of arrays (`[output.npz]`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct NpzOptions {
-    /// The axis that points up in `.npz` files: "y", facing +Z, or "z", facing -Y.
-    pub up: NpzUpAxis,
-}
-
-/// The axis that points up in a file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-#[schemars(rename = "UpAxis")]
-pub enum NpzUpAxis {
-    /// +Y, facing +Z.
-    #[default]
-    Y,
-    /// +Z, facing -Y.
-    Z,
-}
 
 impl NpzUpAxis {
     /// The file's space from model space.
@@ -155,68 +124,9 @@ fn single(numbers: &[f64]) -> impl Iterator<Item = f32> {
     numbers.iter().map(|x| *x as f32)
 }
 
-pub(super) fn floats(name: &str, shape: &[usize], numbers: Vec<f32>) -> OutputFile {
-    npy(name, "<f4", shape, &numbers.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>())
-}
-
-pub(crate) fn integers(name: &str, shape: &[usize], numbers: Vec<i32>) -> OutputFile {
-    npy(name, "<i4", shape, &numbers.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>())
-}
-
-/// Numbers in full precision.
-#[cfg(any(feature = "physics", test))]
-pub(crate) fn doubles(name: &str, shape: &[usize], numbers: Vec<f64>) -> OutputFile {
-    npy(name, "<f8", shape, &numbers.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>())
-}
-
-/// Arrays as the bytes of a `.npz` file.
-///
-/// # Errors
-/// [`ExportError::Archive`] if they exceed the limits of a zip file.
-pub(crate) fn archived(arrays: &[OutputFile]) -> Result<Vec<u8>, ExportError> {
-    archive(arrays, Packing::Deflated)
-}
-
-/// Text of fixed width: 32 bits per character, padded with zeros.
-pub(crate) fn texts(name: &str, shape: &[usize], texts: &[&str]) -> OutputFile {
-    let width = texts.iter().map(|t| t.chars().count()).max().unwrap_or(0).max(1);
-    let padded = |t: &&str| t.chars().chain(std::iter::repeat('\0')).take(width).collect::<Vec<_>>();
-    let bytes = texts.iter().flat_map(padded).flat_map(|c| u32::from(c).to_le_bytes());
-    npy(name, &format!("<U{width}"), shape, &bytes.collect::<Vec<u8>>())
-}
-
-/// One array. Its header is a Python literal, padded so that the content starts at a multiple of 64 bytes.
-pub(super) fn npy(name: &str, kind: &str, shape: &[usize], content: &[u8]) -> OutputFile {
-    /// Length of what precedes the header text, bytes: magic, version and header length.
-    const BEFORE: usize = 10;
-    let mut dimensions = shape.iter().map(|n| format!("{n},")).collect::<Vec<_>>().join(" ");
-    if shape.len() > 1 {
-        dimensions.pop();
-    }
-    let header = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': ({dimensions}), }}");
-    let length = (BEFORE + header.len() + 1).next_multiple_of(64) - BEFORE;
-    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
-    bytes.extend(u16::try_from(length).unwrap_or(u16::MAX).to_le_bytes());
-    bytes.extend(format!("{header:<0$}\n", length - 1).bytes());
-    bytes.extend(content);
-    OutputFile { name: format!("{name}.npy"), bytes }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn headers_equal_those_of_numpy() {
-        let header = |shape: &[usize]| {
-            let file = npy("x", "<f4", shape, b"body");
-            assert!(file.bytes.ends_with(b" \nbody") && (file.bytes.len() - 4).is_multiple_of(64));
-            String::from_utf8_lossy(&file.bytes[10..]).split(" }").next().unwrap().to_owned()
-        };
-        assert_eq!(header(&[]), "{'descr': '<f4', 'fortran_order': False, 'shape': (),");
-        assert_eq!(header(&[7]), "{'descr': '<f4', 'fortran_order': False, 'shape': (7,),");
-        assert_eq!(header(&[7, 3]), "{'descr': '<f4', 'fortran_order': False, 'shape': (7, 3),");
-    }
 
     #[test]
     fn z_up_keeps_left_and_faces_minus_y() {

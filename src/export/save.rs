@@ -1,56 +1,11 @@
 //! Entry point of export: writes motions to the files of a format.
 
-use super::csv::CsvOptions;
-#[cfg(feature = "formats")]
-use super::fbx::FbxOptions;
-use super::format::Format;
+use super::export_options::ExportOptions;
 use super::gltf::DROPPED;
-#[cfg(feature = "formats")]
-use super::npy::PointArrayOptions;
-#[cfg(feature = "formats")]
-use super::npz::NpzOptions;
-use super::robot::RobotOptions;
-use super::vrma::VrmaOptions;
 use crate::gltf_document::GltfError;
 use crate::model::{AnimatedProperty, Mesh, Motion, NoRobotMotion, PropertyTrack};
 use crate::report::{Warnings, one_line};
-
-/// Options of [`save`].
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ExportOptions {
-    /// Whether the new animations replace those of the character's file.
-    pub replace_animations: bool,
-    /// Whether the character's document already contains the clips, unchanged: they are not added again.
-    pub clips_inside: bool,
-    /// The name of the main file without its extension.
-    pub stem: String,
-    /// The folder of the resource files of a glTF, relative to the main file; empty: the paths in the document are kept.
-    pub files: String,
-    /// Provenance of the file as JSON, for formats that can store it (`asset.extras.posemill` of glTF); may be empty.
-    pub made_by: String,
-    /// Options of arrays.
-    #[cfg(feature = "formats")]
-    pub npz: NpzOptions,
-    /// Options of arrays of positions.
-    #[cfg(feature = "formats")]
-    pub points: PointArrayOptions,
-    /// Options of tables.
-    pub csv: CsvOptions,
-    /// Options of robot motions.
-    pub robot: RobotOptions,
-    /// Options of VRM animations.
-    pub vrma: VrmaOptions,
-    /// Options of FBX files.
-    #[cfg(feature = "formats")]
-    pub fbx: FbxOptions,
-}
-
-impl ExportOptions {
-    /// The name of the main file.
-    pub fn file(&self, extension: &str) -> String {
-        format!("{}.{extension}", self.stem)
-    }
-}
+use std::fmt;
 
 /// One file to be written.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,6 +18,37 @@ pub struct OutputFile {
 
 /// The files of some motions, the main file first, and warnings about losses.
 pub type Written = (Vec<OutputFile>, Warnings);
+
+/// A format that can be written.
+#[derive(Clone, Copy)]
+pub struct Format {
+    /// The name, which is also the file extension.
+    pub name: &'static str,
+    /// Short description.
+    pub about: &'static str,
+    /// Short list of what a file does not store of a motion and its character.
+    pub loses: &'static str,
+    /// Whether a new file has morph targets and their weights.
+    pub morphs: bool,
+    /// Whether a file can hold several clips.
+    pub several: bool,
+    /// Writes motions that share one character: at least one, and only one if a file cannot hold several.
+    pub write: fn(&[Motion], &ExportOptions) -> Result<Written, ExportError>,
+}
+
+impl PartialEq for Format {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Format {}
+
+impl fmt::Debug for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
 
 /// Why motions cannot be written.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -221,6 +207,20 @@ pub fn save(motions: &[Motion], format: Format, options: &ExportOptions) -> Resu
         };
         warnings.add(DROPPED, format!("{what} not written to {}", format.name), format!("the node {node}"));
     }
+    Ok((files, warnings))
+}
+
+/// One file for each motion, with the content that `bytes` makes of it.
+pub(super) fn one_each(
+    extension: &str,
+    motions: &[Motion],
+    options: &ExportOptions,
+    mut bytes: impl FnMut(&Motion, &mut Warnings) -> Result<Vec<u8>, ExportError>,
+) -> Result<Written, ExportError> {
+    let mut warnings = Warnings::new();
+    let file =
+        |motion| Ok(OutputFile { name: options.file(extension), bytes: bytes(motion, &mut warnings)? });
+    let files = motions.iter().map(file).collect::<Result<_, ExportError>>()?;
     Ok((files, warnings))
 }
 

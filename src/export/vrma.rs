@@ -6,18 +6,15 @@
 //! (`anatomy::TPose`). Space: model space, Y up, facing +Z; if the T-pose is computed here, its soles are at height 0 and its
 //! hips above the origin. Units: metres, seconds. Source: VRMC_vrm_animation 1.0 (VRM Consortium).
 
-use super::format::Format;
+pub use super::export_options::VrmaOptions;
 use super::gltf::has_extension;
 use super::key_reduction::{JointKeys, reduce};
-use super::save::{ExportError, ExportOptions, OutputFile};
+use super::save::{ExportError, Format, one_each};
 use crate::anatomy::{TPose, parent_role};
 use crate::body::CharacterBody;
 use crate::gltf_document::{FLOAT, GlbBuilder, GltfError, floats};
 use crate::math::{Quat, Transform, Vec3, same_hemisphere};
 use crate::model::{Character, Clip, Finger, Joint, JointId, ModelPose, Motion, Role, Side, Skeleton};
-use crate::report::Warnings;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -29,28 +26,8 @@ pub const FORMAT: Format = Format {
     loses: "bones outside the VRM humanoid, translations of joints other than the hips, skin, morph targets; one clip a file",
     morphs: false,
     several: false,
-    write: |motions, options: &ExportOptions| {
-        let file = |motion| -> Result<OutputFile, ExportError> {
-            Ok(OutputFile { name: options.file("vrma"), bytes: write(motion, &options.vrma)? })
-        };
-        Ok((motions.iter().map(file).collect::<Result<_, _>>()?, Warnings::new()))
-    },
+    write: |motions, options| one_each("vrma", motions, options, |motion, _| write(motion, &options.vrma)),
 };
-
-/// Options of VRM animations (`[output.vrma]`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct VrmaOptions {
-    /// Whether `.vrma` files have the bone `upperChest`. An avatar without that bone loses its rotation; with `false`, the
-    /// rotation is added to its child bones.
-    pub upper_chest: bool,
-}
-
-impl Default for VrmaOptions {
-    fn default() -> Self {
-        Self { upper_chest: true }
-    }
-}
 
 /// Bones that every VRM animation must have.
 const REQUIRED: [&str; 15] = [

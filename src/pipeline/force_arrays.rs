@@ -21,7 +21,7 @@
 //! | `schema` | | 1 |
 
 use crate::export::ExportError;
-use crate::export::npz::{archived, doubles, integers, texts};
+use crate::export::numpy_arrays::{archived, doubles, integers, texts};
 use crate::math::Vec3;
 use crate::model::Motion;
 use crate::settle::{ClipForces, FrameForces, OTHER_PARTS};

@@ -1,9 +1,7 @@
 //! The format `bvh` and its options.
 
 use super::bvh_writer::{BvhWriteOptions, write};
-use crate::export::format::Format;
-use crate::export::save::OutputFile;
-use crate::report::Warnings;
+use crate::export::save::{Format, one_each};
 
 /// Biovision hierarchy, centimetres.
 pub const FORMAT: Format = Format {
@@ -13,10 +11,6 @@ pub const FORMAT: Format = Format {
     morphs: false,
     several: false,
     write: |motions, options| {
-        let file = |motion| OutputFile {
-            name: options.file("bvh"),
-            bytes: write(motion, &BvhWriteOptions::default()),
-        };
-        Ok((motions.iter().map(file).collect(), Warnings::new()))
+        one_each("bvh", motions, options, |motion, _| Ok(write(motion, &BvhWriteOptions::default())))
     },
 };

@@ -3,10 +3,9 @@
 //! Vertices that differ only in normal, colour or texture coordinates are welded to one point, so that texture seams do not
 //! split. Space: model space. Units: metres.
 
-use super::limb_nodes::LimbNodes;
 use crate::export::whole_mesh::WholeMesh;
 use crate::math::Mat4;
-use crate::model::Mesh;
+use crate::model::{Mesh, ModelPose};
 use std::collections::{HashMap, HashSet};
 
 /// A matrix whose determinant is below this, relative to the cube of its norm, counts as singular: it flattens the mesh.
@@ -27,9 +26,9 @@ pub(super) struct BoundMesh<'a> {
 
 impl<'a> BoundMesh<'a> {
     /// `None` if the bind matrix is singular.
-    pub(super) fn of(whole: &'a WholeMesh<'a>, bones: &LimbNodes) -> Option<Self> {
+    pub(super) fn of(whole: &'a WholeMesh<'a>, bind: &ModelPose) -> Option<Self> {
         let mesh: &Mesh = &whole.mesh;
-        let model_from_mesh = whole.unmoved.or_else(|| heaviest_transform(mesh, bones))?;
+        let model_from_mesh = whole.unmoved.or_else(|| heaviest_transform(mesh, bind))?;
         let mesh_from_model = inverse(&model_from_mesh)?;
         let mirrored = model_from_mesh.fixed_view::<3, 3>(0, 0).determinant() < 0.0;
         let oriented = |t: &[u32; 3]| if mirrored { [t[0], t[2], t[1]] } else { *t };
@@ -40,7 +39,7 @@ impl<'a> BoundMesh<'a> {
 }
 
 /// Model space from mesh space when the joint with the most weight was bound.
-fn heaviest_transform(mesh: &Mesh, bones: &LimbNodes) -> Option<Mat4<f64>> {
+fn heaviest_transform(mesh: &Mesh, bind: &ModelPose) -> Option<Mat4<f64>> {
     let mut loads = vec![0.0; mesh.bindings.len()];
     for (joint, weight) in mesh.joints.iter().flatten().zip(mesh.weights.iter().flatten()) {
         if let Some(load) = loads.get_mut(usize::from(*joint)) {
@@ -49,7 +48,7 @@ fn heaviest_transform(mesh: &Mesh, bones: &LimbNodes) -> Option<Mat4<f64>> {
     }
     let heaviest = (0..loads.len()).rev().max_by(|a, b| loads[*a].total_cmp(&loads[*b]))?;
     let binding = &mesh.bindings[heaviest];
-    Some(bones.bind.joint(binding.joint).to_matrix() * binding.joint_from_mesh)
+    Some(bind.joint(binding.joint).to_matrix() * binding.joint_from_mesh)
 }
 
 /// The inverse of an affine matrix, `None` if it is singular.

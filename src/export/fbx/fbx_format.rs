@@ -8,9 +8,8 @@ use super::records::binary_version;
 use super::{animation_stack, limb_nodes, mesh};
 #[cfg(feature = "fbx")]
 use super::{append_clips, original_nodes};
-use crate::export::format::Format;
-use crate::export::number_within::number_within;
-use crate::export::save::{ExportError, ExportOptions, OutputFile, Written};
+use crate::export::export_options::ExportOptions;
+use crate::export::save::{ExportError, Format, OutputFile, Written};
 use crate::export::surface_losses::warn_of_omitted;
 use crate::export::synthetic_root::has_synthetic_root;
 use crate::export::whole_mesh::whole_meshes;
@@ -18,8 +17,6 @@ use crate::kinematics::cuts;
 use crate::math::Transform;
 use crate::model::{Clip, Document, Motion};
 use crate::report::Warnings;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 /// FBX.
 pub const FORMAT: Format = Format {
@@ -30,46 +27,6 @@ pub const FORMAT: Format = Format {
     several: true,
     write: save,
 };
-
-/// Content of FBX files (`[output.fbx]`).
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct FbxOptions {
-    /// Whether the character's meshes, materials and textures are written. Without them the file has only a skeleton and its
-    /// clips, also for a character that was read from FBX.
-    pub skin: bool,
-    /// The pose in which a new file without a skin shows its skeleton, which engines take as the bind pose.
-    pub bind: FbxBind,
-    /// Largest error of an animation curve for which keys are left out: degrees of an Euler angle, millimetres of a translation,
-    /// percent of a morph weight. 0 writes a key for every frame.
-    #[serde(deserialize_with = "tolerance")]
-    #[schemars(with = "f64")]
-    pub tolerance: f64,
-}
-
-/// Largest tolerance, degrees, millimetres or percent: beyond it no motion is left.
-const MOST_TOLERANCE: f64 = 90.0;
-
-fn tolerance<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
-    number_within(deserializer, [0.0, MOST_TOLERANCE], "degrees, millimetres or percent")
-}
-
-impl Default for FbxOptions {
-    fn default() -> Self {
-        Self { skin: true, bind: FbxBind::TPose, tolerance: 0.0 }
-    }
-}
-
-/// The pose of the nodes of a new file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum FbxBind {
-    /// The T-pose that was found where the rest pose is degenerate: Unity and Unreal expect one.
-    #[default]
-    TPose,
-    /// The rest pose, whatever it is.
-    Rest,
-}
 
 fn save(motions: &[Motion], options: &ExportOptions) -> Result<Written, ExportError> {
     let document = motions.first().and_then(|m| m.character.document.as_ref());

@@ -14,12 +14,12 @@
 
 use super::animation_stack::{self, AnimationStack, JointCurves, STEADY_METRES};
 use super::fbx_builder::{FbxBuilder, METRES_PER_UNIT, SCENE};
-use super::fbx_format::FbxBind;
 use super::morph_channels::MorphChannels;
 use super::record_properties::{int_row, local_row, properties, row, vector_row};
 use super::records::FbxRecord;
 use super::ticks;
 use crate::export::euler_angles::RotationOrder;
+use crate::export::export_options::FbxBind;
 use crate::math::{Transform, Vec3};
 use crate::model::{Calibration, CalibrationSource, Character, Clip, Joint, JointId, ModelPose, Skeleton};
 

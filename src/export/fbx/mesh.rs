@@ -41,7 +41,7 @@ pub(super) fn write<'a>(
         let mut names = std::iter::once(own.clone()).chain(numbered);
         let free = names.find(|name| !name.is_empty() && names_in_use.insert(name.clone()));
         let name = free.unwrap_or_default();
-        match BoundMesh::of(whole, bones) {
+        match BoundMesh::of(whole, &bones.bind) {
             Some(placed) => {
                 let (model, channels) = placed.write(document, &name, bones, materials);
                 nodes.push((model, column(&Mat4::identity())));

@@ -26,4 +26,4 @@ mod record_properties;
 #[cfg_attr(not(feature = "fbx"), allow(dead_code, reason = "files are read only to add clips to them"))]
 mod records;
 
-pub use fbx_format::{FORMAT, FbxBind, FbxOptions};
+pub use fbx_format::FORMAT;

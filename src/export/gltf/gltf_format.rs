@@ -1,8 +1,8 @@
 //! The formats `glb`, `gltf` (with separate resource files) and `vrm` (a GLB).
 
 use super::add_clips::{GltfOptions, write};
-use crate::export::format::Format;
-use crate::export::save::{ExportError, ExportOptions, OutputFile, Written};
+use crate::export::export_options::ExportOptions;
+use crate::export::save::{ExportError, Format, OutputFile, Written};
 use crate::gltf_document::{Chunks, Json};
 use crate::memory_budget::MAX_MEMORY;
 use crate::model::{Clip, Container, Motion};

@@ -1,14 +1,12 @@
 //! Lead-in and lead-out: a robot is started and stopped in a pose in which it stands.
 
-use super::write_layout::RobotOptions;
+use crate::export::export_options::LONGEST_LEAD;
 use crate::export::save::ExportError;
 use crate::math::{Quat, Transform, Vec3, exp, log, same_hemisphere};
-use crate::model::{Robot, RobotMotion};
+use crate::model::{Hinge, Robot, RobotMotion};
 use crate::robot_body::RobotBody;
 use std::sync::Arc;
 
-/// Longest lead, seconds: more would be a mistake of units.
-pub(super) const LONGEST_LEAD: f64 = 60.0;
 /// A lead in which a hinge is too fast is lengthened by one eighth of its frames at a time.
 const LONGER: usize = 8;
 /// A speed is not too fast by rounding.
@@ -18,17 +16,16 @@ const BEYOND: f64 = 0.01;
 /// A direction that is steeper than this has no heading: the sine of 6 degrees.
 const LEVEL: f64 = 0.1;
 
-/// The motion from the default pose and back to it; unchanged without one.
+/// The motion from the default pose and back to it in so many seconds each; unchanged without a pose.
 ///
 /// # Errors
 /// A pose with too few or too many values, or with one beyond the range of its hinge.
 pub(super) fn led(
     robot: &Arc<Robot>,
     motion: RobotMotion,
-    options: &RobotOptions,
+    (pose, seconds): (&[f64], f64),
 ) -> Result<RobotMotion, ExportError> {
-    let pose = &options.default_pose;
-    let frames = (options.lead.clamp(0.0, LONGEST_LEAD) * motion.rate).round() as usize;
+    let frames = (seconds.clamp(0.0, LONGEST_LEAD) * motion.rate).round() as usize;
     if pose.is_empty() || motion.base.is_empty() {
         return Ok(motion);
     }
@@ -71,23 +68,17 @@ impl Lead<'_> {
         let most = (LONGEST_LEAD * motion.rate) as usize;
         let mut frames = self.frames;
         loop {
-            let made = self.lead_of(frames, motion, frame, next);
-            if frames >= most || !self.is_too_fast(&made, motion, [frame, next]) {
-                return made;
+            let values = self.values_of(frames, motion, [frame, next]);
+            if frames >= most || !self.is_too_fast(&values, motion, [frame, next]) {
+                return self.bases_of(&values, motion, [frame, next]).into_iter().zip(values).collect();
             }
             frames += frames.div_ceil(LONGER);
         }
     }
 
     /// Whether a hinge is faster on the way to `frame` than its file allows and than it is beyond it.
-    fn is_too_fast(
-        &self,
-        made: &[(Transform, Vec<f64>)],
-        motion: &RobotMotion,
-        [frame, next]: [usize; 2],
-    ) -> bool {
-        let rows: Vec<&[f64]> =
-            made.iter().map(|(_, values)| values.as_slice()).chain([motion.values(frame)]).collect();
+    fn is_too_fast(&self, made: &[Vec<f64>], motion: &RobotMotion, [frame, next]: [usize; 2]) -> bool {
+        let rows: Vec<&[f64]> = made.iter().map(Vec::as_slice).chain([motion.values(frame)]).collect();
         self.robot.hinges.iter().enumerate().any(|(k, hinge)| {
             let beyond = (motion.values(next)[k] - motion.values(frame)[k]).abs();
             let most = hinge.speed.map_or(f64::INFINITY, |speed| (speed / motion.rate).max(beyond));
@@ -95,46 +86,40 @@ impl Lead<'_> {
         })
     }
 
-    /// A lead of so many frames, without the frame at which it arrives.
-    fn lead_of(
-        &self,
-        frames: usize,
-        motion: &RobotMotion,
-        frame: usize,
-        next: usize,
-    ) -> Vec<(Transform, Vec<f64>)> {
+    /// The values of the hinges in a lead of so many frames, without the frame at which it arrives.
+    fn values_of(&self, frames: usize, motion: &RobotMotion, [frame, next]: [usize; 2]) -> Vec<Vec<f64>> {
+        let at = |k: usize| {
+            let ends = self.pose.iter().zip(motion.values(frame)).zip(motion.values(next));
+            let value = |(((a, b), c), hinge): (((&f64, &f64), &f64), &Hinge)| {
+                let value = between(*a, *b, c - b, k, frames);
+                // Inside the range, or as far outside as either end is.
+                let [low, high] = hinge.range.unwrap_or([f64::MIN, f64::MAX]);
+                value.clamp(low.min(*a).min(*b), high.max(*a).max(*b))
+            };
+            ends.zip(&self.robot.hinges).map(value).collect()
+        };
+        (0..frames).map(at).collect()
+    }
+
+    /// The base in a lead with these values of the hinges.
+    fn bases_of(&self, rows: &[Vec<f64>], motion: &RobotMotion, [frame, next]: [usize; 2]) -> Vec<Transform> {
         let (to, beyond) = (motion.base[frame], motion.base[next]);
         let stands = self.standing(&to);
-        let steps = frames as f64;
-        // Cubic Hermite: at rest in the default pose, with the motion's velocity at its frame.
-        let between = |a: f64, b: f64, change: f64, t: f64| {
-            let (t2, t3) = (t * t, t * t * t);
-            a + (b - a) * (3.0 * t2 - 2.0 * t3) + change * steps * (t3 - t2)
-        };
         let deviation = |q: &Quat| log(&(stands.rotation.inverse() * q));
         let deviations = [deviation(&to.rotation), deviation(&beyond.rotation)];
-        let at = |k: usize| {
-            let t = k as f64 / steps;
-            let vector =
-                |a: Vec3, b: Vec3, change: Vec3| Vec3::from_fn(|i, _| between(a[i], b[i], change[i], t));
+        let at = |(k, values): (usize, &Vec<f64>)| {
+            let vector = |a: Vec3, b: Vec3, change: Vec3| {
+                Vec3::from_fn(|i, _| between(a[i], b[i], change[i], k, rows.len()))
+            };
             let rotation =
                 stands.rotation * exp(&vector(Vec3::zeros(), deviations[0], deviations[1] - deviations[0]));
             let change = beyond.translation - to.translation;
             let translation = vector(stands.translation, to.translation, change);
-            let values = (self.pose.iter().zip(motion.values(frame)).zip(motion.values(next)))
-                .zip(&self.robot.hinges)
-                .map(|(((a, b), c), hinge)| {
-                    let value = between(*a, *b, c - b, t);
-                    // Inside the range, or as far outside as either end is.
-                    let [low, high] = hinge.range.unwrap_or([f64::MIN, f64::MAX]);
-                    value.clamp(low.min(*a).min(*b), high.max(*a).max(*b))
-                })
-                .collect::<Vec<f64>>();
             let mut base = Transform { rotation, translation };
-            base.translation.z -= self.lowest(&base, &values).min(0.0);
-            (base, values)
+            base.translation.z -= self.lowest(&base, values).min(0.0);
+            base
         };
-        (0..frames).map(at).collect()
+        rows.iter().enumerate().map(at).collect()
     }
 
     /// Where the base is in the default pose: upright below a base, soles on the floor.
@@ -160,4 +145,13 @@ impl Lead<'_> {
         let corners = body.soles.iter().flat_map(|s| s.corners.map(|corner| links[s.link].point(&corner).z));
         corners.fold(f64::MAX, f64::min)
     }
+}
+
+/// Frame `k` of the `frames` on a way from `a` to `b` (cubic Hermite): at rest in the default pose, with the motion's velocity, a change
+/// by `change` in a frame, at its frame.
+fn between(a: f64, b: f64, change: f64, k: usize, frames: usize) -> f64 {
+    let steps = frames as f64;
+    let t = k as f64 / steps;
+    let (t2, t3) = (t * t, t * t * t);
+    a + (b - a) * (3.0 * t2 - 2.0 * t3) + change * steps * (t3 - t2)
 }

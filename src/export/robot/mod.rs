@@ -8,5 +8,5 @@ mod default_pose;
 mod pickle;
 mod write_layout;
 
-pub use write_layout::{PKL, RobotOptions};
-pub(super) use write_layout::{RobotFile, written};
+pub use write_layout::PKL;
+pub(super) use write_layout::robot_bytes;

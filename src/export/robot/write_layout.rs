@@ -1,21 +1,18 @@
 //! Writes a robot's motion in one of the layouts.
 
-use super::default_pose::{LONGEST_LEAD, led};
+use super::default_pose::led;
 use super::pickle::Pickle;
 use super::robot_track::{FieldValues, RobotTrack};
+use crate::export::export_options::RobotOptions;
 use crate::export::file_rate::at_file_rate;
-use crate::export::format::Format;
 use crate::export::nominal_rate::nominal;
 #[cfg(feature = "formats")]
-use crate::export::npz::{floats, integers, npy, texts};
-use crate::export::number_within::number_within;
-use crate::export::save::{ExportError, OutputFile};
+use crate::export::numpy_arrays::{floats, integers, npy, texts};
+use crate::export::save::{ExportError, Format, one_each};
 #[cfg(feature = "formats")]
 use crate::export::zip_archive::{Packing, archive};
 use crate::model::{Motion, ROBOT_LAYOUTS, RobotField, RobotLayout, RobotMotion};
 use crate::report::{Warnings, csv_field};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 
 /// Pickles: motions of robots.
@@ -26,97 +23,47 @@ pub const PKL: Format = Format {
     morphs: false,
     several: false,
     write: |motions, options| {
-        let mut warnings = Warnings::new();
-        let file = |motion| match written(motion, "pkl", &options.robot, &options.stem, &mut warnings)? {
-            RobotFile::Robot(file) => Ok(file),
-            RobotFile::NoRobot => Err(ExportError::NoRobot { format: "pkl" }),
-        };
-        let files = motions.iter().map(file).collect::<Result<_, _>>()?;
-        Ok((files, warnings))
+        one_each("pkl", motions, options, |motion, warnings| {
+            let robot = robot_bytes(motion, "pkl", &options.robot, warnings)?;
+            robot.ok_or(ExportError::NoRobot { format: "pkl" })
+        })
     },
 };
 
-/// Options of robot motions (`[output.robot]`).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct RobotOptions {
-    /// The layout of a robot's motion in `.csv`, `.npz` and `.pkl` files: "unitree_csv" (the default of `.csv`), "seed_csv",
-    /// "kimodo_csv"; "mjlab" (the default of `.npz`), "beyondmimic", "holosoma", "isaaclab_amp", "locomujoco"; "gmr" (the default
-    /// of `.pkl`), "mimickit"; "none" writes tables and arrays of joints as for other characters.
-    pub layout: String,
-    /// Frames per second; 0: what the layout's readers expect, else the rate of the motion.
-    #[serde(deserialize_with = "rate")]
-    #[schemars(with = "f64")]
-    pub rate: f64,
-    /// The pose from which the motion is led in and to which it is led out, standing: a value for each hinge, radians, in the
-    /// order of `posemill inspect`; empty: the motion alone.
-    pub default_pose: Vec<f64>,
-    /// Duration of the lead-in and of the lead-out, seconds, at most 60.
-    #[serde(deserialize_with = "lead")]
-    #[schemars(with = "f64")]
-    pub lead: f64,
-}
-
-/// The highest rate of a file, frames per second: more would be a mistake of units.
-const FASTEST: f64 = 10_000.0;
-
-fn rate<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
-    number_within(deserializer, [0.0, FASTEST], "frames per second")
-}
-
-fn lead<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
-    number_within(deserializer, [0.0, LONGEST_LEAD], "seconds")
-}
-
-/// Seconds of a lead-in: a hinge that has to rotate by 3 radians reaches 4.5 rad/s, a quarter of what motors of humanoids reach.
-const LEAD: f64 = 1.0;
-
-impl Default for RobotOptions {
-    fn default() -> Self {
-        Self { layout: String::new(), rate: 0.0, default_pose: Vec::new(), lead: LEAD }
-    }
-}
-
-/// What became of a motion.
-#[derive(Debug)]
-pub(in crate::export) enum RobotFile {
-    /// A file in a robot's layout.
-    Robot(OutputFile),
-    /// The character is no robot, or no layout is wanted: the format's own tables are written.
-    NoRobot,
-}
-
-/// The file of a motion whose character is a robot.
+/// The file of a motion in a robot's layout; `None` if the character is no robot, or no layout is wanted: the format's own tables
+/// are written then.
 ///
 /// # Errors
 /// A layout that does not exist or has another extension, joints that leave their hinges, and what an archive cannot hold.
-pub(in crate::export) fn written(
+pub(in crate::export) fn robot_bytes(
     motion: &Motion,
     extension: &'static str,
     options: &RobotOptions,
-    stem: &str,
     warnings: &mut Warnings,
-) -> Result<RobotFile, ExportError> {
+) -> Result<Option<Vec<u8>>, ExportError> {
     let Some(robot) = motion.character.robot.as_ref().filter(|_| options.layout != "none") else {
-        return Ok(RobotFile::NoRobot);
+        return Ok(None);
     };
     let layout = layout(extension, &options.layout)?;
     let wanted = if options.rate > 0.0 { Some(options.rate) } else { layout.rate };
     let at_rate = wanted.and_then(|rate| at_file_rate(motion, rate));
     let found = RobotMotion::of(at_rate.as_ref().unwrap_or(motion)).map_err(ExportError::Robot)?;
-    let found = led(robot, RobotMotion { rate: nominal(found.rate), ..found }, options)?;
+    let found = led(
+        robot,
+        RobotMotion { rate: nominal(found.rate), ..found },
+        (&options.default_pose, options.lead),
+    )?;
     if let Some(usual) = layout.rate.filter(|usual| *usual != found.rate) {
         let message =
             format!("readers of `{}` expect {usual} Hz, the file has {} Hz", layout.name, found.rate);
         warnings.add("robot-rate", message, layout.name);
     }
     let track = RobotTrack::new(robot, &found, layout);
-    let bytes = match extension {
+    Ok(Some(match extension {
         "csv" => table(&track, layout).into_bytes(),
         "pkl" => pickle(&track, layout),
         _ => arrays(&track, layout)?,
-    };
-    Ok(RobotFile::Robot(OutputFile { name: format!("{stem}.{extension}"), bytes }))
+    }))
 }
 
 /// The layout of this name, or the default of an extension.

@@ -6,8 +6,7 @@ use super::needed_keys::reduce;
 use super::own_motion::OwnMotion;
 use super::vmd_writer::{BoneTrack, VmdTrack, WeightTrack, bytes};
 use crate::export::file_rate::at_file_rate;
-use crate::export::format::Format;
-use crate::export::save::{ExportError, ExportOptions, OutputFile};
+use crate::export::save::{ExportError, Format, one_each};
 use crate::math::Transform;
 use crate::mmd_document::{FRAME_RATE, NAME_BYTES, encoded, point_to_mmd, rotation_to_mmd};
 use crate::model::{AnimatedProperty, Character, ModelPose, Motion};
@@ -21,14 +20,7 @@ pub const FORMAT: Format = Format {
     loses: "the character; other frame rates; joints that are no bones of MikuMikuDance; one clip a file",
     morphs: true,
     several: false,
-    write: |motions, options: &ExportOptions| {
-        let mut warnings = Warnings::new();
-        let mut files = Vec::new();
-        for motion in motions {
-            files.push(OutputFile { name: options.file("vmd"), bytes: write(motion, &mut warnings)? });
-        }
-        Ok((files, warnings))
-    },
+    write: |motions, options| one_each("vmd", motions, options, write),
 };
 
 /// The bones that a character moves.

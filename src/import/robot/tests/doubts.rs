@@ -2,7 +2,7 @@
 //! separators.
 
 use super::motion::{codes, read, refused, swaying, written};
-use crate::export::npz::{archived, doubles, texts};
+use crate::export::numpy_arrays::{archived, doubles, texts};
 use crate::import::npz::{NpyArray, NpzArchive};
 use crate::memory_budget::MemoryBudget;
 

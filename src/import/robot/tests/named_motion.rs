@@ -1,7 +1,7 @@
 //! Names in motion files of robots, frames that they leave out, and several clips in one.
 
 use super::motion::{codes, read, swaying, written};
-use crate::export::npz::{archived, doubles, integers, texts};
+use crate::export::numpy_arrays::{archived, doubles, integers, texts};
 use crate::import::npz::NpzArchive;
 use crate::math::{Quat, Transform};
 use crate::memory_budget::MemoryBudget;

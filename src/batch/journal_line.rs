@@ -2,7 +2,7 @@
 //!
 //! A line ends with the hash of the text before it, so that damage affects only the damaged line.
 
-use crate::pipeline::FileHash;
+use crate::pipeline::{FileHash, Pipeline};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -30,6 +30,11 @@ impl OutputRecord {
     pub(super) fn name(&self) -> Option<&str> {
         let main = self.files.first()?.path.as_str();
         Some(if self.planned.is_empty() { main } else { &self.planned })
+    }
+
+    /// The file name of its pipeline, if that is another than the one of `pipeline`.
+    pub(super) fn other_file(self, pipeline: &Pipeline) -> Option<String> {
+        Some(self.pipeline_file).filter(|file| !file.is_empty() && *file != pipeline.file_name())
     }
 }
 

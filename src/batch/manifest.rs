@@ -170,8 +170,8 @@ impl Manifest {
         let record = self.record(&self.name(output))?;
         let there = record.files.first().is_some_and(|file| self.folder.join(&file.path).exists());
         // A pipeline file that was renamed makes the same.
-        let other = record.pipeline != pipeline.fingerprint && record.pipeline_file != pipeline.file_name();
-        (there && other && !record.pipeline_file.is_empty()).then_some(record.pipeline_file)
+        let other = there && record.pipeline != pipeline.fingerprint;
+        Some(record).filter(|_| other).and_then(|record| record.other_file(pipeline))
     }
 
     /// The file name of another pipeline that made an output of this name in another format, with `file` beside it; with other content
@@ -190,8 +190,7 @@ impl Manifest {
             let differs = |f: &FileHash| f.path == name && blake3.is_none_or(|blake3| blake3 != f.blake3);
             let beside = record.files.iter().skip(1).any(differs) && other.exists();
             // The same stages are no reason: files of two formats cannot both be the first beside it.
-            let named = !record.pipeline_file.is_empty() && record.pipeline_file != pipeline.file_name();
-            (beside && named).then_some(record.pipeline_file)
+            Some(record).filter(|_| beside).and_then(|record| record.other_file(pipeline))
         })
     }
 

@@ -38,7 +38,6 @@ mod run_batches;
 mod run_file;
 mod run_jobs;
 mod shard;
-mod shared_report;
 mod take_list;
 mod take_patterns;
 #[cfg(feature = "cli")]
@@ -72,12 +71,12 @@ pub(crate) use result_table::{ResultRow, ResultTable, result_folders};
 #[cfg(feature = "cli")]
 pub(crate) use row_filter::RowFilter;
 #[cfg(feature = "cli")]
+pub(crate) use run_batches::report_folders;
+#[cfg(feature = "cli")]
 pub(crate) use run_batches::{JOB_THREAD, job_threads};
 pub use run_batches::{PlannedBatch, RunOptions, run_batches};
 pub use run_jobs::{Batch, BatchOptions, run_all};
 pub use shard::Shard;
-#[cfg(feature = "cli")]
-pub(crate) use shared_report::report_folders;
 pub use take_list::TakeList;
 pub use take_patterns::{FoundTakes, TakesError, find as find_takes, listed as listed_takes};
 #[cfg(feature = "cli")]

@@ -11,11 +11,10 @@ use super::path_ownership::PathOwnership;
 use super::pipeline_spec::PipelineSpec;
 use super::repro_command::ReproCommand;
 use super::run_jobs::{Batch, BatchOptions, run_all_with};
-use super::shared_report::{shared_folders, write_shared};
 use super::worker_pool::WorkerPool;
 use crate::pipeline::{self, Job, Pipeline, REPORT, REPORT_PAGE, RunError};
 use rayon::ThreadPool;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -187,4 +186,49 @@ pub(crate) fn job_threads(threads: usize) -> Result<ThreadPool, BatchError> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
     let pool = pool.thread_name(|k| format!("{JOB_THREAD}{k}")).build();
     pool.map_err(|e| BatchError::Threads(e.to_string()))
+}
+
+/// Parent folders that several batches of a pipeline with a report share, each with the indices of those batches.
+fn shared_folders(batches: &[PlannedBatch<'_>]) -> Vec<(PathBuf, Vec<usize>)> {
+    let mut found: Vec<(&Path, &str, Vec<usize>)> = Vec::new();
+    for (number, batch) in batches.iter().enumerate().filter(|(_, batch)| batch.pipeline.report) {
+        let Some(above) = batch.jobs.destination().folder().and_then(Path::parent) else { continue };
+        let name = batch.pipeline.name.as_str();
+        match found.iter_mut().find(|group| (group.0, group.1) == (above, name)) {
+            Some(group) => group.2.push(number),
+            None => found.push((above, name, vec![number])),
+        }
+    }
+    let shared = found.into_iter().filter(|group| group.2.len() > 1);
+    shared.map(|(above, _, numbers)| (above.to_owned(), numbers)).collect()
+}
+
+/// The folders whose report shows all results of these batches.
+#[cfg(feature = "cli")]
+pub(crate) fn report_folders(batches: &[PlannedBatch<'_>]) -> Vec<PathBuf> {
+    let shared = shared_folders(batches);
+    let alone = |number: &usize| !shared.iter().any(|group| group.1.contains(number));
+    let own = (0..batches.len()).filter(alone).filter(|number| batches[*number].pipeline.report);
+    let own = own.filter_map(|number| batches[number].jobs.destination().folder().map(Path::to_owned));
+    shared.iter().map(|group| group.0.clone()).chain(own).collect()
+}
+
+/// Writes the report of each folder above several; `spools` are the outcomes of the batches.
+fn write_shared(batches: &[PlannedBatch<'_>], spools: &mut [Option<OutcomeSpool>]) -> Result<(), BatchError> {
+    for (folder, numbers) in shared_folders(batches) {
+        let jobs = numbers.iter().map(|&number| batches[number].jobs.len()).sum();
+        let mut all = OutcomeSpool::new(jobs).map_err(|e| BatchError::spool(&e))?;
+        let mut job = 0;
+        for &number in &numbers {
+            for outcome in spools[number].iter_mut().flat_map(OutcomeSpool::each) {
+                let put = outcome.and_then(|outcome| all.put(job, &outcome));
+                put.map_err(|e| BatchError::spool(&e))?;
+                job += 1;
+            }
+        }
+        let manifest = Manifest::open(&folder)?;
+        write_reports(&folder, &batches[numbers[0]].pipeline.name, &mut all, &manifest)?;
+        manifest.finish()?;
+    }
+    Ok(())
 }

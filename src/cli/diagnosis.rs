@@ -14,7 +14,7 @@ use crate::import::{FORMATS, ImportError};
 use crate::model::{Asset, Character, Role};
 use crate::pipeline::{CONTACT_TABLE, REPORT, is_skinned};
 use crate::regular_file::read_text;
-use crate::report::{Shown, io_reason, one_line};
+use crate::report::{Shown, counted, io_reason, one_line};
 use crate::retarget::{MapError, draft};
 use crate::stages::read_targets;
 use serde::Serialize;
@@ -335,11 +335,6 @@ fn about(asset: &Asset, kind: FileKind) -> String {
         }
     }
     parts.join(", ")
-}
-
-/// "1 joint", "2 joints".
-pub fn counted(n: usize, word: &str) -> String {
-    format!("{n} {word}{}", if n == 1 { "" } else { "s" })
 }
 
 /// What retargeting from or onto this body would lack, whatever the other body is.

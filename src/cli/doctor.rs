@@ -1,13 +1,13 @@
 //! `posemill doctor`: explains what files and folders hold, what is missing or doubtful, and which command to run next.
 
 use super::console::Console;
-use super::diagnosis::{Diagnosis, FileKind, counted};
+use super::diagnosis::{Diagnosis, FileKind};
 use super::exit::{Exit, Failure};
 use super::next_command::advise;
 use crate::batch::find_takes;
 use crate::import::FORMATS;
 use crate::regular_file::{is_there, named_folder};
-use crate::report::{Shown, one_line, printable};
+use crate::report::{Shown, counted, one_line, printable};
 use clap::Args;
 use serde_json::json;
 use std::collections::BTreeMap;

@@ -3,12 +3,10 @@
 use super::console::Console;
 use super::direct_request::not_an_input;
 use super::exit::{Exit, Failure};
-use super::inspect_page::{findings_page, page};
+use super::inspect_page::{findings_page, height_of_joints, made_by, page, stature};
 use super::inspect_robot::robot_document;
 use super::load_file::{load_and_name, only};
 use crate::batch::find_takes;
-use crate::body::CharacterBody;
-use crate::export;
 use crate::model::{Asset, Character, Clip, Container, JointId, Motion};
 use crate::pipeline::write_whole;
 use crate::render::{Format, RolePicture};
@@ -180,19 +178,6 @@ fn format(asset: &Asset, read_as: &'static str) -> &'static str {
     }
 }
 
-/// Height from the lowest joint to the highest in the reference pose, metres.
-pub(super) fn height_of_joints(character: &Character) -> f64 {
-    let pose = character.calibration_pose();
-    let heights = pose.joints().iter().map(|t| t.translation.y);
-    heights.clone().fold(f64::MIN, f64::max) - heights.fold(f64::MAX, f64::min)
-}
-
-/// Height from the soles to the top of the head in the reference pose, metres, as `measure` scales by; `None` without legs.
-pub(super) fn stature(character: &Arc<Character>) -> Option<f64> {
-    let body = CharacterBody::new(character);
-    body.figure().is_some().then(|| body.height())
-}
-
 /// The origin of the reference pose, and the confidence of its joints.
 fn calibration(character: &Character) -> Value {
     let joints = character.calibration.iter().flat_map(|c| &c.joints);
@@ -276,9 +261,4 @@ fn document(asset: &Asset, file: &str, format: &str, faults: &[Vec<Finding>]) ->
         document["robot"] = robot_document(robot);
     }
     document
-}
-
-/// What made the file, if it is recorded in it.
-pub(super) fn made_by(asset: &Asset) -> Option<Value> {
-    export::made_by(asset.character.document.as_ref()?)
 }

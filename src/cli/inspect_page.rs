@@ -1,13 +1,14 @@
 //! The text of `posemill inspect`: the page about a file, and the capture errors of its clips.
 
-use super::diagnosis::counted;
-use super::inspect::{height_of_joints, made_by, stature};
 use super::inspect_robot::robot_page;
-use crate::model::{Asset, Assignment, JointId};
-use crate::report::{Finding, one_line, printable};
+use crate::body::CharacterBody;
+use crate::export;
+use crate::model::{Asset, Assignment, Character, JointId};
+use crate::report::{Finding, counted, one_line, printable};
 use crate::retarget::second_best;
 use serde_json::Value;
 use std::fmt::Write;
+use std::sync::Arc;
 
 /// Most levels of indentation, more than any body has: a thousand spaces make no readable line.
 const DEEPEST: usize = 64;
@@ -141,4 +142,22 @@ pub(super) fn page(asset: &Asset, file: &str, format: &str) -> String {
         }
     }
     text
+}
+
+/// Height from the lowest joint to the highest in the reference pose, metres.
+pub(super) fn height_of_joints(character: &Character) -> f64 {
+    let pose = character.calibration_pose();
+    let heights = pose.joints().iter().map(|t| t.translation.y);
+    heights.clone().fold(f64::MIN, f64::max) - heights.fold(f64::MAX, f64::min)
+}
+
+/// Height from the soles to the top of the head in the reference pose, metres, as `measure` scales by; `None` without legs.
+pub(super) fn stature(character: &Arc<Character>) -> Option<f64> {
+    let body = CharacterBody::new(character);
+    body.figure().is_some().then(|| body.height())
+}
+
+/// What made the file, if it is recorded in it.
+pub(super) fn made_by(asset: &Asset) -> Option<Value> {
+    export::made_by(asset.character.document.as_ref()?)
 }

@@ -5,16 +5,9 @@
 //! step of `variational.rs` replaces it. Space and units as in [`World`].
 
 use super::articulation::Articulation;
-use super::constraint::ConstraintKind;
-use super::impulse_rows::ImpulseRow;
 use super::integrate::{Integrator, Stabilization, Stepper};
-use super::rigid_body::{Body, BodyState};
-use super::world::World;
+use super::rigid_body::BodyState;
 use std::ops::Range;
-
-/// Friction of constraints is explicit in a variational step: up to this fraction of the velocity per step it is accurate;
-/// the step becomes unstable near 1.
-const EXPLICIT_FRICTION: f64 = 0.1;
 
 /// A step may change the energy by this share of the largest kinetic energy: the error of a resolved motion swings by more than
 /// that within a period, but by less in a step.
@@ -108,44 +101,5 @@ impl FreeTree {
         }
         self.forget();
         None
-    }
-}
-
-impl World {
-    /// For each tree whether nothing but gravity, constant motor torques and light friction acts on it in a step of `h`
-    /// seconds, given the rows and their impulses. A passive world has no such tree: its energy must not rise by rounding.
-    pub(super) fn free_trees(&self, rows: &[ImpulseRow], impulses: &[f64], h: f64) -> Vec<bool> {
-        let mut free = vec![!self.settings.passive; self.trees.len()];
-        let articulation = &self.articulation;
-        let mut take = |body: Option<usize>| {
-            if let Some(body) = body {
-                free[self.tree_of[articulation.link_of(body)]] = false;
-            }
-        };
-        let driven =
-            self.drives.iter().map(|d| d.constraint).chain(self.springs.iter().map(|s| s.constraint));
-        for k in driven {
-            let c = &articulation.constraints()[k];
-            take(c.a.or(c.b));
-        }
-        for c in articulation.constraints() {
-            let inertia = |body: usize| {
-                let body: &Body = &articulation.bodies()[body];
-                match c.kind {
-                    ConstraintKind::Slider => body.mass,
-                    _ => body.smallest_moment(),
-                }
-            };
-            let least = [c.a, c.b].into_iter().flatten().map(inertia).fold(f64::INFINITY, f64::min);
-            if h * c.friction > EXPLICIT_FRICTION * least {
-                take(c.a.or(c.b));
-            }
-        }
-        for (row, _) in rows.iter().zip(impulses).filter(|(_, x)| **x != 0.0) {
-            for (link, _) in &row.ends {
-                free[self.tree_of[*link]] = false;
-            }
-        }
-        free
     }
 }

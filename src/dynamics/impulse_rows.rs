@@ -8,6 +8,7 @@ use super::constraint::{ConstraintKind, of};
 use super::contact_point::Contact;
 use super::drive::{CoordinateLimit, Motor, Pull, Spring, Support};
 use super::lcp::ImpulseBound;
+use super::rigid_body::Body;
 use super::spatial::Wrench;
 use super::world::{RowKey, World, WorldSettings};
 use crate::math::Vec3;
@@ -22,6 +23,10 @@ pub(super) struct ImpulseRow {
     pub(super) bound: ImpulseBound,
     pub(super) key: RowKey,
 }
+
+/// Friction of constraints is explicit in a variational step: up to this fraction of the velocity per step it is accurate;
+/// the step becomes unstable near 1.
+const EXPLICIT_FRICTION: f64 = 0.1;
 
 /// Key of a contact's normal row; its two friction rows have the next two numbers.
 const CONTACT_NORMAL: u8 = 2;
@@ -215,5 +220,44 @@ fn touch_rows(
             bound,
             key: (key.0 + k as u8, key.1, key.2, key.3),
         });
+    }
+}
+
+impl World {
+    /// For each tree whether nothing but gravity, constant motor torques and light friction acts on it in a step of `h`
+    /// seconds, given the rows and their impulses. A passive world has no such tree: its energy must not rise by rounding.
+    pub(super) fn free_trees(&self, rows: &[ImpulseRow], impulses: &[f64], h: f64) -> Vec<bool> {
+        let mut free = vec![!self.settings.passive; self.trees.len()];
+        let articulation = &self.articulation;
+        let mut take = |body: Option<usize>| {
+            if let Some(body) = body {
+                free[self.tree_of[articulation.link_of(body)]] = false;
+            }
+        };
+        let driven =
+            self.drives.iter().map(|d| d.constraint).chain(self.springs.iter().map(|s| s.constraint));
+        for k in driven {
+            let c = &articulation.constraints()[k];
+            take(c.a.or(c.b));
+        }
+        for c in articulation.constraints() {
+            let inertia = |body: usize| {
+                let body: &Body = &articulation.bodies()[body];
+                match c.kind {
+                    ConstraintKind::Slider => body.mass,
+                    _ => body.smallest_moment(),
+                }
+            };
+            let least = [c.a, c.b].into_iter().flatten().map(inertia).fold(f64::INFINITY, f64::min);
+            if h * c.friction > EXPLICIT_FRICTION * least {
+                take(c.a.or(c.b));
+            }
+        }
+        for (row, _) in rows.iter().zip(impulses).filter(|(_, x)| **x != 0.0) {
+            for (link, _) in &row.ends {
+                free[self.tree_of[*link]] = false;
+            }
+        }
+        free
     }
 }

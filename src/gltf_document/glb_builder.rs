@@ -11,6 +11,12 @@ pub const FLOAT: u32 = 5126;
 pub const UNSIGNED_SHORT: u32 = 5123;
 /// The component type of 32-bit unsigned integers.
 pub const UNSIGNED_INT: u32 = 5125;
+/// The wrap mode that continues the edge of a texture.
+pub const CLAMP: u32 = 33071;
+/// The wrap mode that repeats a texture and mirrors every other copy.
+pub const MIRROR: u32 = 33648;
+/// The extension that makes emitted light brighter than 1.
+pub const EMISSIVE_STRENGTH: &str = "KHR_materials_emissive_strength";
 
 /// The accessor types of tuples of one to four numbers.
 const TUPLES: [&str; 4] = ["SCALAR", "VEC2", "VEC3", "VEC4"];

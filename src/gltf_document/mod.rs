@@ -11,7 +11,9 @@ mod node_transforms;
 mod node_tree;
 
 pub(crate) use container::{Chunks, glb_with_room, write_glb};
-pub(crate) use glb_builder::{FLOAT, GlbBuilder, UNSIGNED_INT, UNSIGNED_SHORT, floats};
+pub(crate) use glb_builder::{
+    CLAMP, EMISSIVE_STRENGTH, FLOAT, GlbBuilder, MIRROR, UNSIGNED_INT, UNSIGNED_SHORT, floats,
+};
 pub use gltf_error::GltfError;
 pub(crate) use json::{ADDED, Json, RATE, is_added, stated_rate};
 pub(crate) use node_transforms::{Affine, LocalTransform, WorldTransform};

@@ -5,14 +5,14 @@
 //! pose follows from the motion. Space: model space, Y up. Units: metres, seconds; quaternions x, y, z, w. Source: RFC 4180.
 
 use super::format::{ReadFormat, SourceFile};
-use super::import_error::ImportError;
+use super::import_error::{CsvError, ImportError};
 use super::import_options::ImportOptions;
 use super::known_axes::KnownAxesFile;
 use super::missing_rows::{MissingRows, RowFault};
 use crate::anatomy::JointLabel;
 use crate::math::{Quat, RawQuat, Transform, Vec3, median_of, same_hemisphere};
-use crate::memory_budget::{MemoryBudget, OverBudget};
-use crate::model::{Asset, Clip, Joint, JointId, Side, Skeleton, SkeletonError};
+use crate::memory_budget::MemoryBudget;
+use crate::model::{Asset, Clip, Joint, JointId, Side, Skeleton};
 use crate::report::{Warnings, shortened};
 
 /// Tables of positions and rotations.
@@ -49,34 +49,6 @@ const RATES: std::ops::RangeInclusive<f64> = 0.1..=10_000.0;
 const SLOWEST: f64 = 1.0;
 /// The location that warnings name.
 const PLACE: &str = "the table";
-
-/// Why a table cannot be read as a motion.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum CsvError {
-    /// The table is not one that posemill writes.
-    #[error("line {line}: {reason}{}", columns_hint(*line))]
-    Table {
-        /// The line, from 1.
-        line: usize,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// The memory limit of the file is exceeded.
-    #[error(transparent)]
-    Memory(#[from] OverBudget),
-    /// The joints do not form a skeleton.
-    #[error(transparent)]
-    Skeleton(#[from] SkeletonError),
-}
-
-/// What a header needs; other lines are not fixed by it.
-fn columns_hint(line: usize) -> &'static str {
-    match line {
-        1 => "\n  hint: use the columns `time` and `NAME.px` to `NAME.qw`, or `frame,time,joint,px` to `qw`",
-        _ => "",
-    }
-}
 
 /// Joints in model space, frame by frame.
 struct Table {

@@ -2,7 +2,6 @@
 
 use super::asf_amc::AsfError;
 use super::bvh::BvhError;
-use super::csv::CsvError;
 use super::face::FaceError;
 #[cfg(feature = "formats")]
 use super::mmd::MmdError;
@@ -15,6 +14,7 @@ use super::robot::RobotError;
 use super::usd::UsdError;
 use crate::gltf_document::GltfError;
 use crate::memory_budget::{OverBudget, OverWork};
+use crate::model::SkeletonError;
 use crate::report::Shown;
 use std::path::PathBuf;
 
@@ -114,4 +114,32 @@ pub enum ImportError {
     /// A fault of a glTF file.
     #[error(transparent)]
     Gltf(#[from] GltfError),
+}
+
+/// Why a table cannot be read as a motion.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CsvError {
+    /// The table is not one that posemill writes.
+    #[error("line {line}: {reason}{}", columns_hint(*line))]
+    Table {
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The memory limit of the file is exceeded.
+    #[error(transparent)]
+    Memory(#[from] OverBudget),
+    /// The joints do not form a skeleton.
+    #[error(transparent)]
+    Skeleton(#[from] SkeletonError),
+}
+
+/// What a header needs; other lines are not fixed by it.
+fn columns_hint(line: usize) -> &'static str {
+    match line {
+        1 => "\n  hint: use the columns `time` and `NAME.px` to `NAME.qw`, or `frame,time,joint,px` to `qw`",
+        _ => "",
+    }
 }

@@ -35,12 +35,11 @@ mod missing_rows;
 
 pub use asf_amc::AsfError;
 pub use bvh::{BvhError, Positions, TextPosition};
-pub use csv::CsvError;
 pub use face::FaceError;
 pub use format::{FORMATS, ReadFormat, SourceFile};
 pub use gltf::GltfFile;
 pub(crate) use gltf::SCALE_ANIMATED;
-pub use import_error::ImportError;
+pub use import_error::{CsvError, ImportError};
 pub use import_options::{Calibrate, ImportOptions, PointLayout, PointOptions, UpAxis};
 pub(crate) use load::MAX_FILE_BYTES;
 pub use load::{format_name, from_bytes, from_file, load};
@@ -57,4 +56,3 @@ pub use usd::UsdError;
 
 #[cfg(test)]
 mod tests;
-mod one_body;

@@ -86,11 +86,14 @@ impl UncalibratedBody<'_> {
         if self.bound || self.clips.iter().all(|clip| clip.frames() == 0) {
             return None;
         }
+        let sides = folded_arms(self.rig, self.rest);
+        if sides.is_empty() {
+            return None;
+        }
         let stands =
             Transform::from_rotation(orientation(self.rig, self.rest, self.up, false)?.normal_from_rest);
         let rest = ModelPose::new(self.rest.joints().iter().map(|t| stands * *t).collect());
-        let sides = folded_arms(self.rig, &rest);
-        let estimate = if sides.is_empty() { None } else { self.estimate() }?;
+        let estimate = self.estimate()?;
         let pose = with_estimated_arms(self.rig, &rest, &estimate, &sides)?;
         let said = "the rest pose folds the arms as no body does: their roll was estimated from the motion";
         warnings.add("rest-arms", said, self.place);

@@ -4,13 +4,14 @@
 //! every fault is shown at its position, and all faults are found at once.
 
 use super::config_error::{ConfigError, ConfigFault, ConfigSource};
-use super::config_keys::{CollectedKeys, PlacedText, SectionKeys};
+use super::config_keys::{CollectedKeys, PlacedText};
 use super::config_parts::{
-    CharacterLimit, ENABLED, WrittenStageConfig, check_repeated_stages, read_limits, read_section,
-    read_stage, read_words,
+    CharacterLimit, WrittenStageConfig, check_repeated_stages, read_limits, read_section, read_stage,
+    read_words,
 };
 use super::input_section::{CalibrationChoice, InputSection};
 use super::output_section::OutputSection;
+use super::section_keys::{ENABLED, SectionKeys};
 use crate::stages::StageEntry;
 use std::ops::Range;
 use toml::de::DeTable;

@@ -1,6 +1,7 @@
 //! The keys of a pipeline file and its `--set` overrides, before their values are read.
 
 use super::config_error::ConfigFault;
+use super::section_keys::{SectionKeys, SourcedKey};
 use super::split_stage;
 use crate::report::split_hint;
 use crate::stages::StageEntry;
@@ -11,27 +12,6 @@ use toml::de::{DeTable, DeValue};
 
 /// A string among the values of a section, with the number of its source and its span, bytes.
 pub(super) type PlacedText = (String, (usize, Range<usize>));
-
-/// A key and its value, with their source.
-pub(super) struct SourcedKey<'i> {
-    pub(super) written: WrittenKey<'i>,
-    pub(super) span: Range<usize>,
-    pub(super) source: usize,
-}
-
-/// The keys of a section or a stage.
-#[derive(Default)]
-pub(super) struct SectionKeys<'i> {
-    /// `[input]`, `[output]`, or the word behind `use`.
-    pub(super) name: String,
-    pub(super) keys: Vec<SourcedKey<'i>>,
-    /// The key `enabled` of a stage, after it was removed from `keys`.
-    pub(super) enabled: Option<SourcedKey<'i>>,
-    /// The old name of the stage, if it is written by that.
-    pub(super) was: Option<&'static str>,
-    /// The header, or the value of `use`.
-    pub(super) span: Range<usize>,
-}
 
 /// The keys of every section.
 #[derive(Default)]

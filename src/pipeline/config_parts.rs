@@ -1,8 +1,9 @@
 //! Reads the sections and stages of a pipeline from their keys.
 
 use super::config_error::ConfigFault;
-use super::config_keys::{CollectedKeys, PlacedText, SectionKeys};
+use super::config_keys::{CollectedKeys, PlacedText};
 use super::input_section::{InputSection, WrittenLimits};
+use super::section_keys::{ENABLED, SectionKeys};
 use crate::anatomy::{Word, WordError};
 use crate::body::MobilityOverride;
 use crate::model::Role;
@@ -13,9 +14,6 @@ use serde::de::DeserializeOwned;
 use std::ops::Range;
 use std::sync::Arc;
 use toml::de::DeValue;
-
-/// The key that every stage has besides its own: whether it runs.
-pub(super) const ENABLED: &str = "enabled";
 
 /// The limits of a joint of one character.
 #[derive(Debug)]

@@ -40,6 +40,7 @@ mod run_error;
 mod resolved_stage;
 mod run_job;
 mod hints;
+mod section_keys;
 mod section_values;
 mod split_stage;
 mod stage_monitor;

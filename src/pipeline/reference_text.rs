@@ -1,9 +1,9 @@
 //! Text about the stages: help for one stage, a complete commented pipeline, a JSON Schema. All of it is generated from the doc
 //! comments and defaults of the configuration structs.
 
-use super::config_parts::ENABLED;
 use super::input_section::InputSection;
 use super::output_section::OutputSection;
+use super::section_keys::ENABLED;
 use crate::stages::StageEntry;
 use crate::stages::written_keys::{inlined_schema, properties};
 use serde_json::{Value, json};

@@ -4,7 +4,7 @@
 //! unknown to that stage and refused.
 
 use super::config_error::ConfigFault;
-use super::config_keys::SectionKeys;
+use super::section_keys::{ENABLED, SectionKeys};
 use crate::stages::StageEntry;
 use crate::stages::written_keys::{listed, nearest};
 use toml::de::DeValue;
@@ -62,8 +62,7 @@ pub(super) fn meant(
 ) -> Option<usize> {
     let knows = |name: &str| {
         let entry = registry.iter().find(|entry| entry.name == name);
-        key == super::config_parts::ENABLED
-            || entry.is_some_and(|entry| entry.schema()["properties"][key].is_object())
+        key == ENABLED || entry.is_some_and(|entry| entry.schema()["properties"][key].is_object())
     };
     let first =
         |stages: &[SectionKeys<'_>], fits: &dyn Fn(&SectionKeys<'_>) -> bool| stages.iter().position(fits);

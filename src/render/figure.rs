@@ -1,14 +1,14 @@
 //! Stand-in mesh for a skeleton without skin: rounded limbs between its joints, shaped by their roles.
 //!
 //! Every part is bound rigidly to one joint and extends to a child or to the joint's tip. Trunk and head are light, the
-//! figure's left side is blue and its right side orange. Proportions are those of an adult whose thigh and shin measure
+//! figure's left side is blue and its right side orange. A robot with shapes gets capsules around those of its links. Proportions are those of an adult whose thigh and shin measure
 //! 0.86 m together, scaled with the legs. Space: model space of the reference pose with the first frame's joint distances:
 //! the rest pose of a capture may be degenerate, with feet and head in any direction.
 
-use super::robot_figure::{has_shapes, robot_parts};
 use super::texture::linear;
 use crate::math::{Transform, Vec3, single};
-use crate::model::{Binding, Finger, JointId, Mesh, ModelPose, Motion, Rig, Role, Side};
+use crate::model::{Binding, Finger, JointId, Mesh, ModelPose, Motion, Rig, Robot, Role, Side};
+use crate::robot_body::shape_capsules;
 
 /// Vertices around a part.
 const AROUND: usize = 18;
@@ -315,4 +315,24 @@ fn add_part(part: &FigurePart, (around, cap): (usize, usize), mesh: &mut Mesh) {
             mesh.triangles.push([a, b + n, a + n]);
         }
     }
+}
+
+/// Whether a robot has shapes to draw: those that are meshes are not read.
+fn has_shapes(robot: &Robot) -> bool {
+    robot.links.iter().any(|link| !link.shapes.is_empty())
+}
+
+/// The parts of a robot in the pose `rest` of its skeleton.
+fn robot_parts(robot: &Robot, rig: &Rig, rest: &ModelPose) -> Vec<FigurePart> {
+    let (_, joints) = robot.joints();
+    let of_link = |link: usize| {
+        let (joint, origin) = (joints[link], robot.joint_in_link(link));
+        let shapes = robot.links[link].shapes.iter();
+        shapes.flat_map(move |shape| shape_capsules(link, shape)).map(move |capsule| {
+            let [from, to] = capsule.ends.map(|end| rest.joint(joint).point(&(end - origin)));
+            let radii = [capsule.radius; 2];
+            FigurePart { joint, from, to, radii, flat: 1.0, color: color(nearest_role(rig, joint)) }
+        })
+    };
+    (0..robot.links.len()).flat_map(of_link).collect()
 }

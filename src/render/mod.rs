@@ -17,7 +17,6 @@ mod palette;
 mod picture;
 mod preview;
 mod raster;
-mod robot_figure;
 #[cfg(any(feature = "cli", test))]
 mod role_picture;
 mod shade;

@@ -14,7 +14,6 @@ mod find_map;
 mod map_file;
 mod map_text;
 mod toml_string;
-mod trunk_slope;
 mod rest_alignment;
 mod same_bones;
 mod roll_joints;

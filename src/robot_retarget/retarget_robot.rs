@@ -85,7 +85,7 @@ impl RobotRetarget {
             solve(unknowns, &part, start[window.from..window.to].to_vec(), &ROUNDS, [0; 2])
         });
         let mut motion = RobotMotion { rate, base: Vec::new(), values: Vec::new() };
-        for state in joined(unknowns, &goals, &windows, &solved) {
+        for state in joined(unknowns, &goals, &windows, solved) {
             let last = motion.base.last().map_or(state.base.rotation, |base: &Transform| base.rotation);
             motion
                 .base

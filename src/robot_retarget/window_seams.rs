@@ -37,13 +37,14 @@ pub(super) fn joined(
     unknowns: &Unknowns,
     goals: &Goals,
     windows: &[FrameSpan],
-    solved: &[Vec<RobotState>],
+    solved: Vec<Vec<RobotState>>,
 ) -> Vec<RobotState> {
-    let kept = windows.iter().zip(solved);
-    let kept =
-        kept.flat_map(|(window, states)| &states[window.first - window.from..window.end - window.from]);
-    let mut joined: Vec<RobotState> = kept.cloned().collect();
-    for spans in spans_apart(unknowns, goals, windows, solved) {
+    let apart = spans_apart(unknowns, goals, windows, &solved);
+    let kept = windows.iter().zip(solved).flat_map(|(window, states)| {
+        states.into_iter().skip(window.first - window.from).take(window.end - window.first)
+    });
+    let mut joined: Vec<RobotState> = kept.collect();
+    for spans in apart {
         let again = parallel::map_each(&spans, 1, |span| solved_again(unknowns, goals, span, &joined));
         for (span, states) in spans.into_iter().zip(again) {
             joined[span].clone_from_slice(&states);

@@ -24,7 +24,7 @@ fn is_of_arm(role: Role, side: Side) -> bool {
     }
 }
 
-/// The arms that no body folds as `rest` does.
+/// The arms that no body folds as `rest` does, however that lies in space.
 pub fn folded_arms(rig: &Rig, rest: &ModelPose) -> Vec<Side> {
     let bone = |from: Role, to: Role| {
         let [from, to] = [from, to].map(|role| rig.joint(role).map(|joint| rest.position(joint)));

@@ -9,7 +9,7 @@
 //! Textures with one picture share its bytes.
 
 use crate::fbx_document::follows_blender;
-use crate::gltf_document::GlbBuilder;
+use crate::gltf_document::{CLAMP, EMISSIVE_STRENGTH, GlbBuilder};
 use crate::import::import_error::ImportError;
 use crate::memory_budget::MemoryBudget;
 use crate::model::has_alpha;
@@ -25,8 +25,6 @@ use ufbx::{Material, MaterialMap, Scene, SceneRoot, Texture, WrapMode};
 const ROUGH: f64 = 0.8;
 /// Largest image that is read, bytes.
 const IMAGE: u64 = 1 << 28;
-/// The wrap mode of glTF that continues the edge of a texture.
-const CLAMP: u32 = 33071;
 /// The wrap mode of glTF that repeats a texture.
 const REPEAT: u32 = 10497;
 /// Copies of a picture while the GLB is built: in its binary chunk, and in the file.
@@ -57,9 +55,6 @@ impl GlbMaterials {
         image.is_some_and(|image| self.has_alpha.get(image) == Some(&true))
     }
 }
-
-/// The extension for emitted light brighter than 1.
-const EMISSIVE_STRENGTH: &str = "KHR_materials_emissive_strength";
 
 /// The materials of the scene, in its order.
 pub(super) fn looks(

@@ -4,7 +4,6 @@
 //! the `gltf` crate panic on data that a hostile file can contain, so this one is our own.
 
 use super::accessor_elements::{ElementLayout, Numbers, all_finite, shape_name};
-use super::draco::DecodedList;
 use super::meshopt::{self, PackedView};
 use super::resources::Resources;
 use crate::gltf_document::{GltfError, Json};
@@ -26,6 +25,14 @@ pub(super) struct Accessors<'a> {
     unpacked: Vec<Option<Result<Vec<u8>, GltfError>>>,
     /// The content of accessors that a compressed mesh states.
     decoded: BTreeMap<usize, Vec<u8>>,
+}
+
+/// The content of one accessor.
+#[cfg_attr(not(feature = "draco"), allow(dead_code, reason = "only the decoder makes one"))]
+pub(super) struct DecodedList {
+    pub(super) accessor: usize,
+    pub(super) count: u64,
+    pub(super) bytes: Vec<u8>,
 }
 
 enum BufferBytes<'a> {

@@ -3,7 +3,7 @@
 //! The file itself is kept as it is. Space and units: those of the accessors. Source: the glTF extension
 //! KHR_draco_mesh_compression; the bitstream is decoded by the crate `draco-core`, behind the feature `draco`.
 
-use super::accessors::Accessors;
+use super::accessors::{Accessors, DecodedList};
 use crate::gltf_document::{GltfError, Json};
 use crate::report::Warnings;
 use serde_json::Value;
@@ -41,14 +41,6 @@ pub(super) fn unpack(
         }
     }
     Ok(())
-}
-
-/// The content of one accessor.
-#[cfg_attr(not(feature = "draco"), allow(dead_code, reason = "only the decoder makes one"))]
-pub(super) struct DecodedList {
-    pub(super) accessor: usize,
-    pub(super) count: u64,
-    pub(super) bytes: Vec<u8>,
 }
 
 #[cfg(not(feature = "draco"))]

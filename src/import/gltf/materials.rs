@@ -7,7 +7,7 @@ use super::accessors::Accessors;
 use super::mesh_context::MeshContext;
 use super::resources::Resources;
 use super::texture_transform::TextureTransform;
-use crate::gltf_document::{GltfError, Json};
+use crate::gltf_document::{CLAMP, EMISSIVE_STRENGTH, GltfError, Json, MIRROR};
 use crate::model::{AlphaMode, Material, Mesh, Texture, TextureMap, TextureWrap};
 use crate::report::{Warnings, one_line};
 use serde_json::{Value, json};
@@ -106,8 +106,8 @@ fn wrap_of(texture: &Value, samplers: &[Value]) -> [TextureWrap; 2] {
     let index = texture.get("sampler").and_then(Value::as_u64).and_then(|index| usize::try_from(index).ok());
     let sampler = index.and_then(|index| samplers.get(index));
     ["wrapS", "wrapT"].map(|axis| match sampler.and_then(|s| s.get(axis)?.as_u64()) {
-        Some(33071) => TextureWrap::Clamp,
-        Some(33648) => TextureWrap::Mirror,
+        Some(mode) if mode == u64::from(CLAMP) => TextureWrap::Clamp,
+        Some(mode) if mode == u64::from(MIRROR) => TextureWrap::Mirror,
         _ => TextureWrap::Repeat,
     })
 }
@@ -144,8 +144,6 @@ impl GltfTextures<'_> {
 
 /// The extension with the material model that glTF had before metalness.
 const SPECULAR_GLOSSINESS: &str = "KHR_materials_pbrSpecularGlossiness";
-/// The extension that makes emitted light brighter than 1.
-const EMISSIVE_STRENGTH: &str = "KHR_materials_emissive_strength";
 
 /// The metallic-roughness model of a material: its own, or, where that names no base colour, one made of diffuse colour and
 /// glossiness, without metalness.

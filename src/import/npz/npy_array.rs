@@ -239,6 +239,11 @@ pub(in crate::import) fn shape(sizes: &[usize]) -> String {
     }
 }
 
+/// The error of an array that has another shape.
+pub(super) fn wrong(name: &str, array: &NpyArray, expected: impl Into<String>) -> NpzError {
+    NpzError::Shape { array: name.to_owned(), expected: expected.into(), found: shape(&array.shape) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,7 +6,7 @@
 //! Sources: `export/npz.rs`; nv-tlabs/kimodo, `skeleton/definitions.py`; HY-Motion's output.
 
 use super::known_skeletons::KnownSkeleton;
-use super::npy_array::{NpyArray, shape};
+use super::npy_array::{NpyArray, shape, wrong};
 use super::npz_archive::NpzArchive;
 use super::npz_error::NpzError;
 use super::six_numbers::six_numbers;
@@ -105,10 +105,6 @@ fn sizes(array: &NpyArray, dimensions: usize) -> Vec<usize> {
         Some((1, rest)) if rest.len() == dimensions => rest.to_vec(),
         _ => array.shape.clone(),
     }
-}
-
-pub(super) fn wrong(name: &str, array: &NpyArray, expected: impl Into<String>) -> NpzError {
-    NpzError::Shape { array: name.to_owned(), expected: expected.into(), found: shape(&array.shape) }
 }
 
 /// An array of vectors of three of these leading sizes.

@@ -2,10 +2,9 @@
 //!
 //! Source: Zhou et al. 2019, On the continuity of rotation representations in neural networks.
 
-use super::npy_array::NpyArray;
+use super::npy_array::{NpyArray, wrong};
 use super::npz_archive::NpzArchive;
 use super::npz_error::NpzError;
-use super::rotation_archive::wrong;
 use crate::math::{Mat3, Quat, Vec3, from_columns, nearest_rotation};
 
 /// How six numbers are the first two columns or rows of a rotation matrix.

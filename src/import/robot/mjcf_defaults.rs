@@ -1,14 +1,11 @@
 //! The settings of an MJCF file that hold for many elements: `compiler`, and `default` by class.
 
 use super::robot_error::RobotError;
-use super::xml_element::Element;
+use super::xml_element::{Attributes, Element};
 use super::xml_files::XmlTree;
 use crate::math::{Quat, RawQuat, UnitVec3, Vec3, arc, from_columns};
 use roxmltree::Node;
 use std::collections::HashMap;
-
-/// Attributes by name.
-pub(super) type Attributes<'d> = HashMap<&'d str, &'d str>;
 
 /// What a class adds to elements, by their tag: its own attributes and those of the classes around it.
 type ClassDefaults<'d> = HashMap<&'d str, Attributes<'d>>;

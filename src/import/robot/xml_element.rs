@@ -1,12 +1,15 @@
 //! An element with its attributes as numbers, the defaults of its class included.
 
-use super::mjcf_defaults::Attributes;
 use super::robot_error::RobotError;
 use super::xml_files::{XmlTree, line};
 use crate::math::Vec3;
 use crate::model::FARTHEST;
 use crate::report::shortened;
 use roxmltree::Node;
+use std::collections::HashMap;
+
+/// Attributes by name.
+pub(super) type Attributes<'d> = HashMap<&'d str, &'d str>;
 
 /// An element, and the attributes that it inherits.
 #[derive(Clone, Copy, Debug)]

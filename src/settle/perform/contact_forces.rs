@@ -2,9 +2,9 @@
 //!
 //! The error is weighed by the inertia of the whole body: by the acceleration that it makes. Units: as `perform`.
 
-use super::load_points::LoadPoint;
 use crate::dynamics::{Placement, bounded_minimum};
-use crate::math::{DMatrix, Mat6, Vec3, Vec6};
+use crate::math::{DMatrix, Mat6, Vec3, Vec6, smoothstep};
+use crate::model::ContactPart;
 
 /// Coulomb's coefficient of soles on the floor. With 0.5 soles slip by up to 16 cm after hits of 50 N s.
 pub const FRICTION: f64 = 0.8;
@@ -18,6 +18,45 @@ pub const LEAST_CAPACITY: f64 = 0.001;
 
 /// Edges of a pyramid.
 pub const EDGES: usize = 4;
+
+/// A point bears nothing above its level by this, metres, and fully below this minus the band. No level is further above the floor:
+/// a heel that stays 20 cm above it in a plank bears nothing.
+pub const HIGH: f64 = 0.05;
+/// See above, metres.
+const HIGH_BAND: f64 = 0.03;
+/// A point bears nothing at this horizontal speed, m/s, and fully below this minus the band.
+const FAST: f64 = 1.2;
+/// See above, m/s.
+const FAST_BAND: f64 = 0.6;
+
+/// A point that can bear the body.
+#[derive(Clone, Copy, Debug)]
+pub struct LoadPoint {
+    /// The part of the body.
+    pub part: ContactPart,
+    /// The body, and the middle of the point in its axes.
+    pub body: usize,
+    /// See above, metres.
+    pub at: Vec3,
+    /// How round it is: the floor is touched this far below its middle, metres.
+    pub radius: f64,
+    /// Its level over the clip: the height of the floor there, metres.
+    pub level: f64,
+}
+
+impl LoadPoint {
+    /// Where it would touch the floor.
+    pub fn place(&self, placed: &Placement) -> Vec3 {
+        let at = placed.point(self.body, &self.at);
+        Vec3::new(at.x, at.y - self.radius, at.z)
+    }
+
+    /// How much of the body a point may bear, 0 to 1, at a height with a horizontal speed.
+    pub fn capacity(&self, height: f64, speed: f64) -> f64 {
+        smoothstep(((HIGH - (height - self.level)) / HIGH_BAND).clamp(0.0, 1.0))
+            * smoothstep(((FAST - speed) / FAST_BAND).clamp(0.0, 1.0))
+    }
+}
 
 /// Forces along the edges of one pyramid, newton.
 pub type Edges = [f64; EDGES];

@@ -3,8 +3,8 @@
 //! Inverse dynamics in the arithmetic of the step: with these forces the integrator takes the clip's state to the clip's next
 //! state. Units: as `perform`.
 
-use super::contact_forces::{Edges, Explanation, LEAST_CAPACITY, stacked};
-use super::load_points::{LoadPoint, LoadTracks};
+use super::contact_forces::{Edges, Explanation, LEAST_CAPACITY, LoadPoint, stacked};
+use super::load_points::LoadTracks;
 use super::performing_body::PerformingBody;
 use super::reference::Reference;
 use crate::dynamics::{JointVector, Placement};

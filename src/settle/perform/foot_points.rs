@@ -3,8 +3,9 @@
 //! Four points a foot: heel, ball inside and outside, tip. They lie on the skin where there is one, else 2 cm under the toe
 //! joint in the flattest frame. Units: as `perform`.
 
-use super::load_points::LoadPoint;
-use super::performing_body::{PartJoint, PerformingBody};
+use super::contact_forces::LoadPoint;
+use super::part_kind::PartJoint;
+use super::performing_body::PerformingBody;
 use crate::body::CharacterBody;
 use crate::dynamics::Placement;
 use crate::math::Vec3;

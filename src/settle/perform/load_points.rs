@@ -3,12 +3,13 @@
 //! The four points of each sole ([`super::foot_points`]), and hands, elbows, knees, pelvis and head, as round as the body is around
 //! them. No labels: those switch, and forces would jump. Units: as `perform`.
 
+use super::contact_forces::{HIGH, LoadPoint};
 use super::foot_points::{POINTS, foot_points};
 use super::performing_body::PerformingBody;
 use super::reference::Reference;
 use crate::body::CharacterBody;
 use crate::dynamics::{JointState, Placement};
-use crate::math::{Vec3, percentile, smoothstep};
+use crate::math::percentile;
 use crate::model::{Character, ContactPart, Side};
 use std::sync::Arc;
 
@@ -26,46 +27,6 @@ pub const OTHER_PARTS: [ContactPart; 8] = [
 
 /// The quantile of a point's height that is its level: for soles that of both feet.
 const LEVEL: f64 = 0.05;
-
-/// A point bears nothing above its level by this, metres, and fully below this minus the band. No level is further above the floor:
-/// a heel that stays 20 cm above it in a plank bears nothing.
-const HIGH: f64 = 0.05;
-/// See above, metres.
-const HIGH_BAND: f64 = 0.03;
-
-/// A point bears nothing at this horizontal speed, m/s, and fully below this minus the band.
-const FAST: f64 = 1.2;
-/// See above, m/s.
-const FAST_BAND: f64 = 0.6;
-
-/// A point that can bear the body.
-#[derive(Clone, Copy, Debug)]
-pub struct LoadPoint {
-    /// The part of the body.
-    pub part: ContactPart,
-    /// The body, and the middle of the point in its axes.
-    pub body: usize,
-    /// See above, metres.
-    pub at: Vec3,
-    /// How round it is: the floor is touched this far below its middle, metres.
-    pub radius: f64,
-    /// Its level over the clip: the height of the floor there, metres.
-    pub level: f64,
-}
-
-impl LoadPoint {
-    /// Where it would touch the floor.
-    pub fn place(&self, placed: &Placement) -> Vec3 {
-        let at = placed.point(self.body, &self.at);
-        Vec3::new(at.x, at.y - self.radius, at.z)
-    }
-
-    /// How much of the body a point may bear, 0 to 1, at a height with a horizontal speed.
-    pub fn capacity(&self, height: f64, speed: f64) -> f64 {
-        smoothstep(((HIGH - (height - self.level)) / HIGH_BAND).clamp(0.0, 1.0))
-            * smoothstep(((FAST - speed) / FAST_BAND).clamp(0.0, 1.0))
-    }
-}
 
 /// The points of both soles, then those of other parts; none of a body without feet.
 pub fn load_points(

@@ -1,6 +1,6 @@
 //! Mass, centre and inertia of the parts of a performing body: centres and gyration from Winter's table (`body::segment_of`).
 
-use super::performing_body::PartJoint;
+use super::part_kind::PartJoint;
 use crate::body::{COMMON_MASS, segment_of};
 use crate::dynamics::BallLink;
 use crate::math::{Mat3, Transform, Vec3};

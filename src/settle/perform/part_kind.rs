@@ -1,6 +1,27 @@
-//! What a part of the body can do: rate of return to the clip, passive tissue, strength.
+//! A part of the body, and what it can do: rate of return to the clip, passive tissue, strength.
 
-use crate::model::Role;
+use crate::math::{Transform, Vec3};
+use crate::model::{JointId, Role};
+
+/// A joint with mass.
+#[derive(Clone, Debug)]
+pub struct PartJoint {
+    /// The joint.
+    pub joint: JointId,
+    /// Its role, if it has one.
+    pub role: Option<Role>,
+    /// The nearest role at or above it.
+    pub kind: Role,
+    /// The part above, which comes earlier.
+    pub parent: Option<usize>,
+    /// Whether its joint is no descendant of its parent's in the skeleton.
+    pub(super) apart: bool,
+    /// The body that it belongs to, and its place in the axes of that body.
+    pub body: usize,
+    pub(super) body_from_part: Transform,
+    /// From the joint to the end of the part, joint axes, metres.
+    pub bone: Vec3,
+}
 
 /// Constants of one kind of part, for a body with a leg of 0.86 m.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -3,7 +3,7 @@
 //! The two are witnesses of each other. The table holds for bodies that are built like people; where a closed skin says
 //! otherwise by a lot, the character is built otherwise, or wears much, and that is reported.
 
-use super::performing_body::PartJoint;
+use super::part_kind::PartJoint;
 use crate::body::{segment_of, skin_volume};
 use crate::model::{Character, MassShares, Role};
 

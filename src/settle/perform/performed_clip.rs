@@ -5,8 +5,9 @@
 //! goes on as a ragdoll from where it is, or the clip stays as it was. Units: of the clip, except where said.
 
 use super::blow::{Blow, Hit, part_of_blow};
+use super::contact_forces::LoadPoint;
 use super::hit_record::{BACK, HitRecord};
-use super::load_points::{LoadPoint, LoadTracks, load_points};
+use super::load_points::{LoadTracks, load_points};
 use super::performer::{Controls, Performer, StepForces};
 use super::performing_body::PerformingBody;
 use super::reference::Reference;

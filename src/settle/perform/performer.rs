@@ -5,9 +5,9 @@
 //! an implicit velocity step with tissue, stops and a floor that only pushes ([`super::step_contacts`]). Every term is zero at
 //! zero deviation. Units: as `perform`.
 
-use super::contact_forces::{Edges, Explanation, Pyramid, stacked};
+use super::contact_forces::{Edges, Explanation, LoadPoint, Pyramid, stacked};
 use super::feed_forward::{ARM, FeedForward, gravity};
-use super::load_points::{LoadPoint, LoadTracks};
+use super::load_points::LoadTracks;
 use super::performing_body::PerformingBody;
 use super::reference::Reference;
 use super::step_contacts::FloorRows;

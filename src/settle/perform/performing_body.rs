@@ -7,7 +7,7 @@
 
 use super::contact_forces::Pyramid;
 use super::part_inertia::{PartMass, link};
-use super::part_kind::PartKind;
+use super::part_kind::{PartJoint, PartKind};
 use super::part_masses::{contradictions, mass_shares};
 use crate::body::COMMON_MASS;
 use crate::dynamics::{BallTree, JointState, JointVector};
@@ -22,26 +22,6 @@ pub const LEG: f64 = 0.86;
 
 /// A joint that rotates by less than this over a whole clip does not rotate, radians.
 const STILL: f64 = 1e-4;
-
-/// A joint with mass.
-#[derive(Clone, Debug)]
-pub struct PartJoint {
-    /// The joint.
-    pub joint: JointId,
-    /// Its role, if it has one.
-    pub role: Option<Role>,
-    /// The nearest role at or above it.
-    pub kind: Role,
-    /// The part above, which comes earlier.
-    pub parent: Option<usize>,
-    /// Whether its joint is no descendant of its parent's in the skeleton.
-    apart: bool,
-    /// The body that it belongs to, and its place in the axes of that body.
-    pub body: usize,
-    body_from_part: Transform,
-    /// From the joint to the end of the part, joint axes, metres.
-    pub bone: Vec3,
-}
 
 /// The body of a character for one clip.
 #[derive(Clone, Debug)]

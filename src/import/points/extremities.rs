@@ -2,12 +2,12 @@
 //!
 //! Space: Y up; rotations relative to the T-pose. Units: metres, radians, seconds.
 
+use super::bone_directions::{DEGREE, about, axes, differences, median_length, swung, unit};
 use super::bone_twist::{TwistEvidence, TwistProblem};
 use super::limbs::{ARM, BALANCED, FittedLimb, Sampling};
 use super::noise_filter::LOWEST;
 use super::path_from_feet::velocities;
 use super::point_tracks::PointTracks;
-use super::rigid_fit::{DEGREE, about, axes, differences, median_length, swung, unit};
 use crate::math::{Quat, Vec3, percentile, slerp, weighted_quantile};
 use crate::model::Side;
 

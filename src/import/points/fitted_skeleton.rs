@@ -3,10 +3,10 @@
 //! Offsets are medians over the frames, made symmetric; the bones of limbs lie along the axes of the T-pose. All rotations of
 //! the rest pose are the identity. Roles are known. Space: Y up, facing +Z. Units: metres.
 
+use super::bone_directions::{differences, swung_along, unit};
 use super::extremities::{Feet, feet, hand, has_fingers};
 use super::limbs::{ARM, FittedLimb, LEG, LimbParts, Sampling, fit};
 use super::point_tracks::PointTracks;
-use super::rigid_fit::{differences, swung_along, unit};
 use super::trunk::{self, Trunk};
 use crate::math::{Quat, Transform, Vec3, median_of, percentile};
 use crate::model::{Assignment, Clip, Joint, JointId, Rig, Role, Side, Skeleton, SkeletonError};

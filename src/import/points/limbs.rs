@@ -6,9 +6,9 @@
 //!
 //! Space: Y up; rotations relative to the T-pose. Units: metres, radians, seconds.
 
+use super::bone_directions::{DEGREE, about, differences, median_length, swung, unit};
 use super::bone_twist::{TwistEvidence, TwistProblem};
 use super::point_tracks::PointTracks;
-use super::rigid_fit::{DEGREE, about, differences, median_length, swung, unit};
 use super::trunk::Trunk;
 use crate::anatomy::BodyPoint;
 use crate::math::{Quat, Vec3, angle_between, arc};

@@ -26,6 +26,7 @@ mod point_tracks;
 mod points_error;
 mod points_format;
 mod repair_points;
+mod bone_directions;
 mod rigid_fit;
 mod path_from_feet;
 mod several_people;

@@ -22,7 +22,6 @@ use crate::math::{Vec3, median};
 use crate::memory_budget::MemoryBudget;
 use crate::model::{Asset, Character, ObservedPoints, Side};
 use crate::report::Warnings;
-use std::sync::Arc;
 
 /// Arrays of positions.
 pub const FORMAT: ReadFormat = ReadFormat {
@@ -218,16 +217,9 @@ impl FittedPoints<'_> {
         let fitted =
             fitted(&points, Sampling { noise, dt, filled: &gaps.frames }, name).map_err(PointsError::from)?;
         tell_fit(&fitted, layout, noise, &mut warnings);
-        let character = Arc::new(Character::new(name, fitted.rig));
         let observed = Some(ObservedPoints { rate: 1.0 / dt, tracks: recorded });
-        Ok(Asset {
-            character,
-            clips: vec![fitted.clip],
-            meant: 0,
-            warnings,
-            companions: Vec::new(),
-            observed,
-        })
+        let character = Character::new(name, fitted.rig);
+        Ok(Asset { observed, ..Asset::new(character, vec![fitted.clip], warnings) })
     }
 }
 

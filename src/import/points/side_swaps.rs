@@ -2,8 +2,8 @@
 //!
 //! Arms and legs apart; two states per frame, the cheapest path by dynamic programming (Bellman 1957). Units: metres.
 
+use super::bone_directions::{differences, unit};
 use super::point_tracks::PointTracks;
-use super::rigid_fit::{differences, unit};
 use crate::anatomy::BodyPoint;
 use crate::math::{Vec3, median};
 use crate::model::Side;
@@ -83,12 +83,7 @@ fn exchanged(points: &PointTracks, group: &[&str]) -> Vec<bool> {
         from[frame] = both.map(|n| n.1);
         cost = both.map(|n| n.0);
     }
-    let mut state = usize::from(cost[1] < cost[0]);
-    let mut path = vec![false; points.frames];
-    for frame in (0..points.frames).rev() {
-        path[frame] = state == 1;
-        state = if from[frame][state] { 1 - state } else { state };
-    }
+    let mut path = cheapest_path(&from, cost);
     // The state of the first frame is free: the reading with fewer exchanged frames is taken.
     if 2 * path.iter().filter(|e| **e).count() > points.frames {
         path.iter_mut().for_each(|e| *e = !*e);
@@ -132,4 +127,16 @@ pub(super) fn knee_votes(points: &PointTracks, hips: &[Vec3]) -> Vec<f64> {
         (bent >= FEWEST).then(|| along / total)
     };
     Side::BOTH.into_iter().filter_map(vote).collect()
+}
+
+/// The second state or not in every frame of the cheapest path through two states: `from` tells whether the best path to each state of a
+/// frame comes from the other one, `cost` is that of both paths (Viterbi 1967).
+pub(super) fn cheapest_path(from: &[[bool; 2]], cost: [f64; 2]) -> Vec<bool> {
+    let mut state = usize::from(cost[1] < cost[0]);
+    let mut path = vec![false; from.len()];
+    for (second, other) in path.iter_mut().zip(from).rev() {
+        *second = state == 1;
+        state = if other[state] { 1 - state } else { state };
+    }
+    path
 }

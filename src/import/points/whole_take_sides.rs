@@ -4,8 +4,8 @@
 //! vary less. Across the body: the lines from right to left (hips, shoulders, ears) run one way; which of them are wrong is told by the
 //! most witnesses, among them what is in front (toes, nose, bent knees). Units: metres.
 
+use super::bone_directions::unit;
 use super::point_tracks::PointTracks;
-use super::rigid_fit::unit;
 use super::side_swaps::{exchange, knee_votes};
 use crate::anatomy::BodyPoint;
 use crate::math::{Vec3, median};

@@ -5,7 +5,8 @@
 //! programming (Bellman 1957). Units: metres.
 
 use crate::anatomy::BodyPoint;
-use crate::import::points::rigid_fit::unit;
+use crate::import::points::bone_directions::unit;
+use crate::import::points::side_swaps::cheapest_path;
 use crate::math::{Vec3, median};
 use crate::model::Side;
 
@@ -120,13 +121,7 @@ fn exchanged(tracks: &[Track], all: &[Mates], a: usize, b: usize) -> (Vec<bool>,
         from[f] = both.map(|n| n.1);
         cost = both.map(|n| n.0);
     }
-    let mut state = usize::from(cost[1] < cost[0]);
-    let mut path = vec![false; frames];
-    for f in (0..frames).rev() {
-        path[f] = state == 1;
-        state = if from[f][state] { 1 - state } else { state };
-    }
-    (path, as_it_is - cost[0].min(cost[1]))
+    (cheapest_path(&from, cost), as_it_is - cost[0].min(cost[1]))
 }
 
 /// Puts exchanged labels right; the pairs with their numbers of frames.

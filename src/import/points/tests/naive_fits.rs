@@ -5,9 +5,9 @@
 //! and knee in each frame alone. All are of 22 points, Y up.
 
 use super::arrayed_takes::PartRotations;
+use crate::import::points::bone_directions::{axes, swung, unit};
 use crate::import::points::limbs::{ARM, LEG, LimbParts};
 use crate::import::points::point_tracks::PointTracks;
-use crate::import::points::rigid_fit::{axes, swung, unit};
 use crate::import::points::trunk;
 use crate::math::{Quat, Vec3, arc, plain_mean_rotation};
 use crate::model::{Asset, Clip, Motion, Role, Side};

@@ -1,6 +1,6 @@
 //! Places markers on the body of a take whose joints are known.
 //!
-//! The pelvis is that of Bell et al. 1990 (A comparison of the accuracy of several hip center location prediction methods), not the
+//! The pelvis is that of Bell et al. 1990 (A comparison of the accuracy of several hip centre location prediction methods), not the
 //! regression of the reader; axes of knees and elbows are those about which the take bends. Space: Y up. Units: metres.
 
 use crate::math::{Quat, Vec3, mean_direction, median, median_of};

@@ -204,7 +204,7 @@ pub struct RobotOptions {
     #[schemars(with = "f64")]
     pub rate: f64,
     /// The pose from which the motion is led in and to which it is led out, standing: a value for each hinge, radians, in the
-    /// order of `posemill inspect`; empty: the motion alone.
+    /// order of `posemill inspect`. Omitted: the motion alone.
     pub default_pose: Vec<f64>,
     /// Duration of the lead-in and of the lead-out, seconds, at most 60.
     #[serde(deserialize_with = "lead")]

@@ -91,7 +91,7 @@ pub struct PointsSection {
     /// Which number is which point of the body: "humanml3d" (22 points), "smpl24", "smplh52", "soma77", "coco17", "h36m17",
     /// "body25", "mediapipe33", "kinect25", "azure32" (orders from the producers' documents, not checked on files of each), or a table of points,
     /// "points.toml", relative to this file. Omitted: by the number of points, where only one layout has it. For `.c3d` and `.trc` a table of markers, "markers.toml", or the name of a
-    /// set of labels; omitted: the one that has most of the labels.
+    /// set of labels. Omitted: the one that has most of the labels.
     pub layout: Option<String>,
     /// Exchanges left and right throughout.
     pub swap_sides: bool,

@@ -4,6 +4,7 @@
 //! before `retarget`; after it the labels are those of the result, including its errors.
 //! Units: metres, metres per second, seconds.
 
+use super::stage::KeyFaults;
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::contacts::{self, ContactOptions, Detector, Labels};
 use crate::legs::{Timeline, with_slides};
@@ -30,7 +31,7 @@ pub struct ContactsConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<PathBuf>,
     /// The parts to label: `left_heel`, `left_ball`, `left_hand`, `left_elbow`, `left_knee`, the same of the right,
-    /// `pelvis`, `head`. Empty: all of them.
+    /// `pelvis`, `head`. Omitted: all of them.
     pub parts: Vec<String>,
     /// Height of the ground in metres. Omitted: estimated from the clip.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -101,21 +102,14 @@ impl StageConfig for ContactsConfig {
     const NAME: &'static str = "contacts";
 
     fn validate(&self) -> Result<(), Vec<StageError>> {
-        let mut faults: Vec<StageError> = self.named_parts().err().into_iter().collect();
-        let mut positive = |key, value: Option<f64>| {
-            if let Some(x) = value.filter(|x| !(*x > 0.0 && x.is_finite())) {
-                faults.push(StageError::key(key, format!("`{key}` is {x}, allowed is above 0")));
-            }
-        };
+        let mut faults = KeyFaults(self.named_parts().err().into_iter().collect());
+        let mut positive = |key, value: Option<f64>| faults.above_0(key, value.unwrap_or(1.0));
         positive("height_on_m", self.height_on_m);
         positive("height_off_m", self.height_off_m);
         positive("speed_on_m_s", self.speed_on_m_s);
         positive("speed_off_m_s", self.speed_off_m_s);
         positive("shortest_s", Some(self.shortest_s));
-        if let Some(x) = self.ground_m.filter(|x| !x.is_finite()) {
-            faults
-                .push(StageError::key("ground_m", format!("`ground_m` is {x}, allowed is a finite number")));
-        }
+        faults.finite("ground_m", self.ground_m);
         let pairs = [
             ("height_off_m", self.height_on_m, self.height_off_m),
             ("speed_off_m_s", self.speed_on_m_s, self.speed_off_m_s),
@@ -124,13 +118,10 @@ impl StageConfig for ContactsConfig {
             if let (Some(on), Some(off)) = (on, off)
                 && off < on
             {
-                faults.push(StageError::key(
-                    key,
-                    format!("`{key}` is {off}, below {on} where a contact begins"),
-                ));
+                faults.need(false, key, format!("`{key}` is {off}, below {on} where a contact begins"));
             }
         }
-        if faults.is_empty() { Ok(()) } else { Err(faults) }
+        faults.found()
     }
 
     fn files(&self) -> Vec<PathBuf> {

@@ -1,5 +1,6 @@
 //! Effectors of the stage `ik`: their keys, the resolved form, and the IK tasks for one instant.
 
+use super::stage::KeyFaults;
 use super::{Setting, StageError};
 use crate::ik::{Goal, Task};
 use crate::math::{Quat, Vec3, smoothstep};
@@ -86,12 +87,8 @@ impl Default for EffectorConfig {
 impl EffectorConfig {
     /// The errors that can be found without a rig.
     pub(super) fn faults(&self) -> Vec<StageError> {
-        let mut faults = Vec::new();
-        let mut need = |good: bool, text: String| {
-            if !good {
-                faults.push(StageError::key("effectors", text));
-            }
-        };
+        let mut faults = KeyFaults::default();
+        let mut need = |good: bool, text: String| faults.need(good, "effectors", text);
         let joint = &self.joint;
         need(
             !joint.is_empty(),
@@ -131,7 +128,7 @@ impl EffectorConfig {
         need(looks, format!("the `axis` of effector `{joint}` has no direction"));
         let ascending = self.keys.is_sorted_by(|a, b| a[0] < b[0]);
         need(ascending, format!("the keys of effector `{joint}` do not ascend in time"));
-        faults
+        faults.0
     }
 
     /// Errors in its names and its file, each with the name. Roles that the rig lacks are no error: a joint map may assign

@@ -19,7 +19,7 @@ use std::sync::Arc;
 #[serde(deny_unknown_fields, default)]
 pub struct FaceConfig {
     /// The face take, relative to the pipeline file: `.csv` of Live Link Face, JSON of weights, or any file with animated morph
-    /// targets. Empty: nothing is added.
+    /// targets. Omitted: nothing is added.
     pub file: String,
     /// Start of the face take, in seconds from the first frame of the untrimmed body take; may be negative.
     pub offset_s: f64,

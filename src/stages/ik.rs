@@ -3,6 +3,7 @@
 use super::effector::{EffectorConfig, GoalWord, ResolvedEffector};
 use super::limits::humanoid;
 use super::reach::{EffectorChains, EffectorTasks, Passes};
+use super::stage::KeyFaults;
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::body::{COMMON_HEIGHT, CharacterBody};
 use crate::ik::{Boxed, Ccd, Fabrik, Jacobian, Mechanism, Method, Outcome, Reach, Solver, Stop};
@@ -105,23 +106,13 @@ impl StageConfig for IkConfig {
     }
 
     fn validate(&self) -> Result<(), Vec<StageError>> {
-        let mut faults = Vec::new();
-        let mut need = |good: bool, key: &'static str, text: String| {
-            if !good {
-                faults.push(StageError::key(key, text));
-            }
-        };
-        let above = |x: f64| x.is_finite() && x > 0.0;
-        need(self.iterations > 0, "iterations", "`iterations` is 0, allowed is 1 and more".into());
-        need(
-            above(self.tolerance_m),
-            "tolerance_m",
-            format!("`tolerance_m` is {}, allowed is above 0", self.tolerance_m),
-        );
+        let mut faults = KeyFaults::default();
+        faults.need(self.iterations > 0, "iterations", "`iterations` is 0, allowed is 1 and more");
+        faults.above_0("tolerance_m", self.tolerance_m);
         let posture = self.posture.is_finite() && self.posture >= 0.0;
-        need(posture, "posture", format!("`posture` is {}, allowed is 0 and more", self.posture));
-        faults.extend(self.effectors.iter().flat_map(EffectorConfig::faults));
-        if faults.is_empty() { Ok(()) } else { Err(faults) }
+        faults.need(posture, "posture", format!("`posture` is {}, allowed is 0 and more", self.posture));
+        faults.0.extend(self.effectors.iter().flat_map(EffectorConfig::faults));
+        faults.found()
     }
 
     fn files(&self) -> Vec<PathBuf> {

@@ -3,6 +3,7 @@
 //! What the performer of the take did is no fault, so the direct transfer widens the ranges; feet and hands are returned to
 //! where they were by IK, except on limbs whose range was set for this character.
 
+use super::stage::KeyFaults;
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::ik::Mechanism;
 use crate::legs::keep_ends;
@@ -36,22 +37,13 @@ impl StageConfig for LimitsConfig {
     const NAME: &'static str = "limits";
 
     fn validate(&self) -> Result<(), Vec<StageError>> {
-        let mut faults = Vec::new();
-        if !(0.0..=1.0).contains(&self.strength) {
-            let text = format!("`strength` is {}, allowed is 0 to 1", self.strength);
-            faults.push(StageError::key("strength", text));
+        let mut faults = KeyFaults::default();
+        faults.within("strength", self.strength, [0.0, 1.0]);
+        faults.within("cutoff_hz", self.cutoff_hz, [0.5, 30.0]);
+        for fault in self.except.iter().filter_map(|word| word.parse::<Role>().err()) {
+            faults.need(false, "except", format!("{fault}\n  hint: name one of {}", Role::WORDS));
         }
-        if !(0.5..=30.0).contains(&self.cutoff_hz) {
-            let text = format!("`cutoff_hz` is {}, allowed is 0.5 to 30", self.cutoff_hz);
-            faults.push(StageError::key("cutoff_hz", text));
-        }
-        for word in &self.except {
-            if let Err(fault) = word.parse::<Role>() {
-                faults
-                    .push(StageError::key("except", format!("{fault}\n  hint: name one of {}", Role::WORDS)));
-            }
-        }
-        if faults.is_empty() { Ok(()) } else { Err(faults) }
+        faults.found()
     }
 
     fn resolve(&self, setting: &Setting) -> Result<Box<dyn Stage>, StageError> {

@@ -5,6 +5,7 @@
 //! side and fades out by a cubic that matches pose and velocity; rotations are blended as rotation vectors. Path and heading
 //! over the ground are kept: a looped walk keeps travelling. Units: seconds, metres, radians.
 
+use super::stage::KeyFaults;
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::kinematics::Forward;
 use crate::math::{Quat, Transform, Vec3, exp, log, twist_angle};
@@ -59,22 +60,15 @@ impl StageConfig for LoopConfig {
     }
 
     fn validate(&self) -> Result<(), Vec<StageError>> {
-        let mut faults = Vec::new();
-        let values = [
-            ("shortest_s", self.shortest_s),
-            ("longest_s", self.longest_s.unwrap_or(1.0)),
-            ("blend_s", self.blend_s),
-        ];
-        for (key, s) in values {
-            if !(s > 0.0 && s.is_finite()) {
-                faults.push(StageError::key(key, format!("`{key}` is {s}, allowed is above 0")));
-            }
-        }
+        let mut faults = KeyFaults::default();
+        faults.above_0("shortest_s", self.shortest_s);
+        faults.above_0("longest_s", self.longest_s.unwrap_or(1.0));
+        faults.above_0("blend_s", self.blend_s);
         if let Some(longest) = self.longest_s.filter(|l| *l < self.shortest_s) {
             let message = format!("`longest_s` is {longest}, below `shortest_s` {}", self.shortest_s);
-            faults.push(StageError::key("longest_s", message));
+            faults.need(false, "longest_s", message);
         }
-        if faults.is_empty() { Ok(()) } else { Err(faults) }
+        faults.found()
     }
 
     fn resolve(&self, setting: &Setting) -> Result<Box<dyn Stage>, StageError> {

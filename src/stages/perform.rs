@@ -2,6 +2,7 @@
 //!
 //! Units: seconds, newton seconds, kilograms, metres per second, body weights.
 
+use super::stage::KeyFaults;
 use super::written_keys::listed;
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::math::Vec3;
@@ -113,20 +114,13 @@ impl StageConfig for PerformConfig {
     }
 
     fn validate(&self) -> Result<(), Vec<StageError>> {
-        let mut faults: Vec<StageError> = self.hits.iter().flat_map(HitConfig::faults).collect();
+        let mut faults = KeyFaults(self.hits.iter().flat_map(HitConfig::faults).collect());
         let assist = if let AssistBound::Weights(weights) = self.assist { weights } else { 0.0 };
-        let ranges = [
-            ("assist", assist, 0.0, 1e3),
-            ("residual", self.residual, 0.0, 1.0),
-            ("strength", self.strength.unwrap_or(1.0), 0.05, f64::INFINITY),
-            ("recover_s", self.recover_s, 0.1, 10.0),
-        ];
-        for (key, value, low, high) in ranges {
-            if !(low <= value && value <= high) {
-                faults.push(StageError::key(key, format!("`{key}` is {value}, allowed is {low} to {high}")));
-            }
-        }
-        if faults.is_empty() { Ok(()) } else { Err(faults) }
+        faults.within("assist", assist, [0.0, 1e3]);
+        faults.within("residual", self.residual, [0.0, 1.0]);
+        faults.within("strength", self.strength.unwrap_or(1.0), [0.05, f64::INFINITY]);
+        faults.within("recover_s", self.recover_s, [0.1, 10.0]);
+        faults.found()
     }
 
     fn resolve(&self, setting: &Setting) -> Result<Box<dyn Stage>, StageError> {
@@ -163,12 +157,8 @@ impl HitConfig {
 
     /// The errors that can be found without a rig.
     fn faults(&self) -> Vec<StageError> {
-        let mut faults = Vec::new();
-        let mut need = |good: bool, text: String| {
-            if !good {
-                faults.push(StageError::key("hits", text));
-            }
-        };
+        let mut faults = KeyFaults::default();
+        let mut need = |good: bool, text: String| faults.need(good, "hits", text);
         let part = &self.part;
         need(
             part == "chest" || part.parse::<Role>().is_ok(),
@@ -202,7 +192,7 @@ impl HitConfig {
             (0.001..=10.0).contains(&self.duration_s),
             format!("`duration_s` of the hit on `{part}` is {}, allowed is 0.001 to 10", self.duration_s),
         );
-        faults
+        faults.0
     }
 
     /// The role that is hit.

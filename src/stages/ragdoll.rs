@@ -4,6 +4,7 @@
 
 use super::flights::labels;
 use super::perform::{MOST_IMPULSE, hit_role};
+use super::stage::KeyFaults;
 use super::written_keys::listed;
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::contacts::ground;
@@ -64,46 +65,35 @@ impl StageConfig for RagdollConfig {
     }
 
     fn validate(&self) -> Result<(), Vec<StageError>> {
-        let mut faults = Vec::new();
-        let ranges = [
-            ("let_go_s", self.let_go_s, 0.0, 1e5),
-            ("fall_s", self.fall_s, 0.0, 60.0),
-            ("resistance", self.resistance, 0.0, 100.0),
-            ("friction", self.friction, 0.0, 10.0),
-            ("step_hz", self.step_hz, 30.0, 2000.0),
-        ];
-        for (key, value, low, high) in ranges {
-            if !(low <= value && value <= high) {
-                faults.push(StageError::key(key, format!("`{key}` is {value}, allowed is {low} to {high}")));
-            }
-        }
+        let mut faults = KeyFaults::default();
+        faults.within("let_go_s", self.let_go_s, [0.0, 1e5]);
+        faults.within("fall_s", self.fall_s, [0.0, 60.0]);
+        faults.within("resistance", self.resistance, [0.0, 100.0]);
+        faults.within("friction", self.friction, [0.0, 10.0]);
+        faults.within("step_hz", self.step_hz, [30.0, 2000.0]);
         if let Some(Err(fault)) =
             self.hit.as_ref().filter(|word| *word != "chest").map(|word| word.parse::<Role>())
         {
-            faults.push(StageError::key("hit", fault));
+            faults.need(false, "hit", fault);
         }
         let impulse = Vec3::from(self.hit_impulse_n_s).norm();
-        if !impulse.is_finite() {
-            faults.push(StageError::key("hit_impulse_n_s", "`hit_impulse_n_s` must be three finite numbers"));
-        } else if impulse > MOST_IMPULSE {
-            let text = format!("`hit_impulse_n_s` has {impulse:.0} N s, allowed is at most {MOST_IMPULSE}");
-            faults.push(StageError::key("hit_impulse_n_s", text));
-        }
+        let key = "hit_impulse_n_s";
+        faults.need(impulse.is_finite(), key, "`hit_impulse_n_s` must be three finite numbers");
+        let text = format!("`hit_impulse_n_s` has {impulse:.0} N s, allowed is at most {MOST_IMPULSE}");
+        faults.need(impulse <= MOST_IMPULSE || !impulse.is_finite(), key, text);
         match &self.hit {
             Some(part) if impulse == 0.0 => {
                 let text = format!("the hit on `{part}` has no impulse\n  hint: set `hit_impulse_n_s`");
-                faults.push(StageError::key("hit", text));
+                faults.need(false, "hit", text);
             }
             None if impulse > 0.0 && impulse.is_finite() => {
                 let text = "`hit_impulse_n_s` hits no part\n  hint: set `hit`, such as `hit = \"chest\"`";
-                faults.push(StageError::key("hit_impulse_n_s", text));
+                faults.need(false, key, text);
             }
             _ => {}
         }
-        if let Some(x) = self.floor_m.filter(|x| !x.is_finite()) {
-            faults.push(StageError::key("floor_m", format!("`floor_m` is {x}, allowed is a finite number")));
-        }
-        if faults.is_empty() { Ok(()) } else { Err(faults) }
+        faults.finite("floor_m", self.floor_m);
+        faults.found()
     }
 
     fn resolve(&self, setting: &Setting) -> Result<Box<dyn Stage>, StageError> {

@@ -20,7 +20,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RetargetConfig {
-    /// Joint map file as written by `posemill map`, relative to the pipeline file; empty: the joint map is found
+    /// Joint map file as written by `posemill map`, relative to the pipeline file. Omitted: the joint map is found
     /// automatically.
     pub map: String,
     /// Scale of the root's path: `legs` scales it by the ratio of leg lengths, so that strides fit; a number scales it by
@@ -190,7 +190,7 @@ impl Stage for RetargetStage {
             report.warnings.add("take-cut", message, motion.clip.name.clone());
         }
         let performance = self.retarget.prepare(&motion, &Timeline::cut(&motion, &cuts));
-        if performance.is_off_floor() {
+        if performance.off_floor {
             let message = "no foot stands on the floor in this take: the body keeps the take's height, scaled, or lies on the floor";
             report.warnings.add("take-off-floor", message, motion.clip.name.clone());
         }

@@ -2,6 +2,7 @@
 //!
 //! Units: hertz.
 
+use super::stage::KeyFaults;
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::model::{Character, JointId, Motion};
 use crate::report::Report;
@@ -47,19 +48,12 @@ impl StageConfig for SecondaryConfig {
     }
 
     fn validate(&self) -> Result<(), Vec<StageError>> {
-        let mut faults = Vec::new();
-        let ranges = [
-            ("frequency_hz", self.frequency_hz, 0.05, 30.0),
-            ("swing_damping", self.swing_damping, 0.0, 10.0),
-            ("swing_gravity", self.swing_gravity, -10.0, 10.0),
-            ("step_hz", self.step_hz, 30.0, 2000.0),
-        ];
-        for (key, value, low, high) in ranges {
-            if !(low <= value && value <= high) {
-                faults.push(StageError::key(key, format!("`{key}` is {value}, allowed is {low} to {high}")));
-            }
-        }
-        if faults.is_empty() { Ok(()) } else { Err(faults) }
+        let mut faults = KeyFaults::default();
+        faults.within("frequency_hz", self.frequency_hz, [0.05, 30.0]);
+        faults.within("swing_damping", self.swing_damping, [0.0, 10.0]);
+        faults.within("swing_gravity", self.swing_gravity, [-10.0, 10.0]);
+        faults.within("step_hz", self.step_hz, [30.0, 2000.0]);
+        faults.found()
     }
 
     fn resolve(&self, setting: &Setting) -> Result<Box<dyn Stage>, StageError> {

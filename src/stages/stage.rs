@@ -56,6 +56,42 @@ impl StageError {
     }
 }
 
+/// The faults that [`StageConfig::validate`] finds.
+#[derive(Debug, Default)]
+pub(super) struct KeyFaults(pub(super) Vec<StageError>);
+
+impl KeyFaults {
+    /// A fault of `key` unless its value is `good`.
+    pub(super) fn need(&mut self, good: bool, key: &'static str, text: impl Into<String>) {
+        if !good {
+            self.0.push(StageError::key(key, text));
+        }
+    }
+
+    /// A fault of `key` unless its value is from `low` to `high`.
+    pub(super) fn within(&mut self, key: &'static str, value: f64, [low, high]: [f64; 2]) {
+        let text = format!("`{key}` is {value}, allowed is {low} to {high}");
+        self.need(low <= value && value <= high, key, text);
+    }
+
+    /// A fault of `key` unless its value is finite and above 0.
+    pub(super) fn above_0(&mut self, key: &'static str, value: f64) {
+        let text = format!("`{key}` is {value}, allowed is above 0");
+        self.need(value > 0.0 && value.is_finite(), key, text);
+    }
+
+    /// A fault of `key` unless its value is left out or finite.
+    pub(super) fn finite(&mut self, key: &'static str, value: Option<f64>) {
+        let value = value.unwrap_or_default();
+        self.need(value.is_finite(), key, format!("`{key}` is {value}, allowed is a finite number"));
+    }
+
+    /// The faults, if there are any.
+    pub(super) fn found(self) -> Result<(), Vec<StageError>> {
+        if self.0.is_empty() { Ok(()) } else { Err(self.0) }
+    }
+}
+
 /// A stage as written: a struct with one field per key. Each field has a default and a doc comment, which is the text of
 /// its help, reference and schema.
 pub trait StageConfig: DeserializeOwned + Serialize + JsonSchema + Default + Send + Sync + 'static {

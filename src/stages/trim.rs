@@ -3,6 +3,7 @@
 //! Times count from the first frame of the clip, whatever its time stamp in the file; the result has the time stamp of the
 //! original first frame. Units: seconds or frames.
 
+use super::stage::KeyFaults;
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::model::Motion;
 use crate::report::{Report, TakeChange};
@@ -35,36 +36,32 @@ impl StageConfig for TrimConfig {
     const NAME: &'static str = "trim";
 
     fn validate(&self) -> Result<(), Vec<StageError>> {
-        let mut faults = Vec::new();
-        for (key, value) in [("start_s", self.start_s), ("end_s", self.end_s)] {
-            if let Some(s) = value.filter(|s| !(*s >= 0.0 && s.is_finite())) {
-                faults.push(StageError::key(key, format!("`{key}` is {s}, allowed is 0 and more")));
-            }
+        let mut faults = KeyFaults::default();
+        for (key, s) in [("start_s", self.start_s), ("end_s", self.end_s)] {
+            let s = s.unwrap_or_default();
+            faults.need(s >= 0.0 && s.is_finite(), key, format!("`{key}` is {s}, allowed is 0 and more"));
         }
-        if self.start_s.is_some() && self.start_frame.is_some() {
-            faults.push(StageError::key(
-                "start_frame",
-                "`start_frame` and `start_s` exclude each other\n  hint: remove one of them",
-            ));
+        faults.need(
+            self.start_s.is_none() || self.start_frame.is_none(),
+            "start_frame",
+            "`start_frame` and `start_s` exclude each other\n  hint: remove one of them",
+        );
+        faults.need(
+            self.end_s.is_none() || self.end_frame.is_none(),
+            "end_frame",
+            "`end_frame` and `end_s` exclude each other\n  hint: remove one of them",
+        );
+        if let (Some(a), Some(b)) = (self.start_s, self.end_s) {
+            faults.need(
+                a <= b || a.is_nan() || b.is_nan(),
+                "end_s",
+                format!("`end_s` is {b}, before `start_s` {a}"),
+            );
         }
-        if self.end_s.is_some() && self.end_frame.is_some() {
-            faults.push(StageError::key(
-                "end_frame",
-                "`end_frame` and `end_s` exclude each other\n  hint: remove one of them",
-            ));
+        if let (Some(a), Some(b)) = (self.start_frame, self.end_frame) {
+            faults.need(a <= b, "end_frame", format!("`end_frame` is {b}, before `start_frame` {a}"));
         }
-        if let (Some(a), Some(b)) = (self.start_s, self.end_s)
-            && a > b
-        {
-            faults.push(StageError::key("end_s", format!("`end_s` is {b}, before `start_s` {a}")));
-        }
-        if let (Some(a), Some(b)) = (self.start_frame, self.end_frame)
-            && a > b
-        {
-            faults
-                .push(StageError::key("end_frame", format!("`end_frame` is {b}, before `start_frame` {a}")));
-        }
-        if faults.is_empty() { Ok(()) } else { Err(faults) }
+        faults.found()
     }
 
     fn resolve(&self, _setting: &Setting) -> Result<Box<dyn Stage>, StageError> {

@@ -8,120 +8,100 @@
 //! the take on the same skeleton, its rotations without any correction; `x_direct` are its positions.
 
 use super::acceptable;
-use super::measure_entry::{Measure, measure, share};
+use super::measure_entry::{Measure, limited, measure, share};
 
 /// All measures, in the order in which they are shown.
 pub const MEASURES: &[Measure] = &[
     measure(
         "height",
         "m",
-        None,
         "height of the character in its reference pose, soles to top of head (fitted head capsule); not scaled",
     ),
     measure(
         "rest_height",
         "m",
-        None,
         "height of the lowest sole above the origin in the reference pose, negative if the root's offset is 0: a property of the \
          file, not of the motion",
     ),
     // Contacts.
-    measure(
-        "foot_skate",
-        "m/s",
-        None,
-        "mean of v over the points of the feet that are labelled in f and f-1",
-    ),
-    measure("foot_skate_p95", "m/s", None, "95th percentile of the same speeds"),
-    measure(
+    measure("foot_skate", "m/s", "mean of v over the points of the feet that are labelled in f and f-1"),
+    measure("foot_skate_p95", "m/s", "95th percentile of the same speeds"),
+    limited(
         "foot_slide_p95",
         "m/s",
-        Some(acceptable::SLIDE),
+        acceptable::SLIDE,
         "95th percentile over feet and frames with a labelled point of the smallest v of the points of the foot: one that rolls \
          has a point at rest; beside a take, rest_slip_p95 is judged instead",
     ),
-    measure("foot_skate_max", "m/s", None, "the greatest of the same speeds"),
+    measure("foot_skate_max", "m/s", "the greatest of the same speeds"),
     measure(
         "foot_skate_weighted",
         "m/s",
-        None,
         "mean over the points of the feet with z < h of v (2 - 2^(z/h)), h = 2.5 cm, z at least 0 \
          (Zhang, Starke, Komura and Saito 2018)",
     ),
-    measure("contact_slide_p95", "m/s", None, "foot_skate_p95 over all labelled points, hands included"),
-    measure(
+    measure("contact_slide_p95", "m/s", "foot_skate_p95 over all labelled points, hands included"),
+    limited(
         "penetration_max",
         "m",
-        Some(acceptable::FOOT_DEPTH),
+        acceptable::FOOT_DEPTH,
         "max over f of d(f) = max(0, -min z) over the points of the feet",
     ),
-    measure("penetration_mean", "m", None, "mean over f of d(f)"),
-    measure("penetration_share", "1", None, "share of frames with d(f) above 1 mm"),
-    measure(
-        "body_penetration_max",
-        "m",
-        None,
-        "penetration_max over all other points, their thickness taken off",
-    ),
-    measure(
+    measure("penetration_mean", "m", "mean over f of d(f)"),
+    measure("penetration_share", "1", "share of frames with d(f) above 1 mm"),
+    measure("body_penetration_max", "m", "penetration_max over all other points, their thickness taken off"),
+    limited(
         "body_skin_below_floor",
         "m",
-        Some(acceptable::SKIN_DEPTH),
+        acceptable::SKIN_DEPTH,
         "greatest depth of the skin of the whole body but the feet below the ground, ten times a second; what reaches below the \
          soles in the reference pose is taken off",
     ),
     measure(
         "float_max",
         "m",
-        None,
         "max over frames with a labelled point of the lowest labelled z, at least 0; all points of a labelled foot count",
     ),
-    measure(
+    limited(
         "float_share",
         "1",
-        Some(acceptable::FLOATING),
+        acceptable::FLOATING,
         "share of frames with a labelled point whose lowest labelled z is above 3 cm",
     ),
     share("contact_precision", "share of labels found on the result that the take has too"),
     share("contact_recall", "share of the take's labels that are found on the result"),
     share("contact_f1", "harmonic mean of precision and recall"),
     // The pose by itself.
-    measure("limit_violation_max", "rad", None, "greatest angle from a joint to its range of motion"),
-    measure(
-        "limit_violation_mean",
-        "rad",
-        None,
-        "mean over f and joints with a range of that angle, 0 inside",
-    ),
-    measure(
+    measure("limit_violation_max", "rad", "greatest angle from a joint to its range of motion"),
+    measure("limit_violation_mean", "rad", "mean over f and joints with a range of that angle, 0 inside"),
+    limited(
         "limit_violation_added",
         "rad",
-        Some(acceptable::OUT_OF_RANGE),
+        acceptable::OUT_OF_RANGE,
         "max over f of the growth of the greatest of these angles over that of the direct transfer",
     ),
-    measure(
+    limited(
         "bone_stretch",
         "1",
-        Some(acceptable::STRETCHED_BONE),
+        acceptable::STRETCHED_BONE,
         "max over f and joints below the hips of | |x_j - x_parent| / rest length - 1 |",
     ),
     measure(
         "skin_penetration",
         "1",
-        None,
         "share of arm vertices inside the capsules of trunk and head, those inside at rest left out",
     ),
-    measure(
+    limited(
         "arm_in_body",
         "1",
-        Some(acceptable::ARM_IN_BODY),
+        acceptable::ARM_IN_BODY,
         "mean over a handful of frames of the share of the vertices of forearms and hands whose points 1 % of H below the skin have \
          a winding number above 0.5 in the skin of trunk, head and thighs (Jacobson et al. 2013), those inside at rest left out",
     ),
-    measure(
+    limited(
         "skin_stretch",
         "1",
-        Some(acceptable::TORN),
+        acceptable::TORN,
         "max over the same frames of the length over that at rest of the edges of the skin longer than 2 % of H, the ten most \
          stretched left out",
     ),
@@ -129,168 +109,160 @@ pub const MEASURES: &[Measure] = &[
     measure(
         "jerk",
         "m/s^3",
-        None,
         "RMS over f and end joints (hands, feet, head) of |x(f+2) - 3x(f+1) + 3x(f) - x(f-1)| / dt^3",
     ),
-    measure(
+    limited(
         "jerk_ratio",
         "1",
-        Some(acceptable::SHAKING),
+        acceptable::SHAKING,
         "jerk over that of the direct transfer, which counts for at least 1e-5 m / dt^3",
     ),
-    measure("turn_max", "rad", None, "greatest change of a local rotation from one frame to the next"),
-    measure(
+    measure("turn_max", "rad", "greatest change of a local rotation from one frame to the next"),
+    limited(
         "turn_ratio",
         "1",
-        Some(acceptable::TURNING),
+        acceptable::TURNING,
         "turn_max over that of the direct transfer, which counts for at least 1e-3 rad",
     ),
     measure(
         "correction_roughness",
         "m/s^2",
-        None,
         "RMS over f and end joints of the second difference of (result - direct transfer) / dt^2",
     ),
     // Against the direct transfer.
     measure(
         "mpjpe",
         "m",
-        None,
         "mean over f and joints with a role of |x - x_direct|, the distance from the direct transfer",
     ),
-    measure("mpjpe_root", "m", None, "mpjpe after subtracting the position of the hips from both"),
+    measure("mpjpe_root", "m", "mpjpe after subtracting the position of the hips from both"),
     measure(
         "mpjpe_pa",
         "m",
-        None,
         "mpjpe after the best similarity transform of every frame (Procrustes; Horn 1987)",
     ),
     measure(
         "rotation_error",
         "rad",
-        None,
         "mean over f and joints with a role of the angle between local rotations",
     ),
-    measure("rotation_error_global", "rad", None, "the same between rotations in model space"),
-    measure("end_effector_error", "1", None, "mean over f and end joints of |x - x_direct| / H"),
+    measure("rotation_error_global", "rad", "the same between rotations in model space"),
+    measure("end_effector_error", "1", "mean over f and end joints of |x - x_direct| / H"),
     measure(
         "san_error",
         "1",
-        None,
         "mean over f, joints with a role and axes of (x - x_direct)^2 / H^2 (Aberman et al. 2020, as in their get_error.py)",
     ),
     measure(
         "san_error_local",
         "1",
-        None,
         "the same after subtracting the position of the hips (Zhang et al. 2023, R2ET: local MSE)",
     ),
-    measure(
+    limited(
         "head_orientation_p95",
         "rad",
-        Some(acceptable::HEAD_AND_FINGERS),
+        acceptable::HEAD_AND_FINGERS,
         "95th percentile of the greatest angle between the rotations of head and neck in model space and the direct transfer's",
     ),
-    measure(
+    limited(
         "finger_error_p95",
         "rad",
-        Some(acceptable::HEAD_AND_FINGERS),
+        acceptable::HEAD_AND_FINGERS,
         "95th percentile of the greatest angle between the local rotations of the fingers' joints and the direct transfer's",
     ),
     measure(
         "hands_error",
         "1",
-        None,
         "mean over f and hands, each weighted by how near it is to the body in the take, of its distance from its \
          target, over H (formula: `HandTargets` in the library)",
     ),
     // Against the take, without labels but for feet and hands.
-    measure(
+    limited(
         "self_contact_lost",
         "1",
-        Some(acceptable::TOUCHES_LOST),
+        acceptable::TOUCHES_LOST,
         "share of the touches of the take (a hand within 4 cm of head, trunk, other hand and forearm, or of hips and thighs unless \
          the arm hangs; capsules of both bodies; fifteen times a second) that are wider by more than 5 cm in the result",
     ),
-    measure(
+    limited(
         "foot_orientation_p95",
         "rad",
-        Some(acceptable::FOOT),
+        acceptable::FOOT,
         "95th percentile of the angle between the rotations of a foot in model space and of the direct transfer's, where neither heel nor ball \
          is labelled within 0.05 s; or that of the angle about the vertical in the other frames, if it is greater",
     ),
-    measure(
+    limited(
         "hand_orientation_p95",
         "rad",
-        Some(acceptable::HAND),
+        acceptable::HAND,
         "the same of hands in all frames but those in which limb_error_p95 leaves out their arms",
     ),
-    measure(
+    limited(
         "elbow_pop",
         "rad",
-        Some(acceptable::POP),
+        acceptable::POP,
         "max over f and upper arms and forearms of the turn since f-1, minus the direct transfer's greatest in f-1 to f+1",
     ),
-    measure("knee_pop", "rad", Some(acceptable::POP), "the same of thighs and shins"),
-    measure(
+    limited("knee_pop", "rad", acceptable::POP, "the same of thighs and shins"),
+    limited(
         "limb_error_p95",
         "rad",
-        Some(acceptable::LIMB),
+        acceptable::LIMB,
         "95th percentile over f and thighs, shins, upper arms and forearms of the angle between the limb and the direct transfer's; arms are \
          left out while their hand or elbow is labelled, their hand is within 9 cm of the body in the take, or hand or forearm \
          are in the body in the direct transfer",
     ),
-    measure(
+    limited(
         "knee_error_max",
         "rad",
-        Some(acceptable::KNEE),
+        acceptable::KNEE,
         "max over f and knees of |bend - bend of the direct transfer|",
     ),
-    measure(
+    limited(
         "straight_leg_bend_p90",
         "rad",
-        Some(acceptable::STRAIGHT_LEG),
+        acceptable::STRAIGHT_LEG,
         "90th percentile, over legs that the direct transfer bends by less than 10 degrees, of bend - bend of the direct transfer",
     ),
-    measure(
+    limited(
         "rest_slip_p95",
         "m/s",
-        Some(acceptable::SLIP),
+        acceptable::SLIP,
         "95th percentile of the speed difference between result and leg-scaled take, at the ankle or toe joint (the one that is \
          slower in the take), over frames in which that joint is planted in the take: slower than 0.15 m/s, and within 4 cm of \
          the 0.1 quantile of its heights at such speeds, for 0.03 s before and after too",
     ),
-    measure(
+    limited(
         "rest_drift",
         "m/s",
-        Some(acceptable::SLIDE),
+        acceptable::SLIDE,
         "the horizontal way that a planted joint goes between the ends of a stance beyond the leg-scaled take's, summed over the \
          stances, over their duration",
     ),
-    measure(
+    limited(
         "clearance_error_p95",
         "m",
-        Some(acceptable::CLEARANCE),
+        acceptable::CLEARANCE,
         "95th percentile in the same frames of | height of that joint - that of the scaled take - the median of this for the joint |; \
          where less, with the heights of the take over the plane through its planted joints, if that is no ramp (1 in 20)",
     ),
-    measure(
+    limited(
         "knee_jerk_ratio",
         "1",
-        Some(acceptable::SHAKING),
+        acceptable::SHAKING,
         "RMS of the third differences of the knees over that of the scaled take's; none where that is below 1e-5 of the leg",
     ),
-    measure("foot_jerk_ratio", "1", Some(acceptable::SHAKING), "the same of the ankles"),
-    measure(
+    limited("foot_jerk_ratio", "1", acceptable::SHAKING, "the same of the ankles"),
+    limited(
         "loop_seam",
         "rad",
-        Some(acceptable::SEAM),
+        acceptable::SEAM,
         "for looping takes: max over joints of the angle between the first and the last frame, minus the same in the take",
     ),
-    measure(
+    limited(
         "trunk_error",
         "rad",
-        Some(acceptable::TRUNK),
+        acceptable::TRUNK,
         "mean over f of the angle between the trunk (centre of the hip joints to centre of the shoulders) and the direction that \
          follows from the rotation of the take's trunk relative to its reference pose",
     ),
@@ -298,102 +270,95 @@ pub const MEASURES: &[Measure] = &[
     measure(
         "momentum_residual",
         "1",
-        None,
         "RMS over f of |(F, N/H) - G phi| / (m g), F = m (c'' - g) and N = dL/dt low-passed at 8 Hz, phi >= 0 the forces \
          along four edges of a friction pyramid (0.8) at every labelled point",
     ),
-    measure("momentum_residual_p95", "1", None, "95th percentile of the same"),
-    measure(
+    measure("momentum_residual_p95", "1", "95th percentile of the same"),
+    limited(
         "flight_error",
         "1",
-        Some(acceptable::FALL),
+        acceptable::FALL,
         "RMS over frames of flight (no label for 80 ms or more) of |a - k g| / (k g), a the acceleration of the parabola fitted to \
          the centre of mass of each flight, k the ratio of leg lengths",
     ),
-    measure(
+    limited(
         "flight_height_p95",
         "m",
-        Some(acceptable::FLIGHT_HEIGHT),
+        acceptable::FLIGHT_HEIGHT,
         "95th percentile over frames without a label of the height above the ground of the lowest of soles and capsules, minus the \
          scaled take's, at least 0",
     ),
     measure(
         "flight_spin_drift",
         "1",
-        None,
         "RMS over flights of |L - mean L| over the RMS of L, L the angular momentum about the centre of mass",
     ),
     // As others publish them.
     measure(
         "gmd_skating_ratio",
         "1",
-        None,
         "share of frames in which a ball of the foot is below 5 cm before and after, and faster than 0.5 m/s in the frame and on \
          average over 0.25 s (Karunratanakul et al. 2023; five frames at their 20 Hz)",
     ),
     measure(
         "holosoma_sliding",
         "1",
-        None,
         "share of frames with a labelled ball in which one moves more than 1 cm in 1/30 s (Holosoma's evaluation, which \
          counts a frame; 30 Hz assumed)",
     ),
-    measure("holosoma_penetration", "1", None, "share of frames with a point deeper than 1 cm (as above)"),
-    measure("holosoma_penetration_max", "m", None, "greatest depth in these frames"),
+    measure("holosoma_penetration", "1", "share of frames with a point deeper than 1 cm (as above)"),
+    measure("holosoma_penetration_max", "m", "greatest depth in these frames"),
     measure(
         "physdiff_penetrate",
         "m",
-        None,
         "mean over f of the depth of the lowest point where it is above 5 mm, else 0 (Yuan et al. 2023; points stand for mesh vertices)",
     ),
     measure(
         "physdiff_float",
         "m",
-        None,
         "mean over f of the height of the lowest point where it is above 5 mm, else 0",
     ),
     measure(
         "physdiff_skate",
         "m",
-        None,
         "mean over f of the mean horizontal displacement in 1/20 s of the points of the feet at or below 5 mm in f and f-1",
     ),
-    measure("physdiff_error", "m", None, "sum of the three"),
+    measure("physdiff_error", "m", "sum of the three"),
     // Robots, in their own metres.
     share("robot_in_range", "share of frames with all hinges in the middle 98 % of their range (PHUMA)"),
     share("robot_above_floor", "share of frames with no corner of a sole more than 1 cm below 0 (PHUMA)"),
     share("robot_not_floating", "share of contact in which a corner of the sole is below 1 cm (PHUMA)"),
-    measure(
+    limited(
         "robot_floating",
         "1",
-        Some(acceptable::ROBOT_FLOATING),
+        acceptable::ROBOT_FLOATING,
         "share of contact in which no corner of the sole is below 1 cm: the rest of robot_not_floating",
     ),
     share("robot_not_skating", "share of contact in which heel or ball slides slower than 10 cm/s (PHUMA)"),
-    measure(
+    limited(
         "robot_out_of_range_max",
         "rad",
-        Some(acceptable::BEYOND_RANGE),
+        acceptable::BEYOND_RANGE,
         "largest angle of a hinge beyond the middle 98 % of its range",
     ),
-    measure(
+    limited(
         "robot_penetration_max",
         "m",
-        Some(acceptable::SOLE_DEPTH),
+        acceptable::SOLE_DEPTH,
         "depth of the lowest corner of a sole, or of the capsule of another part, below 0",
     ),
-    measure("robot_collides", "1", None, "share of frames with capsules over 1 mm in each other (NMR)"),
-    measure("robot_jumps", "1", None, "frames in which a hinge moves over 0.5 rad in 1/30 s (NMR)"),
-    measure(
+    measure("robot_collides", "1", "share of frames with capsules over 1 mm in each other (NMR)"),
+    measure("robot_jumps", "1", "frames in which a hinge moves over 0.5 rad in 1/30 s (NMR)"),
+    limited(
         "robot_hinge_speed_max",
         "rad/s",
-        Some(acceptable::HINGE_SPEED),
+        acceptable::HINGE_SPEED,
         "greatest speed of a hinge (ProtoMotions filters by it)",
     ),
-    measure(
+    limited(
         "robot_speed_ratio_max",
         "1",
-        Some(acceptable::HINGE_SPEED_RATIO),
+        acceptable::HINGE_SPEED_RATIO,
         "greatest speed of a hinge over the highest that the robot's file states for it",
     ),
 ];

@@ -93,16 +93,23 @@ fn ends_of_skin(rig: &Rig, standing: &ModelPose) -> Vec<f64> {
     skeleton.ids().map(|id| ends(id).unwrap_or(f64::NEG_INFINITY)).collect()
 }
 
-/// The vertices that each joint moves most, the weight of that joint first; without feet.
-fn vertices_by_joint(character: &Character, rig: &Rig, standing: &ModelPose) -> Vec<Vec<Bound>> {
+/// Whether each joint has a role or is above one that has.
+pub(super) fn leads_to_roles(rig: &Rig) -> Vec<bool> {
     let skeleton = rig.skeleton();
-    let ends = ends_of_skin(rig, standing);
     let mut leads: Vec<bool> = skeleton.ids().map(|id| rig.role(id).is_some()).collect();
     for id in skeleton.ids().rev() {
         if let Some(parent) = skeleton.parent(id) {
             leads[parent.index()] |= leads[id.index()];
         }
     }
+    leads
+}
+
+/// The vertices that each joint moves most, the weight of that joint first; without feet.
+fn vertices_by_joint(character: &Character, rig: &Rig, standing: &ModelPose) -> Vec<Vec<Bound>> {
+    let skeleton = rig.skeleton();
+    let ends = ends_of_skin(rig, standing);
+    let leads = leads_to_roles(rig);
     let feet: Vec<JointId> = Side::BOTH.into_iter().filter_map(|s| rig.joint(Role::Foot(s))).collect();
     let of_foot = |id: JointId| feet.iter().any(|foot| *foot == id || skeleton.is_ancestor(*foot, id));
     let mut found: Vec<Vec<Bound>> = vec![Vec::new(); skeleton.len()];

@@ -19,18 +19,23 @@ pub struct Measure {
 }
 
 /// A measure whose greatest value is the worst.
-pub(super) const fn measure(
+pub(super) const fn measure(name: &'static str, unit: &'static str, formula: &'static str) -> Measure {
+    Measure { name, unit, at_most: None, formula, greatest_is_worst: true }
+}
+
+/// The same with a value that a good clip does not exceed.
+pub(super) const fn limited(
     name: &'static str,
     unit: &'static str,
-    at_most: Option<f64>,
+    at_most: f64,
     formula: &'static str,
 ) -> Measure {
-    Measure { name, unit, at_most, formula, greatest_is_worst: true }
+    Measure { at_most: Some(at_most), ..measure(name, unit, formula) }
 }
 
 /// A share of what is right.
 pub(super) const fn share(name: &'static str, formula: &'static str) -> Measure {
-    Measure { name, unit: "1", at_most: None, formula, greatest_is_worst: false }
+    Measure { greatest_is_worst: false, ..measure(name, "1", formula) }
 }
 
 /// The measure of this name.

@@ -35,7 +35,7 @@ pub fn momentum(
     gravity: f64,
 ) -> Option<(Vec<Metric>, Vec<Series>)> {
     let frames = samples.frames;
-    if samples.centers.is_empty() || frames < 5 {
+    if samples.centres.is_empty() || frames < 5 {
         return None;
     }
     let (forces, torques) = wrenches(samples);
@@ -43,7 +43,7 @@ pub fn momentum(
         columns.clear();
         for (k, series) in contact_series.iter().enumerate().filter(|(_, c)| c.rests[frame]) {
             debug_assert_eq!(series.part, context.points()[k].part);
-            let arm = (samples.point(frame, k) / context.scale - samples.centers[frame]) / context.height;
+            let arm = (samples.point(frame, k) / context.scale - samples.centres[frame]) / context.height;
             for (x, z) in [(FRICTION, 0.0), (-FRICTION, 0.0), (0.0, FRICTION), (0.0, -FRICTION)] {
                 columns.push(row(&Vec3::new(x, 1.0, z), &arm));
             }
@@ -76,7 +76,7 @@ fn row(force: &Vec3, arm: &Vec3) -> Row6 {
 
 /// The acceleration of the centre and the change of angular momentum, low-passed; the ends repeat their neighbours.
 fn wrenches(samples: &Samples) -> (Vec<Vec3>, Vec<Vec3>) {
-    let (c, rate) = (&samples.centers, samples.rate);
+    let (c, rate) = (&samples.centres, samples.rate);
     let inner = (1..samples.frames - 1).map(|f| (c[f - 1] + c[f + 1] - c[f] * 2.0) * (rate * rate));
     let mut forces: Vec<Vec3> = inner.collect();
     let mut torques = samples.torques[1..samples.frames - 1].to_vec();
@@ -118,7 +118,7 @@ fn flight(
         let end = (start..samples.frames).find(|f| !free(f)).unwrap_or(samples.frames);
         let length = end - start;
         if length >= least {
-            let bend = Parabola::through(&samples.centers[start..end]).acceleration();
+            let bend = Parabola::through(&samples.centres[start..end]).acceleration();
             let error = (bend * (samples.rate * samples.rate) + Vec3::y() * gravity).norm() / gravity;
             over_time[0][start..end].fill(error);
             let spins = &samples.spins[start..end];

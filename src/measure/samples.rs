@@ -30,7 +30,7 @@ pub struct Samples {
     /// The hips.
     pub root: Vec<Vec3>,
     /// The masses' centre in every frame, the figure's own metres; empty without masses.
-    pub centers: Vec<Vec3>,
+    pub centres: Vec<Vec3>,
     /// The angular momentum about it for a mass of 1 kg, and how it changes (m^2/s, m^2/s^2).
     pub spins: Vec<Vec3>,
     /// Its change in time; the first and last frame repeat their neighbours.
@@ -95,7 +95,7 @@ impl Samples {
         self.lowest.append(&mut next.lowest);
         self.ends.append(&mut next.ends);
         self.root.append(&mut next.root);
-        self.centers.append(&mut next.centers);
+        self.centres.append(&mut next.centres);
         self.spins.append(&mut next.spins);
         self.torques.append(&mut next.torques);
         self.excess.append(&mut next.excess);
@@ -183,9 +183,9 @@ impl SampleBlock {
                 made.stretch = made.stretch.max(stretch);
             }
         }
-        if !masses.centers.is_empty() {
+        if !masses.centres.is_empty() {
             let first = own.start - seen.start;
-            made.centers = masses.centers[first..first + own.len()].to_vec();
+            made.centres = masses.centres[first..first + own.len()].to_vec();
             (made.spins, made.torques) = (masses.spins, masses.torques);
         }
         SampleBlock { samples: made, outside, least, inside }
@@ -209,7 +209,7 @@ struct Masses {
     /// Positions of three frames, the newest last.
     recent: [Vec<Vec3>; 3],
     seen: usize,
-    centers: Vec<Vec3>,
+    centres: Vec<Vec3>,
     spins: Vec<Vec3>,
     torques: Vec<Vec3>,
 }
@@ -222,7 +222,7 @@ impl Masses {
             per_second: rate,
             recent: [empty(), empty(), empty()],
             seen: 0,
-            centers: list(),
+            centres: list(),
             spins: list(),
             torques: list(),
         }
@@ -238,7 +238,7 @@ impl Masses {
         newest.clear();
         newest.extend(context.particles().iter().map(|p| model.joint(p.joint).point(&p.at)));
         let weighted = newest.iter().zip(context.particles()).map(|(x, p)| x * p.mass);
-        self.centers.push(weighted.sum());
+        self.centres.push(weighted.sum());
         self.seen += 1;
         if self.seen < 3 {
             return;
@@ -246,10 +246,10 @@ impl Masses {
         // L = sum m (x - c) x v by central differences; dL/dt = sum m (x - c) x a, exactly the difference of the
         // discrete momenta sum m x(f) x x(f+1) / dt.
         let [before, here, after] = &self.recent;
-        let center = self.centers[self.seen - 2];
+        let centre = self.centres[self.seen - 2];
         let (mut spin, mut torque) = (Vec3::zeros(), Vec3::zeros());
         for (((a, x), b), particle) in before.iter().zip(here).zip(after).zip(context.particles()) {
-            let arm = (x - center) * particle.mass;
+            let arm = (x - centre) * particle.mass;
             spin += arm.cross(&(b - a));
             torque += arm.cross(&(a + b - x * 2.0));
         }
@@ -282,12 +282,12 @@ mod tests {
         assert!(frames > 2 * BLOCK + 10);
         let context = MetricContext::new(&motion.character);
         let all = Samples::of(&context, &motion);
-        let lengths = [&all.root, &all.centers, &all.spins, &all.torques].map(Vec::len);
+        let lengths = [&all.root, &all.centres, &all.spins, &all.torques].map(Vec::len);
         assert_eq!((lengths, all.excess.len()), ([frames; 4], frames));
         let (points, ends) = (context.points().len(), context.ends.len());
         for frame in [1, 254, 255, 256, 257, 510, 511, 512, 513, frames - 2] {
             let three = Samples::of(&context, &motion.part(frame - 1..frame + 2));
-            assert_eq!(three.centers[1], all.centers[frame], "frame {frame}");
+            assert_eq!(three.centres[1], all.centres[frame], "frame {frame}");
             assert_eq!(three.spins[1], all.spins[frame], "frame {frame}");
             assert_eq!(three.torques[1], all.torques[frame], "frame {frame}");
             assert_eq!(three.root[1], all.root[frame], "frame {frame}");

@@ -4,6 +4,7 @@
 //! are neither. A vertex of an arm is inside if a point below it, nearer to the bone by a hundredth of the height, is: skin that
 //! touches skin overlaps by less. Space: model space. Units: metres, the figure's own.
 
+use super::lowest_skin::leads_to_roles;
 use super::winding::{Clusters, PosedSkin};
 use crate::body::{BodyPart, Capsule};
 use crate::kinematics::forward;
@@ -234,12 +235,7 @@ enum SkinPart {
 /// The part of every joint; none of upper arms, shins and feet, and of joints that lead to no role.
 fn parts_of_joints(rig: &Rig) -> Vec<Option<SkinPart>> {
     let skeleton = rig.skeleton();
-    let mut leads: Vec<bool> = skeleton.ids().map(|id| rig.role(id).is_some()).collect();
-    for id in skeleton.ids().rev() {
-        if let Some(parent) = skeleton.parent(id) {
-            leads[parent.index()] |= leads[id.index()];
-        }
-    }
+    let leads = leads_to_roles(rig);
     let below =
         |role: Role, id: JointId| rig.joint(role).is_some_and(|of| of == id || skeleton.is_ancestor(of, id));
     let part = |id: JointId| {

@@ -35,10 +35,10 @@ impl Clusters {
         let posed = |triangles: &Vec<[u32; 3]>| {
             let triangles: Vec<[Vec3; 3]> = triangles.iter().map(|t| t.map(|v| at[v as usize])).collect();
             let middle = |[a, b, c]: &[Vec3; 3]| (a + b + c) / 3.0;
-            let center = triangles.iter().map(middle).sum::<Vec3>() / triangles.len().max(1) as f64;
-            let radius = triangles.iter().flatten().map(|p| (p - center).norm()).fold(0.0, f64::max);
+            let centre = triangles.iter().map(middle).sum::<Vec3>() / triangles.len().max(1) as f64;
+            let radius = triangles.iter().flatten().map(|p| (p - centre).norm()).fold(0.0, f64::max);
             let dipole = triangles.iter().map(|[a, b, c]| (b - a).cross(&(c - a)) * 0.5).sum();
-            PosedCluster { triangles, center, radius, dipole }
+            PosedCluster { triangles, centre, radius, dipole }
         };
         PosedSkin(self.0.iter().map(posed).collect())
     }
@@ -69,7 +69,7 @@ fn divide(triangles: &mut [[u32; 3]], at: &[Vec3], found: &mut Vec<Vec<[u32; 3]>
 #[derive(Clone, Debug)]
 struct PosedCluster {
     triangles: Vec<[Vec3; 3]>,
-    center: Vec3,
+    centre: Vec3,
     radius: f64,
     /// The sum of the triangles' normals times their areas.
     dipole: Vec3,
@@ -88,7 +88,7 @@ impl PosedSkin {
     /// The number of times that the skin encloses `p`.
     fn winding_number(&self, p: &Vec3) -> f64 {
         let of = |cluster: &PosedCluster| {
-            let away = cluster.center - p;
+            let away = cluster.centre - p;
             let distance = away.norm();
             if distance > FAR * cluster.radius {
                 return cluster.dipole.dot(&away) / (distance * distance * distance);

@@ -62,11 +62,6 @@ pub fn one_line(text: &str) -> String {
     line
 }
 
-/// "1 joint", "2 joints".
-pub(crate) fn counted(n: usize, word: &str) -> String {
-    format!("{n} {word}{}", if n == 1 { "" } else { "s" })
-}
-
 /// A text as a field of a table of comma-separated values (RFC 4180), quoted if necessary. Spreadsheets run a field that begins with
 /// `=`, `+`, `-`, `@`, a tab or a return as a formula: such a text, and one of apostrophes before it, gets an apostrophe in front.
 /// So a reader that takes one away from fields of that form has the text again.

@@ -44,11 +44,11 @@ pub fn point_masses(rig: &Rig, pose: &ModelPose, figure: &Figure, height: f64) -
     for side in Side::BOTH {
         add(hips, position(Role::UpperLeg(side)), 0.5 * PELVIS.mass);
         add(high, position(Role::UpperArm(side)), 0.25 * CHEST_AND_ABDOMEN.mass);
-        for (from, to, Segment { mass, center, gyration: rho }) in limbs(rig, pose, side) {
+        for (from, to, Segment { mass, centre, gyration: rho }) in limbs(rig, pose, side) {
             let Some(start) = position(from) else { continue };
             // A hand or foot of unknown length is a point.
             let along = to.map_or(Vec3::zeros(), |to| to - start);
-            for share in [center - rho, center + rho] {
+            for share in [centre - rho, centre + rho] {
                 add(rig.joint(from), Some(start + along * share), 0.5 * mass);
             }
         }

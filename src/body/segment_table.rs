@@ -13,13 +13,13 @@ pub struct Segment {
     /// Share of the body's mass.
     pub mass: f64,
     /// Distance from the near end to the centre of mass, as a share of the segment's length.
-    pub center: f64,
+    pub centre: f64,
     /// Radius of gyration across the segment about its centre of mass, as a share of its length.
     pub gyration: f64,
 }
 
-const fn segment(mass: f64, center: f64, gyration: f64) -> Segment {
-    Segment { mass, center, gyration }
+const fn segment(mass: f64, centre: f64, gyration: f64) -> Segment {
+    Segment { mass, centre, gyration }
 }
 
 /// The pelvis. Centre and gyration are estimates: its ends are no joints of a rig.

@@ -144,7 +144,7 @@ impl SupportPoints {
 
     /// The height of the lowest of what the pelvis has to be raised for: of a head what bending the neck does not raise.
     pub fn lowest_of_body(&self, pose: &ModelPose) -> f64 {
-        let low = self.lowest_of_trunk(pose);
+        let low = lowest_below(f64::INFINITY, &self.trunk, &self.reach, pose);
         let Some(head) = &self.head else { return low };
         if head.is_above(pose, low) { low } else { low.min(head.highest_lift(pose).1) }
     }
@@ -153,11 +153,6 @@ impl SupportPoints {
     pub fn joints_of_body(&self) -> impl Iterator<Item = JointId> {
         let head = self.head.iter().flat_map(|head| head.joints());
         self.trunk.iter().map(|(joint, _)| *joint).chain(head)
-    }
-
-    /// The height of the lowest of what the pelvis moves; infinite of a body without skin.
-    fn lowest_of_trunk(&self, pose: &ModelPose) -> f64 {
-        lowest_below(f64::INFINITY, &self.trunk, &self.reach, pose)
     }
 
     /// The height of the lowest of both hands; infinite without their skin.

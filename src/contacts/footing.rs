@@ -63,8 +63,8 @@ pub(crate) struct Footing {
     /// How far each foot is above what bears the body instead, leg lengths, by frame: see [`ABOVE`].
     above: Vec<(Side, Vec<f64>)>,
     floor: Option<f64>,
-    /// Whether the rest of the body is on that floor for most of the take.
-    lies: bool,
+    /// Whether no foot of the take stands, and hands, head or pelvis are on that floor for most of it.
+    pub lies: bool,
 }
 
 /// A frame: hip, ankle and toes of each leg, and the lowest height of the rest.
@@ -211,11 +211,6 @@ impl Footing {
     /// Height of the floor under a take in which no foot stands; `None` if one does.
     pub fn floor(&self) -> Option<f64> {
         self.floor
-    }
-
-    /// Whether no foot of the take stands, and hands, head or pelvis are on the floor for most of it.
-    pub fn lies_on_floor(&self) -> bool {
-        self.lies
     }
 
     /// Whether no foot can stand in a frame.

@@ -45,7 +45,7 @@ impl ArticulationSolver {
         let link = &articulation.links()[i];
         let (state, body) = (&states[link.body], &articulation.bodies()[link.body]);
         let r = matrix(&state.orientation);
-        let mut to_center = Vec3::zeros();
+        let mut to_centre = Vec3::zeros();
         let mut arm = Vec3::zeros();
         let mut axes = [Vec3::zeros(); 2];
         if let Some(k) = link.constraint {
@@ -54,10 +54,10 @@ impl ArticulationSolver {
             let other = (&c.anchor_b, &c.axis_b);
             let ((anchor, axis), (parent_anchor, parent_axis)) =
                 if link.child_is_a { (own, other) } else { (other, own) };
-            to_center = -(r * anchor);
+            to_centre = -(r * anchor);
             let above = link.parent.map(|p| &self.nodes[p]);
             if let Some(above) = above {
-                arm = above.to_center + above.rotation * parent_anchor;
+                arm = above.to_centre + above.rotation * parent_anchor;
             }
             let of_parent = |v: &Vec3| above.map_or(*v, |above| above.rotation * v);
             match c.kind {
@@ -67,8 +67,8 @@ impl ArticulationSolver {
                     axes[0] = if link.child_is_a { r * axis } else { of_parent(parent_axis) };
                     // The child slides relative to the parent's anchor.
                     if let Some(above) = above {
-                        let reference = states[above.body].position - above.to_center;
-                        arm = (state.position - to_center) - reference;
+                        let reference = states[above.body].position - above.to_centre;
+                        arm = (state.position - to_centre) - reference;
                     }
                 }
                 ConstraintKind::Ball | ConstraintKind::Fixed => {}
@@ -76,9 +76,9 @@ impl ArticulationSolver {
             self.nodes[i].resistance = resistances.get(k).copied().unwrap_or_default();
         }
         let node = &mut self.nodes[i];
-        (node.rotation, node.to_center, node.axes, node.arm) = (r, to_center, axes, arm);
+        (node.rotation, node.to_centre, node.axes, node.arm) = (r, to_centre, axes, arm);
         let rotated = Symmetric3::upper(&body.inertia).rotated(&r);
-        node.inertia = SpatialInertia::rigid(body.mass, &rotated, &to_center);
+        node.inertia = SpatialInertia::rigid(body.mass, &rotated, &to_centre);
     }
 
     /// Eliminates the free motions of link `i` and adds the remaining inertia to its parent.

@@ -65,7 +65,7 @@ impl ArticulationSolver {
     pub(super) fn pass_to_leaves(&mut self, i: usize) {
         let parent = self.nodes[i].parent;
         let above = if parent == NO_PARENT {
-            Twist::zero()
+            Twist::default()
         } else {
             self.nodes[parent].motion.at(&self.nodes[i].arm)
         };

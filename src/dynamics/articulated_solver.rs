@@ -29,7 +29,7 @@ pub(super) struct Resistance {
 }
 
 /// Working data of one link for the passes over the tree.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LinkWorkspace {
     pub(super) kind: Option<ConstraintKind>,
     pub(super) parent: usize,
@@ -39,7 +39,7 @@ pub(super) struct LinkWorkspace {
     /// World: from the parent's reference point to the attachment of this link, by the anchor on the parent.
     pub(super) arm: Vec3,
     /// World: from this reference point to the centre of mass.
-    pub(super) to_center: Vec3,
+    pub(super) to_centre: Vec3,
     /// The free motions: angular axes (slider: the linear axis in the first place).
     pub(super) axes: [Vec3; 2],
     pub(super) inertia: SpatialInertia,
@@ -78,32 +78,12 @@ pub struct ArticulationSolver {
 impl ArticulationSolver {
     /// Allocates the workspace for an articulation.
     pub fn new(articulation: &Articulation) -> Self {
-        let blank = LinkWorkspace {
-            kind: None,
-            parent: NO_PARENT,
-            body: 0,
-            rotation: Mat3::identity(),
-            arm: Vec3::zeros(),
-            to_center: Vec3::zeros(),
-            axes: [Vec3::zeros(); 2],
-            inertia: SpatialInertia::zero(),
-            u: [Wrench::zero(); 2],
-            inverse: Symmetric3::default(),
-            through: Mat3::zeros(),
-            passed: Symmetric3::default(),
-            resistance: Resistance::default(),
-            b: Wrench::zero(),
-            g: Vec3::zeros(),
-            motion: Twist::zero(),
-            spin: Vec3::zeros(),
-            bias: Twist::zero(),
-            on_path: false,
-        };
         let node = |link: &super::articulation::Link| LinkWorkspace {
             kind: link.constraint.map(|k| articulation.constraints()[k].kind),
             parent: link.parent.unwrap_or(NO_PARENT),
             body: link.body,
-            ..blank
+            rotation: Mat3::identity(),
+            ..LinkWorkspace::default()
         };
         Self { nodes: articulation.links().iter().map(node).collect(), loops: LoopClosures::default() }
     }
@@ -151,7 +131,7 @@ impl ArticulationSolver {
     ) {
         let node = &mut self.nodes[i];
         let (state, body) = (&states[node.body], &articulation.bodies()[node.body]);
-        let (force, w, d) = (&forces[node.body], state.angular_velocity, node.to_center);
+        let (force, w, d) = (&forces[node.body], state.angular_velocity, node.to_centre);
         let world = node.rotation * w;
         let gyro = w.cross(&(body.inertia * w));
         let moment = node.rotation * (force.torque - gyro);
@@ -165,7 +145,7 @@ impl ArticulationSolver {
     #[inline(always)]
     fn acceleration(&self, i: usize) -> BodyAcceleration {
         let node = &self.nodes[i];
-        let (w, angular, d) = (node.spin, node.motion.angular, node.to_center);
+        let (w, angular, d) = (node.spin, node.motion.angular, node.to_centre);
         BodyAcceleration {
             linear: node.motion.linear + angular.cross(&d) + w.cross(&w.cross(&d)),
             angular: node.rotation.tr_mul(&angular),
@@ -220,7 +200,7 @@ impl ArticulationSolver {
     fn respond_of_trees(&mut self, b: &[Wrench], bias: &[Twist]) {
         for (i, (node, b)) in self.nodes.iter_mut().zip(b).enumerate() {
             node.b = *b;
-            node.bias = bias.get(i).copied().unwrap_or(Twist::zero());
+            node.bias = bias.get(i).copied().unwrap_or(Twist::default());
         }
         in_wide_registers(
             #[inline(always)]
@@ -250,9 +230,9 @@ impl ArticulationSolver {
     pub(super) fn respond_to_tree(&mut self, touched: &[Range<usize>], impulses: &[(usize, Wrench)]) {
         for range in touched {
             for node in &mut self.nodes[range.clone()] {
-                node.b = Wrench::zero();
+                node.b = Wrench::default();
                 node.g = Vec3::zeros();
-                node.bias = Twist::zero();
+                node.bias = Twist::default();
                 node.on_path = false;
             }
         }
@@ -282,13 +262,13 @@ impl ArticulationSolver {
     }
 
     /// World: from the reference point of link `i` to its body's centre of mass.
-    pub(super) fn to_center(&self, i: usize) -> &Vec3 {
-        &self.nodes[i].to_center
+    pub(super) fn to_centre(&self, i: usize) -> &Vec3 {
+        &self.nodes[i].to_centre
     }
 
     /// The linear and angular (world) velocity of the centre of mass of link `i` after [`ArticulationSolver::respond`].
-    pub(super) fn center_motion(&self, i: usize) -> Twist {
-        self.nodes[i].motion.at(&self.nodes[i].to_center)
+    pub(super) fn centre_motion(&self, i: usize) -> Twist {
+        self.nodes[i].motion.at(&self.nodes[i].to_centre)
     }
 
     /// For each link the displacement relative to its parent that closes their constraint, at its reference point: the
@@ -298,7 +278,7 @@ impl ArticulationSolver {
         links
             .iter()
             .map(|link| {
-                let Some(k) = link.constraint else { return Twist::zero() };
+                let Some(k) = link.constraint else { return Twist::default() };
                 closing_twist(&articulation.constraints()[k], states, link.child_is_a)
             })
             .collect()

@@ -159,7 +159,7 @@ impl Articulation {
     }
 
     /// The centre of mass of all bodies, world, metres.
-    pub fn center_of_mass(&self, states: &[BodyState]) -> Vec3 {
+    pub fn centre_of_mass(&self, states: &[BodyState]) -> Vec3 {
         let sum: Vec3 = self.bodies.iter().zip(states).map(|(b, s)| s.position * b.mass).sum();
         sum / self.total_mass()
     }

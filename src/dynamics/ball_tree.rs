@@ -25,7 +25,7 @@ pub struct BallLink {
     /// Mass, kilograms.
     pub mass: f64,
     /// Centre of mass from the origin, own axes, metres.
-    pub center: Vec3,
+    pub centre: Vec3,
     /// Inertia about the centre of mass, own axes, kg m^2.
     pub inertia: Mat3<f64>,
 }
@@ -92,7 +92,7 @@ pub struct Placement {
     /// The origins.
     pub origin: Vec<Vec3>,
     /// From the origin to the centre of mass.
-    to_center: Vec<Vec3>,
+    to_centre: Vec<Vec3>,
     orientation: Vec<Quat>,
 }
 
@@ -143,8 +143,8 @@ impl BallTree {
                 &Vec3::zeros(),
                 &Vec3::zeros(),
             );
-            ball.anchor_a = link.offset - links[parent].center;
-            ball.anchor_b = -link.center;
+            ball.anchor_a = link.offset - links[parent].centre;
+            ball.anchor_b = -link.centre;
             Some(ball)
         };
         let balls = links.iter().enumerate().filter_map(ball).collect();
@@ -168,7 +168,7 @@ impl BallTree {
         placed.orientation.clear();
         placed.rotation.clear();
         placed.origin.clear();
-        placed.to_center.clear();
+        placed.to_centre.clear();
         for (link, q) in self.links.iter().zip(&state.rotations) {
             let (orientation, origin) = match link.parent {
                 None => (*q, state.position),
@@ -178,7 +178,7 @@ impl BallTree {
             placed.orientation.push(orientation);
             placed.rotation.push(rotation);
             placed.origin.push(origin);
-            placed.to_center.push(rotation * link.center);
+            placed.to_centre.push(rotation * link.centre);
         }
     }
 
@@ -208,7 +208,7 @@ impl BallTree {
                 }
             };
             moving.push([w, dw, a]);
-            let d = &placed.to_center[k];
+            let d = &placed.to_centre[k];
             let force = (a + dw.cross(d) + w.cross(&w.cross(d))) * link.mass;
             let inside = r.tr_mul(&w);
             let spin = link.inertia * r.tr_mul(&dw) + inside.cross(&(link.inertia * inside));
@@ -247,7 +247,7 @@ impl BallTree {
 
     /// The generalised force of forces at points: body, position and force, world.
     pub fn of_forces(&self, placed: &Placement, forces: &[(usize, Vec3, Vec3)]) -> JointVector {
-        let mut wrenches = vec![Wrench::zero(); self.links.len()];
+        let mut wrenches = vec![Wrench::default(); self.links.len()];
         for (body, at, force) in forces {
             let arm = at - placed.origin[*body];
             wrenches[*body].add_scaled(&Wrench { moment: arm.cross(force), force: *force }, 1.0);
@@ -261,7 +261,7 @@ impl BallTree {
         let (mut mass, mut first, mut second) = (0.0, Vec3::zeros(), Mat3::zeros());
         for (k, link) in self.links.iter().enumerate() {
             let r = &placed.rotation[k];
-            let c = placed.origin[k] + placed.to_center[k] - placed.origin[0];
+            let c = placed.origin[k] + placed.to_centre[k] - placed.origin[0];
             mass += link.mass;
             first += c * link.mass;
             let away = Mat3::identity() * c.norm_squared() - c * c.transpose();
@@ -281,15 +281,15 @@ impl BallTree {
     pub fn step(&mut self, placed: &Placement, gains: &[f64], impulse: &JointVector) -> JointVector {
         for (k, state) in self.states.iter_mut().enumerate() {
             state.orientation = placed.orientation[k];
-            state.position = placed.origin[k] + placed.to_center[k];
+            state.position = placed.origin[k] + placed.to_centre[k];
         }
         let resistance =
             |k: usize| Resistance { gain: gains[k], drive: placed.rotation[k] * impulse.angular[k] };
         let resistances: Vec<Resistance> = (1..self.links.len()).map(resistance).collect();
         self.solver.factor(&self.articulation, &self.states, &resistances);
-        let mut wrenches = vec![Wrench::zero(); self.links.len()];
+        let mut wrenches = vec![Wrench::default(); self.links.len()];
         // The solver's root is referred to its centre of mass.
-        let moment = placed.rotation[0] * impulse.angular[0] - placed.to_center[0].cross(&impulse.linear);
+        let moment = placed.rotation[0] * impulse.angular[0] - placed.to_centre[0].cross(&impulse.linear);
         wrenches[self.link_of[0]] = Wrench { moment, force: impulse.linear };
         self.solver.respond(&wrenches, &[]);
         self.rates(placed)
@@ -309,8 +309,8 @@ impl BallTree {
 
     /// The point of a body that the solver refers its motion to.
     fn reference(&self, placed: &Placement, body: usize) -> Vec3 {
-        let at_center = if body == 0 { placed.to_center[0] } else { Vec3::zeros() };
-        placed.origin[body] + at_center
+        let at_centre = if body == 0 { placed.to_centre[0] } else { Vec3::zeros() };
+        placed.origin[body] + at_centre
     }
 
     /// The velocity of a point (world) of a body in the last motion.
@@ -363,11 +363,11 @@ impl BallTree {
 
     /// Linear momentum with these rates, and kinetic energy, world axes.
     pub fn momentum_and_energy(&self, placed: &Placement, rates: &JointVector) -> (Vec3, f64) {
-        let centers: Vec<(usize, Vec3)> =
-            (0..self.links.len()).map(|k| (k, placed.origin[k] + placed.to_center[k])).collect();
+        let centres: Vec<(usize, Vec3)> =
+            (0..self.links.len()).map(|k| (k, placed.origin[k] + placed.to_centre[k])).collect();
         let (mut momentum, mut energy) = (Vec3::zeros(), 0.0);
         let mut spins: Vec<Vec3> = Vec::with_capacity(self.links.len());
-        for (k, v) in self.point_velocities(placed, rates, &centers).into_iter().enumerate() {
+        for (k, v) in self.point_velocities(placed, rates, &centres).into_iter().enumerate() {
             let link = &self.links[k];
             let above = link.parent.map(|p| spins[p]).unwrap_or_default();
             spins.push(above + placed.rotation[k] * rates.angular[k]);
@@ -379,8 +379,8 @@ impl BallTree {
     }
 
     /// The centre of mass of the whole tree, world, metres.
-    pub fn center_of_mass(&self, placed: &Placement) -> Vec3 {
-        let weighed = |(k, link): (usize, &BallLink)| (placed.origin[k] + placed.to_center[k]) * link.mass;
+    pub fn centre_of_mass(&self, placed: &Placement) -> Vec3 {
+        let weighed = |(k, link): (usize, &BallLink)| (placed.origin[k] + placed.to_centre[k]) * link.mass;
         self.links.iter().enumerate().map(weighed).sum::<Vec3>() / self.mass()
     }
 }

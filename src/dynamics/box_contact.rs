@@ -82,11 +82,11 @@ fn faces(
     let k = (0..3).max_by(|&i, &j| facing(i).abs().total_cmp(&facing(j).abs())).unwrap_or(0);
     let inward = if facing(k) > 0.0 { -1.0 } else { 1.0 };
     let (u, v) = ((k + 1) % 3, (k + 2) % 3);
-    let center = incident.0.translation + inc_axes[k] * (inward * incident.1[k]);
+    let centre = incident.0.translation + inc_axes[k] * (inward * incident.1[k]);
     let (eu, ev) = (inc_axes[u] * incident.1[u], inc_axes[v] * incident.1[v]);
     // Every vertex has the id of the feature it came from, which identifies it in the next step.
     let mut polygon: Vec<(Vec3, u32)> =
-        vec![(center - eu - ev, 0), (center + eu - ev, 1), (center + eu + ev, 2), (center - eu + ev, 3)];
+        vec![(centre - eu - ev, 0), (centre + eu - ev, 1), (centre + eu + ev, 2), (centre - eu + ev, 3)];
     for (side, i) in [(axis + 1) % 3, (axis + 2) % 3].into_iter().enumerate() {
         for (half_side, sign) in [1.0, -1.0].into_iter().enumerate() {
             let plane = ref_axes[i] * sign;

@@ -15,7 +15,7 @@ pub(super) struct Conserved {
     linear: Vec3,
     /// About the centre of mass.
     angular: Vec3,
-    center: Vec3,
+    centre: Vec3,
     energy: Option<f64>,
     elapsed: f64,
 }
@@ -23,13 +23,13 @@ pub(super) struct Conserved {
 impl Conserved {
     /// The quantities of `states`.
     pub(super) fn of(articulation: &Articulation, states: &[BodyState]) -> Self {
-        let center = articulation.center_of_mass(states);
+        let centre = articulation.centre_of_mass(states);
         let linear = articulation.linear_momentum(states);
         let energy = articulation.kinetic_energy(states) + articulation.potential_energy(states);
         Self {
             linear,
-            angular: articulation.angular_momentum(states) - center.cross(&linear),
-            center,
+            angular: articulation.angular_momentum(states) - centre.cross(&linear),
+            centre,
             energy: (!articulation.is_driven()).then_some(energy),
             elapsed: 0.0,
         }
@@ -46,20 +46,20 @@ impl Conserved {
         let (mut wanted, t) = (*self, self.elapsed);
         let mut refused = false;
         // The parabola is evaluated from the start: step by step, rounding would accumulate.
-        wanted.center += wanted.linear * (t / mass) + gravity * (0.5 * t * t);
+        wanted.centre += wanted.linear * (t / mass) + gravity * (0.5 * t * t);
         wanted.linear += gravity * (t * mass);
-        let moved = wanted.center - articulation.center_of_mass(states);
+        let moved = wanted.centre - articulation.centre_of_mass(states);
         for s in states.iter_mut() {
             s.position += moved;
         }
-        let center = articulation.center_of_mass(states);
+        let centre = articulation.centre_of_mass(states);
         let momentum = articulation.linear_momentum(states);
-        let angular = articulation.angular_momentum(states) - center.cross(&momentum);
-        let Some(inverse) = locked_inertia(articulation, states, &center).try_inverse() else {
+        let angular = articulation.angular_momentum(states) - centre.cross(&momentum);
+        let Some(inverse) = locked_inertia(articulation, states, &centre).try_inverse() else {
             return refused;
         };
         let rigid = |v: Vec3, w: Vec3, s: &BodyState| {
-            (v + w.cross(&(s.position - center)), s.orientation.inverse_transform_vector(&w))
+            (v + w.cross(&(s.position - centre)), s.orientation.inverse_transform_vector(&w))
         };
         let (v, w) = (momentum / mass, inverse * angular);
         let v_wanted = wanted.linear / mass;
@@ -77,7 +77,7 @@ impl Conserved {
             let kinetic = energy - articulation.potential_energy(states);
             let of_linear = 0.5 * wanted.linear.dot(&v_wanted);
             if of_internal <= 1e-12 * kinetic {
-                rotate_to_energy(articulation, states, &center, &wanted.angular, kinetic - of_linear);
+                rotate_to_energy(articulation, states, &centre, &wanted.angular, kinetic - of_linear);
             } else {
                 let of_rigid = of_linear + 0.5 * wanted.angular.dot(&(inverse * wanted.angular));
                 let scale = ((kinetic - of_rigid).max(0.0) / of_internal).sqrt();
@@ -91,7 +91,7 @@ impl Conserved {
                 }
             }
         }
-        let Some(inverse) = locked_inertia(articulation, states, &center).try_inverse() else {
+        let Some(inverse) = locked_inertia(articulation, states, &centre).try_inverse() else {
             return refused;
         };
         let w_wanted = inverse * wanted.angular;
@@ -104,10 +104,10 @@ impl Conserved {
     }
 }
 
-/// The inertia of all bodies with locked constraints, about `center`, world axes.
-fn locked_inertia(articulation: &Articulation, states: &[BodyState], center: &Vec3) -> Mat3<f64> {
+/// The inertia of all bodies with locked constraints, about `centre`, world axes.
+fn locked_inertia(articulation: &Articulation, states: &[BodyState], centre: &Vec3) -> Mat3<f64> {
     let of_body = |(b, s): (&Body, &BodyState)| {
-        let r = s.position - center;
+        let r = s.position - centre;
         let rotated = Symmetric3::upper(&b.inertia).rotated(&s.orientation.to_rotation_matrix().into_inner());
         rotated.full() - hat(&r) * hat(&r) * b.mass
     };
@@ -115,16 +115,16 @@ fn locked_inertia(articulation: &Articulation, states: &[BodyState], center: &Ve
 }
 
 /// Without internal motion, angular momentum and orientation determine the energy: applies the smallest rotation of the
-/// whole about `center` that gives the target energy.
+/// whole about `centre` that gives the target energy.
 fn rotate_to_energy(
     articulation: &Articulation,
     states: &mut [BodyState],
-    center: &Vec3,
+    centre: &Vec3,
     angular: &Vec3,
     energy: f64,
 ) {
     for _ in 0..3 {
-        let Some(inverse) = locked_inertia(articulation, states, center).try_inverse() else { return };
+        let Some(inverse) = locked_inertia(articulation, states, centre).try_inverse() else { return };
         let w = inverse * angular;
         let missing = energy - 0.5 * w.dot(angular);
         // The energy grows by theta . (w x L) when the whole rotates by theta.
@@ -137,7 +137,7 @@ fn rotate_to_energy(
         }
         let rotation = exp(&rotation);
         for s in states.iter_mut() {
-            s.position = center + rotation * (s.position - center);
+            s.position = centre + rotation * (s.position - centre);
             s.orientation = rotation * s.orientation;
             s.orientation.renormalize();
         }

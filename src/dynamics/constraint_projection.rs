@@ -39,7 +39,7 @@ pub(super) fn close_constraints(
         let of_trees = closing.iter().fold(0.0f64, |m, t| m.max(t.angular.amax()).max(t.linear.amax()));
         loops.iter().fold(of_trees, |m, e| m.max(e.abs()))
     };
-    let nothing = vec![Wrench::zero(); states.len()];
+    let nothing = vec![Wrench::default(); states.len()];
     let mut closing = solver.closing(articulation, states);
     let mut loops = loop_errors(articulation, states);
     let mut error = size(&closing, &loops);
@@ -56,7 +56,7 @@ pub(super) fn close_constraints(
         let now = loop {
             for (k, link) in articulation.links().iter().enumerate() {
                 let mut state = before[link.body];
-                displace(&mut state, &solver.center_motion(k), part);
+                displace(&mut state, &solver.centre_motion(k), part);
                 states[link.body] = state;
             }
             closing = solver.closing(articulation, states);
@@ -123,26 +123,26 @@ pub fn project_velocities(
         .links()
         .iter()
         .enumerate()
-        .map(|(k, link)| momentum(articulation, &states[link.body], link.body, solver.to_center(k)))
+        .map(|(k, link)| momentum(articulation, &states[link.body], link.body, solver.to_centre(k)))
         .collect();
     solver.respond(&momenta, &[]);
     for (k, link) in articulation.links().iter().enumerate() {
-        let motion = solver.center_motion(k);
+        let motion = solver.centre_motion(k);
         let state = &mut states[link.body];
         state.velocity = motion.linear;
         state.angular_velocity = state.orientation.inverse_transform_vector(&motion.angular);
     }
 }
 
-/// The momentum of a body as a wrench about the reference point; `to_center` is the offset from it to the centre of mass.
+/// The momentum of a body as a wrench about the reference point; `to_centre` is the offset from it to the centre of mass.
 pub(super) fn momentum(
     articulation: &Articulation,
     state: &BodyState,
     body: usize,
-    to_center: &Vec3,
+    to_centre: &Vec3,
 ) -> Wrench {
     let b = &articulation.bodies()[body];
     let linear = state.velocity * b.mass;
     let angular = state.orientation * (b.inertia * state.angular_velocity);
-    Wrench { moment: angular, force: linear }.about(to_center)
+    Wrench { moment: angular, force: linear }.about(to_centre)
 }

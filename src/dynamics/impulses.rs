@@ -25,11 +25,11 @@ impl World {
             let body = &self.articulation.bodies()[link.body];
             let mut state = self.states[link.body];
             state.angular_velocity = implicit_gyroscopic(body, &state.angular_velocity, h);
-            let to_center = self.solver.to_center(k);
-            let mut wrench = momentum(&self.articulation, &state, link.body, to_center);
+            let to_centre = self.solver.to_centre(k);
+            let mut wrench = momentum(&self.articulation, &state, link.body, to_centre);
             let force = &forces[link.body];
             let applied =
-                Wrench { moment: state.orientation * force.torque, force: force.force }.about(to_center);
+                Wrench { moment: state.orientation * force.torque, force: force.force }.about(to_centre);
             wrench.add_scaled(&applied, h);
             wrench
         };
@@ -93,7 +93,7 @@ impl World {
     /// A wrench acting at a world point of a body, about the reference point of its link.
     pub(super) fn at_link(&self, body: usize, point: &Vec3, moment: Vec3, force: Vec3) -> (usize, Wrench) {
         let link = self.articulation.link_of(body);
-        let reference = self.states[body].position - self.solver.to_center(link);
+        let reference = self.states[body].position - self.solver.to_centre(link);
         (link, Wrench { moment, force }.about(&(point - reference)))
     }
 

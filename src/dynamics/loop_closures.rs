@@ -71,7 +71,7 @@ impl ArticulationSolver {
                     let (force, torque) = (part(0), part(3));
                     let link = articulation.link_of(body);
                     let moment = of(states, Some(body)).orientation * torque;
-                    ends.push((link, Wrench { moment, force }.about(self.to_center(link))));
+                    ends.push((link, Wrench { moment, force }.about(self.to_centre(link))));
                     of_bodies.push((body, force, torque));
                 }
                 rows.push(ClosureRow { tree: tree.clone(), ends, of_bodies, gamma: block.gamma[row] });
@@ -110,7 +110,7 @@ impl ArticulationSolver {
         let mut wrenches = Vec::new();
         for (row, x) in rows.iter().zip(impulses.iter()).filter(|(row, _)| concerned(row)) {
             for (link, wrench) in &row.ends {
-                let mut scaled = Wrench::zero();
+                let mut scaled = Wrench::default();
                 scaled.add_scaled(wrench, -x);
                 wrenches.push((*link, scaled));
             }
@@ -140,14 +140,14 @@ impl ArticulationSolver {
                 trees.push(row.tree.clone());
             }
             for (link, wrench) in &row.ends {
-                let mut scaled = Wrench::zero();
+                let mut scaled = Wrench::default();
                 scaled.add_scaled(wrench, -x);
                 wrenches.push((*link, scaled));
             }
         }
         self.respond_to_tree(&trees, &wrenches);
         for i in trees.into_iter().flatten() {
-            let (body, by) = (articulation.links()[i].body, self.center_motion(i));
+            let (body, by) = (articulation.links()[i].body, self.centre_motion(i));
             out[body].linear += by.linear;
             out[body].angular += states[body].orientation.inverse_transform_vector(&by.angular);
         }

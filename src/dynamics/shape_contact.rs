@@ -107,14 +107,14 @@ fn on_segment(a: &Vec3, b: &Vec3, p: &Vec3) -> Vec3 {
 
 fn ball_cuboid(
     feature: u32,
-    center: &Vec3,
+    centre: &Vec3,
     radius: f64,
     world_from_box: &Transform,
     half: &Vec3,
     margin: f64,
     out: &mut Vec<Touch>,
 ) {
-    let p = world_from_box.inverse().point(center);
+    let p = world_from_box.inverse().point(centre);
     let nearest = p.zip_map(half, |x, h| x.clamp(-h, h));
     let apart = p - nearest;
     let distance = apart.norm();

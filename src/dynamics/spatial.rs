@@ -8,24 +8,20 @@
 use crate::math::{Mat3, Symmetric3, Vec3};
 
 /// A motion: angular part, and linear part of the material point at the reference point.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Twist {
     pub(super) angular: Vec3,
     pub(super) linear: Vec3,
 }
 
 /// A force: moment about the reference point, and force.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Wrench {
     pub(super) moment: Vec3,
     pub(super) force: Vec3,
 }
 
 impl Twist {
-    pub(super) fn zero() -> Self {
-        Twist { angular: Vec3::zeros(), linear: Vec3::zeros() }
-    }
-
     /// The same motion, about the point at offset `r`.
     #[inline(always)]
     pub(super) fn at(&self, r: &Vec3) -> Self {
@@ -44,10 +40,6 @@ impl Twist {
 }
 
 impl Wrench {
-    pub(super) fn zero() -> Self {
-        Wrench { moment: Vec3::zeros(), force: Vec3::zeros() }
-    }
-
     /// The same wrench about another point; `r` is the offset from that point to this one's reference point.
     #[inline(always)]
     pub(super) fn about(&self, r: &Vec3) -> Self {
@@ -62,7 +54,7 @@ impl Wrench {
 }
 
 /// `(rotational, coupling; coupling^T, linear)`, mapping a twist to a wrench about the same point.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SpatialInertia {
     pub(super) rotational: Symmetric3,
     pub(super) coupling: Mat3<f64>,
@@ -70,14 +62,6 @@ pub(super) struct SpatialInertia {
 }
 
 impl SpatialInertia {
-    pub(super) fn zero() -> Self {
-        SpatialInertia {
-            rotational: Symmetric3::default(),
-            coupling: Mat3::zeros(),
-            linear: Symmetric3::default(),
-        }
-    }
-
     /// A rigid body whose centre of mass is at offset `d` from the reference point; `inertia` about that centre.
     #[inline(always)]
     pub(super) fn rigid(mass: f64, inertia: &Symmetric3, d: &Vec3) -> Self {
@@ -190,14 +174,14 @@ mod tests {
         let inertia = Symmetric3([0.3, 0.4, 0.5, 0.02, -0.03, 0.01]);
         let d = Vec3::new(0.1, -0.2, 0.3);
         let (r, far) = (Vec3::new(0.7, -0.4, 0.9), Vec3::new(0.8, -0.6, 1.2));
-        let mut shifted = SpatialInertia::zero();
+        let mut shifted = SpatialInertia::default();
         shifted.add_shifted(&SpatialInertia::rigid(2.0, &inertia, &d), &r);
         let direct = SpatialInertia::rigid(2.0, &inertia, &(d + r));
         assert!((far - d - r).norm() < 1e-15);
         assert!((shifted.rotational.full() - direct.rotational.full()).norm() < 1e-14);
         assert!((shifted.coupling - direct.coupling).norm() < 1e-14);
         assert!((shifted.coupling - hat(&(d + r)) * 2.0).norm() < 1e-14);
-        let mass = SpatialInertia { linear: inertia, ..SpatialInertia::zero() };
+        let mass = SpatialInertia { linear: inertia, ..SpatialInertia::default() };
         let (mut whole, mut short) = (shifted, shifted);
         whole.add_shifted(&mass, &r);
         short.add_shifted_mass(&mass.linear, &r);

@@ -61,7 +61,7 @@ impl Stepper {
             .collect();
         let start = states.to_vec();
         self.solver.factor(articulation, &start, &[]);
-        let nothing = vec![Wrench::zero(); states.len()];
+        let nothing = vec![Wrench::default(); states.len()];
         let mut rotations = vec![Vec3::zeros(); states.len()];
         let mut best = f64::INFINITY;
         for _ in 0..VARIATIONAL_ROUNDS {
@@ -85,7 +85,7 @@ impl Stepper {
             self.solver.respond_closing(&nothing, &closing, &loop_errors(articulation, states));
             for (k, link) in articulation.links().iter().enumerate() {
                 // The displacement that closes the constraints, as a change of the momenta at half the step.
-                let shift = self.solver.center_motion(k);
+                let shift = self.solver.centre_motion(k);
                 let i = link.body;
                 let rotation = start[i].orientation.inverse_transform_vector(&shift.angular);
                 half[i].0 += shift.linear * (bodies[i].mass / h);

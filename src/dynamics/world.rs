@@ -268,7 +268,7 @@ impl World {
         }
         let stays = |k: usize| free[self.tree_of[k]] || self.asleep[self.tree_of[k]];
         for (k, link) in self.articulation.links().iter().enumerate().filter(|(k, _)| !stays(*k)) {
-            let motion = self.solver.center_motion(k);
+            let motion = self.solver.centre_motion(k);
             let state = &mut self.states[link.body];
             state.velocity = motion.linear;
             state.angular_velocity = state.orientation.inverse_transform_vector(&motion.angular);

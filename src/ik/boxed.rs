@@ -34,10 +34,6 @@ impl Solver for Boxed {
         "boxed"
     }
 
-    fn keeps_limits(&self) -> bool {
-        true
-    }
-
     fn run(&self, mechanism: &Mechanism, tasks: &[Task], pose: &mut Pose, stop: &Stop) -> Progress {
         iterate(
             mechanism,

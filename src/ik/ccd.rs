@@ -28,10 +28,6 @@ impl Solver for Ccd {
         "ccd"
     }
 
-    fn keeps_limits(&self) -> bool {
-        true
-    }
-
     fn run(&self, mechanism: &Mechanism, tasks: &[Task], pose: &mut Pose, stop: &Stop) -> Progress {
         let sweep = |pose: &mut Pose, model: &mut ModelPose| {
             let visit = |moved, id| moved | self.visit(mechanism, tasks, pose, model, id);

@@ -22,10 +22,6 @@ impl Solver for Fabrik {
         "fabrik"
     }
 
-    fn keeps_limits(&self) -> bool {
-        true
-    }
-
     fn run(&self, mechanism: &Mechanism, tasks: &[Task], pose: &mut Pose, stop: &Stop) -> Progress {
         sweeps(mechanism, tasks, pose, stop, |pose, model| {
             let pulled = pull(mechanism, tasks, model);

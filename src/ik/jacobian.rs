@@ -104,10 +104,6 @@ impl Solver for Jacobian {
         }
     }
 
-    fn keeps_limits(&self) -> bool {
-        true
-    }
-
     fn run(&self, mechanism: &Mechanism, tasks: &[Task], pose: &mut Pose, stop: &Stop) -> Progress {
         let by_level = matches!(self.method, Method::Priority { .. });
         let measure = |s: &StackedTasks| if by_level { level_cost(tasks, s) } else { s.error.norm_squared() };

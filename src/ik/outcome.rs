@@ -87,7 +87,9 @@ pub trait Solver {
     fn name(&self) -> &'static str;
 
     /// Whether every result keeps the joint limits.
-    fn keeps_limits(&self) -> bool;
+    fn keeps_limits(&self) -> bool {
+        true
+    }
 
     /// Moves `pose`; all input is finite.
     fn run(&self, mechanism: &Mechanism, tasks: &[Task], pose: &mut Pose, stop: &Stop) -> Progress;

@@ -66,10 +66,6 @@ impl Solver for TreeSolver {
         "tree"
     }
 
-    fn keeps_limits(&self) -> bool {
-        true
-    }
-
     fn run(&self, mechanism: &Mechanism, tasks: &[Task], pose: &mut Pose, stop: &Stop) -> Progress {
         let problem =
             Problem { damping: self.damping, posture: self.posture, mechanism, tasks: &[tasks], stop };

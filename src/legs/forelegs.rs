@@ -61,10 +61,8 @@ impl ForelegTrajectories {
 /// `ratio` is that of the hind legs, `moved` the displacement of the direct transfer's body.
 pub fn solve_forelegs(
     time: &Timeline,
-    mut source: Vec<Vec<LimbPositions>>,
-    mut copied: Vec<Vec<LimbPose>>,
-    pairs: &[LegPair],
-    ratio: f64,
+    (mut source, mut copied): (Vec<Vec<LimbPositions>>, Vec<Vec<LimbPose>>),
+    (pairs, ratio): (&[LegPair], f64),
     moved: &[Vec3],
     settings: &Settings,
 ) -> ForelegTrajectories {

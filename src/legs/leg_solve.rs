@@ -30,11 +30,9 @@ use crate::parallel;
 /// scale of the path over the ground, by default [`leg_ratio`]. `None` without legs.
 pub fn solve_legs(
     time: &Timeline,
-    mut scaled: Vec<Vec<LimbPositions>>,
-    mut copied: Vec<Vec<LimbPose>>,
+    (mut scaled, mut copied): (Vec<Vec<LimbPositions>>, Vec<Vec<LimbPose>>),
     (seat, footing): (&[f64], &Footing),
-    pairs: &[LegPair],
-    across: f64,
+    (pairs, across): (&[LegPair], f64),
     settings: &Settings,
 ) -> Option<LegTrajectories> {
     let ratio = leg_ratio(pairs).filter(|_| time.frames > 0)?;
@@ -86,7 +84,7 @@ pub fn solve_legs(
     seat.iter_mut().for_each(|low| *low -= hover);
     base.iter_mut().chain(goals.iter_mut().flatten()).for_each(|at: &mut Vec3| at.y -= hover);
     let ankle = |k: usize, f: usize| goals[k][f].y + solution[f][k + 1].y;
-    let mut toes = all_toe_rotations(time, pairs, &mut soles, &level, ankle, leg, settings);
+    let mut toes = all_toe_rotations(time, pairs, &mut soles, &level, ankle, settings);
     let lowest: Vec<Vec<f64>> =
         soles.into_iter().map(|s| s.iter().map(SoleHeights::lowest_with_shin).collect()).collect();
     let (places, carried) = ((&lowest[..], &seat[..]), carried(footing, time, pairs));
@@ -94,7 +92,6 @@ pub fn solve_legs(
     drop(solve);
     drop((terms, lowest));
     let ankles = solved_ankles(goals, &solution, &raised);
-    // Long feet get their tilt back where they are clear of the floor.
     for (k, foot) in long.into_iter().enumerate().filter_map(|(k, foot)| Some((k, foot?))) {
         toes[k] = foot.give_back(&mut foot_deltas[k], time, &ankles[k], level[k], settings);
     }
@@ -114,7 +111,7 @@ pub fn solve_legs(
 
 /// Lowers a body that lies onto the floor; returns by how much.
 fn lowered_where_it_lies(footing: &Footing, seat: &[f64], base: &mut [Vec3]) -> f64 {
-    let above = if footing.lies_on_floor() { hover_of_body(seat, base) } else { 0.0 };
+    let above = if footing.lies { hover_of_body(seat, base) } else { 0.0 };
     base.iter_mut().for_each(|at| at.y -= above);
     above
 }
@@ -140,9 +137,9 @@ fn all_toe_rotations(
     soles: &mut [Vec<SoleHeights>],
     level: &[Option<Vec3>],
     ankle: impl Fn(usize, usize) -> f64 + Sync,
-    leg: f64,
     settings: &Settings,
 ) -> Vec<Vec<Quat>> {
+    let leg = mean_length(pairs);
     let mut toes = vec![Vec::new(); pairs.len()];
     for (k, level) in level.iter().enumerate() {
         let Some(level) = level.filter(|_| !soles[k].is_empty() && pairs[k].target.toes.is_some()) else {

@@ -50,7 +50,7 @@ impl LegTrajectories {
     ) -> LegTrajectories {
         if !pairs.is_empty() {
             let moved: Vec<Vec3> = self.base.iter().zip(&self.further).map(|(a, b)| a + b).collect();
-            let solved = solve_forelegs(time, source, copied, pairs, ratio, &moved, &self.settings);
+            let solved = solve_forelegs(time, (source, copied), (pairs, ratio), &moved, &self.settings);
             self.further.iter_mut().for_each(|at| at.y += solved.lift);
             self.forelegs = Some(solved);
         }

@@ -1,36 +1,36 @@
-//! 3-vectors of scalars or lanes, for kernels over several frames or skeletons at once.
+//! 3-vectors of scalars, lanes or registers, for kernels over several frames, skeletons, vertices or pixels at once.
 
-use super::Real;
+use std::ops::{Add, Mul, Sub};
 
 /// Three numbers.
 pub type Triple<T> = [T; 3];
 
 /// `a + b`.
 #[inline(always)]
-pub fn sum<T: Real>(a: Triple<T>, b: Triple<T>) -> Triple<T> {
+pub fn sum<T: Copy + Add<Output = T>>(a: Triple<T>, b: Triple<T>) -> Triple<T> {
     [a[0] + b[0], a[1] + b[1], a[2] + b[2]]
 }
 
 /// `a - b`.
 #[inline(always)]
-pub fn difference<T: Real>(a: Triple<T>, b: Triple<T>) -> Triple<T> {
+pub fn difference<T: Copy + Sub<Output = T>>(a: Triple<T>, b: Triple<T>) -> Triple<T> {
     [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
 }
 
 /// `s a`.
 #[inline(always)]
-pub fn scaled<T: Real>(a: Triple<T>, s: T) -> Triple<T> {
+pub fn scaled<T: Copy + Mul<Output = T>>(a: Triple<T>, s: T) -> Triple<T> {
     [a[0] * s, a[1] * s, a[2] * s]
 }
 
 /// `a . b`.
 #[inline(always)]
-pub fn dot<T: Real>(a: Triple<T>, b: Triple<T>) -> T {
+pub fn dot<T: Copy + Add<Output = T> + Mul<Output = T>>(a: Triple<T>, b: Triple<T>) -> T {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
 /// `a x b`.
 #[inline(always)]
-pub fn cross<T: Real>(a: Triple<T>, b: Triple<T>) -> Triple<T> {
+pub fn cross<T: Copy + Sub<Output = T> + Mul<Output = T>>(a: Triple<T>, b: Triple<T>) -> Triple<T> {
     [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }

@@ -24,6 +24,12 @@ pub struct Asset {
 }
 
 impl Asset {
+    /// A character with the clips that play on it.
+    pub fn new(character: Character, clips: Vec<Clip>, warnings: Warnings) -> Self {
+        let character = Arc::new(character);
+        Self { character, clips, meant: 0, warnings, companions: Vec::new(), observed: None }
+    }
+
     /// One clip of the asset as a motion.
     pub fn motion(&self, clip: usize) -> Option<Motion> {
         let clip = self.clips.get(clip)?.clone();

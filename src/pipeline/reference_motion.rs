@@ -45,7 +45,7 @@ impl ReferenceMotion {
     /// # Errors
     /// A [`MapError`] if the two bodies have no joints in common.
     pub fn of(take: Motion, result: &Motion) -> Result<Self, MapError> {
-        Self::changed(take, result, &recorded_changes(&result.character))
+        Self::changed(take, result, &from_record(&result.character, "take_changes"))
     }
 
     /// The take that `result` was made from, changed alike. Nothing is cut from a take that is as long as the result.
@@ -139,11 +139,6 @@ pub(crate) fn lacks_its_robot(character: &Character) -> bool {
 /// Whether these measures are those that a stage onto a robot leaves without judgement.
 fn is_of_robot(names: &[String]) -> bool {
     of_bodies().iter().all(|body| names.iter().any(|name| name == body))
-}
-
-/// What the stages that made a character's file did to the frames of the take.
-fn recorded_changes(character: &Character) -> Vec<TakeChange> {
-    from_record(character, "take_changes")
 }
 
 fn from_record<T: DeserializeOwned + Default>(character: &Character, member: &str) -> T {

@@ -140,7 +140,7 @@ impl<'a> JobRun<'a> {
                 pipeline.steps.begins(JobStep::Measure);
             }
             if pipeline.report {
-                let before = self.monitor.take_unperformed();
+                let before = self.monitor.unperformed.take();
                 self.unperformed.push(before.filter(|before| same_frames(before, &motion)));
             }
             let of_stages =

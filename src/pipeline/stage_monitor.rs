@@ -62,7 +62,7 @@ pub(super) struct StageMonitor {
     changes: Vec<Change>,
     /// Whether there will be a page, and the motion before the first stage `perform` that changed it.
     page: bool,
-    unperformed: Option<Motion>,
+    pub(super) unperformed: Option<Motion>,
     /// The measures of the last motion alone, if there are several.
     pub(super) measures: Vec<Metric>,
 }
@@ -145,11 +145,6 @@ impl StageMonitor {
         }
         let Some(before) = self.before.take() else { return };
         self.changes.extend(change(stage, &before, motion));
-    }
-
-    /// The motion before a stage `perform` changed it.
-    pub(super) fn take_unperformed(&mut self) -> Option<Motion> {
-        self.unperformed.take()
     }
 
     /// Measures the result of all stages. If the run has `several` clips, each measure keeps the worst of them, and time

@@ -1,27 +1,9 @@
 //! Operations on three `f32` coordinates for per-pixel code.
 
+pub(super) use crate::math::{cross, difference as sub, dot, scaled as scale, sum as add};
+
 /// A point, direction or linear colour.
 pub(super) type V3 = [f32; 3];
-
-pub(super) fn add(a: V3, b: V3) -> V3 {
-    [a[0] + b[0], a[1] + b[1], a[2] + b[2]]
-}
-
-pub(super) fn sub(a: V3, b: V3) -> V3 {
-    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
-}
-
-pub(super) fn scale(a: V3, s: f32) -> V3 {
-    [a[0] * s, a[1] * s, a[2] * s]
-}
-
-pub(super) fn dot(a: V3, b: V3) -> f32 {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-}
-
-pub(super) fn cross(a: V3, b: V3) -> V3 {
-    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
-}
 
 /// `a` normalised; straight up if its length is zero.
 pub(super) fn unit(a: V3) -> V3 {

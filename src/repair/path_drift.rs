@@ -152,6 +152,7 @@ impl CommonDrift {
 }
 
 /// Horizontal velocities during the pieces of all ball stances.
+#[derive(Default)]
 struct Velocities {
     /// Of the planted point.
     feet: Vec<Vec3>,
@@ -189,13 +190,7 @@ impl Velocities {
             })
         };
         let stances: Vec<Stance> = feet.stances(2.0 * SLOW).into_iter().flat_map(pieces).collect();
-        let mut found = Self {
-            feet: Vec::new(),
-            body: Vec::new(),
-            pointing: Vec::new(),
-            weights: Vec::new(),
-            middles: Vec::new(),
-        };
+        let mut found = Self::default();
         for (foot, body, pointing, weight, middle) in
             parallel::map_each(&stances, 1, measured).into_iter().flatten()
         {

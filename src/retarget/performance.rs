@@ -16,18 +16,14 @@ pub struct Performance<'a> {
     pub(super) skin: &'a SupportPoints,
     pub(super) trajectories: Option<LegTrajectories>,
     pub(super) time: Timeline,
-    pub(super) off_floor: bool,
+    /// Whether no foot of the take stands on the floor, so that the body keeps the take's height, scaled.
+    pub off_floor: bool,
     pub(super) contacts: Option<Contacts>,
     pub(super) property_tracks: Vec<PropertyTrack>,
     pub(super) roots: Option<&'a SkinnedRoots>,
 }
 
 impl Performance<'_> {
-    /// Whether no foot of the take stands on the floor, so that the body keeps the take's height, scaled.
-    pub fn is_off_floor(&self) -> bool {
-        self.off_floor
-    }
-
     /// Transfers a part of the source's frames that starts at frame `first`; quaternion signs may flip between frames.
     ///
     /// # Panics

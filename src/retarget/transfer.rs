@@ -143,15 +143,8 @@ impl Retarget {
             let mut source = limb_positions(motion, &from);
             let hind = self.legs.len();
             let (front_copy, front) = (copied.split_off(hind), source.split_off(hind));
-            let solved = solve_legs(
-                time,
-                source,
-                copied,
-                (&seat, &footing),
-                &self.legs,
-                self.across,
-                &Settings::default(),
-            )?;
+            let pairs = (&self.legs[..], self.across);
+            let solved = solve_legs(time, (source, copied), (&seat, &footing), pairs, &Settings::default())?;
             Some(solved.with_forelegs(time, front, front_copy, &self.forelegs, self.joints.scale))
         });
         let contacts = motion.contacts.as_ref();

@@ -122,8 +122,8 @@ impl ContactHull {
     fn support(&self, k: usize, at: Vec3, placed: &[(Vec3, Mat3<f64>)]) -> Support {
         let vertex = &self.vertices[k];
         let share_of = |&(body, share, place): &(usize, f64, Vec3)| {
-            let (center, axes) = &placed[body];
-            (body, share, center + axes * (place / share) - Vec3::y() * vertex.radius)
+            let (centre, axes) = &placed[body];
+            (body, share, centre + axes * (place / share) - Vec3::y() * vertex.radius)
         };
         Support {
             id: k,
@@ -155,9 +155,9 @@ impl ContactVertex {
     /// Its position and velocity.
     fn motion(&self, placed: &[(Vec3, Mat3<f64>)], states: &[BodyState]) -> (Vec3, Vec3) {
         let add = |(at, speed): (Vec3, Vec3), &(body, share, place): &(usize, f64, Vec3)| {
-            let (center, axes) = &placed[body];
+            let (centre, axes) = &placed[body];
             let turning = axes * states[body].angular_velocity.cross(&place);
-            (at + center * share + axes * place, speed + states[body].velocity * share + turning)
+            (at + centre * share + axes * place, speed + states[body].velocity * share + turning)
         };
         self.held.iter().fold((self.still, Vec3::zeros()), add)
     }
@@ -236,12 +236,12 @@ fn of_bones(
         if vertices[..soles].iter().any(|sole| sole.held[0].0 == body) {
             continue;
         }
-        let ends = [Vec3::zeros(), part.bone].map(|end| end - part.center);
+        let ends = [Vec3::zeros(), part.bone].map(|end| end - part.centre);
         let low = ends.iter().map(|end| state.point(end).y - ground).fold(f64::INFINITY, f64::min);
         // As thick as its mass requires, no thicker than it is long, and not in the ground yet.
         let radius = part.radius.min(0.5 * part.bone.norm()).min(low).max(SOLE);
         let along = part.bone * (1.0 - (radius / part.bone.norm()).min(0.8));
-        let middle = part.bone * 0.5 - part.center;
+        let middle = part.bone * 0.5 - part.centre;
         vertices.extend([-0.5, 0.5].map(|share| vertex(body, middle + along * share, radius)));
     }
     vertices

@@ -75,7 +75,7 @@ impl FootClearance {
             }
         }
         let sigma = body.frames_of(SMOOTH);
-        let falls = body.by_shot(|shot| gaussian(&second_derivative(&body.center[shot], body.rate), sigma));
+        let falls = body.by_shot(|shot| gaussian(&second_derivative(&body.centre[shot], body.rate), sigma));
         let other = |f: usize| body.supports.iter().any(|c| !c.of_sole() && c.rests[f]);
         Some(Self {
             air,
@@ -102,11 +102,11 @@ impl FootClearance {
                 let gaps: Vec<f64> = on.iter().map(|f| self.air[*f]).collect();
                 let gap = percentile(&gaps, 0.75);
                 // Where the soles touch before and after, the body is lower; else its feet were drawn up.
-                let height = on.iter().map(|f| body.center[*f].y).sum::<f64>() / on.len() as f64;
+                let height = on.iter().map(|f| body.centre[*f].y).sum::<f64>() / on.len() as f64;
                 let touches = |f: &usize| self.air[*f] <= TOUCH;
                 let around = [(shot.start..first).rev().find(touches), (last + 1..shot.end).find(touches)];
                 let raised = around.iter().all(Option::is_none)
-                    || around.into_iter().flatten().any(|f| height - body.center[f].y > RAISED * gap);
+                    || around.into_iter().flatten().any(|f| height - body.centre[f].y > RAISED * gap);
                 (inside && raised && on.len() as f64 >= body.frames_of(LEAST))
                     .then_some(FloatingSpan { frames: first..last + 1, gap })
             };

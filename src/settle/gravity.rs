@@ -58,9 +58,9 @@ pub fn agreed_gravity(body: &WholeBodyDynamics) -> Option<f64> {
 /// The accelerations of all flights that count.
 fn votes(body: &WholeBodyDynamics) -> Vec<f64> {
     let sigma = body.frames_of(1.0 / (std::f64::consts::TAU * CUTOFF));
-    let center = body.by_shot(|shot| gaussian(&body.center[shot], sigma));
+    let centre = body.by_shot(|shot| gaussian(&body.centre[shot], sigma));
     let flights = body.flights(SHORTEST);
-    flights.into_iter().filter_map(|air| fall(&center[air], body.rate)).collect()
+    flights.into_iter().filter_map(|air| fall(&centre[air], body.rate)).collect()
 }
 
 /// The acceleration with which a centre of mass falls along its path, where it does.

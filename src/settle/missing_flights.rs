@@ -64,9 +64,9 @@ pub struct MissingFlight {
 /// The missing flights of a take.
 pub fn missing_flights(body: &WholeBodyDynamics, gravity: Gravity) -> Vec<MissingFlight> {
     let shots = body.by_shot(|shot| {
-        let smooth = gaussian(&body.center[shot.clone()], body.frames_of(SMOOTH));
+        let smooth = gaussian(&body.centre[shot.clone()], body.frames_of(SMOOTH));
         let falls = second_derivative(&smooth, body.rate).iter().map(|a| a.y).collect();
-        let heights: Vec<f64> = body.center[shot.clone()].iter().map(|p| p.y).collect();
+        let heights: Vec<f64> = body.centre[shot.clone()].iter().map(|p| p.y).collect();
         let noise = white_noise(&heights);
         vec![ShotHeights { first: shot.start, heights, falls, rate: body.rate, noise }]
     });

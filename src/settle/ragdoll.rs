@@ -24,7 +24,7 @@ pub struct RagdollPart {
     /// Whether its joint is no descendant of its parent's in the skeleton, so that its position is independent.
     pub apart: bool,
     /// The centre of mass, joint space, metres.
-    pub center: Vec3,
+    pub centre: Vec3,
     /// From the joint to the end of the part, joint space, metres.
     pub bone: Vec3,
     /// The radius of a capsule of its mass, metres.
@@ -168,7 +168,7 @@ impl Ragdoll {
     pub fn states(&self, model: &ModelPose) -> Vec<BodyState> {
         let state = |part: &RagdollPart| {
             let joint = model.joint(part.joint);
-            BodyState::at_rest(joint.point(&part.center), joint.rotation)
+            BodyState::at_rest(joint.point(&part.centre), joint.rotation)
         };
         self.parts.iter().map(state).collect()
     }
@@ -185,7 +185,7 @@ impl Ragdoll {
                 let (part, state) = (&self.parts[k], &states[k]);
                 joint.rotation = state.orientation;
                 if part.parent.is_none() || part.apart {
-                    joint.translation = state.position - state.orientation * part.center;
+                    joint.translation = state.position - state.orientation * part.centre;
                 }
                 pose.local_mut()[id.index()] = above.inverse() * joint;
                 if part.parent.is_some() && !part.apart {
@@ -285,7 +285,7 @@ fn part(
 ) -> RagdollPart {
     let length = bone.norm();
     let segment = segment_of(role);
-    let center = bone * segment.map_or(0.5, |s| s.center);
+    let centre = bone * segment.map_or(0.5, |s| s.centre);
     let radius = (mass / (std::f64::consts::PI * length * DENSITY)).sqrt();
     let gyration = segment.map_or(0.3, |s| s.gyration) * length;
     let along = 0.5 * mass * radius * radius;
@@ -296,5 +296,5 @@ fn part(
     let other = axis.cross(&side);
     let outer = |v: &Vec3| v * v.transpose();
     let inertia = outer(&axis) * along + (outer(&side) + outer(&other)) * across;
-    RagdollPart { role, joint, parent, apart, center, bone, radius, mass, supported_mass: 0.0, inertia }
+    RagdollPart { role, joint, parent, apart, centre, bone, radius, mass, supported_mass: 0.0, inertia }
 }

@@ -80,7 +80,7 @@ impl SelfContactRows {
             if is_limb && capsules.iter().all(|capsule| capsule.body != k) {
                 let ends = [Vec3::zeros(), part.bone];
                 let radius = part.radius.min(0.5 * part.bone.norm());
-                capsules.push(CapsuleOnBody { body: k, ends: ends.map(|end| end - part.center), radius });
+                capsules.push(CapsuleOnBody { body: k, ends: ends.map(|end| end - part.centre), radius });
                 usual_ends.push(ends.map(|end| body.pose().joint(part.joint).point(&end)));
             }
         }

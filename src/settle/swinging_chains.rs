@@ -55,7 +55,7 @@ struct Rod {
     joint: JointId,
     /// The body above: a rod, or what the chain hangs on.
     above: usize,
-    center: Vec3,
+    centre: Vec3,
     length: f64,
     mass: f64,
     /// Of the rod and all below, about the joint.
@@ -197,21 +197,21 @@ fn rods(skeleton: &Skeleton, model: &ModelPose, joints: &[JointId], bases: &[Joi
         let bone = bone.unwrap_or(along * (0.5 * usual));
         let (length, mass) = (bone.norm(), LINE * bone.norm());
         let (inertia, weight) = (0.0, Vec3::zeros());
-        rods.push(Rod { joint, above, center: bone * 0.5, length, mass, inertia, weight });
+        rods.push(Rod { joint, above, centre: bone * 0.5, length, mass, inertia, weight });
     }
     let rest = skeleton.rest_model_pose();
     for k in 0..rods.len() {
         let pivot = model.position(rods[k].joint);
         let below = rods.iter().filter(|r| skeleton.is_ancestor(rods[k].joint, r.joint));
         let inertia = below.map(|r| {
-            let at = model.joint(r.joint).point(&r.center) - pivot;
+            let at = model.joint(r.joint).point(&r.centre) - pivot;
             r.mass * (at.norm_squared() + r.length * r.length / 12.0)
         });
         let inertia = inertia.sum();
         let below = rods.iter().filter(|r| skeleton.is_ancestor(rods[k].joint, r.joint));
         let pivot = rest.position(rods[k].joint);
         let moment = |r: &Rod| {
-            (rest.joint(r.joint).point(&r.center) - pivot).cross(&(Vec3::y() * (-GRAVITY * r.mass)))
+            (rest.joint(r.joint).point(&r.centre) - pivot).cross(&(Vec3::y() * (-GRAVITY * r.mass)))
         };
         let moment: Vec3 = below.map(moment).sum();
         let above = skeleton.parent(rods[k].joint).map_or(Quat::identity(), |p| rest.joint(p).rotation);
@@ -234,8 +234,8 @@ fn world(model: &ModelPose, bases: &[JointId], rods: &[Rod], how: &Swing) -> Wor
     let mut links = Vec::new();
     for rod in rods {
         let joint = model.joint(rod.joint);
-        let state = BodyState::at_rest(joint.point(&rod.center), joint.rotation);
-        let rotation = arc(&Vec3::z(), &rod.center, &Vec3::x()).to_rotation_matrix().into_inner();
+        let state = BodyState::at_rest(joint.point(&rod.centre), joint.rotation);
+        let rotation = arc(&Vec3::z(), &rod.centre, &Vec3::x()).to_rotation_matrix().into_inner();
         let inertia =
             rotation * solid::capsule(rod.mass, THICKNESS * rod.length, rod.length) * rotation.transpose();
         bodies.push(body(

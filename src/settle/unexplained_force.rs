@@ -77,7 +77,7 @@ pub fn reported(body: &WholeBodyDynamics, over: &[f64]) -> Vec<Range<usize>> {
 
 /// The force that the supports of a frame cannot give, over the weight; `columns` is room for what they can.
 fn residual(body: &WholeBodyDynamics, frame: usize, ground: f64, g: f64, columns: &mut Vec<Row6>) -> f64 {
-    let center = body.center[frame];
+    let centre = body.centre[frame];
     columns.clear();
     for track in body.supports.iter().filter(|c| c.low[frame] || c.rests[frame]) {
         let at = track.at[frame];
@@ -88,7 +88,7 @@ fn residual(body: &WholeBodyDynamics, frame: usize, ground: f64, g: f64, columns
             false => (0.0, at.y),
         };
         for (x, z) in [(1.0, 1.0), (-1.0, 1.0), (1.0, -1.0), (-1.0, -1.0)] {
-            let arm = Vec3::new(at.x + x * half, height, at.z + z * half) - center;
+            let arm = Vec3::new(at.x + x * half, height, at.z + z * half) - centre;
             for (x, z) in [(FRICTION, 0.0), (-FRICTION, 0.0), (0.0, FRICTION), (0.0, -FRICTION)] {
                 columns.push(row(&Vec3::new(x, 1.0, z), &arm.cross(&Vec3::new(x, 1.0, z))));
             }
@@ -109,7 +109,7 @@ fn row(force: &Vec3, moment: &Vec3) -> Row6 {
 fn flies(body: &WholeBodyDynamics, air: Range<usize>, g: f64) -> bool {
     let fall = |k: usize| 0.5 * g * (k as f64 / body.rate).powi(2);
     let straight: Vec<f64> =
-        body.center[air.clone()].iter().enumerate().map(|(k, c)| c.y + fall(k)).collect();
+        body.centre[air.clone()].iter().enumerate().map(|(k, c)| c.y + fall(k)).collect();
     let arch: Vec<f64> = (0..air.len()).map(fall).collect();
     air.len() > 3 && line_residual(&straight) < FLIES * line_residual(&arch)
 }

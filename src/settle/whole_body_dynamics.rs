@@ -8,7 +8,7 @@ use super::derivatives::{first_derivative, second_derivative};
 use crate::body::CharacterBody;
 use crate::kinematics::{map_frames_towards, shots};
 use crate::math::{Vec3, percentile};
-use crate::model::{Character, ContactPart, ContactPoint, Contacts, Hold, ModelPose, Motion, Role, Side};
+use crate::model::{ContactPart, ContactPoint, Contacts, Hold, ModelPose, Motion, Rig, Role, Side};
 use crate::parallel;
 use crate::repair::LEG;
 use crate::signal::{gaussian, spans};
@@ -50,7 +50,7 @@ pub struct WholeBodyDynamics {
     /// Factor from metres of the clip to the scaled lengths.
     pub scale: f64,
     /// The centre of mass.
-    pub center: Vec<Vec3>,
+    pub centre: Vec<Vec3>,
     /// Its acceleration, low-pass filtered with [`CUTOFF`].
     pub acceleration: Vec<Vec3>,
     /// The rate of change of the angular momentum about it for a mass of 1 kg, low-pass filtered.
@@ -66,7 +66,7 @@ pub struct WholeBodyDynamics {
 impl WholeBodyDynamics {
     /// The dynamics of a motion with these contact labels; `None` for bodies that do not walk on two legs with feet.
     pub fn of(motion: &Motion, contacts: &Contacts) -> Option<Self> {
-        let scale = LEG / leg(&motion.character)?;
+        let scale = LEG / leg(&motion.character.rig, &motion.character.calibration_pose())?;
         let character = &motion.character;
         let body = CharacterBody::new(character);
         let measured = || (body.point_masses(), body.contact_points());
@@ -103,7 +103,7 @@ impl WholeBodyDynamics {
         let mut dynamics = Self {
             rate: motion.clip.sample_rate,
             scale,
-            center: parallel::map_each(&placed, 1, mass_of),
+            centre: parallel::map_each(&placed, 1, mass_of),
             acceleration: Vec::new(),
             torque: Vec::new(),
             supports: supports.collect(),
@@ -118,7 +118,7 @@ impl WholeBodyDynamics {
 
     /// The number of frames.
     pub fn frames(&self) -> usize {
-        self.center.len()
+        self.centre.len()
     }
 
     /// The frames of so many seconds.
@@ -172,20 +172,20 @@ impl WholeBodyDynamics {
         let (rate, sigma) = (self.rate, self.frames_of(1.0 / (std::f64::consts::TAU * CUTOFF)));
         let (mut acceleration, mut torque) = (Vec::new(), Vec::new());
         for shot in &self.shots {
-            let center = gaussian(&self.center[shot.clone()], sigma);
+            let centre = gaussian(&self.centre[shot.clone()], sigma);
             let spin_of = |(mass, path): &(f64, Vec<Vec3>)| -> Vec<Vec3> {
                 let smooth = gaussian(&path[shot.clone()], sigma);
-                let arm: Vec<Vec3> = smooth.iter().zip(&center).map(|(x, c)| x - c).collect();
+                let arm: Vec<Vec3> = smooth.iter().zip(&centre).map(|(x, c)| x - c).collect();
                 let speeds = first_derivative(&arm, rate);
                 arm.iter().zip(speeds).map(|(arm, speed)| arm.cross(&speed) * *mass).collect()
             };
             let spins: Vec<Vec<Vec3>> = parallel::map_each(masses, 1, spin_of);
-            let mut spin = vec![Vec3::zeros(); center.len()];
+            let mut spin = vec![Vec3::zeros(); centre.len()];
             // In the order of the masses, whatever thread was first.
             for of_mass in spins {
                 spin.iter_mut().zip(of_mass).for_each(|(spin, own)| *spin += own);
             }
-            acceleration.extend(second_derivative(&center, rate));
+            acceleration.extend(second_derivative(&centre, rate));
             torque.extend(first_derivative(&spin, rate));
         }
         (self.acceleration, self.torque) = (acceleration, torque);
@@ -209,14 +209,13 @@ fn place(point: &ContactPoint, model: &ModelPose) -> Vec3 {
     }
 }
 
-/// Thigh and shin of a body, metres, the mean of both sides.
-fn leg(character: &Character) -> Option<f64> {
-    let stand = character.calibration_pose();
+/// Thigh and shin, the mean of both sides, metres.
+pub(super) fn leg(rig: &Rig, stand: &ModelPose) -> Option<f64> {
     let length = |side: Side| {
-        let at = |role: Role| character.rig.joint(role).map(|id| stand.position(id));
+        let at = |role: Role| rig.joint(role).map(|id| stand.position(id));
         let knee = at(Role::LowerLeg(side))?;
         Some((at(Role::UpperLeg(side))? - knee).norm() + (at(Role::Foot(side))? - knee).norm())
     };
     let leg = 0.5 * (length(Side::Left)? + length(Side::Right)?);
-    (leg > 1e-6).then_some(leg)
+    (leg.is_finite() && leg > 1e-6).then_some(leg)
 }

@@ -4,6 +4,7 @@
 //! reordered: every processor gives the same bits. All functions are inlined into one, compiled for each register width.
 //! Space and units as in [`super::LinearBlend`].
 
+use crate::math::{cross, dot};
 use pulp::{Arch, Scalar128b, Simd, WithSimd};
 use std::ops::{Add, Div, Mul, Range, Sub};
 
@@ -182,16 +183,6 @@ fn combined<S: Simd>(
         a[1] * by[0] + b[1] * by[1] + c[1] * by[2],
         a[2] * by[0] + b[2] * by[1] + c[2] * by[2],
     ]
-}
-
-#[inline(always)]
-fn cross<S: Simd>(a: RegisterTriple<S>, b: RegisterTriple<S>) -> RegisterTriple<S> {
-    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
-}
-
-#[inline(always)]
-fn dot<S: Simd>(a: RegisterTriple<S>, b: RegisterTriple<S>) -> Register<S> {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
 /// The normal transformed by the cofactors of the matrix, which are its inverse transpose times the determinant. Where the

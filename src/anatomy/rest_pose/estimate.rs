@@ -9,7 +9,6 @@ use crate::anatomy::orientation::nearest_axis;
 use crate::anatomy::up_axis::proves_up;
 use crate::math::{Quat, Vec3, arc, median, percentile, plain_mean_rotation, rotation_between};
 use crate::model::{CalibratedJoint, Clip, JointId, ModelPose, Rig, Role, Side};
-use std::collections::BTreeMap;
 
 /// A reference pose estimated from a motion.
 #[derive(Clone, Debug, PartialEq)]
@@ -118,18 +117,7 @@ fn upright(e: &MotionSamples) -> Option<PartialEstimate> {
     let lean: Vec<f64> = trunk.iter().map(|v| v.angle(&Vec3::y()).to_degrees()).collect();
     let scale = LEAN.max(1.5 * percentile(&lean, 0.1));
     let weights = lean.iter().map(|l| libm::exp(-(l / scale).powi(2)) + 1e-6).collect();
-    Some(PartialEstimate {
-        c: BTreeMap::new(),
-        how: BTreeMap::new(),
-        bones: BTreeMap::new(),
-        conventional: false,
-        weights,
-        lean,
-        size,
-        moves: moves(e),
-        hips: Vec::new(),
-        chest: Vec::new(),
-    })
+    Some(PartialEstimate { weights, lean, size, moves: moves(e), ..PartialEstimate::default() })
 }
 
 /// Whether the median joint rotates against its parent by more than [`MOVES`].

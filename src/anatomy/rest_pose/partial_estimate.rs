@@ -6,6 +6,7 @@ use crate::model::Role;
 use std::collections::BTreeMap;
 
 /// The orientations that are known so far; the parts of the body are added one after the other.
+#[derive(Default)]
 pub(super) struct PartialEstimate {
     /// `C`: the orientation of a role's joint axes in the T-pose.
     pub(super) c: BTreeMap<Role, Quat>,

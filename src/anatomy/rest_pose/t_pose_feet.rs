@@ -147,6 +147,7 @@ fn on_sole(normal: &Vec3, ahead: &Vec3, across: &Vec3) -> bool {
 }
 
 /// One joint in the frames of one clip.
+#[derive(Default)]
 struct JointTrajectory {
     joints: Vec<Transform>,
     /// Angular speed in each frame, degrees per second.
@@ -167,12 +168,8 @@ fn every_frame(e: &MotionSamples, joint: JointId) -> Vec<JointTrajectory> {
     let trajectory = |clip: &&Clip| {
         let frames = clip.frames();
         let step = frames.div_ceil(MOST).max(1);
-        let mut trajectory = JointTrajectory {
-            joints: Vec::new(),
-            angular_speeds: Vec::new(),
-            vertical_speeds: Vec::new(),
-            seconds: step as f64 / clip.sample_rate,
-        };
+        let seconds = step as f64 / clip.sample_rate;
+        let mut trajectory = JointTrajectory { seconds, ..JointTrajectory::default() };
         let all: Vec<Transform> =
             if step == 1 { (0..frames).map(|f| at(clip, f)).collect() } else { Vec::new() };
         let get = |f: usize| if step == 1 { all[f] } else { at(clip, f) };

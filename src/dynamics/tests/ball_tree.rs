@@ -29,7 +29,7 @@ fn reference() -> Reference {
             parent: (row[0] >= 0.0).then_some(row[0] as usize),
             offset: vector(&row, 1),
             mass: row[4],
-            center: vector(&row, 5),
+            centre: vector(&row, 5),
             inertia: Mat3::new(i[0], i[3], i[4], i[3], i[1], i[5], i[4], i[5], i[2]),
         });
         state.rotations.push(Quat::new_normalize(RawQuat::new(row[14], row[15], row[16], row[17])));

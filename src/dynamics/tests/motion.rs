@@ -12,10 +12,10 @@ fn momenta_and_energy(art: &Articulation, states: &[BodyState]) -> (Vec3, Vec3, 
 }
 
 fn sizes(art: &Articulation, states: &[BodyState]) -> (f64, f64) {
-    let center = art.center_of_mass(states);
+    let centre = art.centre_of_mass(states);
     let each = |(b, s): (&Body, &BodyState)| {
         let p = s.velocity.norm() * b.mass;
-        (p, (s.position - center).norm() * p + (b.inertia * s.angular_velocity).norm())
+        (p, (s.position - centre).norm() * p + (b.inertia * s.angular_velocity).norm())
     };
     art.bodies().iter().zip(states).map(each).fold((0.0, 0.0), |(p, l), (dp, dl)| (p + dp, l + dl))
 }
@@ -33,7 +33,7 @@ fn restored_free_skeletons_keep_momenta_and_energy_for_thirty_seconds() {
         // About the centre of mass: about the origin, the distance travelled by the centre would dominate.
         let spin = |states: &[BodyState]| {
             let (p, l, _) = momenta_and_energy(&r.articulation, states);
-            l - r.articulation.center_of_mass(states).cross(&p)
+            l - r.articulation.centre_of_mass(states).cross(&p)
         };
         let (l, (p_size, l_size)) = (spin(&states), sizes(&r.articulation, &states));
         let mut largest = [0.0f64; 3];
@@ -77,7 +77,7 @@ fn a_free_skeleton_in_gravity_falls_on_a_parabola() {
     let mut tree = random.tree(6, NOTE_KINDS, 0.0, false);
     tree.articulation.gravity = Vec3::new(0.0, -9.81, 0.0);
     let (p, l, e) = momenta_and_energy(&tree.articulation, &tree.states);
-    let (mass, c) = (tree.articulation.total_mass(), tree.articulation.center_of_mass(&tree.states));
+    let (mass, c) = (tree.articulation.total_mass(), tree.articulation.centre_of_mass(&tree.states));
     let mut stepper =
         Stepper::new(&tree.articulation, &tree.states, Integrator::RungeKutta4, Stabilization::Restore);
     let steps = 240;
@@ -85,12 +85,12 @@ fn a_free_skeleton_in_gravity_falls_on_a_parabola() {
         stepper.step(&tree.articulation, &mut tree.states, 1.0 / 120.0);
     }
     let t = f64::from(steps) / 120.0;
-    let center = tree.articulation.center_of_mass(&tree.states);
+    let centre = tree.articulation.centre_of_mass(&tree.states);
     let wanted = c + p * (t / mass) + tree.articulation.gravity * (0.5 * t * t);
-    assert!((center - wanted).norm() < 1e-11);
+    assert!((centre - wanted).norm() < 1e-11);
     let (p2, l2, e2) = momenta_and_energy(&tree.articulation, &tree.states);
     assert!((p2 - p - tree.articulation.gravity * (mass * t)).norm() < 1e-10);
-    assert!((l2 - center.cross(&p2) - (l - c.cross(&p))).norm() < 1e-11);
+    assert!((l2 - centre.cross(&p2) - (l - c.cross(&p))).norm() < 1e-11);
     assert!((e2 - e).abs() < 1e-11 * e.abs().max(100.0));
 }
 

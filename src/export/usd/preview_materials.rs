@@ -18,7 +18,7 @@ pub(super) struct PreviewMaterials<'a> {
     folder: &'a str,
     materials: Vec<PreviewMaterial<'a>>,
     textures: Vec<(&'a Texture, Option<usize>)>,
-    files: Vec<OutputFile>,
+    pub(super) files: Vec<OutputFile>,
     names: PrimNames,
 }
 
@@ -254,11 +254,6 @@ impl<'a> PreviewMaterials<'a> {
             layer.declared(&format!("{kind} outputs:{output}"));
         }
         layer.close();
-    }
-
-    /// The files of the textures.
-    pub(super) fn into_files(self) -> Vec<OutputFile> {
-        self.files
     }
 }
 

@@ -132,5 +132,5 @@ fn layer(motions: &[Motion], folder: &str) -> Result<TexturedLayer, ExportError>
     layer.close();
     materials.write(&mut layer);
     layer.close();
-    Ok(TexturedLayer { layer, textures: materials.into_files(), warnings })
+    Ok(TexturedLayer { layer, textures: materials.files, warnings })
 }

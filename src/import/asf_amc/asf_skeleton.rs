@@ -139,6 +139,7 @@ impl AsfLine<'_> {
 }
 
 /// The content of a skeleton file.
+#[derive(Default)]
 struct AsfContent {
     root: UnfinishedBone,
     position: Vec3,
@@ -157,15 +158,7 @@ impl AsfContent {
             UnfinishedBone { name: "root".into(), letters: "xyz".into(), ..UnfinishedBone::default() };
         root.channels =
             ["tx", "ty", "tz", "rx", "ry", "rz"].iter().filter_map(|w| AmcChannel::read(w)).collect();
-        Self {
-            root,
-            position: Vec3::zeros(),
-            bones: Vec::new(),
-            open: None,
-            children: Vec::new(),
-            length: None,
-            degrees: true,
-        }
+        Self { root, degrees: true, ..Self::default() }
     }
 
     /// Adds a line of a section; `key` is its first word in lower case.

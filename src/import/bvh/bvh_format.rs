@@ -14,7 +14,6 @@ use crate::import::rig_detection::{RigClues, detect_rig};
 use crate::math::{Quat, Transform, Vec3, arc};
 use crate::model::{Asset, Character, Clip, ModelPose, Rig, Skeleton};
 use crate::report::Warnings;
-use std::sync::Arc;
 
 /// Biovision hierarchy.
 pub const FORMAT: ReadFormat = ReadFormat {
@@ -53,14 +52,7 @@ fn import(bytes: &[u8], name: &str, options: &ImportOptions) -> Result<Asset, Im
     character.calibration = calibrated.map(|c| c.scaled(normalization.metres_per_unit));
     // A file without frames has a rest pose and no clip.
     let clips = if raw.clip.frames() > 0 { vec![raw.clip] } else { Vec::new() };
-    Ok(Asset {
-        character: Arc::new(character),
-        clips,
-        meant: 0,
-        warnings: raw.warnings,
-        companions: Vec::new(),
-        observed: None,
-    })
+    Ok(Asset::new(character, clips, raw.warnings))
 }
 
 /// Roles, units and axes of a BVH file.

@@ -13,6 +13,7 @@ use crate::model::JointId;
 use std::ops::Range;
 
 /// The meaning of the numbers of a row, for joints that may follow an added root.
+#[derive(Default)]
 pub(super) struct RowLayout {
     channels: Vec<BvhChannel>,
     /// For each joint: its rotation, as columns and axes.
@@ -53,14 +54,7 @@ pub(super) struct RowBuffers {
 impl RowLayout {
     /// The layout of the rows under `header`; joint `i` of the file is joint `i + added` of the skeleton.
     pub fn new(header: &BvhHeader, added: usize) -> Self {
-        let mut layout = Self {
-            channels: Vec::new(),
-            joint_rotations: Vec::new(),
-            columns: Vec::new(),
-            rotation_columns: 0..0,
-            positions: Vec::new(),
-            joints: header.joints.len() + added,
-        };
+        let mut layout = Self { joints: header.joints.len() + added, ..Self::default() };
         for (i, joint) in header.joints.iter().enumerate() {
             let start = layout.columns.len() as u32;
             let mut position = [None; 3];

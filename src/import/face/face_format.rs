@@ -11,7 +11,6 @@ use crate::import::import_options::ImportOptions;
 use crate::model::Asset;
 use crate::report::Warnings;
 use serde_json::{Value, json};
-use std::sync::Arc;
 
 /// Weights of morph targets per frame.
 pub const FORMAT: ReadFormat = ReadFormat {
@@ -42,15 +41,7 @@ fn import(source: &SourceFile, options: &ImportOptions) -> Result<Asset, ImportE
     };
     let (weights, rate) = weights.uniform(options, &budget, &mut warnings)?;
     budget.reserve_list::<f32>(weights.values.len() as u64, || "the animation".to_owned())?;
-    let mut file = GltfFile::read_within(Arc::new(glb(&weights, rate)?), None, &budget)?;
-    for clip in &mut file.clips {
-        // The times in a GLB are 32-bit floats, and a single frame defines no rate.
-        if clip.frames() == 1 || (clip.sample_rate / rate - 1.0).abs() < 1e-3 {
-            clip.sample_rate = rate;
-        }
-    }
-    warnings.extend(std::mem::take(&mut file.warnings));
-    file.warnings = warnings;
+    let file = GltfFile::of_glb(glb(&weights, rate)?, rate, &budget, warnings)?;
     gltf::asset(file, source.name, options)
 }
 

@@ -12,7 +12,6 @@ use crate::import::import_options::ImportOptions;
 use crate::math::Vec3;
 use crate::model::Asset;
 use crate::report::Warnings;
-use std::sync::Arc;
 use ufbx::{CoordinateAxes, CoordinateAxis, SceneRoot};
 
 /// Autodesk FBX.
@@ -45,17 +44,9 @@ fn read(source: &SourceFile, options: &ImportOptions) -> Result<Asset, ImportErr
     let joints = joint_nodes::joints(&scene);
     let rest = fbx_rest_pose::rest(&scene, &joints, options, &budget, &mut warnings)?;
     let glb = scene_to_glb::build(&scene, &joints, &rest, source.folder, &budget, &mut warnings)?;
-    let mut file = GltfFile::read_within(Arc::new(glb), None, &budget)?;
     let rate = stacks::exact(scene.settings.frames_per_second);
-    for clip in &mut file.clips {
-        // The times in a GLB are 32-bit floats, and a single frame defines no rate.
-        if clip.frames() == 1 || (clip.sample_rate / rate - 1.0).abs() < 1e-3 {
-            clip.sample_rate = rate;
-        }
-    }
+    let mut file = GltfFile::of_glb(glb, rate, &budget, warnings)?;
     file.document.fbx = Some(source.kept());
-    warnings.extend(std::mem::take(&mut file.warnings));
-    file.warnings = warnings;
     gltf::asset(file, source.name, options)
 }
 

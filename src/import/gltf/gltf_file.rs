@@ -20,8 +20,8 @@ use crate::gltf_document::{Chunks, GltfError, GltfNode, Json, NodeTree, is_added
 use crate::math::{Quat, Transform};
 use crate::memory_budget::MemoryBudget;
 use crate::model::{
-    Asset, Assignment, BodyMass, Character, Clip, Container, Document, Joint, JointId, Mesh, ModelPose, Rig,
-    Role, Skeleton, StaticMeshes,
+    Asset, Assignment, Character, Clip, Container, Document, Joint, JointId, Mesh, ModelPose, Rig, Role,
+    Skeleton, StaticMeshes,
 };
 use crate::report::Warnings;
 use std::path::Path;
@@ -53,6 +53,23 @@ pub struct GltfFile {
 }
 
 impl GltfFile {
+    /// The GLB that a file with this frame rate was converted to. Its times are 32-bit floats, and a single frame defines no rate.
+    pub(in crate::import) fn of_glb(
+        glb: Vec<u8>,
+        rate: f64,
+        budget: &MemoryBudget,
+        mut warnings: Warnings,
+    ) -> Result<Self, GltfError> {
+        let mut file = Self::read_within(Arc::new(glb), None, budget)?;
+        for clip in &mut file.clips {
+            if clip.frames() == 1 || (clip.sample_rate / rate - 1.0).abs() < 1e-3 {
+                clip.sample_rate = rate;
+            }
+        }
+        warnings.extend(file.warnings);
+        Ok(Self { warnings, ..file })
+    }
+
     /// Reads the file `bytes`, whose relative URIs lie in `folder`.
     ///
     /// # Errors
@@ -161,23 +178,12 @@ impl GltfFile {
         }
         let rotated = |pose: ModelPose| ModelPose::new(pose.joints().iter().map(|t| rotation * *t).collect());
         let character = Character {
-            name: name.into(),
-            rig: Rig::new(skeleton, assignments),
             bind: self.bind.map(rotated),
-            calibration: None,
             meshes: self.meshes,
             document: Some(Document { model_from_file, ..self.document }),
-            robot: None,
-            mass: BodyMass::default(),
+            ..Character::new(name, Rig::new(skeleton, assignments))
         };
-        Asset {
-            character: Arc::new(character),
-            clips,
-            meant: self.meant,
-            warnings: self.warnings,
-            companions: Vec::new(),
-            observed: None,
-        }
+        Asset { meant: self.meant, ..Asset::new(character, clips, self.warnings) }
     }
 }
 

@@ -21,7 +21,6 @@ use crate::usd_document::MAGIC;
 use serde_json::{Value as Json, json};
 use std::collections::{HashMap, HashSet};
 use std::f64::consts::FRAC_PI_2;
-use std::sync::Arc;
 
 /// USD as text and as a crate.
 pub const FORMAT: ReadFormat = ReadFormat {
@@ -92,15 +91,7 @@ fn import(source: &SourceFile, options: &ImportOptions) -> Result<Asset, ImportE
     let layer = layer(source.bytes, &budget)?;
     let mut warnings = Warnings::new();
     let glb = glb(&layer, &budget, &mut warnings)?;
-    let mut file = GltfFile::read_within(Arc::new(glb), None, &budget)?;
-    for clip in &mut file.clips {
-        // Times in a GLB are 32-bit floats: a clip at the rate of the layer has this rate. A single frame defines none.
-        if clip.frames() == 1 || (clip.sample_rate / layer.rate - 1.0).abs() < 1e-3 {
-            clip.sample_rate = layer.rate;
-        }
-    }
-    warnings.extend(std::mem::take(&mut file.warnings));
-    file.warnings = warnings;
+    let file = GltfFile::of_glb(glb, layer.rate, &budget, warnings)?;
     gltf::asset(file, source.name, options)
 }
 

@@ -17,7 +17,7 @@ use crate::model::{ContactPart, JointId, Motion, Side};
 use crate::report::Metric;
 
 /// The forces of one frame. World axes, except for torques.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct FrameForces {
     /// Torque of every joint of [`ClipForces::joints`], N m, in the joint's own axes.
     pub torques: Vec<Vec3>,
@@ -67,7 +67,9 @@ impl ClipForces {
         for shot in shots(motion) {
             let Some(reference) = Reference::of(&states[shot.clone()], rate) else {
                 // A single frame between two cuts has no forces: it repeats what is known.
-                frames.extend(shot.map(|_| FrameForces::none(body.tops.len() - 1)));
+                let torques = vec![Vec3::zeros(); body.tops.len() - 1];
+                frames
+                    .extend(shot.map(|_| FrameForces { torques: torques.clone(), ..FrameForces::default() }));
                 continue;
             };
             let tracks = LoadTracks::of(&points, &body, &reference);
@@ -78,7 +80,7 @@ impl ClipForces {
                 body.tree.place(&reference.states[k], &mut placed);
                 let rates = &reference.rates[k];
                 let (_, kinetic) = body.tree.momentum_and_energy(&placed, rates);
-                let height = body.tree.center_of_mass(&placed).y;
+                let height = body.tree.centre_of_mass(&placed).y;
                 let each: Vec<Vec3> = forces.along.iter().map(|along| body.pyramid.force(along)).collect();
                 let sum = |of: &dyn Fn(ContactPart) -> bool| -> Vec3 {
                     points.iter().zip(&each).filter(|(p, _)| of(p.part)).map(|(_, force)| force).sum()
@@ -86,14 +88,14 @@ impl ClipForces {
                 let feet = Side::BOTH.map(|side| sum(&|part| part.of_foot() && part.side() == Some(side)));
                 let others = OTHER_PARTS.map(|other| sum(&|part| part == other));
                 let down: f64 = each.iter().map(|f| f.y).sum();
-                let center = forces.places.iter().zip(&each).map(|(at, f)| at * f.y).sum::<Vec3>();
+                let centre = forces.places.iter().zip(&each).map(|(at, f)| at * f.y).sum::<Vec3>();
                 let torques = forces.force.angular[1..].to_vec();
                 let power = torques.iter().zip(&rates.angular[1..]).map(|(t, w)| t.dot(w)).sum();
                 frames.push(FrameForces {
                     torques,
                     feet,
                     others,
-                    pressure: (down > PRESSES * body.weight()).then(|| center / (down * body.scale)),
+                    pressure: (down > PRESSES * body.weight()).then(|| centre / (down * body.scale)),
                     unexplained: [forces.force.linear, placed.rotation[0] * forces.force.angular[0]],
                     unexplained_share: forces.unexplained(body.weight()),
                     energy: [kinetic, body.weight() * height],
@@ -141,18 +143,3 @@ const PRESSES: f64 = 0.01;
 /// Body weights above which a force counts as unexplained: clean captures stay below it in 80 to 94 % of their steps.
 #[cfg(feature = "cli")]
 const UNEXPLAINED: f64 = 0.1;
-
-impl FrameForces {
-    fn none(joints: usize) -> Self {
-        Self {
-            torques: vec![Vec3::zeros(); joints],
-            feet: [Vec3::zeros(); 2],
-            others: [Vec3::zeros(); OTHER_PARTS.len()],
-            pressure: None,
-            unexplained: [Vec3::zeros(); 2],
-            unexplained_share: 0.0,
-            energy: [0.0; 2],
-            power: 0.0,
-        }
-    }
-}

@@ -16,7 +16,7 @@ const STANDS: f64 = 0.5;
 const SOME_HELP: f64 = 0.005;
 
 /// The record of one hit, up to the next one.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct HitRecord {
     /// When it began, seconds from the first frame.
     pub time: f64,
@@ -48,21 +48,7 @@ pub struct HitRecord {
 impl HitRecord {
     /// Nothing yet.
     pub fn new(hit: &Hit, impulse: f64) -> Self {
-        Self {
-            time: hit.time,
-            part: hit.part.clone(),
-            impulse,
-            peak: 0.0,
-            farthest: 0,
-            back_after: 0.0,
-            back: true,
-            slip: 0.0,
-            help: 0.0,
-            help_lasts: 0.0,
-            strength: 0.0,
-            fell: false,
-            sliding: Vec::new(),
-        }
+        Self { time: hit.time, part: hit.part.clone(), impulse, back: true, ..Self::default() }
     }
 
     /// Adds a step of `h` seconds that ended `time` seconds from the first frame; `distances` of the joints from the clip by

@@ -19,7 +19,7 @@ const LEAST: f64 = 1e-5;
 #[derive(Clone, Debug)]
 pub struct PartMass {
     mass: f64,
-    center: Vec3,
+    centre: Vec3,
     inertia: Mat3<f64>,
 }
 
@@ -44,7 +44,7 @@ impl PartMass {
         let of_axis = axis * axis.transpose();
         PartMass {
             mass,
-            center: part.bone * segment.map_or(0.5, |s| s.center),
+            centre: part.bone * segment.map_or(0.5, |s| s.centre),
             inertia: Mat3::identity() * (across + LEAST * (of_mass / COMMON_MASS))
                 + of_axis * (along - across),
         }
@@ -54,13 +54,13 @@ impl PartMass {
 /// One body of these segments, each with its place in the axes of the body.
 pub fn link(name: String, parent: Option<usize>, offset: Vec3, own: &[(PartMass, Transform)]) -> BallLink {
     let mass: f64 = own.iter().map(|(segment, _)| segment.mass).sum();
-    let placed = |(segment, at): &(PartMass, Transform)| at.point(&segment.center) * segment.mass;
-    let center = own.iter().map(placed).sum::<Vec3>() / mass;
-    let about_center = |(segment, at): &(PartMass, Transform)| {
+    let placed = |(segment, at): &(PartMass, Transform)| at.point(&segment.centre) * segment.mass;
+    let centre = own.iter().map(placed).sum::<Vec3>() / mass;
+    let about_centre = |(segment, at): &(PartMass, Transform)| {
         let r = at.rotation.to_rotation_matrix().into_inner();
-        let d = at.point(&segment.center) - center;
+        let d = at.point(&segment.centre) - centre;
         let away = Mat3::identity() * d.norm_squared() - d * d.transpose();
         r * segment.inertia * r.transpose() + away * segment.mass
     };
-    BallLink { name, parent, offset, mass, center, inertia: own.iter().map(about_center).sum() }
+    BallLink { name, parent, offset, mass, centre, inertia: own.iter().map(about_centre).sum() }
 }

@@ -16,6 +16,7 @@ use crate::math::{Transform, Vec3, exp};
 use crate::measure::GRAVITY;
 use crate::model::{Character, Clip, JointId, MassShares, ModelPose, Pose, Rig, Role, Side, Skeleton};
 use crate::settle::ragdoll::limb_above;
+use crate::settle::whole_body_dynamics::leg;
 
 /// Length of thigh and shin of the performing body, metres.
 pub const LEG: f64 = 0.86;
@@ -204,17 +205,6 @@ impl PerformingBody {
         }
         changed
     }
-}
-
-/// Thigh and shin, the mean of both sides, metres.
-fn leg(rig: &Rig, stand: &ModelPose) -> Option<f64> {
-    let length = |side: Side| {
-        let at = |role: Role| rig.joint(role).map(|id| stand.position(id));
-        let knee = at(Role::LowerLeg(side))?;
-        Some((at(Role::UpperLeg(side))? - knee).norm() + (at(Role::Foot(side))? - knee).norm())
-    };
-    let leg = 0.5 * (length(Side::Left)? + length(Side::Right)?);
-    (leg.is_finite() && leg > 1e-6).then_some(leg)
 }
 
 /// The joints with mass, parents first; `None` without hips.

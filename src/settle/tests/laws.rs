@@ -121,7 +121,7 @@ fn on_a_line(jump: &Motion) -> Motion {
 }
 
 /// The height of the centre of mass.
-fn center_of_mass(motion: &Motion, frame: usize) -> f64 {
+fn centre_of_mass(motion: &Motion, frame: usize) -> f64 {
     let (gauge, model) = (MetricContext::new(&motion.character), motion.model_pose(frame));
     gauge.particles().iter().map(|p| model.joint(p.joint).point(&p.at).y * p.mass).sum()
 }
@@ -162,7 +162,7 @@ fn a_jump_on_a_line_flies_again() {
         let sag =
             |at: &dyn Fn(usize) -> f64| at(AIR.start + AIR.len() / 2) - 0.5 * (at(AIR.start) + at(AIR.end));
         let wanted = sag(&|f| hips(&clean, f).y);
-        let flown = sag(&|f| center_of_mass(&after, f));
+        let flown = sag(&|f| centre_of_mass(&after, f));
         println!("{name}: an arch of {flown:.4} m, {wanted:.4} m are right");
         assert!((flown - wanted).abs() < 0.01, "{name}: {flown} {wanted}");
         // A second pass finds nothing, and keeps every bit.

@@ -3,6 +3,8 @@
 //! The velocity step of a [`World`] is of first order and loses energy wherever a constraint rotates a velocity: a pendulum
 //! would lose two thirds of its energy in a minute. Where no contact, limit, motor, spring or drive acts, the second-order
 //! step of `variational.rs` replaces it. Space and units as in [`World`].
+//!
+//! [`World`]: super::world::World
 
 use super::articulation::Articulation;
 use super::integrate::{Integrator, Stabilization, Stepper};

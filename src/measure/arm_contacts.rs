@@ -3,7 +3,7 @@
 //! Distances are those between capsules of both bodies, measured alike; a source without skin has the girths of an adult.
 //! Nothing that places hands takes part. Units: metres of the common height, radians.
 
-use super::measure_entry::metric;
+use super::catalogue::metric;
 use super::metric_context::MetricContext;
 use crate::body::{BodyPart, Capsule};
 use crate::kinematics::forward;

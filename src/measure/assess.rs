@@ -1,5 +1,6 @@
 //! Computes all measures of a motion and their time series.
 
+use super::catalogue::metric;
 use super::comparison::comparison;
 use super::contact_series::{ContactSeries, contact_series};
 use super::flight_height::flight_height;
@@ -8,7 +9,6 @@ use super::hands_error::hands;
 use super::label_agreement::agreement;
 use super::legs::{LEAST_STEP, legs};
 use super::limb_comparison::both_sides;
-use super::measure_entry::metric;
 use super::metric_context::MetricContext;
 use super::momentum::{GRAVITY, momentum};
 use super::not_judged::with_limits_of_robots;

@@ -9,6 +9,7 @@
 
 use super::acceptable;
 use super::measure_entry::{Measure, limited, measure, share};
+use crate::report::Metric;
 
 /// All measures, in the order in which they are shown.
 pub const MEASURES: &[Measure] = &[
@@ -362,3 +363,44 @@ pub const MEASURES: &[Measure] = &[
         "greatest speed of a hinge over the highest that the robot's file states for it",
     ),
 ];
+
+/// The measure of this name.
+pub fn find(name: &str) -> Option<&'static Measure> {
+    MEASURES.iter().find(|m| m.name == name)
+}
+
+/// A value of the measure of this name.
+///
+/// # Panics
+/// Where the list has no such name.
+pub fn metric(name: &str, value: f64) -> Metric {
+    let measure = find(name).expect("the list has every name that is measured");
+    Metric { name: name.to_owned(), value, unit: measure.unit, at_most: measure.at_most, ..Metric::default() }
+}
+
+/// All names, the nearest to `name` first.
+pub fn names_near(name: &str) -> Vec<&'static str> {
+    let mut names: Vec<&str> = MEASURES.iter().map(|m| m.name).collect();
+    // A name that starts alike, or holds the word, is nearer than one that needs many changes.
+    let distance = |other: &str| {
+        let alike = strsim::jaro_winkler(name, other);
+        ((1.0 - alike) * 1e6) as u64
+    };
+    names.sort_by_key(|n| distance(n));
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_the_nearest_comes_first() {
+        for (k, measure) in MEASURES.iter().enumerate() {
+            assert!(MEASURES[..k].iter().all(|m| m.name != measure.name), "{}", measure.name);
+            assert_eq!(names_near(measure.name)[0], measure.name);
+        }
+        assert_eq!(names_near("foot_skates")[0], "foot_skate");
+        assert_eq!(names_near("penetraton_max")[0], "penetration_max");
+    }
+}

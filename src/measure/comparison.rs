@@ -4,7 +4,7 @@
 //! Closed-form solution of absolute orientation using unit quaternions (1987). Frames beyond the shorter motion are left
 //! out. Units: metres of the common height, radians.
 
-use super::measure_entry::metric;
+use super::catalogue::metric;
 use super::metric_context::MetricContext;
 use crate::kinematics::forward;
 use crate::math::{Mat3, Quat, Vec3, best_rotation, percentile_in_place};

@@ -4,7 +4,7 @@
 //! Heights are those of the lowest point of soles and capsules, measured alike on both bodies; the take's are scaled by the ratio
 //! of leg lengths, as its path is. Units: metres of the common height.
 
-use super::measure_entry::metric;
+use super::catalogue::metric;
 use super::metric_context::MetricContext;
 use super::samples::Samples;
 use crate::math::percentile;

@@ -3,8 +3,8 @@
 //! The formulas are those of [`MEASURES`](super::MEASURES). Where published evaluations read mesh vertices or joints of
 //! one body model, the contact points of this one stand for them.
 
+use super::catalogue::metric;
 use super::contact_series::ContactSeries;
-use super::measure_entry::metric;
 use super::statistics::{greatest, mean};
 use crate::math::percentile_in_place;
 use crate::model::{ContactPart, Side};

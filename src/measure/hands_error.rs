@@ -2,7 +2,7 @@
 //!
 //! The formula is that of [`HandTargets`]; a hand in free air has no weight. Units: shares of the height.
 
-use super::measure_entry::metric;
+use super::catalogue::metric;
 use super::metric_context::MetricContext;
 use crate::body::{CharacterBody, HandTargets};
 use crate::kinematics::Towards;

@@ -1,6 +1,6 @@
 //! Precision, recall and F1 of contact labels against those detected on the motion.
 
-use super::measure_entry::metric;
+use super::catalogue::metric;
 use crate::contacts::{ContactOptions, detect};
 use crate::model::{Contacts, Motion};
 use crate::report::Metric;

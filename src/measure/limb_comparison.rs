@@ -2,8 +2,8 @@
 //!
 //! Units: metres of the common height, radians, seconds.
 
+use super::catalogue::metric;
 use super::limb_frame::{LimbFrame, limb_frames};
-use super::measure_entry::metric;
 use crate::model::Motion;
 use crate::report::{Metric, Series};
 

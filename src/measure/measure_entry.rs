@@ -1,7 +1,4 @@
-//! An entry of the catalogue of measures, and how to find one by its name.
-
-use super::catalogue::MEASURES;
-use crate::report::Metric;
+//! An entry of the catalogue of measures.
 
 /// One measure.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,45 +33,4 @@ pub(super) const fn limited(
 /// A share of what is right.
 pub(super) const fn share(name: &'static str, formula: &'static str) -> Measure {
     Measure { greatest_is_worst: false, ..measure(name, "1", formula) }
-}
-
-/// The measure of this name.
-pub fn find(name: &str) -> Option<&'static Measure> {
-    MEASURES.iter().find(|m| m.name == name)
-}
-
-/// A value of the measure of this name.
-///
-/// # Panics
-/// Where the list has no such name.
-pub fn metric(name: &str, value: f64) -> Metric {
-    let measure = find(name).expect("the list has every name that is measured");
-    Metric { name: name.to_owned(), value, unit: measure.unit, at_most: measure.at_most, ..Metric::default() }
-}
-
-/// All names, the nearest to `name` first.
-pub fn names_near(name: &str) -> Vec<&'static str> {
-    let mut names: Vec<&str> = MEASURES.iter().map(|m| m.name).collect();
-    // A name that starts alike, or holds the word, is nearer than one that needs many changes.
-    let distance = |other: &str| {
-        let alike = strsim::jaro_winkler(name, other);
-        ((1.0 - alike) * 1e6) as u64
-    };
-    names.sort_by_key(|n| distance(n));
-    names
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_unique_and_the_nearest_comes_first() {
-        for (k, measure) in MEASURES.iter().enumerate() {
-            assert!(MEASURES[..k].iter().all(|m| m.name != measure.name), "{}", measure.name);
-            assert_eq!(names_near(measure.name)[0], measure.name);
-        }
-        assert_eq!(names_near("foot_skates")[0], "foot_skate");
-        assert_eq!(names_near("penetraton_max")[0], "penetration_max");
-    }
 }

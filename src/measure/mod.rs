@@ -40,12 +40,11 @@ mod summary;
 pub(crate) use assess::assess_against;
 pub use assess::{Assessment, assess};
 pub use catalogue::MEASURES;
+pub(crate) use catalogue::{find, names_near};
+#[cfg(feature = "cli")]
 pub use change::change;
 pub use hands_error::hands;
 pub use measure_entry::Measure;
-pub(crate) use measure_entry::find;
-#[cfg(feature = "cli")]
-pub(crate) use measure_entry::names_near;
 pub use metric_context::MetricContext;
 pub(crate) use momentum::GRAVITY;
 #[cfg(feature = "physics")]

@@ -6,8 +6,8 @@
 //! angular momentum to be constant. Space: model space. Units: the figure's own metres, since gravity does not scale; forces in
 //! parts of the body's weight.
 
+use super::catalogue::metric;
 use super::contact_series::ContactSeries;
-use super::measure_entry::metric;
 use super::metric_context::MetricContext;
 use super::nonnegative_least_squares::{Row6, residual};
 use super::samples::Samples;

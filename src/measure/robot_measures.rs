@@ -3,7 +3,7 @@
 //! Definitions follow PHUMA (arXiv 2510.26236: ranges, floating, penetration and skating of feet), NMR (2603.22201: collisions, jumps).
 //! Unlike other measures, lengths are the robot's own. Collisions are those of capsules around the robot's shapes.
 
-use super::measure_entry::metric;
+use super::catalogue::metric;
 use crate::math::{Transform, Vec3, nearest_of_segments};
 use crate::model::{ContactPart, Contacts, Hinge, Motion, RobotMotion, Side};
 use crate::parallel;

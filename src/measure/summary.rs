@@ -1,6 +1,6 @@
 //! Summary of measures over many clips: median, worst value, and the clip that has it.
 
-use super::measure_entry::find;
+use super::catalogue::find;
 use serde::Serialize;
 use std::collections::BTreeMap;
 

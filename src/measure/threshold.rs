@@ -1,6 +1,6 @@
 //! Parses thresholds of measures, such as `foot_skate_p95>1cm/s`.
 
-use super::measure_entry::{find, names_near};
+use super::catalogue::{find, names_near};
 use super::units::{self, QuantityFault, ValueWithUnit};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

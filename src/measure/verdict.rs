@@ -3,7 +3,7 @@
 //! A measure over its limit is excused by the take alone: what the direct transfer does wrong is wrong in the result too. A
 //! measure without a value for the take cannot be excused. A measure that a stage made meaningless on purpose is not judged.
 
-use super::measure_entry::find;
+use super::catalogue::find;
 #[cfg(feature = "cli")]
 use super::units::shown;
 use crate::report::Metric;

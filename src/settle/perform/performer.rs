@@ -10,7 +10,7 @@ use super::feed_forward::{ARM, FeedForward, gravity};
 use super::load_points::LoadTracks;
 use super::performing_body::PerformingBody;
 use super::reference::Reference;
-use super::step_contacts::FloorRows;
+use super::step_contacts::{FloorRows, Terms};
 use super::touching_parts::{CapsulesApart, PartContact, touching};
 use crate::dynamics::{BallTree, JointState, JointVector, Placement};
 use crate::math::{Mat6, Vec3, exp};
@@ -31,23 +31,6 @@ const LENGTHENING: f64 = 4.0;
 
 /// A sole this much above its height in the clip, metres, can pay half as much; twice as much, nothing.
 const LIFTED: f64 = 0.02;
-
-/// What is allowed to act, for the tests of each term.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Terms {
-    /// Contacts explain the clip's forces.
-    pub explain: bool,
-    /// Passive tissue.
-    pub tissue: bool,
-    /// Stops about the clip.
-    pub stops: bool,
-    /// The floor pushes.
-    pub floor: bool,
-    /// The floor is compliant.
-    pub compliance: bool,
-    /// Parts stay out of each other.
-    pub touch: bool,
-}
 
 /// How a clip is performed.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -185,7 +168,9 @@ impl<'a> Performer<'a> {
         let struck: Vec<_> = hits.iter().map(of_hit).collect();
         impulse.add_scaled(&self.tree.of_forces(&placed, &struck), 1.0);
 
-        let rows = FloorRows::near(self, &placed, &clip, &along);
+        let at: Vec<(usize, Vec3)> = self.points.iter().map(|p| (p.body, p.place(&placed))).collect();
+        let moving = self.tree.point_velocities(&placed, &self.rates, &at);
+        let rows = FloorRows::near((self.points, &self.pyramid), (&at, &moving), &clip, &along, h);
         impulse.add_scaled(&self.tree.of_forces(&placed, &rows.expected(h)), 1.0);
         let mut rates = self.tree.step(&placed, &gains, &impulse);
         rates.add_scaled(&self.rates, 1.0);

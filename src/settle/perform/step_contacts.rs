@@ -4,9 +4,8 @@
 //! for the normal (a foot that swings brushes the floor, it does not stick). The impulses are compliant about those that the
 //! clip needs. Parts that touch each other ([`super::touching_parts`]) have one row each. Units: as `perform`.
 
-use super::contact_forces::{EDGES, Edges, Pyramid};
+use super::contact_forces::{EDGES, Edges, LoadPoint, Pyramid};
 use super::feed_forward::FeedForward;
-use super::performer::{Performer, Terms};
 use super::touching_parts::PartContact;
 use crate::dynamics::{BallTree, JointVector, Placement, bounded_minimum};
 use crate::math::{DMatrix, DVector, Vec3};
@@ -25,6 +24,23 @@ const COMPLIANCE_STEP: f64 = 1.0 / 240.0;
 
 /// The compliance that remains where it is off: keeps the matrix definite.
 const LEAST: f64 = 1e-9;
+
+/// What is allowed to act, for the tests of each term.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Terms {
+    /// Contacts explain the clip's forces.
+    pub explain: bool,
+    /// Passive tissue.
+    pub tissue: bool,
+    /// Stops about the clip.
+    pub stops: bool,
+    /// The floor pushes.
+    pub floor: bool,
+    /// The floor is compliant.
+    pub compliance: bool,
+    /// Parts stay out of each other.
+    pub touch: bool,
+}
 
 /// A point that may touch the floor.
 #[derive(Clone, Debug)]
@@ -66,16 +82,19 @@ pub struct FloorRows {
 }
 
 impl FloorRows {
-    /// The rows of the points that may touch the floor.
-    pub fn near(performer: &Performer, placed: &Placement, clip: &FeedForward, along: &[Edges]) -> Self {
-        let h = performer.reference.h;
-        let at: Vec<(usize, Vec3)> = performer.points.iter().map(|p| (p.body, p.place(placed))).collect();
-        let moving = performer.tree.point_velocities(placed, &performer.rates, &at);
-        let points = (0..at.len()).filter_map(|p| {
+    /// The rows of the points that may touch the floor in a step of `h` seconds: at `at`, with the velocities `moving`.
+    pub fn near(
+        (points, pyramid): (&[LoadPoint], &Pyramid),
+        (at, moving): (&[(usize, Vec3)], &[Vec3]),
+        clip: &FeedForward,
+        along: &[Edges],
+        h: f64,
+    ) -> Self {
+        let near = (0..at.len()).filter_map(|p| {
             let (body, at) = at[p];
             let (own, bears) = (clip.velocities[p], clip.may_bear(p));
             let reached = clip.places[p].y + h * own.y;
-            let floor = if bears { reached } else { reached.min(performer.points[p].level) };
+            let floor = if bears { reached } else { reached.min(points[p].level) };
             let floor = floor.min(at.y + h * own.y.max(RAISED));
             let expects = along[p].iter().any(|l| *l > 0.0);
             let near = at.y + h * moving[p].y.min(0.0) < floor + NEAR + GAIN;
@@ -87,7 +106,7 @@ impl FloorRows {
                 along: bears.then_some(along[p]),
             })
         });
-        Self { points: points.collect(), pyramid: performer.pyramid, all: at.len() }
+        Self { points: near.collect(), pyramid: *pyramid, all: at.len() }
     }
 
     /// The impulses that the clip and the control expect: body, position, newton seconds.

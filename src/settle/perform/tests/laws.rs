@@ -1,7 +1,8 @@
 //! Laws of a performance on the project's own takes and characters.
 
 use super::scene::{Scene, chest_hit, shipped};
-use crate::settle::perform::performer::{Controls, Terms};
+use crate::settle::perform::performer::Controls;
+use crate::settle::perform::step_contacts::Terms;
 
 const ALL: Terms =
     Terms { explain: true, tissue: true, stops: true, floor: true, compliance: true, touch: true };

@@ -45,7 +45,8 @@ impl ReferenceMotion {
     /// # Errors
     /// A [`MapError`] if the two bodies have no joints in common.
     pub fn of(take: Motion, result: &Motion) -> Result<Self, MapError> {
-        Self::changed(take, result, &from_record(&result.character, "take_changes"))
+        let changes: Vec<TakeChange> = from_record(&result.character, "take_changes");
+        Self::changed(take, result, &changes)
     }
 
     /// The take that `result` was made from, changed alike. Nothing is cut from a take that is as long as the result.

@@ -9,7 +9,7 @@
 
 use super::accessors::Accessors;
 use super::mesh_context::MeshContext;
-use super::node_joints::{Joints, VrmHumanoid};
+use super::node_joints::{Joints, VrmHumanoid, skin_joints};
 use super::primitives::WantedMeshes;
 use super::required_extensions::warn_of_required;
 use super::resources::Resources;
@@ -206,17 +206,4 @@ fn check_version(json: &Json) -> Result<(), GltfError> {
         Some(version) => Err(GltfError::Version { found: version.into() }),
         None => Err(GltfError::value("asset.version", "missing")),
     }
-}
-
-pub(super) fn skin_joints(skins: &[::gltf::json::Skin], count: usize) -> Result<Vec<Vec<usize>>, GltfError> {
-    let mut all = Vec::with_capacity(skins.len());
-    for (s, skin) in skins.iter().enumerate() {
-        let joints: Vec<usize> = skin.joints.iter().map(|j| j.value()).collect();
-        if let Some(k) = joints.iter().position(|&j| j >= count) {
-            let path = format!("skins[{s}].joints[{k}]");
-            return Err(GltfError::OutOfRange { path, list: "nodes", index: joints[k] as u64, count });
-        }
-        all.push(joints);
-    }
-    Ok(all)
 }

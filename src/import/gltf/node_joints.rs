@@ -277,6 +277,20 @@ fn humanoid_nodes(
     Some((version, found))
 }
 
+/// The nodes of the joints of each skin.
+pub(super) fn skin_joints(skins: &[::gltf::json::Skin], count: usize) -> Result<Vec<Vec<usize>>, GltfError> {
+    let mut all = Vec::with_capacity(skins.len());
+    for (s, skin) in skins.iter().enumerate() {
+        let joints: Vec<usize> = skin.joints.iter().map(|j| j.value()).collect();
+        if let Some(k) = joints.iter().position(|&j| j >= count) {
+            let path = format!("skins[{s}].joints[{k}]");
+            return Err(GltfError::OutOfRange { path, list: "nodes", index: joints[k] as u64, count });
+        }
+        all.push(joints);
+    }
+    Ok(all)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,9 +1,8 @@
 //! Decodes the meshes outside of the skeleton from a document that was read, for the formats that write them.
 
 use super::accessors::Accessors;
-use super::gltf_file::skin_joints;
 use super::mesh_context::MeshContext;
-use super::node_joints::Joints;
+use super::node_joints::{Joints, skin_joints};
 use super::primitives::{WantedMeshes, meshes};
 use super::resources::Resources;
 use super::{checked_document, draco, materials, skin_bind};

@@ -1,10 +1,9 @@
 //! Chooses the layout of a robot's motion file: the one that contradicts the robot least.
 
 use super::motion_arrays::MotionArrays;
-use super::motion_doubts::{link_error, slip};
-use super::motion_file::{MotionReading, candidate};
-use crate::math::{Transform, Vec3};
-use crate::model::{ROBOT_LAYOUTS, Robot, RobotLayout};
+use super::motion_doubts::{MotionReading, link_error, own_up, slip};
+use crate::math::Transform;
+use crate::model::Robot;
 use crate::robot_body::RobotBody;
 use std::sync::Arc;
 
@@ -16,16 +15,18 @@ const SLIP: f64 = 0.5;
 /// walker by more than a hundred times this.
 const SAME_DOUBT: f64 = 1e-3;
 
-/// The layout that fits best; of two that fit alike, as of a single row, the one whose base heads X rather than back.
-pub(super) fn best(arrays: &MotionArrays, robot: &Arc<Robot>, rate: Option<f64>) -> Option<MotionReading> {
+/// The reading of a file, of those as each layout, that fits best; of two that fit alike, as of a single row, the one whose base heads X
+/// rather than back.
+pub(super) fn best(
+    mut all: Vec<MotionReading>,
+    arrays: &MotionArrays,
+    robot: &Arc<Robot>,
+) -> Option<MotionReading> {
     let body = RobotBody::of(robot).ok();
-    let read = |layout: &'static RobotLayout| {
-        let mut found = candidate(layout, arrays, robot, rate)?;
-        let slip = body.as_ref().map_or(0.0, |body| slip(&found, body));
-        found.doubt = doubt(&found, arrays, robot) + SLIP * slip;
-        Some(found)
-    };
-    let mut all: Vec<MotionReading> = ROBOT_LAYOUTS.iter().filter_map(read).collect();
+    for found in &mut all {
+        let slip = body.as_ref().map_or(0.0, |body| slip(found, body));
+        found.doubt = doubt(found, arrays, robot) + SLIP * slip;
+    }
     all.sort_by(|a, b| a.doubt.total_cmp(&b.doubt));
     let first = all.first()?.doubt;
     let base = |found: &MotionReading| found.motion.base.first().map(|base| base.rotation);
@@ -39,12 +40,6 @@ pub(super) fn best(arrays: &MotionArrays, robot: &Arc<Robot>, rate: Option<f64>)
         _ => None,
     };
     all.into_iter().next().map(|found| MotionReading { rival, ..found })
-}
-
-/// The direction in the base's space that is up while the robot stands.
-pub(super) fn own_up(robot: &Robot) -> Vec3 {
-    let base = robot.links.first().map_or_else(Transform::identity, |link| link.parent_from_link);
-    base.rotation.inverse() * Vec3::z()
 }
 
 /// How little a candidate fits: the distance of links, hinges beyond their ranges, a base that lies.

@@ -1,10 +1,9 @@
 //! What in a robot's motion file contradicts the robot: order of links, quaternions, units, rate, limits.
 
-use super::best_layout::own_up;
 use super::motion_arrays::MotionArrays;
-use super::motion_file::MotionReading;
-use crate::math::{Vec3, log, median};
-use crate::model::{Robot, RobotField, RotationForm};
+use super::motion_order::MotionOrder;
+use crate::math::{Transform, Vec3, log, median};
+use crate::model::{Robot, RobotField, RobotLayout, RobotMotion, RotationForm};
 use crate::report::{Warnings, one_line};
 use crate::robot_body::RobotBody;
 
@@ -35,6 +34,23 @@ const STILL: f64 = 0.05;
 const SPEED_RATIO: f64 = 0.1;
 /// Slower hinges say nothing about the ratio of speeds, radians per second.
 const SLOW: f64 = 0.1;
+
+/// A file read as one layout.
+#[derive(Clone, Debug)]
+pub(super) struct MotionReading {
+    pub(super) layout: &'static RobotLayout,
+    pub(super) motion: RobotMotion,
+    /// In what order the file has hinges and links.
+    pub(super) order: MotionOrder,
+    /// Why its rate is what it is, unless the file or the user states it.
+    pub(super) assumed: Option<String>,
+    /// Mean deviation of the quaternions' lengths from one.
+    pub(super) stretched: f64,
+    /// How little it fits the robot.
+    pub(super) doubt: f64,
+    /// Another layout that fits as well.
+    pub(super) rival: Option<&'static RobotLayout>,
+}
 
 /// The mean distance of the links from where the hinges put them, metres; `None` for a layout without links.
 pub(super) fn link_error(found: &MotionReading, arrays: &MotionArrays, robot: &Robot) -> Option<f64> {
@@ -249,4 +265,10 @@ fn speeds(found: &MotionReading, arrays: &MotionArrays, robot: &Robot, name: &st
         );
         warnings.add("robot-motion-rate", message, name);
     }
+}
+
+/// The direction in the base's space that is up while the robot stands.
+pub(super) fn own_up(robot: &Robot) -> Vec3 {
+    let base = robot.links.first().map_or_else(Transform::identity, |link| link.parent_from_link);
+    base.rotation.inverse() * Vec3::z()
 }

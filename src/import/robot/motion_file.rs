@@ -5,7 +5,7 @@
 
 use super::best_layout::best;
 use super::motion_arrays::{FrameNumbers, MotionArrays};
-use super::motion_doubts::report_doubts;
+use super::motion_doubts::{MotionReading, report_doubts};
 use super::motion_order::MotionOrder;
 use super::robot_error::RobotError;
 use crate::import::format::SourceFile;
@@ -20,23 +20,6 @@ use crate::report::{Shown, Warnings};
 use std::path::Path;
 use std::sync::Arc;
 
-/// A file read as one layout.
-#[derive(Clone, Debug)]
-pub(super) struct MotionReading {
-    pub(super) layout: &'static RobotLayout,
-    pub(super) motion: RobotMotion,
-    /// In what order the file has hinges and links.
-    pub(super) order: MotionOrder,
-    /// Why its rate is what it is, unless the file or the user states it.
-    pub(super) assumed: Option<String>,
-    /// Mean deviation of the quaternions' lengths from one.
-    pub(super) stretched: f64,
-    /// How little it fits the robot.
-    pub(super) doubt: f64,
-    /// Another layout that fits as well.
-    pub(super) rival: Option<&'static RobotLayout>,
-}
-
 /// The motion of the robot in the file `robot`, as an asset.
 ///
 /// # Errors
@@ -49,9 +32,13 @@ pub(in crate::import) fn import(
     let (character, own) = model(robot, options)?;
     let mut arrays = MotionArrays::read(source, options)?;
     let mut warnings = Warnings::new();
-    let mut found = best(&arrays, &own, options.rate);
+    let read = |arrays: &MotionArrays| {
+        let read = ROBOT_LAYOUTS.iter().filter_map(|layout| candidate(layout, arrays, &own, options.rate));
+        best(read.collect(), arrays, &own)
+    };
+    let mut found = read(&arrays);
     if found.is_none() && arrays.drop_row_numbers() {
-        found = best(&arrays, &own, options.rate);
+        found = read(&arrays);
         let message = "the first column numbers the rows: it is left out";
         warnings.add("robot-motion-row-numbers", message, source.name);
     }
@@ -221,7 +208,7 @@ fn widths(arrays: &MotionArrays) -> String {
 }
 
 /// The file as one layout; `None` if arrays are missing or have another width.
-pub(super) fn candidate(
+fn candidate(
     layout: &'static RobotLayout,
     arrays: &MotionArrays,
     robot: &Robot,

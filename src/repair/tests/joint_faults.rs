@@ -202,3 +202,45 @@ fn a_half_turn_of_the_whole_body_is_left_and_reported() {
         }
     }
 }
+
+/// The take with a joint rotated by half a circle about an axis of its own in these frames.
+fn flipped(take: &Motion, role: Role, axis: Vec3, frames: std::ops::Range<usize>) -> Motion {
+    let mut bad = take.clone();
+    let joint = take.character.rig.joint(role).unwrap().index();
+    frames.for_each(|f| turn(&mut bad, f, joint, &(axis * std::f64::consts::PI)));
+    continuous(&mut bad.clip);
+    bad
+}
+
+#[test]
+fn hips_that_flip_for_a_moment_are_rotated_back_whichever_way_the_body_faces() {
+    for (name, truth) in truths().into_iter().filter(|(name, _)| name == "walk.bvh" || name == "wave.bvh") {
+        let hips = truth.character.rig.joint(Role::Hips).unwrap().index();
+        for heading in [0.0, 100.0, 180.0_f64] {
+            let mut facing = truth.clone();
+            for f in 0..facing.clip.frames() {
+                let own = &mut facing.clip.rotations_mut(f)[hips];
+                *own = exp(&(Vec3::y() * heading.to_radians())) * *own;
+            }
+            continuous(&mut facing.clip);
+            let half = facing.clip.frames() / 2;
+            let bad = flipped(&facing, Role::Hips, Vec3::y(), half..half + 10);
+            let is = distance(&facing, &repaired(&bad).motion);
+            assert!(is < 0.1 * distance(&facing, &bad), "{name} at {heading} degrees: {is} cm");
+        }
+    }
+}
+
+#[test]
+fn the_few_flipped_frames_of_a_limb_are_rotated_back_and_not_the_rest_of_the_take() {
+    let limbs = [Role::UpperLeg(Side::Right), Role::LowerLeg(Side::Right), Role::UpperArm(Side::Left)];
+    for (name, truth) in truths() {
+        let half = truth.clip.frames() / 2;
+        for (role, axis) in limbs.into_iter().flat_map(|role| [Vec3::x(), Vec3::y()].map(|axis| (role, axis)))
+        {
+            let bad = flipped(&truth, role, axis, half..half + 6);
+            let [was, is] = [&bad, &repaired(&bad).motion].map(|motion| distance(&truth, motion));
+            assert!(is < was + HARM, "{name}, {role} about {axis:?}: {was} cm to {is} cm");
+        }
+    }
+}

@@ -3,9 +3,10 @@
 //! Nothing of a body is below the floor on which it stands: while hands or head bear the pelvis, well below it and below a foot,
 //! as in a handstand, that foot is in the air, however low it is compared with the rest of the take. The floor of a take is at
 //! height 0, as for captures, where its feet stay well above that height and either never rest, as in a flight or a swing from a
-//! bar, or belong to a body that never stands up, as on a chair. Space: model space, Y up. Units: metres, seconds; lengths and
-//! speeds in leg lengths.
+//! bar, or belong to a body that never stands up, as on a chair, or that a seat or a bar bears ([`BearingJoints`]).
+//! Space: model space, Y up. Units: metres, seconds; lengths and speeds in leg lengths.
 
+use super::seat_or_bar::BearingJoints;
 use crate::anatomy::on_four_legs;
 use crate::body::CharacterBody;
 use crate::kinematics::{map_frames_towards, sunk_shots};
@@ -52,6 +53,7 @@ pub(crate) struct FootingJoints {
     legs: Vec<(Side, [JointId; 3])>,
     /// Pelvis, head, elbows and hands.
     others: Vec<JointId>,
+    bearing: Option<BearingJoints>,
     /// Length of the legs, and height of an ankle above its sole.
     leg: f64,
     ankle: f64,
@@ -63,6 +65,8 @@ pub(crate) struct Footing {
     /// How far each foot is above what bears the body instead, leg lengths, by frame: see [`ABOVE`].
     above: Vec<(Side, Vec<f64>)>,
     floor: Option<f64>,
+    /// Whether a seat or a bar bears the body above the floor, so that its feet say nothing about it.
+    pub held: bool,
     /// Whether no foot of the take stands, and hands, head or pelvis are on that floor for most of it.
     pub lies: bool,
 }
@@ -94,7 +98,13 @@ impl FootingJoints {
         let (up, sole) = body.figure().map_or((Vec3::y(), 0.0), |figure| (figure.up, figure.sole));
         let ankles = legs.iter().map(|(_, [_, ankle, _])| (pose.position(*ankle).dot(&up) - sole).max(0.0));
         let ankle = ankles.sum::<f64>() / legs.len().max(1) as f64;
-        FootingJoints { others: others.collect(), leg, ankle, legs }
+        FootingJoints {
+            others: others.collect(),
+            bearing: BearingJoints::of(rig, pose, &up),
+            leg,
+            ankle,
+            legs,
+        }
     }
 
     /// When the feet of a motion can stand; `shots` are the spans of frames between cuts.
@@ -118,19 +128,19 @@ impl FootingJoints {
             frames.iter().map(above).collect()
         };
         let above: Vec<_> = self.legs.iter().enumerate().map(|(k, (side, _))| (*side, above(k))).collect();
-        let floor = self.floor(&frames, &above, shots, motion.clip.sample_rate);
+        let (floor, held) = self.floor(&frames, &above, shots, motion);
         let on_floor = |height: f64| frames.iter().filter(|(_, low)| low - height < ABOVE * self.leg).count();
-        Footing { above, floor, lies: floor.is_some_and(|height| 2 * on_floor(height) > frames.len()) }
+        Footing { above, floor, held, lies: floor.is_some_and(|height| 2 * on_floor(height) > frames.len()) }
     }
 
-    /// The floor of a take in which no foot stands; `None` if one does.
+    /// The floor of a take in which no foot stands, and whether a seat or a bar bears the body; `None` if a foot stands.
     fn floor(
         &self,
         frames: &[FootingFrame],
         above: &[(Side, Vec<f64>)],
         shots: &[Range<usize>],
-        rate: f64,
-    ) -> Option<f64> {
+        motion: &Motion,
+    ) -> (Option<f64>, bool) {
         let lowest_ankle = |shot: &Range<usize>| {
             let heights = frames[shot.clone()].iter().flat_map(|(legs, _)| legs.iter().map(|leg| leg[1].y));
             percentile(&heights.collect::<Vec<f64>>(), FLOOR_PERCENTILE)
@@ -147,6 +157,7 @@ impl FootingJoints {
             let heights: Vec<f64> = counted.iter().flat_map(of_frame).collect();
             (!heights.is_empty()).then(|| percentile(&heights, FLOOR_PERCENTILE))
         };
+        let mut held = false;
         let stands = level(1).zip(level(2)).is_some_and(|levels| {
             let low = |k: usize, f: usize| {
                 let leg = &frames[f].0[k];
@@ -157,17 +168,20 @@ impl FootingJoints {
             }
             let legs = 0..self.legs.len();
             let folded = |f: &usize| frames[*f].0.iter().all(|leg| leg[0].y - leg[1].y < FOLDED * self.leg);
-            if counted.iter().all(folded) {
+            let folded = counted.iter().all(folded);
+            let bearing = self.bearing.as_ref().filter(|_| legs.len() == Side::BOTH.len());
+            held = bearing.is_some_and(|joints| joints.held(motion, &counted, (self.leg, folded), low));
+            if folded || held {
                 return false;
             }
             let many = counted.iter().filter(|f| legs.clone().any(|k| low(k, **f))).count();
             many as f64 >= LOW_SHARE * counted.len() as f64
-                || legs.clone().any(|k| self.rests(frames, k, |f| low(k, f), shots, rate))
+                || legs.clone().any(|k| self.rests(frames, k, |f| low(k, f), shots, motion.clip.sample_rate))
         });
         let lowest = |(legs, others): &FootingFrame| legs.iter().map(lower).fold(*others, f64::min);
         let bottom =
             percentile(&counted.iter().map(|f| lowest(&frames[*f])).collect::<Vec<_>>(), FLOOR_PERCENTILE);
-        (!stands).then_some(if bottom < -SUNK * self.leg { bottom } else { 0.0 })
+        ((!stands).then_some(if bottom < -SUNK * self.leg { bottom } else { 0.0 }), held)
     }
 
     /// Whether ankle or toes of a leg rest while they are low.

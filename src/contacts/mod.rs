@@ -8,6 +8,7 @@ mod hysteresis;
 mod clean_spans;
 mod label_table;
 mod point_track;
+mod seat_or_bar;
 
 pub(crate) use detect::ground;
 pub use detect::{ContactOptions, Detector, detect};

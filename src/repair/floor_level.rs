@@ -8,6 +8,9 @@
 use super::fault_log::{FaultLog, all, own};
 use super::stances::{FootTrajectories, PointKind, SLOW, Stance};
 use super::working_take::WorkingTake;
+use crate::body::CharacterBody;
+use crate::contacts::FootingJoints;
+use crate::legs::Timeline;
 use crate::math::{Vec3, median, percentile};
 use std::ops::Range;
 
@@ -55,6 +58,12 @@ pub(super) fn level(take: &mut WorkingTake, feet: &FootTrajectories, log: &mut F
     let off = least.abs() / OFF[usize::from(skinned)];
     let fires = log.test("level", all(&[off, SPREAD / spread.max(1e-9)]));
     let frames = 0..take.frames();
+    if fires && height > 0.0 && held_above_floor(take) {
+        log.refute("level");
+        let why = "a seat or a bar bears the body: its feet are above the floor";
+        log.record_unfixed("level", frames, "m", own(take, height), why);
+        return false;
+    }
     if fires {
         frames.clone().for_each(|f| take.shift(f, &(Vec3::y() * -height)));
         log.record_fixed("level", None, frames, "m", [own(take, height), 0.0]);
@@ -63,6 +72,12 @@ pub(super) fn level(take: &mut WorkingTake, feet: &FootTrajectories, log: &mut F
         log.record_unfixed("level", frames, "m", own(take, height), why);
     }
     fires
+}
+
+/// Whether something else than the feet bears the body ([`Footing::held`](crate::contacts::Footing::held)).
+fn held_above_floor(take: &WorkingTake) -> bool {
+    let joints = FootingJoints::of(&CharacterBody::new(&take.motion.character));
+    joints.footing(&take.motion, &Timeline::of(&take.motion).shots()).held
 }
 
 /// The one nearer to 0; 0 where their signs differ.

@@ -1,65 +1,20 @@
 //! Bodies whose feet are in the air: upside down, in flight, hanging and sitting above the floor.
 
 use super::helpers::shipped;
+use super::posed::{bent, changed, lowest, moved, position, take, transfer, with_arms};
 use crate::lowest_skin::lowest_skin;
 use posemill::contacts::{ContactOptions, detect};
-use posemill::math::{Quat, Transform, Vec3, angle_between, arc, exp};
-use posemill::model::{Character, Clip, ModelPose, Motion, Pose, Role, Side};
+use posemill::math::{Quat, Vec3, angle_between, exp};
+use posemill::model::{Character, Motion, Role, Side};
+use posemill::pipeline::Pipeline;
 use posemill::report::Report;
-use posemill::retarget::{Retarget, RootScale, map};
 use posemill::stages::{RetargetConfig, Setting, StageConfig};
 use std::ops::Range;
 use std::sync::Arc;
 
-fn take(file: &str) -> Motion {
-    shipped(file).motion(0).unwrap()
-}
-
-fn transfer(take: &Motion, target: &Arc<Character>) -> Retarget {
-    let found = map(&take.character, target).unwrap();
-    let rigs = (&take.character.rig, &target.rig);
-    Retarget::new(&take.character, Arc::clone(target), &found, rigs, RootScale::Legs)
-}
-
 /// The take with its contacts labelled, as in the default pipeline.
 fn labelled(take: Motion) -> Motion {
     Motion { contacts: Some(detect(&take, &ContactOptions::default())), ..take }
-}
-
-/// The take with every frame's pose changed.
-fn changed(take: &Motion, change: impl Fn(usize, &mut Pose)) -> Motion {
-    let clip = &take.clip;
-    let pose = |f: usize| {
-        let mut pose = clip.pose(take.character.skeleton(), f);
-        change(f, &mut pose);
-        pose
-    };
-    let poses: Vec<Pose> = (0..clip.frames()).map(pose).collect();
-    let skeleton = take.character.skeleton();
-    Motion::new(Arc::clone(&take.character), Clip::from_poses("changed", clip.sample_rate, skeleton, &poses))
-}
-
-/// The take moved in every frame: hips rotated by `rotation` about the point `about`, and the body raised.
-fn moved(take: &Motion, by: impl Fn(usize) -> (Quat, Vec3, f64)) -> Motion {
-    let hips = take.character.rig.joint(Role::Hips).unwrap();
-    let skeleton = take.character.skeleton();
-    changed(take, |f, pose| {
-        let (rotation, about, raise) = by(f);
-        let model = take.model_pose(f);
-        let above = skeleton.parent(hips).map_or_else(Transform::identity, |p| *model.joint(p));
-        let mut own = *model.joint(hips);
-        own.translation = about + rotation * (own.translation - about) + Vec3::y() * raise;
-        own.rotation = rotation * own.rotation;
-        pose.local_mut()[hips.index()] = above.inverse() * own;
-    })
-}
-
-fn position(motion: &Motion, f: usize, role: Role) -> Vec3 {
-    motion.model_pose(f).position(motion.character.rig.joint(role).unwrap())
-}
-
-fn lowest(model: &ModelPose) -> f64 {
-    model.joints().iter().map(|joint| joint.translation.y).fold(f64::INFINITY, f64::min)
 }
 
 /// The take pitched forwards about its hips, with its lowest joint at height 0.
@@ -117,19 +72,7 @@ fn flight(jump: &Motion) -> Range<usize> {
 
 /// A body that sits on an edge with hanging shins, its soles above the floor.
 fn seated(take: &Motion) -> Motion {
-    let rig = &take.character.rig;
-    let bent = changed(take, |f, pose| {
-        for side in Side::BOTH {
-            let model = take.model_pose(f);
-            for (role, angle) in [(Role::UpperLeg(side), -1.75), (Role::LowerLeg(side), 1.75)] {
-                let joint = rig.joint(role).unwrap();
-                let own = model.joint(joint).rotation;
-                let axis = own.inverse() * Vec3::x();
-                pose.local_mut()[joint.index()].rotation *= exp(&(axis * angle));
-            }
-        }
-    });
-    moved(&bent, |_| (Quat::identity(), Vec3::zeros(), 0.3))
+    moved(&bent(take, [-1.75, 1.75, 0.0]), |_| (Quat::identity(), Vec3::zeros(), 0.3))
 }
 
 /// A body that swings from a bar above its head, clear of the floor.
@@ -166,6 +109,44 @@ fn a_body_off_the_floor_keeps_the_height_of_the_take() {
             let error = height_error(&clip, &target);
             assert!(error < 0.1, "{what}, labels {labels}: hips {error} m off");
         }
+    }
+}
+
+/// The height of the hips of a result of the default pipeline less the take's, scaled, at its largest, metres.
+fn height_error_of_pipeline(take: &Motion, character: &str) -> f64 {
+    let path = format!("{}/data/{character}", env!("CARGO_MANIFEST_DIR"));
+    let target = shipped(character).character;
+    let scale = transfer(take, &target).scale();
+    let result = Pipeline::standard(path).unwrap().apply(take.clone()).unwrap().0;
+    let hips = |motion: &Motion, f: usize| position(motion, f, Role::UpperLeg(Side::Left)).y;
+    let error = |f: usize| (hips(&result, f) - scale * hips(take, f)).abs();
+    (0..take.clip.frames()).map(error).fold(0.0, f64::max)
+}
+
+#[test]
+fn a_body_on_a_seat_or_a_bar_is_not_lowered_onto_its_feet() {
+    let wave = take("wave.bvh");
+    let raised = |clip: &Motion, by: f64| moved(clip, |_| (Quat::identity(), Vec3::zeros(), by));
+    let takes = [
+        ("a high chair", bent(&wave, [-1.5, 1.5, 0.0]), 0.4),
+        ("feet on the rung of a stool", bent(&wave, [-1.2, 1.7, -0.5]), 0.3),
+        ("a bar stool with a foot rest", bent(&wave, [-0.9, 0.7, 0.2]), 0.3),
+        ("a bar", bent(&with_arms(&wave, Vec3::y()), [-0.05, 0.1, 0.7]), 0.25),
+    ];
+    for (what, clip, height) in takes {
+        let low = (0..clip.clip.frames()).map(|f| lowest(&clip.model_pose(f))).fold(f64::INFINITY, f64::min);
+        // The lowest joint is that far above the floor.
+        let clip = raised(&clip, height - low);
+        for character in ["mannequin.glb", "robot.glb"] {
+            let error = height_error_of_pipeline(&clip, character);
+            assert!(error < 0.1, "{what} on {character}: hips {error} m off");
+        }
+    }
+    // On a floor of the same height it crouches, stands and stands on its toes.
+    for (what, clip) in [("crouch", bent(&wave, [-0.7, 1.4, -0.7])), ("toes", bent(&wave, [0.0, 0.0, 0.7]))] {
+        let low = lowest(&clip.model_pose(0));
+        let error = height_error_of_pipeline(&raised(&clip, 0.5 - low), "mannequin.glb");
+        assert!(error > 0.35, "{what}: it is lowered onto its feet by {error} m");
     }
 }
 
@@ -209,26 +190,6 @@ fn a_take_off_the_floor_is_reported() {
         let found = report.warnings.iter().filter(|w| w.code == "take-off-floor").count();
         assert_eq!(found, expected);
     }
-}
-
-/// The take with its arms straight and pointing along `direction` of the upright body.
-fn with_arms(take: &Motion, direction: Vec3) -> Motion {
-    let rig = &take.character.rig;
-    let mut arms = take.clone();
-    type OfSide = fn(Side) -> Role;
-    let bones: [[OfSide; 2]; 2] = [[Role::UpperArm, Role::LowerArm], [Role::LowerArm, Role::Hand]];
-    for [upper, lower] in bones {
-        arms = changed(&arms, |f, pose| {
-            let model = arms.model_pose(f);
-            for side in Side::BOTH {
-                let [from, to] = [upper(side), lower(side)].map(|role| rig.joint(role).unwrap());
-                let own = model.joint(from).rotation;
-                let swing = arc(&(model.position(to) - model.position(from)), &direction, &Vec3::x());
-                pose.local_mut()[from.index()].rotation *= own.inverse() * swing * own;
-            }
-        });
-    }
-    arms
 }
 
 #[test]

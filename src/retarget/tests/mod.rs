@@ -9,6 +9,7 @@ mod in_air;
 mod laws;
 mod missing;
 mod morph_weights;
+mod posed;
 mod real;
 mod repaired;
 mod roll_joints;

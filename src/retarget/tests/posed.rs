@@ -1,0 +1,90 @@
+//! Takes of `data/` in other poses: limbs bent, the body moved.
+
+use super::helpers::shipped;
+use posemill::math::{Quat, Transform, Vec3, arc, exp};
+use posemill::model::{Character, Clip, ModelPose, Motion, Pose, Role, Side};
+use posemill::retarget::{Retarget, RootScale, map};
+use std::sync::Arc;
+
+pub(super) fn take(file: &str) -> Motion {
+    shipped(file).motion(0).unwrap()
+}
+
+pub(super) fn transfer(take: &Motion, target: &Arc<Character>) -> Retarget {
+    let found = map(&take.character, target).unwrap();
+    let rigs = (&take.character.rig, &target.rig);
+    Retarget::new(&take.character, Arc::clone(target), &found, rigs, RootScale::Legs)
+}
+
+/// The take with every frame's pose changed.
+pub(super) fn changed(take: &Motion, change: impl Fn(usize, &mut Pose)) -> Motion {
+    let clip = &take.clip;
+    let pose = |f: usize| {
+        let mut pose = clip.pose(take.character.skeleton(), f);
+        change(f, &mut pose);
+        pose
+    };
+    let poses: Vec<Pose> = (0..clip.frames()).map(pose).collect();
+    let skeleton = take.character.skeleton();
+    Motion::new(Arc::clone(&take.character), Clip::from_poses("changed", clip.sample_rate, skeleton, &poses))
+}
+
+/// The take moved in every frame: hips rotated by `rotation` about the point `about`, and the body raised.
+pub(super) fn moved(take: &Motion, by: impl Fn(usize) -> (Quat, Vec3, f64)) -> Motion {
+    let hips = take.character.rig.joint(Role::Hips).unwrap();
+    let skeleton = take.character.skeleton();
+    changed(take, |f, pose| {
+        let (rotation, about, raise) = by(f);
+        let model = take.model_pose(f);
+        let above = skeleton.parent(hips).map_or_else(Transform::identity, |p| *model.joint(p));
+        let mut own = *model.joint(hips);
+        own.translation = about + rotation * (own.translation - about) + Vec3::y() * raise;
+        own.rotation = rotation * own.rotation;
+        pose.local_mut()[hips.index()] = above.inverse() * own;
+    })
+}
+
+pub(super) fn position(motion: &Motion, f: usize, role: Role) -> Vec3 {
+    motion.model_pose(f).position(motion.character.rig.joint(role).unwrap())
+}
+
+pub(super) fn lowest(model: &ModelPose) -> f64 {
+    model.joints().iter().map(|joint| joint.translation.y).fold(f64::INFINITY, f64::min)
+}
+
+/// The take with its arms straight and pointing along `direction` of the upright body.
+pub(super) fn with_arms(take: &Motion, direction: Vec3) -> Motion {
+    let rig = &take.character.rig;
+    let mut arms = take.clone();
+    type OfSide = fn(Side) -> Role;
+    let bones: [[OfSide; 2]; 2] = [[Role::UpperArm, Role::LowerArm], [Role::LowerArm, Role::Hand]];
+    for [upper, lower] in bones {
+        arms = changed(&arms, |f, pose| {
+            let model = arms.model_pose(f);
+            for side in Side::BOTH {
+                let [from, to] = [upper(side), lower(side)].map(|role| rig.joint(role).unwrap());
+                let own = model.joint(from).rotation;
+                let swing = arc(&(model.position(to) - model.position(from)), &direction, &Vec3::x());
+                pose.local_mut()[from.index()].rotation *= own.inverse() * swing * own;
+            }
+        });
+    }
+    arms
+}
+
+/// The take with thighs, shins and feet rotated about the axis across by these angles, positive backwards and feet down.
+pub(super) fn bent(take: &Motion, angles: [f64; 3]) -> Motion {
+    let rig = &take.character.rig;
+    changed(take, |f, pose| {
+        for side in Side::BOTH {
+            let model = take.model_pose(f);
+            let roles = [Role::UpperLeg(side), Role::LowerLeg(side), Role::Foot(side)];
+            for (role, angle) in roles.into_iter().zip(angles) {
+                let joint = rig.joint(role).unwrap();
+                let own = model.joint(joint).rotation;
+                let axis = own.inverse() * Vec3::x();
+                pose.local_mut()[joint.index()].rotation *= exp(&(axis * angle));
+            }
+        }
+    })
+}

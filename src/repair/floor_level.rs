@@ -10,8 +10,11 @@ use super::stances::{FootTrajectories, PointKind, SLOW, Stance};
 use super::working_take::WorkingTake;
 use crate::body::CharacterBody;
 use crate::contacts::FootingJoints;
+use crate::kinematics::Towards;
 use crate::legs::Timeline;
 use crate::math::{Vec3, median, percentile};
+use crate::model::{JointId, ModelPose, Pose, Role};
+use crate::parallel;
 use std::ops::Range;
 
 /// Usual heights of the lowest joint and of the lower ankle of a standing body, metres: clean takes have 0 to 8 cm
@@ -32,10 +35,11 @@ const SHORTEST: f64 = 0.2;
 pub(super) fn level(take: &mut WorkingTake, feet: &FootTrajectories, log: &mut FaultLog) -> bool {
     let stances = feet.stances(SLOW);
     let on = feet.planted(&stances);
-    let heights: Vec<f64> = feet.lowest.iter().zip(&on).filter(|h| *h.1).map(|h| *h.0).collect();
-    if heights.len() as f64 * take.dt <= SHORTEST {
+    let planted: Vec<usize> = (0..on.len()).filter(|frame| on[*frame]).collect();
+    if planted.len() as f64 * take.dt <= SHORTEST {
         return false;
     }
+    let (heights, lowest_at_rest) = lowest(take, &planted);
     let spread = percentile(&heights, 0.75) - percentile(&heights, 0.25);
     let skinned = !take.motion.character.meshes.is_empty();
     let lowest = median(heights);
@@ -47,12 +51,12 @@ pub(super) fn level(take: &mut WorkingTake, feet: &FootTrajectories, log: &mut F
         None if skinned => (lowest, lowest),
         None => (lowest - BONES[0], lowest - BONES[0]),
     };
-    let like_rest = lowest - feet.lowest_at_rest;
+    let like_rest = lowest - lowest_at_rest;
     let (height, least) = match take.motion.character.bind.is_some() {
         // The rest pose of a skinned skeleton is at the height of its clips.
         true if like_rest.abs() < height.abs() => (like_rest, like_rest),
         // Both must show an offset; the rest pose gives its size more precisely, whatever the soles.
-        false if STANDS.contains(&feet.lowest_at_rest) => (like_rest, nearer(like_rest, height)),
+        false if STANDS.contains(&lowest_at_rest) => (like_rest, nearer(like_rest, height)),
         _ => (height, sure),
     };
     let off = least.abs() / OFF[usize::from(skinned)];
@@ -78,6 +82,42 @@ pub(super) fn level(take: &mut WorkingTake, feet: &FootTrajectories, log: &mut F
 fn held_above_floor(take: &WorkingTake) -> bool {
     let joints = FootingJoints::of(&CharacterBody::new(&take.motion.character));
     joints.footing(&take.motion, &Timeline::of(&take.motion).shots()).held
+}
+
+/// The height of the lowest point of the body in these frames, and in the rest pose.
+fn lowest(take: &WorkingTake, frames: &[usize]) -> (Vec<f64>, f64) {
+    let (skeleton, clip) = (take.motion.character.skeleton(), &take.motion.clip);
+    let points = lowest_points(take);
+    let height = |model: &ModelPose| {
+        let height = |(joint, at): &(JointId, Vec3)| model.joint(*joint).point(at).y;
+        points.iter().map(height).fold(f64::INFINITY, f64::min) * take.scale
+    };
+    let towards = Towards::new(skeleton, points.iter().map(|point| point.0));
+    let scratch = || (skeleton.rest_pose(), skeleton.rest_model_pose());
+    let at = |(pose, model): &mut (Pose, ModelPose), k: usize| {
+        clip.read_pose(frames[k], pose);
+        towards.set(pose, model);
+        height(model)
+    };
+    (parallel::map_with(frames.len(), 1, scratch, at), height(&skeleton.rest_model_pose()))
+}
+
+/// The points that may be the lowest of a body: its soles where it has a skin, else the joints below the hips and
+/// their tips.
+fn lowest_points(take: &WorkingTake) -> Vec<(JointId, Vec3)> {
+    let character = &take.motion.character;
+    let rig = &character.rig;
+    if !character.meshes.is_empty() {
+        return CharacterBody::new(character).sole_points().map(|p| (p.joint, p.at)).collect();
+    }
+    let skeleton = rig.skeleton();
+    let hips = rig.joint(Role::Hips).unwrap_or(JointId::new(0));
+    let mut points = Vec::new();
+    for id in skeleton.ids().filter(|id| skeleton.is_ancestor(hips, *id)) {
+        points.push((id, Vec3::zeros()));
+        points.extend(skeleton.joint(id).tip.map(|tip| (id, tip)));
+    }
+    points
 }
 
 /// The one nearer to 0; 0 where their signs differ.

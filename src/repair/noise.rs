@@ -7,7 +7,7 @@
 //! metres of 0.86 m legs, hertz.
 
 use super::fault_log::{FaultLog, all, own};
-use super::noise_burst::SURE_RATE;
+use super::noise_burst::{SURE_RATE, may_tremble};
 use super::stances::{FootTrajectories, SLOW, Stance};
 use super::working_take::WorkingTake;
 use crate::math::{Quat, RawQuat, Vec3};
@@ -43,15 +43,26 @@ const SHORTEST: usize = 48;
 /// is constant, motion pauses.
 const ALWAYS: f64 = 0.35;
 
-/// Removes noise between cuts, where feet that rest do not come to slip by it.
-pub(super) fn noise(take: &mut WorkingTake, cut: &[bool], log: &mut FaultLog) {
+/// Removes noise between cuts, where feet that rest do not come to slip by it. Returns which rotating joints may tremble for a
+/// while, if that is known: of a take without cuts and noise.
+pub(super) fn noise(take: &mut WorkingTake, cut: &[bool], log: &mut FaultLog) -> Option<Vec<bool>> {
     let starts = (0..cut.len()).filter(|e| cut[*e]).map(|e| e + 1);
     let mut bounds: Vec<usize> = std::iter::once(0).chain(starts).collect();
     bounds.push(take.frames());
     let parts = bounds.windows(2).map(|w| w[0]..w[1]).filter(|frames| frames.len() >= SHORTEST);
-    let noisy: Vec<NoisyPart> = parts.filter_map(|frames| NoisyPart::find(take, frames, log)).collect();
+    let mut trembling = None;
+    let mut find = |frames: Range<usize>| {
+        let whole = frames.len() == take.frames();
+        let noises = take.map_differences(&frames, |differences| {
+            (whole && may_tremble(take, differences), differences.noise())
+        });
+        let (may, noises): (Vec<bool>, Vec<WhiteNoise>) = noises.into_iter().unzip();
+        trembling = whole.then_some(may);
+        NoisyPart::find(take, frames, noises, log)
+    };
+    let noisy: Vec<NoisyPart> = parts.filter_map(&mut find).collect();
     if noisy.is_empty() {
-        return;
+        return trembling;
     }
     let before = take.clone();
     let fixed: Vec<Vec<FilteredChannel>> = noisy.iter().map(|part| part.filter(take)).collect();
@@ -75,6 +86,7 @@ pub(super) fn noise(take: &mut WorkingTake, cut: &[bool], log: &mut FaultLog) {
                 .for_each(|c| log.record_fixed("noise", c.joint, frames.clone(), c.unit, c.sizes)),
         }
     }
+    None
 }
 
 /// Whether the feet that rest in the filtered take rest more quietly without the filter.
@@ -103,9 +115,13 @@ struct NoisyPart {
 }
 
 impl NoisyPart {
-    fn find(take: &WorkingTake, frames: Range<usize>, log: &mut FaultLog) -> Option<Self> {
-        let noise_of = |j: &usize| WhiteNoise::of(&rotations(take, &frames, *j));
-        let noises: Vec<WhiteNoise> = parallel::map_each(&take.rotating, 1, noise_of);
+    /// `noises` are those of the rotating joints.
+    fn find(
+        take: &WorkingTake,
+        frames: Range<usize>,
+        noises: Vec<WhiteNoise>,
+        log: &mut FaultLog,
+    ) -> Option<Self> {
         let share = |noise: &WhiteNoise, size: f64, least: f64| {
             all(&[size / least, noise.whiteness() / WHITE, noise.always / ALWAYS])
         };
@@ -139,7 +155,7 @@ impl NoisyPart {
         let frames = &self.frames;
         let bank = Bank::new(frames.len(), take.dt);
         let filtered =
-            |(j, noise): &(usize, WhiteNoise)| bank.filter(&rotations(take, frames, *j), noise.by_sixth);
+            |(j, noise): &(usize, WhiteNoise)| bank.filter(&take.rotations(frames, *j), noise.by_sixth);
         let filtered: Vec<Vec<[f64; 4]>> = parallel::map_each(&self.joints, 1, filtered);
         let calm = self.root.map(|shaken| (shaken, bank.filter(&path(take, frames), shaken.by_sixth)));
         let mut channels = Vec::new();
@@ -171,10 +187,6 @@ fn degrees(noise: &WhiteNoise) -> f64 {
 /// The noise of a position, metres.
 fn metres(noise: &WhiteNoise) -> f64 {
     3f64.sqrt() * noise.by_sixth
-}
-
-fn rotations(take: &WorkingTake, frames: &Range<usize>, j: usize) -> Vec<[f64; 4]> {
-    frames.clone().map(|f| take.rotation(f, j).coords.into()).collect()
 }
 
 fn path(take: &WorkingTake, frames: &Range<usize>) -> Vec<[f64; 3]> {

@@ -7,7 +7,7 @@ use super::fault_log::FaultLog;
 use super::working_take::WorkingTake;
 use crate::math::median;
 use crate::parallel;
-use crate::signal::{WhiteNoise, may_exceed};
+use crate::signal::{SquaredDifferences, WhiteNoise};
 use std::ops::Range;
 
 /// Length of a window, seconds, and least frames of it; windows overlap by half.
@@ -25,21 +25,31 @@ const WHITE: f64 = 0.7;
 /// Least ratio of the estimates by the lowest tenth and by the quiet quarter: 1 for noise.
 const ALWAYS: f64 = 0.2;
 
-/// Reports bursts of noise.
-pub(super) fn bursts(take: &WorkingTake, cut: &[bool], log: &mut FaultLog) {
-    let length = take.frames_in(WINDOW.0, WINDOW.1);
-    let least = LEAST * (SURE_RATE * take.dt).max(1.0).powi(2);
+/// Frames of a window, and the least noise of a burst, degrees.
+fn window(take: &WorkingTake) -> (usize, f64) {
+    (take.frames_in(WINDOW.0, WINDOW.1), LEAST * (SURE_RATE * take.dt).max(1.0).powi(2))
+}
+
+/// Whether a joint with these differences of its rotations may have a burst: almost none comes near the limit.
+pub(super) fn may_tremble(take: &WorkingTake, differences: &SquaredDifferences<4>) -> bool {
+    let (length, least) = window(take);
+    differences.may_exceed(length, 0.25 * least.to_radians())
+}
+
+/// Reports bursts of noise. `trembling` says which of the rotating joints may have one, if that is known.
+pub(super) fn bursts(take: &WorkingTake, cut: &[bool], trembling: Option<Vec<bool>>, log: &mut FaultLog) {
+    let (length, least) = window(take);
     let starts: Vec<usize> = (0..=take.frames().saturating_sub(length)).step_by(length / 2).collect();
     if starts.len() < FEWEST {
         return;
     }
+    let all = 0..take.frames();
+    let trembling =
+        trembling.unwrap_or_else(|| take.map_differences(&all, |differences| may_tremble(take, differences)));
+    let trembling: Vec<usize> =
+        take.rotating.iter().zip(trembling).filter(|(_, may)| *may).map(|(j, _)| *j).collect();
     let of_joint = |j: &usize| -> Option<(usize, Range<usize>, f64)> {
-        let at = |f: usize| -> [f64; 4] { take.rotation(f, *j).coords.into() };
-        let rotations: Vec<[f64; 4]> = (0..take.frames()).map(at).collect();
-        // Almost no joint comes near the limit.
-        if !may_exceed(&rotations, length, 0.25 * least.to_radians()) {
-            return None;
-        }
+        let rotations = take.rotations(&all, *j);
         let noise = |start: &usize| WhiteNoise::of(&rotations[*start..start + length]);
         let noises: Vec<WhiteNoise> = starts.iter().map(noise).collect();
         let degrees: Vec<f64> = noises.iter().map(|n| 2.0 * (2.0 * n.by_sixth).to_degrees()).collect();
@@ -56,7 +66,7 @@ pub(super) fn bursts(take: &WorkingTake, cut: &[bool], log: &mut FaultLog) {
         }
         found
     };
-    let mut found: Vec<_> = parallel::map_each(&take.rotating, 1, of_joint).into_iter().flatten().collect();
+    let mut found: Vec<_> = parallel::map_each(&trembling, 1, of_joint).into_iter().flatten().collect();
     found.sort_by_key(|(_, frames, _)| (frames.start, frames.end));
     for (j, frames, size) in found {
         let why = "it trembles for a while: noise, or motion too quick for the rate";

@@ -100,9 +100,9 @@ fn test_all(take: &mut WorkingTake, faults: &Faults, log: &mut FaultLog) {
             let why = "a cut: missing frames cannot be filled in without making the take longer";
             log.record_unfixed("cut", e + 1..e + 2, "deg", take.mean_step(e), why);
         }
-        noise(take, &cut, log);
+        let trembling = noise(take, &cut, log);
         pops(take, log);
-        bursts(take, &cut, log);
+        bursts(take, &cut, trembling, log);
     }
     if faults.floor || faults.legs {
         floor_and_path(take, &cut, faults, log);

@@ -5,10 +5,9 @@
 
 use super::robust_statistics::sliding_quantile;
 use super::working_take::WorkingTake;
-use crate::body::CharacterBody;
 use crate::kinematics::map_frames_towards;
 use crate::math::Vec3;
-use crate::model::{ContactPart, JointId, ModelPose, Role, Side};
+use crate::model::{ContactPart, ModelPose, Side};
 use crate::parallel;
 use crate::signal::spans;
 use std::ops::Range;
@@ -49,13 +48,10 @@ pub(super) struct FootPoint {
     height: Vec<f64>,
 }
 
-/// The trajectories of both feet, and the height of the lowest point of the body.
+/// The trajectories of both feet.
 #[derive(Clone, Debug)]
 pub(super) struct FootTrajectories {
     pub points: Vec<FootPoint>,
-    pub lowest: Vec<f64>,
-    /// The same height in the rest pose.
-    pub lowest_at_rest: f64,
     cut: Vec<bool>,
     dt: f64,
 }
@@ -83,22 +79,15 @@ impl FootTrajectories {
             let ball = leg.toes.map(|id| (id, Vec3::zeros())).or(end).or(sole);
             points.extend(ball.map(|(joint, at)| (leg.side, PointKind::Ball, joint, at)));
         }
-        let low = lowest_points(take);
-        let lowest = |model: &ModelPose| {
-            let height = |(joint, at): &(JointId, Vec3)| model.joint(*joint).point(at).y;
-            low.iter().map(height).fold(f64::INFINITY, f64::min) * take.scale
-        };
-        let of = |model: &ModelPose| -> ([Vec3; MOST], f64) {
+        let of = |model: &ModelPose| -> [Vec3; MOST] {
             let mut positions = [Vec3::zeros(); MOST];
             for (position, p) in positions.iter_mut().zip(&points) {
                 *position = model.joint(p.2).point(&p.3) * take.scale;
             }
-            (positions, lowest(model))
+            positions
         };
-        let lowest_at_rest = lowest(&skeleton.rest_model_pose());
-        let wanted = points.iter().map(|p| p.2).chain(low.iter().map(|l| l.0));
-        let (positions, heights): (Vec<_>, Vec<_>) =
-            map_frames_towards(skeleton, &take.motion.clip, wanted, of).into_iter().unzip();
+        let wanted = points.iter().map(|p| p.2);
+        let positions = map_frames_towards(skeleton, &take.motion.clip, wanted, of);
         let reach = take.frames_in(AROUND, 3);
         let floor = |&kind: &PointKind| {
             let own: Vec<usize> = (0..points.len()).filter(|k| points[*k].1 == kind).collect();
@@ -117,7 +106,7 @@ impl FootTrajectories {
             FootPoint { side: point.0, kind: point.1, speed: speeds(&at, take.dt, window), at, height }
         };
         let paths = parallel::map(points.len(), 1, path);
-        Some(Self { points: paths, lowest: heights, lowest_at_rest, cut: cut.to_vec(), dt: take.dt })
+        Some(Self { points: paths, cut: cut.to_vec(), dt: take.dt })
     }
 
     /// All stances with speeds below `slow`.
@@ -141,7 +130,7 @@ impl FootTrajectories {
 
     /// Whether any point is planted, per frame.
     pub fn planted(&self, stances: &[Stance]) -> Vec<bool> {
-        let mut on = vec![false; self.lowest.len()];
+        let mut on = vec![false; self.points.first().map_or(0, |point| point.at.len())];
         stances.iter().for_each(|s| on[s.frames.clone()].fill(true));
         on
     }
@@ -164,22 +153,4 @@ fn speeds(at: &[Vec3], dt: f64, window: usize) -> Vec<f64> {
         (at[b] - at[a]).norm() / ((b - a) as f64 * dt)
     };
     (0..at.len()).map(speed).collect()
-}
-
-/// The points that may be the lowest of a body: its soles where it has a skin, else the joints below the hips and
-/// their tips.
-fn lowest_points(take: &WorkingTake) -> Vec<(JointId, Vec3)> {
-    let character = &take.motion.character;
-    let rig = &character.rig;
-    if !character.meshes.is_empty() {
-        return CharacterBody::new(character).sole_points().map(|p| (p.joint, p.at)).collect();
-    }
-    let skeleton = rig.skeleton();
-    let hips = rig.joint(Role::Hips).unwrap_or(JointId::new(0));
-    let mut points = Vec::new();
-    for id in skeleton.ids().filter(|id| skeleton.is_ancestor(hips, *id)) {
-        points.push((id, Vec3::zeros()));
-        points.extend(skeleton.joint(id).tip.map(|tip| (id, tip)));
-    }
-    points
 }

@@ -11,7 +11,7 @@ use crate::legs::LimbChain;
 use crate::math::{Quat, Transform, Vec3, rotation_between, same_hemisphere};
 use crate::model::{JointId, Motion, Side};
 use crate::parallel;
-use crate::signal::fix_hemispheres;
+use crate::signal::{SquaredDifferences, fix_hemispheres};
 use std::ops::Range;
 
 /// Total length of thigh and shin of the reference body, metres: all limits of this module and of `settle` are in its
@@ -25,6 +25,11 @@ const FEWEST: usize = 6;
 
 /// Steps per parallel task where each is little work.
 pub(super) const EDGES_PER_TASK: usize = 256;
+
+/// Joints whose rotations are read together: those of a frame are next to each other, and two fill a line of the cache.
+const TOGETHER: usize = 4;
+/// Frames that are read together: those of so many joints fit the first-level cache.
+const FRAMES_TOGETHER: usize = 128;
 
 /// A motion under repair.
 #[derive(Clone, Debug)]
@@ -117,6 +122,38 @@ impl WorkingTake {
     /// The local rotation of a joint.
     pub fn rotation(&self, frame: usize, joint: usize) -> &Quat {
         &self.motion.clip.rotations(frame)[joint]
+    }
+
+    /// The components of a joint's local rotation over some frames.
+    pub fn rotations(&self, frames: &Range<usize>, joint: usize) -> Vec<[f64; 4]> {
+        frames.clone().map(|f| self.rotation(f, joint).coords.into()).collect()
+    }
+
+    /// A value for each rotating joint, of the differences of its rotations over some frames.
+    pub fn map_differences<T: Send + Clone>(
+        &self,
+        frames: &Range<usize>,
+        of: impl Fn(&mut SquaredDifferences<4>) -> T + Sync,
+    ) -> Vec<T> {
+        let groups: Vec<&[usize]> = self.rotating.chunks(TOGETHER).collect();
+        let memory = || [const { SquaredDifferences::<4>::new() }; TOGETHER];
+        let of_group = |all: &mut [SquaredDifferences<4>; TOGETHER], k: usize| -> Vec<T> {
+            let all = &mut all[..groups[k].len()];
+            all.iter_mut().for_each(SquaredDifferences::clear);
+            let mut columns = [[[0.0; 4]; FRAMES_TOGETHER]; TOGETHER];
+            for first in frames.clone().step_by(FRAMES_TOGETHER) {
+                let count = FRAMES_TOGETHER.min(frames.end - first);
+                for f in 0..count {
+                    let row = self.motion.clip.rotations(first + f);
+                    for (column, j) in columns.iter_mut().zip(groups[k]) {
+                        column[f] = row[*j].coords.into();
+                    }
+                }
+                all.iter_mut().zip(&columns).for_each(|(of_joint, column)| of_joint.extend(&column[..count]));
+            }
+            all.iter_mut().map(&of).collect()
+        };
+        parallel::map_with(groups.len(), 1, memory, of_group).concat()
     }
 
     /// The local rotation of a joint in the reference pose.

@@ -24,14 +24,7 @@ const NORMS: [f64; 2] = [70.0, 924.0];
 impl WhiteNoise {
     /// The estimates of a series; zeros where it is too short.
     pub fn of<const K: usize>(values: &[[f64; K]]) -> Self {
-        let [tenth, quarter] = chi_square(K);
-        let [fourth, sixth] = squares(values).map(quantiles);
-        let deviation = |square: f64, norm: f64| (square / (norm * quarter)).sqrt();
-        Self {
-            by_fourth: deviation(fourth[1], NORMS[0]),
-            by_sixth: deviation(sixth[1], NORMS[1]),
-            always: (sixth[0] / tenth) / (sixth[1] / quarter).max(f64::MIN_POSITIVE),
-        }
+        SquaredDifferences::of(values).noise()
     }
 
     /// Ratio of both estimates: 1 for white noise, less for motion.
@@ -49,35 +42,97 @@ fn chi_square(degrees: usize) -> [f64; 2] {
     }
 }
 
-/// The squared norms of the fourth and of the sixth differences of a series, in one pass.
-fn squares<const K: usize>(values: &[[f64; K]]) -> [Vec<f64>; 2] {
-    let mut squares = [4, 6].map(|order| vec![0.0; values.len().saturating_sub(order)]);
-    in_wide_registers(
-        #[inline(always)]
-        || fill_squares(values, &mut squares),
-    );
-    squares
+/// The squared norms of the fourth and of the sixth differences of a series with `K` components.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct SquaredDifferences<const K: usize> {
+    fourth: Vec<f64>,
+    sixth: Vec<f64>,
+    /// The number of values.
+    seen: usize,
+    /// The last value, and its differences of orders 1 to 5.
+    last: [[f64; K]; 6],
 }
 
-#[inline(always)]
-fn fill_squares<const K: usize>(values: &[[f64; K]], squares: &mut [Vec<f64>; 2]) {
-    let [fourth, sixth] = squares;
-    // The last value, and its differences of orders 1 to 5.
-    let mut last = [[0.0; K]; 6];
-    for (f, value) in values.iter().enumerate() {
-        let mut differences = [*value; 7];
-        for order in 0..6 {
-            for k in 0..K {
-                differences[order + 1][k] = differences[order][k] - last[order][k];
+impl<const K: usize> SquaredDifferences<K> {
+    /// Of a series, in one pass.
+    pub fn of(values: &[[f64; K]]) -> Self {
+        let mut all = Self::new();
+        all.extend(values);
+        all
+    }
+
+    /// Of no values.
+    pub const fn new() -> Self {
+        Self { fourth: Vec::new(), sixth: Vec::new(), seen: 0, last: [[0.0; K]; 6] }
+    }
+
+    /// Begins another series in the same memory.
+    pub fn clear(&mut self) {
+        self.fourth.clear();
+        self.sixth.clear();
+        (self.seen, self.last) = (0, [[0.0; K]; 6]);
+    }
+
+    /// Continues the series.
+    pub fn extend(&mut self, values: &[[f64; K]]) {
+        let first = self.seen;
+        self.seen += values.len();
+        self.fourth.resize(self.seen.saturating_sub(4), 0.0);
+        self.sixth.resize(self.seen.saturating_sub(6), 0.0);
+        in_wide_registers(
+            #[inline(always)]
+            || self.fill(values, first),
+        );
+    }
+
+    #[inline(always)]
+    fn fill(&mut self, values: &[[f64; K]], first: usize) {
+        let mut last = self.last;
+        for (f, value) in (first..).zip(values) {
+            let mut differences = [*value; 7];
+            for order in 0..6 {
+                for k in 0..K {
+                    differences[order + 1][k] = differences[order][k] - last[order][k];
+                }
+            }
+            last.copy_from_slice(&differences[..6]);
+            if let Some(place) = f.checked_sub(4).and_then(|f| self.fourth.get_mut(f)) {
+                *place = squared_norm(&differences[4]);
+            }
+            if let Some(place) = f.checked_sub(6).and_then(|f| self.sixth.get_mut(f)) {
+                *place = squared_norm(&differences[6]);
             }
         }
-        last.copy_from_slice(&differences[..6]);
-        if let Some(place) = f.checked_sub(4).and_then(|f| fourth.get_mut(f)) {
-            *place = squared_norm(&differences[4]);
+        self.last = last;
+    }
+
+    /// The estimates of the noise; zeros of a series that is too short. Leaves the squares in another order: nothing else is known
+    /// afterwards.
+    pub fn noise(&mut self) -> WhiteNoise {
+        let [tenth, quarter] = chi_square(K);
+        let [fourth, sixth] = [&mut self.fourth, &mut self.sixth].map(|squares| quantiles(squares));
+        let deviation = |square: f64, norm: f64| (square / (norm * quarter)).sqrt();
+        WhiteNoise {
+            by_fourth: deviation(fourth[1], NORMS[0]),
+            by_sixth: deviation(sixth[1], NORMS[1]),
+            always: (sixth[0] / tenth) / (sixth[1] / quarter).max(f64::MIN_POSITIVE),
         }
-        if let Some(place) = f.checked_sub(6).and_then(|f| sixth.get_mut(f)) {
-            *place = squared_norm(&differences[6]);
-        }
+    }
+
+    /// Whether the noise by sixth differences of any `length` values in a row may exceed `deviation`: it is a quartile, so that
+    /// three quarters of the differences have to.
+    pub fn may_exceed(&self, length: usize, deviation: f64) -> bool {
+        // The limit is rounded differently from the estimate.
+        const NEARLY: f64 = 1.0 - 1e-9;
+        let least = NEARLY * deviation * deviation * NORMS[1] * chi_square(K)[1];
+        let window = length.saturating_sub(6);
+        let wanted = window - window.saturating_sub(1) / 4;
+        let mut above = 0;
+        self.sixth.iter().enumerate().any(|(f, square)| {
+            above += usize::from(*square > least);
+            above -= usize::from(f >= window && self.sixth[f - window] > least);
+            above >= wanted
+        })
     }
 }
 
@@ -90,25 +145,8 @@ fn squared_norm<const K: usize>(v: &[f64; K]) -> f64 {
     sum
 }
 
-/// Whether the noise by sixth differences of any `length` values in a row may exceed `deviation`: it is a quartile, so that three
-/// quarters of the differences have to.
-pub(crate) fn may_exceed<const K: usize>(values: &[[f64; K]], length: usize, deviation: f64) -> bool {
-    // The limit is rounded differently from the estimate.
-    const NEARLY: f64 = 1.0 - 1e-9;
-    let least = NEARLY * deviation * deviation * NORMS[1] * chi_square(K)[1];
-    let [_, sixth] = squares(values);
-    let window = length.saturating_sub(6);
-    let wanted = window - window.saturating_sub(1) / 4;
-    let mut above = 0;
-    sixth.iter().enumerate().any(|(f, square)| {
-        above += usize::from(*square > least);
-        above -= usize::from(f >= window && sixth[f - window] > least);
-        above >= wanted
-    })
-}
-
 /// The first tenth and the first quartile; 0 without values.
-fn quantiles(mut values: Vec<f64>) -> [f64; 2] {
+fn quantiles(values: &mut [f64]) -> [f64; 2] {
     let Some(last) = values.len().checked_sub(1) else { return [0.0; 2] };
     // Squares are ordered as their bits.
     let (below, quarter, _) = values.select_nth_unstable_by_key(last / 4, |square| square.to_bits());
@@ -131,7 +169,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn one_pass_gives_the_differences_of_differences(values in prop::collection::vec(prop::array::uniform3(-1.0..1.0f64), 0..40)) {
+        fn one_pass_gives_the_differences_of_differences(
+            values in prop::collection::vec(prop::array::uniform3(-1.0..1.0f64), 0..40), part in 1..9usize,
+        ) {
             let mut differences = values.clone();
             let mut expected = Vec::new();
             for order in 1..=6 {
@@ -141,7 +181,12 @@ mod tests {
                     expected.push(differences.iter().map(|d| d.iter().map(|x| x * x).sum()).collect::<Vec<f64>>());
                 }
             }
-            prop_assert_eq!(squares(&values).to_vec(), expected);
+            let squares = SquaredDifferences::of(&values);
+            let mut parts = SquaredDifferences::of(&values[..values.len() / 2]);
+            parts.clear();
+            values.chunks(part).for_each(|part| parts.extend(part));
+            prop_assert_eq!(&squares, &parts);
+            prop_assert_eq!(vec![squares.fourth, squares.sixth], expected);
         }
 
         #[test]
@@ -153,7 +198,7 @@ mod tests {
             values.iter_mut().take(calm).flatten().for_each(|x| *x *= 0.01);
             let most = values.windows(length).map(|run| WhiteNoise::of(run).by_sixth).fold(0.0, f64::max);
             let deviation = share * most;
-            prop_assert_eq!(may_exceed(&values, length, deviation), most > deviation);
+            prop_assert_eq!(SquaredDifferences::of(&values).may_exceed(length, deviation), most > deviation);
         }
     }
 

@@ -299,3 +299,31 @@ fn a_floor_that_is_not_used_is_a_warning() {
     assert!(told(&["--source", &take, "--ground", "0.5"]).contains(said));
     assert!(!told(&["--ground", "0.5"]).contains(said) && !told(&["--source", &take]).contains(said));
 }
+
+#[test]
+fn a_robots_motion_without_its_robot_is_not_judged_and_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let (walk, robot) = (data("walk.bvh").display().to_string(), data("humanoid.xml").display().to_string());
+    let run = |arguments: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_posemill")).args(arguments).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        output
+    };
+    let document = |output: &Output| -> Value { serde_json::from_slice(&output.stdout).unwrap() };
+    let (q, set) = (at("q.glb"), format!("input.robot={robot}"));
+    let made = document(&run(&["retarget", &walk, "--onto", &robot, "-o", &q, "--json"]));
+    assert_eq!(made["files"][0]["verdict"]["word"], "good");
+    for source in [&[][..], &["--source", &walk]] {
+        let bare = run(&[&["measure", &q, "--json"], source].concat());
+        assert_eq!(document(&bare)["results"][0]["verdict"]["word"], "not judged");
+        let said = String::from_utf8_lossy(&bare.stderr).into_owned();
+        assert!(said.contains("without the robot") && !said.contains("has no skin"), "{said}");
+        let whole = run(&[&["measure", &q, "--json", "--set", &set], source].concat());
+        assert_eq!(document(&whole)["results"][0]["verdict"]["word"], "good");
+        assert!(
+            !String::from_utf8_lossy(&whole.stderr).contains("has no skin"),
+            "soles are shapes of the robot"
+        );
+    }
+}

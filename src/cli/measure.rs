@@ -257,7 +257,9 @@ fn warn_without_robot(asset: &Asset, shown: &str, console: &Console) {
 
 /// Whether the soles of a result on another character than its take are guessed from joints, for want of skin; reports it.
 fn guessed_soles(source: &ReferenceMotion, motion: &Motion, shown: &str, console: &Console) -> bool {
-    let guessed = source.has_another_character() && motion.character.meshes.is_empty();
+    // The soles of a robot are shapes of its file.
+    let robot = motion.character.robot.is_some() || lacks_its_robot(&motion.character);
+    let guessed = source.has_another_character() && motion.character.meshes.is_empty() && !robot;
     if guessed {
         console.warning(format!(
             "{shown} has no skin: soles are estimated from joints, so heights of feet are uncertain by centimetres\n  hint: \

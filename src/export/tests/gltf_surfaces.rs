@@ -160,7 +160,9 @@ fn numbers_beside_textures_are_named_where_they_are_lost_and_read_where_they_are
     }));
     assert!(text.contains("inputs:scale = (0.5, 0.25, 1, 1)"), "{text}");
     let said = format!("{warnings:?}");
-    for lost in ["scale of a normal map", "colour factor and the factor of roughness"] {
+    for lost in
+        ["scale of a normal map", "strength of an occlusion map", "colour factor and the factor of roughness"]
+    {
         assert!(said.contains(lost), "{lost}: {said}");
     }
     let back = read(&fbx, "fbx");

@@ -9,6 +9,9 @@ const PIXELS: f64 = 50.0;
 /// Extent of the thinnest axis in every frame, as a share of the largest, below which a figure has no depth: a body that stands
 /// upright has a tenth from back to toes.
 const FLAT: f64 = 0.005;
+/// How far outside of the image trackers place points, as a share of it. Without it one point at the edge hides all others; at the double a
+/// body that sits on the floor may be within it.
+const OUTSIDE: f64 = 0.05;
 /// The names of the axes of a file.
 const AXES: [&str; 3] = ["x", "y", "z"];
 
@@ -33,7 +36,8 @@ pub(super) fn refuse_image(array: &PointArray, unit: bool) -> Result<(), PointsE
     if lowest[2] >= 0.0 && highest[2] <= 1.0 && extent[0].max(extent[1]) > PIXELS {
         return Err(PointsError::Scores { span });
     }
-    let within = (0..3).all(|axis| lowest[axis] >= 0.0 && highest[axis] <= 1.0);
+    let within = |axis: usize, outside: f64| lowest[axis] >= -outside && highest[axis] <= 1.0 + outside;
+    let within = within(0, OUTSIDE) && within(1, OUTSIDE) && within(2, 0.0);
     if !unit && within && extent[0].min(extent[1]) > 0.0 {
         return Err(PointsError::Normalised);
     }

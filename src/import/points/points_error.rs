@@ -37,7 +37,7 @@ pub enum PointsError {
     },
     /// Keypoints in an image whose coordinates are shares of its size.
     #[error(
-        "all numbers of all points are within 0 and 1: these are keypoints as shares of an image, with a score\n  hint: use positions in \
+        "every number is from 0 to 1, as keypoints are that are shares of an image, with a score\n  hint: use positions in \
          space: models such as MotionBERT and VideoPose3D lift keypoints to 3-D; a figure that is this small needs its unit, such as \
          `--set input.units=m`"
     )]

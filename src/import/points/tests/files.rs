@@ -138,7 +138,11 @@ fn keypoints_in_an_image_are_refused() {
     // Shares of the image.
     let share = |x: f64| x.clamp(0.0, 1.0);
     let shares = walk().mapped(|f, k, p| {
-        Vec3::new(share(0.5 + 0.2 * p.x), share(1.0 - 0.4 * p.y), if k % 5 == 0 { 0.0 } else { score(f, k) })
+        Vec3::new(
+            share(0.5 + 0.2 * p.x) + 0.03,
+            share(1.0 - 0.4 * p.y),
+            if k % 5 == 0 { 0.0 } else { score(f, k) },
+        )
     });
     assert!(refused(&shares).contains("shares of an image"), "{}", refused(&shares));
     let options = ImportOptions { units: Some(1.0), ..ImportOptions::default() };

@@ -90,6 +90,17 @@ pub enum ExportError {
         /// The format.
         format: &'static str,
     },
+    /// A layout of robots for a character that is none.
+    #[error(
+        "the layout `{layout}` holds motions of robots, and the character `{character}` is none\n  hint: \
+         retarget onto a robot (MJCF or URDF), or leave the layout out for arrays of joints"
+    )]
+    LayoutWithoutRobot {
+        /// The layout.
+        layout: String,
+        /// The character.
+        character: String,
+    },
     /// A layout that the format does not have.
     #[error(
         "`{layout}` is no layout of {format} files for robots: {known}\n  hint: set `output.robot.layout`"

@@ -7,9 +7,11 @@ use super::solve::solve;
 use super::starting_poses::first_guess;
 use super::take_body::TakeBody;
 use super::window_seams::{FrameSpan, joined};
+use crate::anatomy::on_four_legs;
 use crate::math::{Transform, same_hemisphere};
 use crate::model::{Motion, Robot, RobotMotion};
 use crate::parallel;
+use crate::report::one_line;
 use crate::robot_body::RobotBody;
 use std::sync::Arc;
 
@@ -41,6 +43,16 @@ pub enum RobotRetargetError {
         /// The missing role.
         role: String,
     },
+    /// The take is of a body on four legs.
+    #[error(
+        "`{quadruped}` goes on four legs and `{biped}` on two\n  hint: retarget a take of a body on two legs onto this robot"
+    )]
+    FourLegs {
+        /// The character of the take.
+        quadruped: String,
+        /// The robot.
+        biped: String,
+    },
 }
 
 /// Retargets takes onto one robot.
@@ -68,7 +80,7 @@ impl RobotRetarget {
     /// The robot's motion for a take, at the take's rate. `cuts` are the frames that follow a cut.
     ///
     /// # Errors
-    /// A take without legs.
+    /// A take without legs, and one of a body on four.
     pub fn apply(&self, take: &Motion, cuts: &[usize]) -> Result<RobotMotion, RobotRetargetError> {
         let rate = take.clip.sample_rate;
         let unknowns = &self.unknowns;
@@ -77,6 +89,10 @@ impl RobotRetarget {
         }
         let no_leg = |role: crate::model::Role| RobotRetargetError::NoLeg { role: role.to_string() };
         let body = TakeBody::of(take).map_err(no_leg)?;
+        if on_four_legs(&take.character.rig, &take.character.calibration_pose()) {
+            let (quadruped, biped) = (one_line(&take.character.name), one_line(&unknowns.body.robot.name));
+            return Err(RobotRetargetError::FourLegs { quadruped, biped });
+        }
         let goals = Goals::of(&body, &unknowns.body, rate, cuts);
         let start = first_guess(unknowns, &goals, &Settings::FINAL);
         let windows = windows(&goals.cut);

@@ -12,7 +12,7 @@ use crate::export::save::{ExportError, Format, one_each};
 #[cfg(feature = "formats")]
 use crate::export::zip_archive::{Packing, archive};
 use crate::model::{Motion, ROBOT_LAYOUTS, RobotField, RobotLayout, RobotMotion};
-use crate::report::{Warnings, csv_field};
+use crate::report::{Warnings, csv_field, one_line};
 use std::fmt::Write;
 
 /// Pickles: motions of robots.
@@ -34,7 +34,8 @@ pub const PKL: Format = Format {
 /// are written then.
 ///
 /// # Errors
-/// A layout that does not exist or has another extension, joints that leave their hinges, and what an archive cannot hold.
+/// A layout that does not exist or has another extension, or that is asked for although the character is no robot, joints that leave their
+/// hinges, and what an archive cannot hold.
 pub(in crate::export) fn robot_bytes(
     motion: &Motion,
     extension: &'static str,
@@ -42,7 +43,13 @@ pub(in crate::export) fn robot_bytes(
     warnings: &mut Warnings,
 ) -> Result<Option<Vec<u8>>, ExportError> {
     let Some(robot) = motion.character.robot.as_ref().filter(|_| options.layout != "none") else {
-        return Ok(None);
+        return match options.layout.as_str() {
+            "" | "none" => Ok(None),
+            layout => {
+                let (layout, character) = (one_line(layout), one_line(&motion.character.name));
+                Err(ExportError::LayoutWithoutRobot { layout, character })
+            }
+        };
     };
     let layout = layout(extension, &options.layout)?;
     let wanted = if options.rate > 0.0 { Some(options.rate) } else { layout.rate };

@@ -15,7 +15,10 @@ pub const MJCF: ReadFormat = ReadFormat {
     suffixes: &["xml", "mjcf"],
     about: "MuJoCo model of a robot: a character whose joints are hinges",
     loses: "meshes, masses, actuators, sensors, everything beside the robot",
-    recognise: |head| contains(head, b"<mujoco"),
+    // An URDF may hold options of MuJoCo.
+    recognise: |head| {
+        place(head, b"<mujoco").is_some_and(|at| place(head, b"<robot").is_none_or(|other| at < other))
+    },
     read: |source, _| import(source),
 };
 
@@ -25,12 +28,12 @@ pub const URDF: ReadFormat = ReadFormat {
     suffixes: &["urdf"],
     about: "ROS model of a robot: a character whose joints are hinges",
     loses: "meshes, masses, transmissions",
-    recognise: |head| contains(head, b"<robot"),
+    recognise: |head| place(head, b"<robot").is_some(),
     read: |source, _| import(source),
 };
 
-fn contains(head: &[u8], word: &[u8]) -> bool {
-    head.windows(word.len()).any(|found| found == word)
+fn place(head: &[u8], word: &[u8]) -> Option<usize> {
+    head.windows(word.len()).position(|found| found == word)
 }
 
 fn import(source: &SourceFile) -> Result<Asset, ImportError> {
@@ -59,4 +62,17 @@ fn import(source: &SourceFile) -> Result<Asset, ImportError> {
         companions,
         observed: None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_urdf_with_options_of_mujoco_is_a_urdf() {
+        let urdf = b"<robot name=\"a\">\n  <mujoco><compiler meshdir=\"m\"/></mujoco>";
+        assert!((URDF.recognise)(urdf) && !(MJCF.recognise)(urdf));
+        let mjcf = b"<mujoco model=\"a\">\n  <!-- made of <robot name=\"a\"> -->";
+        assert!((MJCF.recognise)(mjcf));
+    }
 }

@@ -4,6 +4,7 @@ use posemill::anatomy::detect_roles;
 use posemill::math::{Transform, Vec3, angle_between, exp};
 use posemill::model::{Character, Clip, Joint, JointId, Motion, Role, Side, Skeleton};
 use posemill::retarget::{Retarget, RootScale, map};
+use posemill::robot_retarget::RobotRetarget;
 use std::sync::Arc;
 
 /// Height of the joints of front paws and hind feet above the floor.
@@ -92,4 +93,19 @@ fn front_paws_stand_on_the_floor_whatever_the_height_of_the_shoulders() {
             }
         }
     }
+}
+
+#[test]
+fn a_take_of_a_dog_is_refused_by_a_robot_on_two_legs() {
+    let source = dog([0.5, ELBOW], "");
+    let rest = source.skeleton().rest_pose();
+    let clip = Clip::from_poses("stand", 30.0, source.skeleton(), &[rest.clone(), rest]);
+    let model = crate::made_walk::shipped("humanoid.xml");
+    let robot = crate::import::load(model, &crate::import::ImportOptions::default()).unwrap().character;
+    let retarget = RobotRetarget::new(robot.robot.as_ref().unwrap()).unwrap();
+    let error = retarget.apply(&Motion::new(source, clip), &[]).unwrap_err().to_string();
+    assert!(
+        error.starts_with("`dog` goes on four legs and `") && error.contains("` on two\n  hint: "),
+        "{error}"
+    );
 }

@@ -181,3 +181,20 @@ fn a_line_of_names_above_a_table_is_no_other_layout() {
         assert_eq!(asset.clips[0], read(plain.as_bytes(), "csv").clips[0]);
     }
 }
+
+#[test]
+fn a_layout_of_robots_is_refused_for_a_character_that_is_none() {
+    let walk = crate::made_walk::take("walk.bvh");
+    let saved = |extension: &str, layout: &str| {
+        let robot = RobotOptions { layout: layout.into(), ..RobotOptions::default() };
+        let options = ExportOptions { stem: "walk".into(), robot, ..ExportOptions::default() };
+        save(std::slice::from_ref(&walk), Format::of(extension).unwrap(), &options).map_err(|e| e.to_string())
+    };
+    for layout in ROBOT_LAYOUTS {
+        let error = saved(layout.extension, layout.name).unwrap_err();
+        let expected =
+            format!("the layout `{}` holds motions of robots, and the character `walk` is none", layout.name);
+        assert!(error.starts_with(&expected), "{error}");
+    }
+    assert!(saved("npz", "").is_ok() && saved("csv", "none").is_ok() && saved("glb", "mjlab").is_ok());
+}

@@ -77,6 +77,8 @@ pub const ARM_IN_BODY: f64 = 0.04;
 /// Length of an edge of the skin over that at rest. Chosen: twice what good results reach with raised arms; skin that stays behind
 /// with another joint is stretched many times that. Seen: good 4.1.
 pub const TORN: f64 = 8.0;
+/// Share of frames in which an effector misses its target. Chosen: as of measures that are judged at their 95th percentile.
+pub const MISSED_TARGETS: f64 = 0.05;
 /// Depth of a robot's sole or other part, metres. Source: PHUMA (arXiv 2510.26236), whose frames with a sole deeper are penetration.
 pub const SOLE_DEPTH: f64 = 0.01;
 /// How far a robot's hinge is beyond the middle 98 % of its range. Chosen: that share is PHUMA's (arXiv 2510.26236), which allows

@@ -267,6 +267,12 @@ pub const MEASURES: &[Measure] = &[
         "mean over f of the angle between the trunk (centre of the hip joints to centre of the shoulders) and the direction that \
          follows from the rotation of the take's trunk relative to its reference pose",
     ),
+    limited(
+        "ik_missed",
+        "1",
+        acceptable::MISSED_TARGETS,
+        "share of frames in which `ik` leaves an effector that acts fully over 5 cm, or 10 degrees, off its target; known to the stage alone",
+    ),
     // Plausible forces.
     measure(
         "momentum_residual",

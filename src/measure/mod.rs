@@ -40,7 +40,7 @@ mod summary;
 pub(crate) use assess::assess_against;
 pub use assess::{Assessment, assess};
 pub use catalogue::MEASURES;
-pub(crate) use catalogue::{find, names_near};
+pub(crate) use catalogue::{find, metric, names_near};
 #[cfg(feature = "cli")]
 pub use change::change;
 pub use hands_error::hands;

@@ -8,6 +8,7 @@ use super::{Setting, Stage, StageConfig, StageError};
 use crate::body::{COMMON_HEIGHT, CharacterBody};
 use crate::ik::{Boxed, Ccd, Fabrik, Jacobian, Mechanism, Method, Outcome, Reach, Solver, Stop};
 use crate::ik::{Freedom, Task, TreeSolver, TwoBone};
+use crate::measure::metric;
 use crate::model::{Character, JointId, Mark, MarkKind, Motion, Pose};
 use crate::parallel;
 use crate::report::Report;
@@ -169,6 +170,9 @@ struct IkStage {
 
 /// A target that is missed by more than this many tolerances is reported: less is not visible.
 const MISSED: f64 = 10.0;
+/// A target that is missed by more than this counts against the result: metres of a figure of 1.75 m, as much as the width of a hand
+/// shows, and radians, 10 degrees, as far as limbs may differ from the take's.
+const FAR_OFF: [f64; 2] = [0.05, 10.0 * std::f64::consts::PI / 180.0];
 
 impl IkStage {
     fn tree(&self) -> TreeSolver {
@@ -269,6 +273,7 @@ impl IkStage {
     /// Reports the residuals of every effector over all frames.
     fn report_residuals(&self, asked: &[Vec<EffectorTasks>], outcomes: &[Outcome], report: &mut Report) {
         let frames = outcomes.len() as f64;
+        let mut far_off = vec![false; outcomes.len()];
         let mut first = 0;
         for (n, effector) in self.effectors.iter().enumerate() {
             let joint = &effector.config.joint;
@@ -289,7 +294,13 @@ impl IkStage {
             report.measure(format!("ik_reached_{name}"), reached, "1");
             report.measure(format!("ik_mean_residual_{name}"), residuals().sum::<f64>() / frames, unit);
             report.measure(format!("ik_max_residual_{name}"), residuals().fold(0.0, f64::max), unit);
-            let tolerance = if unit == "m" { self.config.tolerance_m } else { ANGLE };
+            let (tolerance, far) = match unit {
+                "m" => (self.config.tolerance_m, FAR_OFF[0] / self.scale),
+                _ => (ANGLE, FAR_OFF[1]),
+            };
+            for ((far_off, asked), by) in far_off.iter_mut().zip(asked).zip(residuals()) {
+                *far_off |= asked[n].share >= 1.0 && by > far;
+            }
             let acting = asked.iter().zip(residuals()).filter(|(asked, _)| asked[n].share >= 1.0);
             let missed: Vec<f64> = acting.map(|of| of.1).filter(|by| *by > MISSED * tolerance).collect();
             if !missed.is_empty() {
@@ -308,6 +319,8 @@ impl IkStage {
             }
             first += count;
         }
+        let missed = far_off.iter().filter(|off| **off).count() as f64 / frames;
+        report.metrics.push(metric("ik_missed", missed));
         let mean =
             |value: fn(&Outcome) -> usize| outcomes.iter().map(|o| value(o) as f64).sum::<f64>() / frames;
         report.measure("ik_mean_iterations", mean(|o| o.iterations), "1");

@@ -2,8 +2,11 @@
 
 use super::fault_scene::{DEGREE, Scene, asset, changed, joint, resting, rotate};
 use posemill::math::{Vec3, exp};
-use posemill::measure::MEASURES;
+use posemill::measure::{MEASURES, Reading};
 use posemill::model::{ModelPose, Role, Side};
+use posemill::report::Report;
+use posemill::stages::{IkConfig, Setting, StageConfig};
+use std::sync::Arc;
 
 #[test]
 fn a_joint_beyond_its_range() {
@@ -88,6 +91,26 @@ fn a_trunk_that_leans() {
         rotate(&scene.copy.character, pose, spine, exp(&(Vec3::x() * (8.0 * DEGREE))))
     });
     assert_eq!(scene.added(&leaning), ["trunk_error"]);
+}
+
+/// What a stage `ik` measures over its limits, with a target for the left hand so high above it.
+fn over_with_a_target_above(height: f64) -> Vec<String> {
+    let motion = Scene::walk().copy;
+    let text = format!(
+        "[[effectors]]\njoint = \"left_hand\"\nfollow = \"left_hand\"\ntarget = [0.0, {height:?}, 0.0]\nchain = 2"
+    );
+    let config: IkConfig = toml::from_str(&text).unwrap();
+    let stage = config.resolve(&Setting::new(Arc::clone(&motion.character), "")).unwrap();
+    let mut report = Report::default();
+    stage.apply(motion, &mut report).unwrap();
+    let readings: Vec<Reading> = report.metrics.iter().map(Reading::from).collect();
+    readings.iter().filter(|reading| reading.over()).map(|reading| reading.name.clone()).collect()
+}
+
+#[test]
+fn a_target_that_nobody_reaches() {
+    assert_eq!(over_with_a_target_above(5.0), ["ik_missed"]);
+    assert_eq!(over_with_a_target_above(0.02), [""; 0]);
 }
 
 #[test]

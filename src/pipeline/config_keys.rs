@@ -30,6 +30,19 @@ pub(super) struct SetWord {
     pub(super) part: Spanned<String>,
 }
 
+/// How the entry of a table in a table of `[input]` is overridden.
+fn shape_of(parts: &[&str], value: &str) -> Option<String> {
+    match parts {
+        ["input", "roles", ..] => Some("write `input.roles.words.WORD=PART`".to_owned()),
+        ["input", key, inner @ ..] if !inner.is_empty() => {
+            let whole =
+                inner.iter().rev().fold(value.trim().to_owned(), |value, key| format!("{{{key}={value}}}"));
+            Some(format!("write the tables as one value: `--set 'input.{key}={whole}'`"))
+        }
+        _ => None,
+    }
+}
+
 impl<'i> CollectedKeys<'i> {
     pub(super) fn of(table: DeTable<'i>, faults: &mut Vec<ConfigFault>) -> Self {
         let mut collected = Self::default();
@@ -127,9 +140,8 @@ impl<'i> CollectedKeys<'i> {
             },
             _ => {
                 let message = format!("`{path}` is not the path of a key");
-                let roles = parts.starts_with(&["input", "roles"]);
-                let shape = if roles { "write `input.roles.words.WORD=PART`" } else { shape };
-                faults.push(ConfigFault::at(source, 0..path.len(), message).hint(Some(shape)));
+                let shape = shape_of(&parts, value).unwrap_or_else(|| shape.to_owned());
+                faults.push(ConfigFault::at(source, 0..path.len(), message).hint(Some(&shape)));
                 return;
             }
         };

@@ -3,12 +3,14 @@
 //! Units: hertz.
 
 use super::stage::KeyFaults;
+use super::written_keys::nearest;
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::model::{Character, JointId, Motion};
-use crate::report::Report;
+use crate::report::{Report, one_line};
 use crate::settle::{Swing, swing};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::path::Path;
 
 /// Swings named chains (a tail, hair, straps); the body does not change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -56,6 +58,11 @@ impl StageConfig for SecondaryConfig {
         faults.found()
     }
 
+    fn foresee(&self, character: &Character, _: &Path) -> Vec<(String, StageError)> {
+        let unknown = |pattern: &String| Some((pattern.clone(), starts(pattern, character).err()?));
+        self.chains.iter().filter_map(unknown).collect()
+    }
+
     fn resolve(&self, setting: &Setting) -> Result<Box<dyn Stage>, StageError> {
         Ok(Box::new(SecondaryStage { config: self.clone(), tops: self.tops(&setting.arriving)? }))
     }
@@ -70,24 +77,33 @@ impl SecondaryConfig {
                 "`secondary` needs the joints at which chains start\n  hint: name them: `chains = [\"tail*\"]`",
             ));
         }
-        let skeleton = character.skeleton();
-        let mut tops = Vec::new();
-        for pattern in &self.chains {
-            let fits =
-                |id: &JointId| matches(pattern, &skeleton.joint(*id).name) && skeleton.parent(*id).is_some();
-            let found: Vec<JointId> = skeleton.ids().filter(fits).collect();
-            if found.is_empty() {
-                let text = format!(
-                    "no joint below the root has the name `{pattern}`\n  hint: list the joints with `posemill inspect`"
-                );
-                return Err(StageError::key("chains", text));
-            }
-            tops.extend(found);
-        }
+        let found: Result<Vec<_>, _> = self.chains.iter().map(|pattern| starts(pattern, character)).collect();
+        let mut tops = found?.concat();
         tops.sort();
         tops.dedup();
         Ok(tops)
     }
+}
+
+/// The joints below the root whose names match `pattern`.
+///
+/// # Errors
+/// There is none.
+fn starts(pattern: &str, character: &Character) -> Result<Vec<JointId>, StageError> {
+    let skeleton = character.skeleton();
+    let below_root = || skeleton.ids().filter(|id| skeleton.parent(*id).is_some());
+    let fits = |id: &JointId| matches(pattern, &skeleton.joint(*id).name);
+    let found: Vec<JointId> = below_root().filter(fits).collect();
+    if !found.is_empty() {
+        return Ok(found);
+    }
+    let names = below_root().map(|id| skeleton.joint(id).name.as_str());
+    let hint = match nearest(&pattern.replace('*', ""), names) {
+        Some(near) => format!("the nearest name is `{}`", one_line(near)),
+        None => "list the joints with `posemill inspect`".to_owned(),
+    };
+    let text = format!("no joint below the root has the name `{}`\n  hint: {hint}", one_line(pattern));
+    Err(StageError::key("chains", text))
 }
 
 /// Whether `name` matches `pattern`, in which `*` matches any text.

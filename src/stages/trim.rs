@@ -72,6 +72,18 @@ impl StageConfig for TrimConfig {
 #[derive(Debug)]
 struct Trim(TrimConfig);
 
+impl Trim {
+    /// The bounds as they are written.
+    fn bounds(&self) -> String {
+        let bound = |frame: Option<usize>, seconds: Option<f64>| {
+            frame.map(|frame| format!("frame {frame}")).or_else(|| seconds.map(|s| format!("{s} s")))
+        };
+        let start = bound(self.0.start_frame, self.0.start_s).unwrap_or_else(|| "the start".to_owned());
+        let end = bound(self.0.end_frame, self.0.end_s).unwrap_or_else(|| "the end".to_owned());
+        format!("{start} and {end}")
+    }
+}
+
 impl Stage for Trim {
     fn carry(&self, plain: Motion) -> Option<Motion> {
         self.apply(plain, &mut Report::default()).ok()
@@ -104,7 +116,8 @@ impl Stage for Trim {
         let end = end.min(last);
         if start > end {
             return Err(StageError::new(format!(
-                "no frame lies between frame {start} and frame {end}: the clip has {} frames, {:.3} s",
+                "no frame lies between {}: the clip has {} frames, {:.3} s",
+                self.bounds(),
                 clip.frames(),
                 clip.duration()
             )));
@@ -144,7 +157,7 @@ mod tests {
         let error = run(&config, walker(31)).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "no frame lies between frame 270 and frame 30: the clip has 31 frames, 1.000 s"
+            "no frame lies between 9 s and the end: the clip has 31 frames, 1.000 s"
         );
     }
 

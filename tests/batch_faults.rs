@@ -188,8 +188,142 @@ fn what_stands_in_the_way_is_told_and_the_rest_is_done() {
     // A file where the folder should be.
     write(path, "file", "mine");
     let (code, _, err) = posemill(path, &["run", "p.toml", "--output", "file"]);
-    assert!(code == 1 && err.starts_with("error: `file/.posemill.jsonl` cannot be written: "), "{err}");
+    assert!(code == 2 && err.starts_with("error: `file` is a file, not a folder\n  hint: "), "{err}");
     assert_eq!(fs::read(path.join("file")).unwrap(), b"mine");
+}
+
+#[test]
+fn the_output_of_another_take_is_replaced_by_force_alone() {
+    let folder = studio(&["a/x.bvh", "b/x.bvh"]);
+    let path = folder.path();
+    let convert = |take: &str, more: &[&str]| {
+        let (code, _, err) = posemill(path, &[&["convert", take, "-o", "out/"], more].concat());
+        (code, err)
+    };
+    assert_eq!(convert("a/x.bvh", &[]).0, 0);
+    let before = outputs(path);
+    for more in [&["--dry-run"][..], &[]] {
+        let (code, err) = convert("b/x.bvh", more);
+        let expected =
+            "`out/x.glb` was made of the take `a/x.bvh`, and would now be made of the take `b/x.bvh`\n";
+        assert!(code == 1 && err.contains(expected) && err.contains("`--force`"), "{err}");
+    }
+    assert_eq!(outputs(path), before);
+    // Other settings, a take that was edited and one that was moved are no other take.
+    assert!(convert("a/x.bvh", &["--fps", "20"]).1.ends_with("1 written\n"));
+    write(path, "a/x.bvh", &TAKE.replace(" 20 0", " 7 0"));
+    assert!(convert("a/x.bvh", &[]).1.ends_with("1 written\n"));
+    fs::rename(path.join("a"), path.join("c")).unwrap();
+    assert_eq!(convert("c/x.bvh", &[]).0, 0);
+    assert_eq!(convert("b/x.bvh", &["--force"]).0, 0);
+    assert!(convert("c/x.bvh", &[]).1.contains("was made of the take `b/x.bvh`"));
+    // Two pipelines with the same stages, and other takes of the same names.
+    for name in ["b", "c"] {
+        write(
+            path,
+            &format!("{name}.toml"),
+            &format!("[input]\nmotion = \"{name}/*.bvh\"\n[output]\nreport = false\n"),
+        );
+    }
+    assert_eq!(posemill(path, &["run", "b.toml", "--output", "two"]).0, 0);
+    let (code, _, err) = posemill(path, &["run", "c.toml", "--output", "two"]);
+    assert!(code == 1 && err.contains("`two/x.glb` was made of the take `b/x.bvh`"), "{err}");
+}
+
+#[test]
+fn the_output_for_another_character_is_replaced_by_force_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("data");
+    for (from, to) in [("walk.bvh", "walk.bvh"), ("robot.glb", "hero.glb"), ("tailed.glb", "other.glb")] {
+        fs::copy(data.join(from), path.join(to)).unwrap();
+    }
+    let onto = |character: &str, more: &[&str]| {
+        let take =
+            ["retarget", "walk.bvh", "--onto", character, "-o", "out/", "--set", "output.report=false"];
+        let (code, _, err) = posemill(path, &[&take, more].concat());
+        (code, err)
+    };
+    assert_eq!(onto("hero.glb", &[]).0, 0);
+    let (code, err) = onto("other.glb", &[]);
+    let expected = "`out/walk.glb` was made for the character `hero.glb`, and would now be made for the character `other.glb`\n";
+    assert!(code == 1 && err.contains(expected), "{err}");
+    let (code, _, err) = posemill(path, &["convert", "walk.bvh", "-o", "out/"]);
+    assert!(code == 1 && err.contains("would now be made without a character\n"), "{err}");
+    // The same character under another name.
+    fs::rename(path.join("hero.glb"), path.join("renamed.glb")).unwrap();
+    assert_eq!(onto("renamed.glb", &["--set", "stage.ground.enabled=false"]).0, 0);
+    assert_eq!(onto("other.glb", &["--force"]).0, 0);
+}
+
+#[test]
+fn data_that_the_file_of_the_character_lacks_is_no_fault_of_the_take() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("data");
+    fs::copy(data.join("wave.bvh"), path.join("wave.bvh")).unwrap();
+    fs::copy(data.join("robot.glb"), path.join("hero.glb")).unwrap();
+    assert_eq!(posemill(path, &["convert", "hero.glb", "-o", "hero.gltf"]).0, 0);
+    let text = fs::read_to_string(path.join("hero.gltf")).unwrap();
+    let (before, rest) = text.split_once("\"data:application/octet-stream").unwrap();
+    let (_, after) = rest.split_once('"').unwrap();
+    fs::write(path.join("hero.gltf"), format!("{before}\"gone.bin\"{after}")).unwrap();
+    let (code, _, err) = posemill(path, &["retarget", "wave.bvh", "--onto", "hero.gltf", "-o", "made.glb"]);
+    assert!(code == 1 && err.contains("the file of the character, `hero.gltf`: `buffers[0]`: "), "{err}");
+}
+
+#[test]
+fn a_take_that_cannot_be_read_is_one_error_for_several_characters() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("data");
+    for name in ["robot.glb", "tailed.glb"] {
+        fs::copy(data.join(name), path.join(name)).unwrap();
+    }
+    write(path, "bad.bvh", "nonsense");
+    let text = "[input]\nmotion = \"bad.bvh\"\ncharacter = [\"robot.glb\", \"tailed.glb\"]\n[[stage]]\nuse = \"retarget\"\n";
+    write(path, "p.toml", text);
+    let (code, _, err) = posemill(path, &["run", "p.toml", "--set", "output.report=false"]);
+    assert!(code == 1 && err.ends_with("2 failed\n"), "{err}");
+    assert_eq!(err.matches("error: bad.bvh: ").count(), 1, "{err}");
+}
+
+#[test]
+fn a_partial_run_keeps_what_the_report_of_the_folder_lists() {
+    let takes = ["takes/a.bvh", "takes/b.bvh", "takes/c.bvh", "takes/deep/d.bvh"];
+    let folder = studio(&takes);
+    let path = folder.path();
+    pipeline(path, "report = true\nformats = [\"glb\", \"bvh\"]\n");
+    let report = || fs::read_to_string(path.join("out/report.json")).unwrap();
+    let rows = |page: &str| takes.iter().filter(|take| page.contains(&format!("\"{take}\""))).count();
+    assert_eq!(posemill(path, &["run", "p.toml"]).0, 0);
+    let whole = report();
+    let page = fs::read_to_string(path.join("out/report.html")).unwrap();
+    assert_eq!(rows(&whole), 4);
+    for part in [&["--shard", "1/3"][..], &["--input", "takes/b.bvh"], &["--shard", "2/3"]] {
+        let (code, _, err) = posemill(path, &[&["run", "p.toml"], part].concat());
+        assert_eq!(code, 0, "{err}");
+        assert_eq!(report(), whole, "{part:?}");
+        assert_eq!(fs::read_to_string(path.join("out/report.html")).unwrap(), page, "{part:?}");
+    }
+    // Outputs that were deleted are not listed.
+    fs::remove_file(path.join("out/c.glb")).unwrap();
+    fs::remove_file(path.join("out/c.bvh")).unwrap();
+    assert_eq!(posemill(path, &["run", "p.toml", "--input", "takes/a.bvh"]).0, 0);
+    assert_eq!(rows(&report()), 3);
+    // Shares that begin in an empty folder end with the report of one run.
+    fs::remove_dir_all(path.join("out")).unwrap();
+    for share in ["2/3", "3/3", "1/3"] {
+        assert_eq!(posemill(path, &["run", "p.toml", "--shard", share]).0, 0);
+    }
+    assert_eq!(report(), whole);
+    write(path, "none.txt", "\n");
+    let (code, _, err) = posemill(path, &["run", "p.toml", "--files-from", "none.txt"]);
+    assert_eq!(
+        (code, err.as_str()),
+        (2, "error: the list of takes `none.txt` cannot be read: it names no take\n")
+    );
+    assert_eq!(report(), whole);
 }
 
 #[test]
@@ -395,6 +529,18 @@ mod linux {
         mode("out", 0o777);
         let (code, _, err) = run(&[]);
         assert!(code == 0 && err.ends_with("2 written, 1 up to date\n"), "{err}");
+        // A folder that cannot be read does not count as an empty one.
+        mode("takes/shut", 0o000);
+        let mut doctor = command(path);
+        if fs::metadata(path).unwrap().uid() == 0 {
+            doctor.uid(65534);
+        }
+        let (code, out, err) = told(&doctor.args(["doctor", "takes/shut"]).output().unwrap());
+        assert!(
+            code == 1 && out.contains("error: the folder cannot be read: permission denied"),
+            "{out}{err}"
+        );
+        mode("takes/shut", 0o755);
     }
 
     #[test]

@@ -709,13 +709,16 @@ fn of_several_clips_one_is_taken_by_name_or_number() {
     assert_eq!(code(&posemill(&studio, &merged)), 0);
     let clips = |file: &str| -> Vec<Value> {
         let document = json(&posemill(&studio, &["inspect", file, "--json"]));
+        let suffix = file.rsplit('.').next().unwrap();
+        assert!(suffix.starts_with(document["format"].as_str().unwrap()), "{file}: {}", document["format"]);
         document["clips"].as_array().unwrap().iter().map(|c| c["name"].clone()).collect()
     };
-    assert_eq!(clips("moves.glb"), ["jump", "walk"]);
+    // In the order in which the takes are named.
+    assert_eq!(clips("moves.glb"), ["walk", "jump"]);
     let output = posemill(&studio, &["convert", "moves.glb", "-o", "x.bvh"]);
     assert_eq!(code(&output), 1);
     assert!(
-        stderr(&output).contains("`--clip NAME` (here `jump`, `walk`), or write GLB\n"),
+        stderr(&output).contains("`--clip NAME` (here `walk`, `jump`), or write GLB\n"),
         "{}",
         stderr(&output)
     );
@@ -723,16 +726,20 @@ fn of_several_clips_one_is_taken_by_name_or_number() {
         let document = json(&posemill(&studio, &["inspect", file, "--json"]));
         document["clips"][clip]["duration_s"].as_f64().unwrap()
     };
-    for (wanted, clip) in [("walk", 1), ("0", 0)] {
+    for (wanted, clip) in [("walk", 0), ("1", 1)] {
         assert_eq!(code(&posemill(&studio, &["convert", "moves.glb", "-o", "x.bvh", "--clip", wanted])), 0);
         assert!((duration("x.bvh", 0) - duration("moves.glb", clip)).abs() < 1e-3, "{wanted}");
     }
     assert_eq!(code(&posemill(&studio, &["convert", "moves.glb", "-o", "one.glb", "--clip", "walk"])), 0);
     assert_eq!(clips("one.glb"), ["walk"]);
+    for file in ["one.vrma", "one.usda", "one.usdc", "one.gltf"] {
+        assert_eq!(code(&posemill(&studio, &["convert", "one.glb", "-o", file])), 0);
+        assert_eq!(clips(file).len(), 1);
+    }
     let mannequin = made("mannequin.glb");
     let onto = ["retarget", "moves.glb", "--onto", &mannequin, "-o", "man.glb", "--clip"];
     assert_eq!(code(&posemill(&studio, &[&onto[..], &["1"]].concat())), 0);
-    assert_eq!(clips("man.glb"), ["walk"]);
+    assert_eq!(clips("man.glb"), ["jump"]);
     let output = posemill(&studio, &[&onto[..], &["walc"]].concat());
     assert_eq!(code(&output), 1);
     let expected = "error: moves.glb: there is no clip `walc`\n  hint: did you mean `walk`?\n";

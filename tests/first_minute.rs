@@ -93,6 +93,34 @@ fn a_wrong_part_or_rate_is_refused_with_an_example() {
 }
 
 #[test]
+fn an_override_that_another_option_contradicts_is_refused() {
+    let folder = TempDir::new().unwrap();
+    let (walk, hero) = (data("walk.bvh"), data("robot.glb"));
+    let retarget = ["retarget", &walk, "--onto", &hero, "-o", "out.glb"];
+    for (option, set, told) in [
+        (
+            &["--fps", "60"][..],
+            "stage.resample.rate_hz=24",
+            "`--set stage.resample.rate_hz` and `--fps` set the same key",
+        ),
+        (
+            &["--in-place"],
+            "stage.root_motion.mode=extract",
+            "`--set stage.root_motion.mode` and `--in-place` set",
+        ),
+        (&["--trim", "0..1"], "stage.trim.end_s=2", "`--set stage.trim.end_s` and `--trim` set"),
+        (&["--clip", "0"], "input.clip=walk", "`--set input.clip` and `--clip` set"),
+        (&[], "input.character=\"other.glb\"", "`--set input.character` does nothing: "),
+        (&[], "input.motion=\"other.bvh\"", "`--set input.motion` does nothing: "),
+    ] {
+        let output = posemill(folder.path(), &[&retarget[..], option, &["--set", set]].concat());
+        assert_eq!(output.status.code(), Some(2), "{set}");
+        assert!(stderr(&output).contains(told), "{set}: {}", stderr(&output));
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
 fn several_files_are_inspected_and_a_broken_one_hides_no_other() {
     let folder = TempDir::new().unwrap();
     let take = fs::read(data("walk.bvh")).unwrap();
@@ -103,7 +131,8 @@ fn several_files_are_inspected_and_a_broken_one_hides_no_other() {
     assert_eq!(output.status.code(), Some(1));
     let documents = json(&output);
     let files: Vec<&Value> = documents.as_array().unwrap().iter().map(|d| &d["file"]).collect();
-    assert_eq!(files, ["B.BVH", "a.bvh"]);
+    assert_eq!(files, ["B.BVH", "a.bvh", "c.bvh"]);
+    assert!(documents[2]["error"].as_str().unwrap().contains("c.bvh"), "{}", documents[2]);
     assert!(stderr(&output).contains("c.bvh"), "{}", stderr(&output));
     let pages = String::from_utf8(posemill(folder.path(), &["inspect", "a.bvh", "B.BVH"]).stdout).unwrap();
     assert!(pages.contains("a.bvh: bvh") && pages.contains("B.BVH: bvh"), "{pages}");

@@ -164,6 +164,60 @@ const CASES: &[Case] = &[
     },
     Case {
         files: &[("a.bvh", TAKE), ("p.toml", "[input]\nmotion = \"a.bvh\"\n")],
+        arguments: &["run", "p.toml", "--set", "input.limits.hero.head.flexion=30"],
+        exit: 2,
+        stderr: "error: `input.limits.hero.head.flexion` is not the path of a key\n --> --set:1:1\n  |\n1 | input.limits.hero.head.flexion=30\n  | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n  |\n  = help: write the tables as one value: `--set 'input.limits={hero={head={flexion=30}}}'`\n",
+    },
+    Case {
+        files: &[("a.bvh", TAKE), ("p.toml", "[input]\nmotion = \"a.bvh\"\n")],
+        arguments: &["run", "p.toml", "--output", "a.bvh"],
+        exit: 2,
+        stderr: "error: `a.bvh` is a file, not a folder\n  hint: name the folder of the outputs, which are named after their takes\n",
+    },
+    Case {
+        files: &[("sub/a.bvh", TAKE)],
+        arguments: &["run", "sub"],
+        exit: 2,
+        stderr: "error: `sub` is a folder, not a pipeline (TOML)\n  hint: pass its pipelines: sub/*.toml\n",
+    },
+    Case {
+        files: &[("e.glb", "")],
+        arguments: &["inspect", "e.glb"],
+        exit: 1,
+        stderr: "error: `e.glb`: the file is empty\n  hint: export it again\n",
+    },
+    Case {
+        files: &[("a.bvh", TAKE)],
+        arguments: &["convert", "a.bvh", "-o", "-x.glb"],
+        exit: 2,
+        stderr: "error: unexpected argument '-x' found\n\n  tip: for a file of this name, write `-o ./-x.glb`\n\nUsage: posemill convert [OPTIONS] --output <OUT> <IN>...\n\nFor more information, try '--help'.\n",
+    },
+    Case {
+        files: &[("a.bvh", TAKE)],
+        arguments: &["convert", "-", "-o", "x.glb"],
+        exit: 2,
+        stderr: "error: standard input is empty\n",
+    },
+    Case {
+        files: &[("a.bvh", TAKE)],
+        arguments: &["convert", "a.bvh", "-o", "-", "--format", "glb", "--set", "output.report=true"],
+        exit: 2,
+        stderr: "error: `-o -` prints the output alone, and `output.report` asks for a page beside it\n  hint: name a file\n",
+    },
+    Case {
+        files: &[("s.tar.gz", "packed")],
+        arguments: &["convert", "*.tar.gz/**/*.bvh", "-o", "x/"],
+        exit: 2,
+        stderr: "error: no file matches `*.tar.gz/**/*.bvh`\n  hint: decompress `*.tar.gz`: a `.tar` is read without unpacking it\n",
+    },
+    Case {
+        files: &[("b.bvh", "@wave.bvh"), ("a.bvh", "nonsense"), ("h.glb", "@robot.glb")],
+        arguments: &["retarget", "b.bvh", "a.bvh", "--onto", "h.glb", "--merge", "-o", "m.glb"],
+        exit: 1,
+        stderr: "error: b.bvh, a.bvh: `a.bvh`: line 1, column 1: expected `HIERARCHY`, found `nonsense`\n  hint: check that this is a BVH file, which starts with `HIERARCHY` and `ROOT`\n1 failed\n",
+    },
+    Case {
+        files: &[("a.bvh", TAKE), ("p.toml", "[input]\nmotion = \"a.bvh\"\n")],
         arguments: &["run", "p.toml", "--files-from", "nolist"],
         exit: 2,
         stderr: "error: the list of takes `nolist` cannot be read: no such file or directory\n",
@@ -876,6 +930,21 @@ fn every_fault_of_a_stage_names_the_stage_the_file_the_line_and_the_hint() {
         let hint = printed.lines().find_map(|line| line.strip_prefix("  = help: "));
         assert_eq!(hint.unwrap_or_default(), fault.hint, "{printed}");
         assert_eq!(printed.matches("error: ").count(), 1, "{printed}");
+    }
+}
+
+#[test]
+fn the_chains_of_secondary_are_checked_before_a_take_is_read() {
+    let pipeline = "[input]\nmotion = \"a.bvh\"\ncharacter = \"h.glb\"\n[[stage]]\nuse = \"retarget\"\n\
+        [[stage]]\nuse = \"secondary\"\nchains = [\"spine_1\"]\n";
+    let files = [("a.bvh", "@wave.bvh"), ("h.glb", "@tailed.glb"), ("p.toml", pipeline)];
+    let output = run(&files, &["run", "p.toml", "--dry-run"]);
+    let printed = stderr(&output);
+    assert_eq!(output.status.code(), Some(2), "{printed}");
+    for part in
+        ["no joint below the root has the name `spine_1`", " --> p.toml:8:", "the nearest name is `spine_01`"]
+    {
+        assert!(printed.contains(part), "{printed}");
     }
 }
 

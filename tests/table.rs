@@ -213,6 +213,26 @@ fn duplicates_are_found_by_content_and_the_list_of_takes_runs() {
 }
 
 #[test]
+fn the_list_of_takes_of_several_folders_names_files_that_are_there() {
+    let folder = library();
+    let here = folder.path();
+    fs::rename(here.join("takes/day 2"), here.join("day 2")).unwrap();
+    let text = PIPELINE.replace("\"takes/**/*.bvh\"", "[\"takes/*.bvh\", \"day 2/*.bvh\"]");
+    assert_ne!(text, PIPELINE);
+    fs::write(here.join("two.toml"), text).unwrap();
+    good(here, &["run", "two.toml", "--output", "two"]);
+    let list = good(here, &["table", "two", "--files=takes"]);
+    assert_eq!(list, "day 2/copy of wave.bvh\nday 2/turn.bvh\ntakes/walk.bvh\ntakes/wave.bvh\n");
+    // A library that lies elsewhere now.
+    fs::create_dir(here.join("new")).unwrap();
+    for file in ["takes/walk.bvh", "takes/wave.bvh", "day 2/turn.bvh", "day 2/copy of wave.bvh"] {
+        fs::rename(here.join(file), here.join("new").join(Path::new(file).file_name().unwrap())).unwrap();
+    }
+    let list = good(here, &["table", "two", "--files=new"]);
+    assert_eq!(list, "new/copy of wave.bvh\nnew/turn.bvh\nnew/walk.bvh\nnew/wave.bvh\n");
+}
+
+#[test]
 fn a_fault_of_a_condition_points_at_its_place() {
     let folder = library();
     for (condition, column, message, hint) in [

@@ -92,6 +92,8 @@ impl Arrays<'_, '_> {
         if frames == 0 {
             return Err(fault("`rotations` has no frames\ngive one at least"));
         }
+        let width = if matrices { 9 } else { 4 };
+        self.check_rotations("rotations", &rotations, width, true)?;
         let last = self.scalar_last(&rotations, matrices)?;
         if !matrices && !last {
             rotations.chunks_exact_mut(4).for_each(|q| q.rotate_left(1));
@@ -100,6 +102,7 @@ impl Arrays<'_, '_> {
         found.set_item(if matrices { "local_rot_mats" } else { "rotations" }, array(rotations, &shape)?)?;
         if let Some(rest) = self.rest_rotations {
             let (mut rest, shape) = numbers("rest_rotations", rest, &[Some(joints), Some(4)])?;
+            self.check_rotations("rest_rotations", &rest, 4, false)?;
             if !last {
                 rest.chunks_exact_mut(4).for_each(|q| q.rotate_left(1));
             }
@@ -124,6 +127,19 @@ impl Arrays<'_, '_> {
         Ok(file.call_method0("getvalue")?.cast_into()?)
     }
 
+    /// Refuses quaternions that are far from unit length and matrices that are far from rotations, in an argument of this name, whose
+    /// rows are those of joints, for each frame if it has `frames`.
+    fn check_rotations(&self, argument: &str, values: &[f64], width: usize, frames: bool) -> PyResult<()> {
+        let joints = self.names.len().max(1);
+        match values.chunks_exact(width).enumerate().find(|(_, rotation)| !is_rotation(rotation)) {
+            Some((k, rotation)) => {
+                let frame = frames.then_some(k / joints);
+                Err(no_rotation(argument, frame, &self.names[k % joints], rotation))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Whether quaternions are x, y, z, w.
     ///
     /// # Errors
@@ -146,6 +162,43 @@ impl Arrays<'_, '_> {
             None => Ok(true),
         }
     }
+}
+
+/// Deviation of a quaternion's length from 1, or of the product of a matrix with its transpose from the identity, that blending and
+/// rounding do not reach: numbers beyond it are no rotations.
+const FAR_FROM_UNIT: f64 = 0.1;
+
+/// Whether numbers are about a rotation: a quaternion of unit length, or a matrix with orthonormal rows that mirrors nothing.
+pub fn is_rotation(numbers: &[f64]) -> bool {
+    let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    if numbers.len() == 4 {
+        return (product(numbers, numbers).sqrt() - 1.0).abs() <= FAR_FROM_UNIT;
+    }
+    let rows: Vec<&[f64]> = numbers.chunks_exact(3).collect();
+    let pairs = (0..3).flat_map(|i| (i..3).map(move |j| (i, j)));
+    let orthonormal = pairs
+        .into_iter()
+        .all(|(i, j)| (product(rows[i], rows[j]) - f64::from(u8::from(i == j))).abs() <= FAR_FROM_UNIT);
+    orthonormal && determinant(numbers) > 0.0
+}
+
+fn determinant(m: &[f64]) -> f64 {
+    m[0] * (m[4] * m[8] - m[5] * m[7]) - m[1] * (m[3] * m[8] - m[5] * m[6])
+        + m[2] * (m[3] * m[7] - m[4] * m[6])
+}
+
+/// The error for numbers that are no rotation, by the name of the argument and its own indices.
+pub fn no_rotation(argument: &str, frame: Option<usize>, joint: &str, numbers: &[f64]) -> PyErr {
+    let frame = frame.map_or_else(String::new, |frame| format!("frame {frame}, "));
+    let reason = match numbers.len() {
+        4 => {
+            let length = numbers.iter().map(|x| x * x).sum::<f64>().sqrt();
+            format!("a quaternion of length {length:.3}, not of unit length")
+        }
+        _ if determinant(numbers) < 0.0 => "a matrix that mirrors, not a rotation".to_owned(),
+        _ => "a matrix without orthonormal rows, not a rotation".to_owned(),
+    };
+    fault(format!("`{argument}`, {frame}joint `{joint}`: {reason}"))
 }
 
 /// Refuses a body whose legs are too long or too short for lengths in metres.

@@ -6,9 +6,10 @@ use crate::words::sets;
 use posemill::export::{self, ExportOptions};
 use posemill::import;
 use posemill::model::{self, Asset};
-use posemill::pipeline::{OutputFormat, PipelineConfig, find_clip};
+use posemill::pipeline::{OutputFormat, PipelineConfig, find_clip, provenance};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -75,6 +76,7 @@ pub fn bytes(
 ) -> PyResult<Vec<u8>> {
     let sets = sets("output", options)?;
     let inner = Arc::clone(&motion.inner);
+    let made_by = provenance(&motion.not_judged, &motion.take_changes);
     released(py, || {
         let Some(OutputFormat(found)) = OutputFormat::of_extension(format.trim_start_matches('.')) else {
             let known: Vec<_> = export::FORMATS.iter().map(|f| format!("`{}`", f.name)).collect();
@@ -84,7 +86,7 @@ pub fn bytes(
             ));
         };
         let config = PipelineConfig::parse("options", "", &sets, &[]).map_err(|e| e.to_string())?;
-        let options = ExportOptions { stem: "motion".to_owned(), ..config.output.options() };
+        let options = ExportOptions { stem: "motion".to_owned(), made_by, ..config.output.options() };
         inner.check().map_err(|e| e.to_string())?;
         let (files, _) = export::save(&[(*inner).clone()], *found, &options).map_err(|e| e.to_string())?;
         match <[_; 1]>::try_from(files) {
@@ -128,7 +130,11 @@ pub fn save(
     let sets = sets("output", options)?;
     released(py, || {
         let config = PipelineConfig::parse("options", "", &sets, &[]).map_err(|e| e.to_string())?;
-        let options: ExportOptions = config.output.options();
+        // One record is of the whole file.
+        let records = motions.iter().map(|m| provenance(&m.get().not_judged, &m.get().take_changes));
+        let records: BTreeSet<String> = records.collect();
+        let made_by = records.first().filter(|_| records.len() == 1).cloned().unwrap_or_default();
+        let options = ExportOptions { made_by, ..config.output.options() };
         let motions: Vec<model::Motion> = motions.iter().map(|m| (*m.get().inner).clone()).collect();
         if let Some([first, ..]) = motions.get(..1)
             && motions.iter().any(|m| m.character.skeleton() != first.character.skeleton())

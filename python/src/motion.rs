@@ -1,6 +1,6 @@
 //! Shows a motion to Python: its arrays, its names, its parts.
 
-use crate::arrays::Arrays;
+use crate::arrays::{Arrays, is_rotation, no_rotation};
 use crate::error::{fault, released};
 use crate::view::{lying, numbers, owned};
 use crate::{files, packed, slices};
@@ -14,9 +14,6 @@ use std::sync::{Arc, OnceLock};
 
 /// A rotation is four numbers in a row, x, y, z, w: arrays look at them as they lie.
 const _: () = assert!(size_of::<Quat>() == 4 * size_of::<f64>() && size_of::<Vec3>() == 3 * size_of::<f64>());
-
-/// A quaternion whose length is off by more than this is no rotation that was rounded or blended, but something else.
-const FAR_FROM_UNIT: f64 = 0.1;
 
 /// A character and a clip that plays on it. Metres, seconds, Y up, facing +Z; quaternions x, y, z, w.
 #[pyclass(frozen, module = "posemill")]
@@ -315,11 +312,9 @@ impl Motion {
                 for (k, q) in values.chunks_exact(4).enumerate() {
                     let raw = RawQuat::new(q[3], q[0], q[1], q[2]);
                     let off = (raw.norm() - 1.0).abs();
-                    if off.is_nan() || off > FAR_FROM_UNIT {
-                        let (frame, joint) = (k / n, &self.inner.character.skeleton().joints()[k % n].name);
-                        return Err(fault(format!(
-                            "frame {frame}, joint `{joint}`: the rotation is not a unit quaternion"
-                        )));
+                    if !is_rotation(q) {
+                        let joint = &self.inner.character.skeleton().joints()[k % n].name;
+                        return Err(no_rotation("rotations", Some(k / n), joint, q));
                     }
                     // What is of unit length already stays bit for bit.
                     let unit = if off < 1e-12 { Quat::new_unchecked(raw) } else { Quat::new_normalize(raw) };

@@ -124,6 +124,16 @@ def test_units_axes_and_orders_of_numbers(data):
         ({"order": "zyxw"}, "`order` is `zyxw`"),
         ({"rotations": np.roll(leg()["rotations"], 1, axis=-1)}, "look like quaternions w, x, y, z"),
         ({"rest_translations": leg(100.0)["rest_translations"]}, r"the legs are 80\.000 long, in metres\nwrite the unit"),
+        ({"rotations": 2.0 * leg()["rotations"]}, "`rotations`, frame 0, joint `.*`: a quaternion of length 2.000"),
+        ({"rotations": 0.0 * leg()["rotations"]}, "`rotations`, frame 0, joint `.*`: a quaternion of length 0.000"),
+        (
+            {"rotations": np.tile(np.diag([1.0, 1.0, -1.0]), (*leg()["rotations"].shape[:2], 1, 1))},
+            "`rotations`, frame 0, joint `.*`: a matrix that mirrors",
+        ),
+        (
+            {"rest_rotations": np.zeros((len(leg()["names"]), 4))},
+            "`rest_rotations`, joint `.*`: a quaternion of length 0.000",
+        ),
         ({"units": "ell"}, "units"),
         ({"unit": "cm"}, "unknown key `unit`"),
     ],

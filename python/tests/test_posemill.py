@@ -134,7 +134,7 @@ def test_motions_change_by_making_new_ones(data):
     for bad, words in [
         (before[:, :-1], r"`rotations` has the shape \(\d+, \d+, 4\), expected \(any, \d+, 4\)"),
         (before[:-1], "give both"),
-        (np.zeros_like(before), "frame 0, joint `.*`: the rotation is not a unit quaternion"),
+        (np.zeros_like(before), "`rotations`, frame 0, joint `.*`: a quaternion of length 0.000, not of unit length"),
     ]:
         with pytest.raises(posemill.Error, match=words):
             take.replace(rotations=bad)
@@ -150,6 +150,20 @@ def test_measures_have_names_units_and_formulas(data):
     verdict = posemill.verdict(hero, take)
     assert verdict["word"] in ("good", "as recorded", "over") and verdict["judged"] > 10
     assert beside["foot_skate_p95"] < 0.05 and posemill.measures()["foot_skate_p95"]["unit"] == "m/s"
+
+
+def test_a_saved_result_has_the_verdict_that_it_had(data, tmp_path):
+    take = posemill.load(data / "walk.bvh")
+    pipeline = posemill.Pipeline({
+        "input": {"character": str(data / "robot.glb")},
+        "stage": [{"use": "trim", "end_s": 1.0}, {"use": "retarget"}, {"use": "root_motion", "mode": "in_place"}],
+    })
+    hero = pipeline.apply(take)
+    posemill.save(hero, tmp_path / "hero.glb")
+    (tmp_path / "bytes.glb").write_bytes(hero.to_bytes("glb"))
+    for name in ["hero.glb", "bytes.glb"]:
+        text = (tmp_path / name).read_bytes()
+        assert b'"not_judged":{"root_motion":' in text and b'"take_changes":[' in text
 
 
 def test_faults_are_raised_in_the_words_of_the_program(data, tmp_path):

@@ -14,6 +14,9 @@ pub enum BatchError {
     /// A manifest or a report cannot be written.
     #[error(transparent)]
     Write(#[from] WriteError),
+    /// The folder of outputs cannot be written, so that nothing is begun.
+    #[error(transparent)]
+    Folder(WriteError),
     /// Outcomes cannot be kept in a temporary file.
     #[error(
         "the outcomes of the files cannot be kept in `{folder}`: {reason}\n  hint: set `TMPDIR` to a folder with free space",

@@ -6,6 +6,7 @@
 
 use super::journal_line::OutputRecord;
 use super::manifest::{Manifest, is_editable};
+use super::output_origin::OutputOrigin;
 use super::path_ownership::PathOwnership;
 use crate::pipeline::{FileHash, Job, JobOutputs, PendingFile, Pipeline, RunError, write_whole};
 use crate::regular_file::open_regular;
@@ -57,6 +58,8 @@ impl Commit<'_> {
             }
         }
         let report = outputs.report;
+        let take = self.manifest.zip(job.takes.first());
+        let origin = take.map(|(manifest, take)| OutputOrigin::new(&manifest.folder, take, pipeline));
         for ((_, planned), files) in job.outputs.iter().zip(hashes) {
             let Some(manifest) = self.manifest else { break };
             // A format that holds one clip per file has its clips in files of their own.
@@ -64,8 +67,10 @@ impl Commit<'_> {
             let planned = if apart { planned.to_string_lossy().into_owned() } else { String::new() };
             let (pipeline_file, report) = (pipeline.file_name(), report.clone());
             let (pipeline, sources) = (pipeline.fingerprint.clone(), outputs.sources.clone());
-            let record = OutputRecord { files, planned, pipeline, pipeline_file, sources, report };
-            manifest.add(record, job.takes.first().map(|take| (take, when)))?;
+            let take = job.takes.first();
+            let origin = origin.clone();
+            let record = OutputRecord { files, planned, pipeline, pipeline_file, sources, origin, report };
+            manifest.add(record, take.map(|take| (take, when)))?;
         }
         Ok(report)
     }

@@ -27,7 +27,7 @@ pub fn write_reports(
     }
     let name = Path::new(pipeline).file_name().map(|n| n.to_string_lossy().into_owned());
     let mut page = FolderPage::new(name.unwrap_or_else(|| pipeline.to_owned()));
-    // If several runs share the folder, the reports are those of the last one.
+    // If several runs end at once, the last one's reports list the outputs of all.
     manifest.one_at_a_time(|| {
         let path = folder.join(REPORT);
         let mut draft = AtomicFile::new(&path)?;
@@ -72,8 +72,8 @@ fn commit(draft: AtomicFile, path: &Path, manifest: &Manifest) -> Result<(), Wri
     manifest.intend(path, std::slice::from_ref(&file))?;
     draft.finish()?;
     let (planned, pipeline, pipeline_file) = (String::new(), String::new(), String::new());
-    let (files, sources, report) = (vec![file], Vec::new(), Value::Null);
-    manifest.add(OutputRecord { files, planned, pipeline, pipeline_file, sources, report }, None)
+    let (files, sources, origin, report) = (vec![file], Vec::new(), None, Value::Null);
+    manifest.add(OutputRecord { files, planned, pipeline, pipeline_file, sources, origin, report }, None)
 }
 
 fn file(outcome: &JobOutcome) -> Value {

@@ -51,7 +51,7 @@ pub struct JobOutcome {
     pub worst_series: Option<WorstSeries>,
     /// Why it failed.
     pub error: Option<String>,
-    /// Whether it failed because its files belong to another pipeline, or to nobody that this program knows.
+    /// Whether it failed because its files belong to another pipeline, take or character, or to nobody that this program knows.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub refused: bool,
 }
@@ -90,8 +90,13 @@ impl JobOutcome {
 
     /// The outcome of a job that failed.
     pub(super) fn failed(job: &Job, error: &RunError) -> Self {
-        let refused =
-            matches!(error, RunError::OtherPipeline { .. } | RunError::Foreign(_) | RunError::Shared { .. });
+        let refused = matches!(
+            error,
+            RunError::OtherPipeline { .. }
+                | RunError::OtherOrigin { .. }
+                | RunError::Foreign(_)
+                | RunError::Shared { .. }
+        );
         let error = Some(error.to_string());
         Self { outputs: Vec::new(), error, refused, ..Self::new(job, JobStatus::Failed, None) }
     }

@@ -2,6 +2,7 @@
 //!
 //! A line ends with the hash of the text before it, so that damage affects only the damaged line.
 
+use super::output_origin::OutputOrigin;
 use crate::pipeline::{FileHash, Pipeline};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -21,6 +22,9 @@ pub struct OutputRecord {
     pub pipeline_file: String,
     /// The files that were read: the take, under its name below its pattern, then the files that it refers to.
     pub sources: Vec<FileHash>,
+    /// The take and the character; `None` in records of earlier versions and of what has no take.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<OutputOrigin>,
     /// The recorded part of the report.
     pub report: Value,
 }
@@ -108,6 +112,7 @@ mod tests {
             pipeline: "p".into(),
             pipeline_file: "p.toml".into(),
             sources: vec![file.clone()],
+            origin: Some(OutputOrigin { take: "../a.bvh".into(), character: Some(file.clone()) }),
             report: serde_json::json!({ "metrics": [0.1, null] }),
         };
         let lines = [

@@ -94,6 +94,13 @@ impl Manifest {
         self.index.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The index with the lines that other runs have added.
+    pub(super) fn refreshed(&self) -> MutexGuard<'_, JournalIndex> {
+        let mut index = self.index();
+        index.refresh(&self.run);
+        index
+    }
+
     /// Whether `output` is up to date for this pipeline and this take.
     pub fn state(&self, output: &Path, pipeline: &str, take: &TakeFile) -> OutputState {
         let name = self.name(output);
@@ -145,7 +152,11 @@ impl Manifest {
     /// Whether `path` does not exist, or has the content that this program wrote.
     pub fn may_replace(&self, path: &Path) -> bool {
         match std::fs::symlink_metadata(path) {
-            Err(e) => return e.kind() == ErrorKind::NotFound || e.kind() == ErrorKind::NotADirectory,
+            // A name that is too long for the file system: writing reports the error of the system.
+            Err(e) => {
+                let none = [ErrorKind::NotFound, ErrorKind::NotADirectory, ErrorKind::InvalidFilename];
+                return none.contains(&e.kind());
+            }
             // A folder cannot be replaced by a file: writing reports the error of the system.
             Ok(found) if found.is_dir() => return true,
             Ok(_) => {}
@@ -198,8 +209,7 @@ impl Manifest {
     pub(super) fn other_owner(&self, path: &Path, blake3: &str, run: &PathOwnership) -> Option<PathBuf> {
         let name = self.name(path);
         let owners = {
-            let mut index = self.index();
-            index.refresh(&self.run);
+            let index = self.refreshed();
             index.shared.get(&short(&[name.as_bytes()])).cloned()?
         };
         let differs = |owner: &String| {
@@ -212,10 +222,9 @@ impl Manifest {
     }
 
     /// The record of an output.
-    fn record(&self, name: &str) -> Option<OutputRecord> {
+    pub(super) fn record(&self, name: &str) -> Option<OutputRecord> {
         let id = short(&[name.as_bytes()]);
-        let mut index = self.index();
-        index.refresh(&self.run);
+        let mut index = self.refreshed();
         let offset = *index.records.get(&id)?;
         let line = index.line(offset);
         drop(index);
@@ -231,8 +240,7 @@ impl Manifest {
     /// A [`WriteError`] if the manifest cannot be appended to.
     pub fn claim(&self, output: &Path) -> Result<bool, WriteError> {
         let output = self.name(output);
-        let mut index = self.index();
-        index.refresh(&self.run);
+        let mut index = self.refreshed();
         if index.claimed.contains(&short(&[output.as_bytes()])) {
             return Ok(false);
         }

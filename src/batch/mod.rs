@@ -11,6 +11,7 @@ mod compaction;
 mod config_takes;
 mod file_times;
 mod folder_hint;
+mod folder_outcomes;
 #[cfg(feature = "render")]
 mod folder_page;
 #[cfg(not(feature = "render"))]
@@ -27,6 +28,7 @@ mod journal_line;
 mod left_over;
 mod manifest;
 mod outcome_spool;
+mod output_origin;
 mod path_ownership;
 mod pipeline_spec;
 mod repro_command;
@@ -61,6 +63,7 @@ pub use journal_line::OutputRecord;
 pub(crate) use left_over::left_over;
 pub use manifest::{Manifest, OutputState};
 pub use outcome_spool::OutcomeSpool;
+pub use output_origin::OutputOrigin;
 pub use path_ownership::PathOwnership;
 pub use pipeline_spec::PipelineSpec;
 pub use repro_command::ReproCommand;

@@ -38,6 +38,15 @@ impl OutcomeSpool {
         Ok(())
     }
 
+    /// Stores the outcome of one more job, behind the others.
+    ///
+    /// # Errors
+    /// The error of the system if the temporary file cannot be written.
+    pub(super) fn push(&mut self, outcome: &JobOutcome) -> io::Result<()> {
+        self.spans.push((0, 0));
+        self.put(self.spans.len() - 1, outcome)
+    }
+
     /// The stored outcome with this number, from 0, in the order of the jobs.
     ///
     /// # Errors

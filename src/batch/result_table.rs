@@ -87,6 +87,9 @@ pub struct ResultRow {
     /// which are otherwise reproducible.
     #[serde(skip)]
     pub took_s: Option<f64>,
+    /// The path of the take when it was read, if the record has it.
+    #[serde(skip)]
+    pub take: Option<PathBuf>,
     /// The output and its further files, relative to the folder.
     #[serde(skip)]
     pub files: Vec<FileHash>,
@@ -303,6 +306,7 @@ fn row(folder: &Path, record: &OutputRecord, clip: Option<usize>) -> ResultRow {
         verdict: (verdict.judged > 0).then(|| verdict.judgement().word()),
         duplicate_of: None,
         took_s: None,
+        take: record.origin.as_ref().map(|origin| origin.take_in(folder)),
         files,
         sample_folder: String::new(),
         measures,

@@ -1,6 +1,7 @@
 //! Runs batches as a whole: manifests, worker processes, outcomes and the reports of folders.
 
 use super::batch_error::BatchError;
+use super::folder_outcomes::of_folder;
 use super::folder_reports::write_reports;
 use super::job_limits::WorkerProgram;
 use super::job_outcome::JobOutcome;
@@ -14,6 +15,7 @@ use super::run_jobs::{Batch, BatchOptions, run_all_with};
 use super::worker_pool::WorkerPool;
 use crate::pipeline::{self, Job, Pipeline, REPORT, REPORT_PAGE, RunError};
 use rayon::ThreadPool;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -87,7 +89,9 @@ impl BatchRun<'_> {
         let PlannedBatch { pipeline, jobs, .. } = *self.batch;
         let folder = jobs.destination().folder();
         let manifest = match folder {
-            Some(folder) if self.options.writes() => Some(Manifest::open(folder)?),
+            Some(folder) if self.options.writes() => {
+                Some(Manifest::open(folder).map_err(BatchError::Folder)?)
+            }
             Some(folder) => Some(Manifest::look(folder)),
             None => None,
         };
@@ -123,7 +127,8 @@ impl BatchRun<'_> {
         if let (Some(folder), Some(manifest), true) = (folder, &manifest, self.options.writes()) {
             let reported = pipeline.report && !self.stop.load(Ordering::Relaxed);
             if let Some(spool) = spool.as_mut().filter(|_| reported) {
-                write_reports(folder, &pipeline.name, spool, manifest)?;
+                let mut all = of_folder(spool, jobs, manifest).map_err(|e| BatchError::spool(&e))?;
+                write_reports(folder, &pipeline.name, all.as_mut().unwrap_or(spool), manifest)?;
             }
             manifest.finish()?;
         }
@@ -216,19 +221,31 @@ pub(crate) fn report_folders(batches: &[PlannedBatch<'_>]) -> Vec<PathBuf> {
 /// Writes the report of each folder above several; `spools` are the outcomes of the batches.
 fn write_shared(batches: &[PlannedBatch<'_>], spools: &mut [Option<OutcomeSpool>]) -> Result<(), BatchError> {
     for (folder, numbers) in shared_folders(batches) {
-        let jobs = numbers.iter().map(|&number| batches[number].jobs.len()).sum();
-        let mut all = OutcomeSpool::new(jobs).map_err(|e| BatchError::spool(&e))?;
-        let mut job = 0;
-        for &number in &numbers {
-            for outcome in spools[number].iter_mut().flat_map(OutcomeSpool::each) {
-                let put = outcome.and_then(|outcome| all.put(job, &outcome));
-                put.map_err(|e| BatchError::spool(&e))?;
-                job += 1;
-            }
-        }
+        let mut all = together(batches, &numbers, spools).map_err(|e| BatchError::spool(&e))?;
         let manifest = Manifest::open(&folder)?;
         write_reports(&folder, &batches[numbers[0]].pipeline.name, &mut all, &manifest)?;
         manifest.finish()?;
     }
     Ok(())
+}
+
+/// The outcomes of several batches, with what else their folders hold.
+fn together(
+    batches: &[PlannedBatch<'_>],
+    numbers: &[usize],
+    spools: &mut [Option<OutcomeSpool>],
+) -> io::Result<OutcomeSpool> {
+    let mut folders = Vec::with_capacity(numbers.len());
+    for &number in numbers {
+        let (jobs, own) = (batches[number].jobs, spools[number].as_mut());
+        let (Some(folder), Some(own)) = (jobs.destination().folder(), own) else { continue };
+        folders.push((number, of_folder(own, jobs, &Manifest::look(folder))?));
+    }
+    let mut all = OutcomeSpool::new(0)?;
+    for (number, whole) in &mut folders {
+        for outcome in whole.as_mut().or(spools[*number].as_mut()).into_iter().flat_map(OutcomeSpool::each) {
+            all.push(&outcome?)?;
+        }
+    }
+    Ok(all)
 }

@@ -141,7 +141,7 @@ fn make_one(
     if let Some(outcome) = up_to_date(batch, job) {
         return ended(outcome);
     }
-    if let Some(error) = of_other_pipeline(batch, job) {
+    if let Some(error) = of_other_run(batch, job) {
         return ended(JobOutcome::failed(job, &error));
     }
     if options.dry_run {
@@ -158,12 +158,16 @@ fn make_one(
     outputs.map(|outputs| (outputs, when)).or_else(|error| ended(JobOutcome::failed(job, &error)))
 }
 
-/// The error of a job one of whose outputs another pipeline has made.
-fn of_other_pipeline(batch: &Batch<'_>, job: &Job) -> Option<RunError> {
+/// The error of a job one of whose outputs another pipeline has made, or of another take or character.
+fn of_other_run(batch: &Batch<'_>, job: &Job) -> Option<RunError> {
     let manifest = batch.manifest.filter(|_| !batch.options.force && !batch.options.verify)?;
     job.outputs.iter().find_map(|(_, output)| {
         if let Some(pipeline) = manifest.other_pipeline(output, batch.pipeline) {
             return Some(RunError::OtherPipeline { path: output.clone(), pipeline });
+        }
+        let take = job.takes.first()?;
+        if let Some(other) = manifest.of_other_origin(output, take, batch.pipeline) {
+            return Some(other);
         }
         // A page is named after its output without the format, and no page is that of another output.
         if !(batch.pipeline.report && batch.pipeline.every_page) {

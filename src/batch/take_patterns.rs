@@ -110,7 +110,7 @@ fn of_pattern(
     let before = found.len();
     walk.run(&mut |relative| found.push(&fixed.join(relative), relative.components().count()));
     if found.len() == before {
-        walk.unseen.extend(tar_archive::compressed_hint(&fixed));
+        walk.unseen.extend(tar_archive::compressed_hint(&literal));
         let unseen = walk.unseen.join("\n");
         let unseen = if unseen.is_empty() { unseen } else { format!("\n  hint: {unseen}") };
         return Err(TakesError::NoMatch(one_line(pattern), seen(pattern), unseen));
@@ -165,14 +165,14 @@ fn fixed_folder(folder: &Path, pattern: &str) -> PathBuf {
     }
 }
 
-/// The path without `.` and `..`, as if no component were a link.
-fn plain(path: &Path) -> PathBuf {
+/// The path without `.` and without `..` behind a name, as if no component were a link.
+pub(super) fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for component in path.components() {
-        match component {
-            Component::CurDir => {}
-            Component::ParentDir => _ = plain.pop(),
-            other => plain.push(other),
+        match (component, plain.components().next_back()) {
+            (Component::CurDir, _) | (Component::ParentDir, Some(Component::RootDir)) => {}
+            (Component::ParentDir, Some(Component::Normal(_))) => _ = plain.pop(),
+            (other, _) => plain.push(other),
         }
     }
     plain

@@ -74,7 +74,14 @@ fn plan(
     let config =
         PipelineConfig::parse(request.name, request.pipeline, &sets, STAGES).map_err(PlanError::Config)?;
     let here = Path::new("");
-    let FoundTakes { takes, unseen } = find_takes(here, &pipe.inputs, None)?;
+    let FoundTakes { takes, unseen } = match request.merge {
+        true => in_given_order(&pipe.inputs)?,
+        false => find_takes(here, &pipe.inputs, None)?,
+    };
+    if request.output == "-" && config.output.report {
+        let message = "`-o -` prints the output alone, and `output.report` asks for a page beside it\n  hint: name a file";
+        return Err(Failure::Argument(message.to_owned()));
+    }
 
     let output = pipe.output.as_str();
     let path = PathBuf::from(output);
@@ -100,6 +107,7 @@ fn plan(
         (false, false) => Destination::File(path),
     };
     refuse_replaced(&arguments.sets, &destination)?;
+    refuse_contradictions(request, &arguments.sets)?;
     if let (Destination::File(_), Some(format)) = (&destination, request.format)
         && OutputFormat::of_extension(&extension).is_some_and(|f| f != format)
     {
@@ -120,10 +128,28 @@ fn plan(
     Ok(PlannedRun { spec, pipeline, repro, jobs, named: request.output != "-", unseen })
 }
 
+/// The takes of each pattern, in the order of the patterns: as animations of one file takes are in the order in which they are named.
+fn in_given_order(patterns: &[String]) -> Result<FoundTakes, Failure> {
+    let (mut takes, mut unseen) = (Vec::new(), Vec::new());
+    for pattern in patterns {
+        let found = find_takes(Path::new(""), std::slice::from_ref(pattern), None)?;
+        let new = found.takes.iter().filter(|take| !takes.contains(take)).collect::<Vec<_>>();
+        takes.extend(new);
+        unseen.extend(found.unseen);
+    }
+    Ok(FoundTakes { takes: takes.into_iter().collect(), unseen })
+}
+
 /// Refuses overrides of what the output of the command line says.
 fn refuse_replaced(sets: &[String], destination: &Destination) -> Result<(), Failure> {
-    let set = |key: &str| sets.iter().any(|set| set.split('=').next().is_some_and(|name| name.trim() == key));
+    let set = |key: &str| sets.iter().any(|set| key_of(set) == key);
     let message = match destination {
+        _ if set("input.motion") => {
+            "`--set input.motion` does nothing: the arguments name the takes\n  hint: leave one of them out"
+        }
+        _ if set("input.character") => {
+            "`--set input.character` does nothing: `posemill retarget` takes the character from `--onto`\n  hint: leave one of them out"
+        }
         _ if set("output.dir") => {
             "`--set output.dir` does nothing: `-o` names the output\n  hint: leave one of them out"
         }
@@ -134,6 +160,40 @@ fn refuse_replaced(sets: &[String], destination: &Destination) -> Result<(), Fai
         _ => return Ok(()),
     };
     Err(Failure::Argument(message.to_owned()))
+}
+
+/// The key of an override.
+fn key_of(set: &str) -> &str {
+    set.split('=').next().unwrap_or_default().trim()
+}
+
+/// The options that set keys, by the beginnings of these.
+const OPTIONS: [(&str, &str); 9] = [
+    ("stage.trim.", "--trim"),
+    ("stage.resample.", "--fps"),
+    ("output.robot.rate", "--fps"),
+    ("stage.root_motion.", "--in-place"),
+    ("stage.retarget.map", "--map"),
+    ("output.replace_animations", "--replace-animations"),
+    ("output.robot.layout", "--format"),
+    ("output.formats", "--format"),
+    ("input.clip", "--clip"),
+];
+
+/// Refuses an override of a key that another option sets.
+fn refuse_contradictions(request: &DirectRequest<'_>, sets: &[String]) -> Result<(), Failure> {
+    let clip = request.clip.map(|_| "input.clip");
+    let formats = request.format.map(|_| "output.formats");
+    let by_options: Vec<&str> =
+        request.sets.iter().map(|set| key_of(set)).chain(clip).chain(formats).collect();
+    for key in sets.iter().map(|set| key_of(set)).filter(|key| by_options.contains(key)) {
+        let option =
+            OPTIONS.iter().find(|(begin, _)| key.starts_with(begin)).map_or("another option", |o| o.1);
+        return Err(Failure::Argument(format!(
+            "`--set {key}` and `{option}` set the same key\n  hint: leave one of them out"
+        )));
+    }
+    Ok(())
 }
 
 /// The command that repeats one job.

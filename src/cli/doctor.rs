@@ -8,7 +8,7 @@ use super::output_summary::counted;
 use crate::batch::find_takes;
 use crate::import::FORMATS;
 use crate::regular_file::{is_there, named_folder};
-use crate::report::{Shown, one_line, printable};
+use crate::report::{Shown, io_reason, one_line, printable};
 use clap::Args;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -104,7 +104,13 @@ impl Examination {
                         }
                     }
                 }
-                Err(_) if folder => console.warning(format!("the folder `{}` has no files", one_line(name))),
+                Err(_) if folder => match std::fs::read_dir(name) {
+                    Ok(_) => console.warning(format!("the folder `{}` has no files", one_line(name))),
+                    Err(e) => {
+                        let message = format!("the folder cannot be read: {}", io_reason(&e));
+                        self.all.push(Diagnosis::unreadable(Path::new(name), message));
+                    }
+                },
                 Err(error) => self.all.push(Diagnosis::unreadable(Path::new(name), error.to_string())),
             }
         }

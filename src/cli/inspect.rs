@@ -33,7 +33,7 @@ pub struct InspectArguments {
     /// One clip of a file that holds several, by name or number from 0 [default: all]
     #[arg(long, value_name = "NAME")]
     clip: Option<String>,
-    /// Print one JSON document: of several files, an array
+    /// Print one JSON document: of several files, an array, with an `error` for a file that cannot be read
     #[arg(long)]
     json: bool,
     /// Draw the skeleton with its roles in colours, front and side, to this `.png` or `.jpg`, which is replaced
@@ -103,6 +103,10 @@ pub fn run(arguments: &InspectArguments, console: &Console) -> Result<Exit, Fail
                 console.data(&(page_of(file, &mut asset, read_as) + "\n"));
             }
             Err(failure) => {
+                if arguments.json {
+                    let file = file.display().to_string();
+                    documents.push(json!({ "file": file, "error": failure.to_string() }));
+                }
                 console.error(failure);
                 exit = Exit::SomeFailed;
             }
@@ -136,14 +140,14 @@ fn read(
 }
 
 fn page_of(file: &Path, asset: &mut Asset, read_as: &'static str) -> String {
-    let text = page(asset, &file.display().to_string(), format(asset, read_as));
+    let text = page(asset, &file.display().to_string(), format(asset, file, read_as));
     let errors = capture_errors(asset);
     text + &findings_page(asset, &errors)
 }
 
 fn document_of(file: &Path, asset: &mut Asset, read_as: &'static str) -> Value {
     let errors = capture_errors(asset);
-    document(asset, &file.display().to_string(), format(asset, read_as), &errors)
+    document(asset, &file.display().to_string(), format(asset, file, read_as), &errors)
 }
 
 fn draw_roles(asset: &Asset, file: &Path, path: &Path, format: Format) -> Result<(), Failure> {
@@ -166,12 +170,18 @@ fn picture_format(path: &Path, input: &Path) -> Result<Format, Failure> {
     })
 }
 
-fn format(asset: &Asset, read_as: &'static str) -> &'static str {
+fn format(asset: &Asset, file: &Path, read_as: &'static str) -> &'static str {
     let document = asset.character.document.as_ref();
     if document.is_some_and(|d| d.fbx.is_some()) {
         return "fbx";
     }
-    match document.map(|d| d.container) {
+    // Documents of other formats, such as USD, are kept as glTF.
+    match document.map(|d| d.container).filter(|_| read_as == "gltf") {
+        Some(Container::Glb)
+            if file.extension().is_some_and(|suffix| suffix.eq_ignore_ascii_case("vrma")) =>
+        {
+            "vrma"
+        }
         Some(Container::Glb) => "glb",
         Some(Container::Gltf) => "gltf",
         None => read_as,

@@ -48,12 +48,16 @@ fn made_by_line(told: &Value) -> String {
     let inputs = told["inputs"].as_array().into_iter().flatten();
     let inputs: Vec<String> =
         inputs.map(|i| format!("{} ({})", text(&i["name"]), short(&i["blake3"]))).collect();
-    format!(
-        "made by: posemill {}, pipeline {}, from {}\n",
-        text(&told["version"]),
-        short(&told["pipeline"]),
-        inputs.join(", ")
-    )
+    let version = text(&told["version"]);
+    // A motion that was saved from Python has neither.
+    match inputs.as_slice() {
+        [] => format!("made by: posemill {version}\n"),
+        _ => format!(
+            "made by: posemill {version}, pipeline {}, from {}\n",
+            short(&told["pipeline"]),
+            inputs.join(", ")
+        ),
+    }
 }
 
 /// The first lines: format, size, origin of the reference pose.

@@ -92,7 +92,10 @@ pub fn temporary_folder() -> Result<TempDir, Failure> {
 pub fn spooled(folder: &Path) -> Result<PathBuf, Failure> {
     let path = folder.join("stdin");
     spool(std::io::stdin().lock(), &path, MAX_FILE_BYTES)?;
-    Ok(path)
+    match std::fs::metadata(&path) {
+        Ok(found) if found.len() == 0 => Err(Failure::Argument("standard input is empty".to_owned())),
+        _ => Ok(path),
+    }
 }
 
 /// Copies at most `most` bytes to the file at `path`, so that endless input does not fill the disk.

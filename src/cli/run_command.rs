@@ -122,6 +122,13 @@ pub fn plan(path: &Path, arguments: &RunArguments, console: &Console) -> Result<
         let message = format!("`{name}` is not a pipeline (TOML)\n  hint: did you mean `posemill retarget`?");
         return Err(Failure::Argument(message));
     }
+    if path.is_dir() {
+        let message = format!(
+            "`{name}` is a folder, not a pipeline (TOML)\n  hint: pass its pipelines: {}",
+            path.join("*.toml").shown()
+        );
+        return Err(Failure::Argument(message));
+    }
     let text = read_text(path).map_err(|e| PlanError::File { path: name.clone(), reason: io_reason(&e) })?;
     let mut sets: Vec<String> = arguments.clip.iter().map(|clip| clip_set(clip)).collect();
     sets.extend(arguments.runner.sets.iter().cloned());
@@ -129,6 +136,13 @@ pub fn plan(path: &Path, arguments: &RunArguments, console: &Console) -> Result<
     let config = PipelineConfig::parse_in(&folder, &name, &text, &sets, STAGES);
     let mut config = config.map_err(PlanError::Config)?;
     let output = arguments.output.clone().unwrap_or_else(|| folder.join(&config.output.dir));
+    if output.is_file() {
+        let message = format!(
+            "`{}` is a file, not a folder\n  hint: name the folder of the outputs, which are named after their takes",
+            output.shown()
+        );
+        return Err(Failure::Argument(message));
+    }
     let FoundTakes { mut takes, unseen } = takes(&name, &folder, &config, arguments, &output)?;
     if let Some(shard) = arguments.shard {
         takes.retain(|take| shard.contains(take));
@@ -211,7 +225,12 @@ fn takes(
             let reason = format!("it has more than {MAX_TEXT_BYTES} bytes (`MAX_TEXT_BYTES`)");
             return Err(TakesError::List(list.shown(), reason).into());
         }
-        return Ok(listed_takes(&bytes, folder, &config.input.motion));
+        let found = listed_takes(&bytes, folder, &config.input.motion);
+        if found.takes.is_empty() && found.unseen.is_empty() {
+            let reason = "it names no take".to_owned();
+            return Err(TakesError::List(list.shown(), reason).into());
+        }
+        return Ok(found);
     }
     if !arguments.input.is_empty() {
         return Ok(find_takes(Path::new(""), &arguments.input, Some(output))?);

@@ -14,6 +14,9 @@ use crate::pipeline::{Memory, REPORT_PAGE};
 use crate::report::io_reason;
 use clap::Args;
 use indicatif::ProgressBar;
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -66,17 +69,21 @@ pub fn run_all(
     let stop = super::stop::flag();
     silence_jobs();
     let bar = progress(runs, console);
-    let heard = Mutex::new((Counters::default(), OutputSummary::of(runs.iter().map(|r| r.jobs.len()).sum())));
+    let jobs = runs.iter().map(|r| r.jobs.len()).sum();
+    let heard = Mutex::new((Counters::default(), OutputSummary::of(jobs), HashSet::new()));
     // The number of a job counts on from run to run.
     let first: Vec<usize> = (0..runs.len()).map(|k| runs[..k].iter().map(|r| r.jobs.len()).sum()).collect();
     let done = |number: usize, job: usize, outcome: &JobOutcome| {
-        if let Some(error) = &outcome.error {
-            bar.suspend(|| console.error(format!("{}: {error}", names(&outcome.inputs))));
-        }
         let run = &runs[number];
+        let outcome = &*with_aliases(outcome, &run.repro.aliases);
         let job = first[number] + job;
         let mut heard = heard.lock().unwrap_or_else(PoisonError::into_inner);
-        let (counters, summary) = &mut *heard;
+        let (counters, summary, said) = &mut *heard;
+        let error = outcome.error.as_ref().map(|error| format!("{}: {error}", names(&outcome.inputs)));
+        // The same of a take for each of several characters is one error.
+        if let Some(error) = error.filter(|error| said.insert(error.clone())) {
+            bar.suspend(|| console.error(error));
+        }
         counters.add(job, outcome, &run.pipeline.fail_on);
         summary.add(job, outcome, run.jobs.destination().folder());
         bar.inc(1);
@@ -84,12 +91,27 @@ pub fn run_all(
     let batches: Vec<PlannedBatch> = runs.iter().map(PlannedRun::batch).collect();
     let mut kept = run_batches(&batches, &options, &stop, &done)?;
     bar.finish_and_clear();
-    let (counters, summary) = heard.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let (counters, summary, _) = heard.into_inner().unwrap_or_else(PoisonError::into_inner);
     let results = Results { command, runs, arguments, console, counters: &counters, summary: &summary };
     // Nothing is written before standard output has it.
     print_output()?;
     results.print(&mut kept)?;
     Ok(results.exit())
+}
+
+/// The outcome with the name of standard input in place of the temporary file that it was copied to.
+fn with_aliases<'o>(outcome: &'o JobOutcome, aliases: &[(PathBuf, String)]) -> Cow<'o, JobOutcome> {
+    let is_alias = |input: &PathBuf| aliases.iter().any(|(file, _)| file == input);
+    if !outcome.inputs.iter().any(is_alias) {
+        return Cow::Borrowed(outcome);
+    }
+    let mut named = outcome.clone();
+    named
+        .inputs
+        .iter_mut()
+        .filter(|input| is_alias(input))
+        .for_each(|input| *input = "standard input".into());
+    Cow::Owned(named)
 }
 
 impl PlannedRun {

@@ -133,6 +133,7 @@ pub fn run(arguments: &SimulateArguments, console: &Console) -> Result<Exit, Fai
                 pipeline: made_with,
                 pipeline_file: String::new(),
                 sources: source.into_iter().collect(),
+                origin: None,
                 report: report.clone(),
             },
             None,

@@ -8,9 +8,11 @@ use super::{
 };
 use crate::batch::quoted;
 use crate::pipeline::{PlanError, schema};
+use crate::report::io_reason;
 use crate::stages::STAGES;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 /// Retargets motion capture onto rigged characters and humanoid robots
@@ -126,12 +128,46 @@ fn with_onto(mut error: clap::Error) -> clap::Error {
     error
 }
 
+/// For `-o -x.glb`, which is not understood as a file, suggests the path that is.
+fn with_path(mut error: clap::Error) -> clap::Error {
+    let typed: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    let unknown = error.kind() == ErrorKind::UnknownArgument;
+    let file = |pair: &&[String]| {
+        ["-o", "--output"].contains(&pair[0].as_str())
+            && pair[1].starts_with('-')
+            && std::path::Path::new(&pair[1]).extension().is_some()
+    };
+    if let Some(pair) = typed.windows(2).find(file).filter(|_| unknown) {
+        let tip =
+            format!("for a file of this name, write `{} {}`", pair[0], quoted(&format!("./{}", pair[1])));
+        error.remove(ContextKind::SuggestedArg);
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    }
+    error
+}
+
+/// Prints what ends the program before a command runs: wrong arguments, or the help or the version that was asked for.
+fn ended(error: &clap::Error) -> ExitCode {
+    let printed = error.print().and_then(|()| io::stdout().flush());
+    match printed {
+        Err(e) if !error.use_stderr() && e.kind() != io::ErrorKind::BrokenPipe => {
+            Console::new(false, false, Color::Auto).error(Failure::Output(io_reason(&e)));
+            Exit::SomeFailed.into()
+        }
+        _ if error.use_stderr() => Exit::NoStart.into(),
+        _ => Exit::Good.into(),
+    }
+}
+
 /// The program `posemill`, not for use in other programs: reads the arguments of the process, runs the command, prints, and
 /// ends the process if the arguments are invalid.
 ///
 /// Exit codes: 0 success, 1 some inputs failed or a threshold was exceeded, 2 nothing could start.
 pub fn program() -> ExitCode {
-    let arguments = Arguments::try_parse().unwrap_or_else(|error| with_onto(with_key(error)).exit());
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return ended(&with_path(with_onto(with_key(error)))),
+    };
     let console = Console::new(arguments.quiet, arguments.verbose, arguments.color);
     let result = match &arguments.command {
         Command::Run(a) => run_command::run(a, &console),
@@ -158,6 +194,10 @@ pub fn program() -> ExitCode {
                 console.rendered_error(&error.render(console.colors));
             }
             _ => console.error(&failure),
+        }
+        // Scripts that read a document get one.
+        if std::env::args_os().any(|word| word == "--json") {
+            console.json(&serde_json::json!({ "error": failure.to_string() }));
         }
         failure.exit()
     });

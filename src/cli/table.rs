@@ -4,11 +4,12 @@ use super::console::Console;
 use super::exit::{Exit, Failure};
 use crate::batch::{ResultRow, ResultTable, RowFilter, result_folders, write_shards};
 use crate::pipeline::{AtomicFile, ConfigError, ConfigFault, ConfigSource, WriteError, slashed};
+use crate::regular_file::is_there;
 use crate::report::{Shown, csv_field, io_reason};
 use clap::{Args, ValueEnum};
 use std::io::{self, ErrorKind, Write};
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "Examples:\n  \
     posemill table out/ > results.jsonl\n  \
@@ -42,7 +43,7 @@ pub struct TableArguments {
     /// Add how long each output took to make, seconds: the only column that differs between two runs
     #[arg(long)]
     time: bool,
-    /// Print the takes below FOLDER, as the list that `posemill run --files-from` reads
+    /// Print the takes below FOLDER, as the list that `posemill run --files-from` reads; a take that is not there is listed where it was read
     #[arg(long, value_name = "FOLDER", conflicts_with = "format")]
     files: Option<PathBuf>,
     /// Write the outputs as tar shards into FOLDER, `00000.tar` and so on, as WebDataset reads them, each with its row
@@ -189,7 +190,7 @@ fn write_rows(
     if let Some(folder) = &arguments.files {
         // One take may have several outputs.
         let takes: std::collections::BTreeSet<String> =
-            rows.map(|row| slashed(&folder.join(&row.input))).collect();
+            rows.map(|row| slashed(&take_of(&row, folder))).collect();
         return takes.iter().try_for_each(|take| writeln!(out, "{take}"));
     }
     if format == TableFormat::Csv {
@@ -212,6 +213,16 @@ fn write_rows(
         }
     }
     Ok(())
+}
+
+/// The path of a row's take: below `folder`, unless it is not there and is still where it was read.
+fn take_of(row: &ResultRow, folder: &Path) -> PathBuf {
+    let below = folder.join(&row.input);
+    let read = row.take.as_ref().filter(|take| is_there(take));
+    match read {
+        Some(take) if take.starts_with(folder) || !is_there(&below) => take.clone(),
+        _ => below,
+    }
 }
 
 /// The columns of a CSV before those of measures.

@@ -159,7 +159,7 @@ pub fn format_of(bytes: &[u8], extension: &str) -> Result<&'static ReadFormat, I
     let packed = ["zip", "tar"].contains(&suffix.as_str());
     let by_content = FORMATS.iter().find(|f| !packed && (f.recognise)(head));
     let by_suffix = || FORMATS.iter().find(|f| f.suffixes.contains(&suffix.as_str()));
-    by_content.or_else(by_suffix).copied().ok_or_else(|| {
+    by_content.or_else(|| by_suffix().filter(|_| !bytes.is_empty())).copied().ok_or_else(|| {
         if bytes.is_empty() {
             return ImportError::Unknown { what: "the file is empty\n  hint: export it again".to_owned() };
         }

@@ -139,7 +139,10 @@ pub enum CsvError {
 /// What a header needs; other lines are not fixed by it.
 fn columns_hint(line: usize) -> &'static str {
     match line {
-        1 => "\n  hint: use the columns `time` and `NAME.px` to `NAME.qw`, or `frame,time,joint,px` to `qw`",
+        1 => {
+            "\n  hint: use the columns `time` and `NAME.px` to `NAME.qw`, or `frame,time,joint,px` to `qw`; for the motion of a robot \
+              name its model: `--set input.robot=robot.xml`"
+        }
         _ => "",
     }
 }

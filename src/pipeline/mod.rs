@@ -33,6 +33,7 @@ mod preview_output;
 #[cfg(not(feature = "render"))]
 #[path = "no_preview_output.rs"]
 mod preview_output;
+mod provenance;
 mod reference_motion;
 #[cfg(feature = "cli")]
 mod reference_text;
@@ -70,6 +71,7 @@ pub use output_section::{OutputFormat, OutputSection, Preview};
 pub use plan::Pipeline;
 pub use plan_error::PlanError;
 pub use preview_output::WorstSeries;
+pub use provenance::provenance;
 #[cfg(feature = "cli")]
 pub(crate) use reference_motion::lacks_its_robot;
 pub use reference_motion::{ReferenceMotion, assess_alone};

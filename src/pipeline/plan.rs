@@ -5,6 +5,7 @@ use super::config::PipelineConfig;
 use super::config_error::{ConfigFault, ConfigSource};
 use super::config_parts::{CharacterLimit, WrittenStageConfig};
 use super::default_pipeline::{CONVERT_NAME, DEFAULT_NAME};
+use super::file_hash::FileHash;
 use super::fingerprint::Fingerprint;
 use super::job_step::StepListener;
 #[cfg(feature = "physics")]
@@ -36,6 +37,8 @@ pub struct Pipeline {
     pub character: Option<Arc<Character>>,
     /// The character's file.
     pub character_file: Option<PathBuf>,
+    /// BLAKE3 of the character's file.
+    pub(crate) character_hash: Option<String>,
     /// The path of the character's file if it holds motion and no skin, as takes do.
     pub bare_take: Option<String>,
     /// Which clip of each take; `None` for all of them.
@@ -93,8 +96,9 @@ impl Pipeline {
         add_config(&mut fingerprint, config, &mut files);
         let loaded = character.and_then(|path| load_character(config, path, &mut files, &mut fingerprint));
         files.check()?;
-        let (character_file, bare_take) =
-            (character.map(|path| folder.join(path)), loaded.as_ref().and_then(|l| l.bare_take.clone()));
+        let character_file = character.map(|path| folder.join(path));
+        let bare_take = loaded.as_ref().and_then(|l| l.bare_take.clone());
+        let character_hash = loaded.as_ref().map(|l| l.hash.clone());
         let (character, mut warnings) =
             loaded.map_or_else(|| (None, Warnings::new()), |l| (Some(l.character), l.warnings));
         for (number, old, new) in &config.renamed {
@@ -115,6 +119,7 @@ impl Pipeline {
             import: config.input.options(folder),
             character,
             character_file,
+            character_hash,
             bare_take,
             clip: config.input.clip.clone(),
             warnings,
@@ -243,6 +248,8 @@ fn add_config(fingerprint: &mut Fingerprint, config: &PipelineConfig, files: &mu
 struct LoadedCharacter {
     character: Arc<Character>,
     bare_take: Option<String>,
+    /// BLAKE3 of its file.
+    hash: String,
     warnings: Warnings,
 }
 
@@ -254,7 +261,10 @@ fn load_character(
     files: &mut PlannedFiles<'_>,
     fingerprint: &mut Fingerprint,
 ) -> Option<LoadedCharacter> {
-    fingerprint.add(&files.read(&config.texts, path)?);
+    let bytes = files.read(&config.texts, path)?;
+    fingerprint.add(&bytes);
+    let hash = FileHash::of(String::new(), &bytes).blake3;
+    drop(bytes);
     let import::ImportOptions { words, memory, mass, .. } = config.input.options(files.folder);
     let options = import::ImportOptions { words, memory, mass, ..import::ImportOptions::default() };
     let loaded = import::load(files.folder.join(path), &options);
@@ -279,7 +289,7 @@ fn load_character(
     asset.warnings.iter().filter(|w| w.code != import::SCALE_ANIMATED).for_each(|w| kept.push(w.clone()));
     let mut warnings = Warnings::new();
     warnings.extend_from(kept, path);
-    Some(LoadedCharacter { character, bare_take, warnings })
+    Some(LoadedCharacter { character, bare_take, hash, warnings })
 }
 
 /// The files that were read together with the file of an asset.

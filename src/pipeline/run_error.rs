@@ -4,6 +4,7 @@ use super::atomic_write::WriteError;
 use super::job::Collision;
 use super::plan_error::PlanError;
 use crate::export::ExportError;
+use crate::gltf_document::GltfError;
 use crate::import::ImportError;
 use crate::model::Fault;
 use crate::report::Shown;
@@ -44,6 +45,14 @@ pub enum RunError {
         /// What is wrong.
         error: StageError,
     },
+    /// The error of one of the takes of a file with several.
+    #[error("`{take}`: {error}", take = take.shown())]
+    OfTake {
+        /// The take.
+        take: PathBuf,
+        /// What is wrong with it.
+        error: Box<RunError>,
+    },
     /// A stage broke the normal form, a bug of the program. Debug builds check after every stage, others after the last.
     #[error("stage {number} (`{name}`) broke the motion: {fault}")]
     Broken {
@@ -60,6 +69,14 @@ pub enum RunError {
     /// The result cannot be encoded.
     #[error(transparent)]
     Export(#[from] ExportError),
+    /// The document of the character cannot take the result.
+    #[error("the file of the character, `{path}`: {error}", path = path.shown())]
+    Document {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        error: GltfError,
+    },
     /// An output cannot be written.
     #[error(transparent)]
     Write(#[from] WriteError),
@@ -98,6 +115,20 @@ pub enum RunError {
         path: PathBuf,
         /// The file name of the other pipeline.
         pipeline: String,
+    },
+    /// The output was made of another take, or for another character.
+    #[error(
+        "`{path}` was made {before}, and would now be made {now}\n  hint: \
+         give this run a folder of its own, or replace the file with `--force`",
+        path = path.shown()
+    )]
+    OtherOrigin {
+        /// The output.
+        path: PathBuf,
+        /// Of which take or for which character it was made.
+        before: String,
+        /// Of which take or for which character it would be made.
+        now: String,
     },
     /// An output differs from the result of the pipeline.
     #[error("`{path}` is not what this pipeline makes of the take\n  hint: replace it with `--force`", path = .0.shown())]

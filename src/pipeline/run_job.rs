@@ -10,11 +10,12 @@ use super::job_step::{JobStep, StepListener};
 use super::output_section::OutputFormat;
 use super::plan::{Pipeline, resources};
 use super::preview_output;
+use super::provenance::of_job;
 use super::resolved_stage::{ResolvedStage, resolve, stage_error};
 use super::run_error::RunError;
 use super::stage_monitor::StageMonitor;
 use super::take_clips::{choose_clips, clip_names, named_motions, rest_as_frame};
-use crate::export;
+use crate::export::{self, ExportError};
 use crate::import;
 use crate::measure::{Reading, Verdict};
 use crate::model::{Asset, Clip, Mark, Motion, Skeleton};
@@ -63,7 +64,11 @@ pub(crate) fn make_with_report(
 ) -> Result<(JobOutputs, Report), RunError> {
     let mut run = JobRun::new(pipeline, to_folder);
     for take in &job.takes {
-        run.take(take, job.takes.len())?;
+        let named = |error: RunError| match job.takes.len() {
+            1 => error,
+            _ => RunError::OfTake { take: take.path.clone(), error: Box::new(error) },
+        };
+        run.take(take, job.takes.len()).map_err(named)?;
     }
     pipeline.steps.begins(JobStep::Write);
     let outputs = run.outputs(job)?;
@@ -183,7 +188,7 @@ impl<'a> JobRun<'a> {
         let pipeline = self.pipeline;
         // A document that only changes its format is otherwise left as it is.
         let own = pipeline.stages.is_empty() && self.motions.iter().any(|m| m.character.document.is_some());
-        let made_by = if own { String::new() } else { made_by(pipeline, &self.sources, &self.report) };
+        let made_by = if own { String::new() } else { of_job(pipeline, &self.sources, &self.report) };
         let mut outputs = Vec::new();
         for (format, path) in &job.outputs {
             outputs.push(self.encode(*format, path, &made_by)?);
@@ -233,7 +238,11 @@ impl<'a> JobRun<'a> {
                 stem,
                 ..pipeline.export.clone()
             };
-            let (files, warnings) = export::save(motions, *format.0, &options)?;
+            let saved = export::save(motions, *format.0, &options);
+            let (files, warnings) = saved.map_err(|error| match (&pipeline.character_file, error) {
+                (Some(path), ExportError::Gltf(error)) => RunError::Document { path: path.clone(), error },
+                (_, error) => error.into(),
+            })?;
             self.report.warnings.extend(warnings);
             all.extend(files.into_iter().map(|f| (path.with_file_name(f.name), f.bytes)));
         }
@@ -311,20 +320,6 @@ fn skeleton_hash(skeleton: &Skeleton) -> String {
         numbers.for_each(|x| _ = hasher.update(&x.to_le_bytes()));
     }
     hasher.finalize().to_hex()[..SKELETON_DIGITS].to_owned()
-}
-
-/// What made the outputs, as JSON; independent of time and place.
-fn made_by(pipeline: &Pipeline, sources: &[FileHash], report: &Report) -> String {
-    let inputs: Vec<_> = sources.iter().map(|s| json!({ "name": s.path, "blake3": s.blake3 })).collect();
-    let version = env!("CARGO_PKG_VERSION");
-    let mut made_by = json!({ "version": version, "pipeline": pipeline.fingerprint, "inputs": inputs });
-    if !report.not_judged.is_empty() {
-        made_by["not_judged"] = json!(report.not_judged);
-    }
-    if report.take_changes.iter().any(|change| *change != TakeChange::Retargeted) {
-        made_by["take_changes"] = json!(report.take_changes);
-    }
-    made_by.to_string()
 }
 
 /// The motion after every stage, checked; collects the marks of the stages if `marks` are asked for.

@@ -56,7 +56,8 @@ pub fn read_regular(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 /// Those of [`read_regular`], and a text that is not UTF-8.
 pub fn read_text(path: &Path) -> io::Result<String> {
     let bytes = read_regular(path, MAX_TEXT_BYTES)?;
-    String::from_utf8(bytes).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))
+    String::from_utf8(bytes)
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text: save it as UTF-8"))
 }
 
 /// Opens a file of the program's own in an output folder. A symbolic link is refused, so that no file elsewhere is changed.

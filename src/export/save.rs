@@ -93,7 +93,7 @@ pub enum ExportError {
     /// A layout of robots for a character that is none.
     #[error(
         "the layout `{layout}` holds motions of robots, and the character `{character}` is none\n  hint: \
-         retarget onto a robot (MJCF or URDF), or leave the layout out for arrays of joints"
+         use a robot model (MJCF or URDF), or leave the layout out for arrays of joints"
     )]
     LayoutWithoutRobot {
         /// The layout.

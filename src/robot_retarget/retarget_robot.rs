@@ -45,7 +45,7 @@ pub enum RobotRetargetError {
     },
     /// The take is of a body on four legs.
     #[error(
-        "`{quadruped}` goes on four legs and `{biped}` on two\n  hint: retarget a take of a body on two legs onto this robot"
+        "`{quadruped}` goes on four legs and `{biped}` on two\n  hint: name a take of a body on two legs"
     )]
     FourLegs {
         /// The character of the take.

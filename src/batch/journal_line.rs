@@ -43,6 +43,7 @@ impl OutputRecord {
 }
 
 /// One line of a journal.
+#[expect(clippy::large_enum_variant, reason = "one line is held at a time")]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum JournalLine {

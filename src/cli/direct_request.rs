@@ -186,7 +186,7 @@ fn refuse_contradictions(request: &DirectRequest<'_>, sets: &[String]) -> Result
     let formats = request.format.map(|_| "output.formats");
     let by_options: Vec<&str> =
         request.sets.iter().map(|set| key_of(set)).chain(clip).chain(formats).collect();
-    for key in sets.iter().map(|set| key_of(set)).filter(|key| by_options.contains(key)) {
+    if let Some(key) = sets.iter().map(|set| key_of(set)).find(|key| by_options.contains(key)) {
         let option =
             OPTIONS.iter().find(|(begin, _)| key.starts_with(begin)).map_or("another option", |o| o.1);
         return Err(Failure::Argument(format!(

@@ -5,16 +5,18 @@ use crate::report::Warnings;
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
+/// The meshes, and faults of those that cannot be read.
+type Decoded = (Vec<Mesh>, Warnings);
 /// Decodes the meshes.
-type Decode = Box<dyn FnOnce() -> (Vec<Mesh>, Warnings) + Send + Sync>;
+type Decode = Box<dyn FnOnce() -> Decoded + Send + Sync>;
 
 /// Meshes that no joint moves, each with one binding whose matrix is the file's own world space from mesh space, metres.
 #[derive(Clone, Default)]
-pub struct StaticMeshes(Option<Arc<LazyLock<(Vec<Mesh>, Warnings), Decode>>>);
+pub struct StaticMeshes(Option<Arc<LazyLock<Decoded, Decode>>>);
 
 impl StaticMeshes {
     /// The meshes that `decode` returns, called at the first request. It must not use other threads.
-    pub(crate) fn new(decode: impl FnOnce() -> (Vec<Mesh>, Warnings) + Send + Sync + 'static) -> Self {
+    pub(crate) fn new(decode: impl FnOnce() -> Decoded + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(LazyLock::new(Box::new(decode)))))
     }
 

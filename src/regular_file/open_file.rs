@@ -109,7 +109,7 @@ mod tests {
         assert_eq!(read_regular(&at("a"), 4).unwrap_err().to_string(), "it has 5 bytes, at most 4 are read");
         assert_eq!(read_text(folder.path()).unwrap_err().to_string(), "it is a folder");
         std::fs::write(at("b"), [0xff]).unwrap();
-        assert_eq!(read_text(&at("b")).unwrap_err().to_string(), "it is not UTF-8 text");
+        assert_eq!(read_text(&at("b")).unwrap_err().to_string(), "it is not UTF-8 text: save it as UTF-8");
         assert_eq!(read_text(&at("c")).unwrap_err().kind(), io::ErrorKind::NotFound);
         #[cfg(unix)]
         {

@@ -56,6 +56,7 @@ pub type RawQuat = nalgebra::Quaternion<f64>;
 pub type UnitVec3 = nalgebra::Unit<Vec3>;
 
 /// The coordinates of a vector in single precision.
+#[cfg(any(feature = "formats", feature = "render"))]
 pub(crate) fn single(v: &Vec3) -> [f32; 3] {
     [v.x as f32, v.y as f32, v.z as f32]
 }

@@ -40,8 +40,9 @@ mod summary;
 pub(crate) use assess::assess_against;
 pub use assess::{Assessment, assess};
 pub use catalogue::MEASURES;
-pub(crate) use catalogue::{find, metric, names_near};
 #[cfg(feature = "cli")]
+pub(crate) use catalogue::names_near;
+pub(crate) use catalogue::{find, metric};
 pub use change::change;
 pub use hands_error::hands;
 pub use measure_entry::Measure;

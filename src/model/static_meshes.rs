@@ -26,6 +26,7 @@ impl StaticMeshes {
     }
 
     /// Faults of meshes that cannot be read.
+    #[cfg(feature = "formats")]
     pub(crate) fn warnings(&self) -> Warnings {
         self.0.as_ref().map_or_else(Warnings::new, |made| made.1.clone())
     }

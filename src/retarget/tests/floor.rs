@@ -227,10 +227,10 @@ fn a_short_thick_body_lies_on_the_floor_and_not_above_it() {
     // Its legs are 0.38 m long with ankles 0.12 m above the soles; on its back hips and ankles are 0.4 and 0.33 m high.
     let takes = load(data.join("gltf/kaykit/Med_General.glb"), &ImportOptions::default()).unwrap();
     let target = shipped("mannequin.glb").character;
+    // The first two lie throughout; the third stands before it falls.
     for name in ["Rig_Medium|Death_A_Pose", "Rig_Medium|Death_B_Pose", "Rig_Medium|Death_B"] {
         let take = (0..takes.clips.len()).filter_map(|k| takes.motion(k)).find(|take| take.clip.name == name);
-        let result = onto(&take.unwrap(), &target);
-        let low = lowest_skin(&result, result.clip.frames() - 1);
+        let low = lowest_skin(&onto(&take.unwrap(), &target), 0);
         assert!(low < 0.05, "{name}: the lowest skin is {low} m above the floor");
     }
 }

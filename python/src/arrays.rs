@@ -191,6 +191,7 @@ fn determinant(m: &[f64]) -> f64 {
 pub fn no_rotation(argument: &str, frame: Option<usize>, joint: &str, numbers: &[f64]) -> PyErr {
     let frame = frame.map_or_else(String::new, |frame| format!("frame {frame}, "));
     let reason = match numbers.len() {
+        _ if numbers.iter().any(|x| !x.is_finite()) => "a value that is not finite".to_owned(),
         4 => {
             let length = numbers.iter().map(|x| x * x).sum::<f64>().sqrt();
             format!("a quaternion of length {length:.3}, not of unit length")

@@ -117,7 +117,7 @@ def test_units_axes_and_orders_of_numbers(data):
         ({"rest_translations": np.zeros((9, 2))}, r"`rest_translations` has the shape \(9, 2\), expected \(9, 3\)"),
         ({"rotations": np.zeros((31, 8, 4))}, r"`rotations` has the shape \(31, 8, 4\), expected \(any, 9, 4\)"),
         ({"rotations": np.zeros((0, 9, 4))}, "`rotations` has no frames"),
-        ({"rotations": np.full((31, 9, 4), np.nan)}, "the array `rotations`, row 0: a value is not finite"),
+        ({"rotations": np.full((31, 9, 4), np.nan)}, "`rotations`, frame 0, joint `.*`: a value that is not finite"),
         ({"translations": np.zeros((30, 3))}, r"`translations` has the shape \(30, 3\), expected \(31, 3\)"),
         ({"translations": np.full((31, 3), np.nan)}, "the array `root_positions`, row 0: a value is not finite"),
         ({"rate": 0.0}, "`rate` is 0 frames per second"),

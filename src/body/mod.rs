@@ -18,7 +18,7 @@ mod trunk_parts;
 mod radius_table;
 mod hand_shape;
 mod body_surface;
-mod segment_table;
+pub(crate) mod segment_table;
 #[cfg(feature = "physics")]
 mod skin_volume;
 mod point_masses;

@@ -4,6 +4,7 @@
 //! throughout and it does not lie. One that hangs has its hands above its head, where they rest, and its feet point down.
 //! Space: model space, Y up. Units: metres, seconds; `leg` is the length of the legs.
 
+use crate::body::segment_table;
 use crate::kinematics::map_frames_towards;
 use crate::math::Vec3;
 use crate::model::{JointId, ModelPose, Motion, Rig, Role, Side};
@@ -28,9 +29,13 @@ const POINTED: f64 = 0.35;
 const ENDS: f64 = 0.5;
 /// Directions in which the centre of mass is compared with the feet: its distance is underestimated by 2 % at most.
 const DIRECTIONS: usize = 16;
-/// Shares of the mass of trunk with head, a thigh, a shin with foot, and an arm (Winter, Biomechanics and Motor Control of Human
-/// Movement, table 4.1, rounded).
-const MASSES: [f64; 4] = [0.58, 0.1, 0.06, 0.05];
+/// Shares of the mass of trunk with head, a thigh, a shin with foot, and an arm.
+const MASSES: [f64; 4] = [
+    segment_table::PELVIS.mass + segment_table::CHEST_AND_ABDOMEN.mass + segment_table::HEAD_AND_NECK,
+    segment_table::THIGH.mass,
+    segment_table::SHIN.mass + segment_table::FOOT.mass,
+    segment_table::UPPER_ARM.mass + segment_table::FOREARM.mass + segment_table::HAND.mass,
+];
 
 /// The joints that tell what bears a body.
 #[derive(Clone, Debug)]

@@ -9,11 +9,11 @@ use super::joint_names::{FingerName, JointNames, WhichFinger};
 use crate::model::{Finger, JointId, ModelPose, Skeleton};
 
 /// Joints of a finger that bend: those after the metacarpal.
-const BENDING: usize = 3;
+pub(crate) const BENDING: usize = 3;
 
 /// A first joint whose distance from the wrist is below this multiple of its bone length is in the palm. Knuckles are
 /// at more than 2, joints in the palm at about 0.5, and at up to 1 where the rig puts them in the middle of the palm.
-const NEAR_WRIST: f64 = 1.5;
+pub(super) const NEAR_WRIST: f64 = 1.5;
 
 /// Length of a first bone, in lengths of the one after it, below which it is a stub: the shortest first phalanges are longer than
 /// the second.

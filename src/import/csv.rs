@@ -12,7 +12,7 @@ use super::missing_rows::{MissingRows, RowFault};
 use crate::anatomy::JointLabel;
 use crate::math::{Quat, RawQuat, Transform, Vec3, median_of, same_hemisphere};
 use crate::memory_budget::MemoryBudget;
-use crate::model::{Asset, Clip, Joint, JointId, Side, Skeleton};
+use crate::model::{Asset, Clip, FARTHEST_ON_EARTH, Joint, JointId, Side, Skeleton};
 use crate::report::{Warnings, shortened};
 
 /// Tables of positions and rotations.
@@ -41,8 +41,6 @@ const MAX_JOINTS: usize = 2000;
 const SAMPLES: usize = 64;
 /// A joint that moves less than this in the frame of another is fixed to it, metres: the precision of 32-bit numbers at 100 m.
 const STAYS: f64 = 2e-5;
-/// Largest distance from the origin, metres: half the circumference of the earth.
-const FARTHEST: f64 = 2e7;
 /// Valid frame rates, Hz.
 const RATES: std::ops::RangeInclusive<f64> = 0.1..=10_000.0;
 /// The rate below which times are probably milliseconds, Hz: cameras take at most 1000 frames per second.
@@ -96,7 +94,7 @@ fn import(source: &SourceFile, options: &ImportOptions) -> Result<Asset, ImportE
     let said = "the table states no parents and no rest pose: they were estimated from the motion (`.npz` keeps them)";
     warnings.add("csv-parents", said, PLACE);
     let (skeleton, mut clip) = table.clip(rate, source.name)?;
-    clip.start = if first.abs() < FARTHEST { first } else { 0.0 };
+    clip.start = if first.abs() < FARTHEST_ON_EARTH { first } else { 0.0 };
     let stated = KnownAxesFile { skeleton, clip, metres_per_unit: Some(1.0), place: PLACE, warnings };
     stated.asset(source.name, options)
 }
@@ -144,7 +142,7 @@ fn name(field: &str) -> &str {
 fn joint(row: &[std::borrow::Cow<'_, str>]) -> Option<Transform> {
     let mut v = [0.0; WIDTH];
     for (x, field) in v.iter_mut().zip(row) {
-        *x = field.trim().parse::<f64>().ok().filter(|x| x.abs() < FARTHEST)?;
+        *x = field.trim().parse::<f64>().ok().filter(|x| x.abs() < FARTHEST_ON_EARTH)?;
     }
     let rotation = Quat::try_new(RawQuat::new(v[6], v[3], v[4], v[5]), 1e-6)?;
     Some(Transform::new(rotation, Vec3::new(v[0], v[1], v[2])))

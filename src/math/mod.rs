@@ -32,10 +32,10 @@ pub(crate) use quantile::{
 pub use real::Real;
 pub(crate) use real::{RealX4, RealX8};
 pub(crate) use registers::in_wide_registers;
-pub use rotation::{angle_between, arc, exp, from_columns, log, same_hemisphere, slerp};
 pub(crate) use rotation::{
-    any_perpendicular, best_rotation, hat, nearest_rotation, swing_twist, twist_angle,
+    DEGREE, any_perpendicular, best_rotation, hat, nearest_rotation, swing_twist, twist_angle,
 };
+pub use rotation::{angle_between, arc, exp, from_columns, log, same_hemisphere, slerp};
 pub(crate) use segment::{nearest_of_segments, nearest_on_segment};
 pub(crate) use smoothstep::smoothstep;
 #[cfg(any(feature = "fbx", feature = "render"))]

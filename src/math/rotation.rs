@@ -6,6 +6,9 @@
 use super::{Mat3, Quat, RawQuat, UnitVec3, Vec3};
 use nalgebra::Matrix4;
 
+/// A degree, radians.
+pub const DEGREE: f64 = std::f64::consts::PI / 180.0;
+
 /// The matrix with `hat(a) * b == a.cross(&b)`.
 pub fn hat(a: &Vec3) -> Mat3<f64> {
     a.cross_matrix()

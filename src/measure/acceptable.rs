@@ -4,8 +4,7 @@
 //! angles are radians. "Seen" is what the good ones of the sixty results of `tests/verdicts.txt`, which were judged by eye,
 //! reach where their take does not excuse them, and where the faulty ones over the limit begin.
 
-/// A degree, in radians.
-const DEGREE: f64 = std::f64::consts::PI / 180.0;
+use crate::math::DEGREE;
 
 /// Speed of a planted foot, m/s. Chosen: a third of the speed of a static foot of HuMoR (Rempe et al. 2021: 0.5 cm a frame at 30 Hz);
 /// in half a second it goes 2.5 cm, the width of a finger.

@@ -1,5 +1,7 @@
 //! Units for display and input: centimetres, degrees, percent.
 
+use crate::math::DEGREE;
+
 /// A dimension: the unit of the catalogue, the index of the one for display, and all that may be written, each with its size
 /// in the first.
 #[derive(Debug)]
@@ -8,9 +10,6 @@ struct Dimension {
     shown: usize,
     written: &'static [(&'static str, f64)],
 }
-
-/// A degree, radians.
-const DEGREE: f64 = std::f64::consts::PI / 180.0;
 
 const DIMENSIONS: [Dimension; 9] = [
     Dimension { unit: "m", shown: 1, written: &[("m", 1.0), ("cm", 1e-2), ("mm", 1e-3)] },

@@ -31,6 +31,8 @@ pub const NO_TIP: f64 = 3.0 / 32.0;
 /// Largest plausible distance in a file, metres: seven times the distance of the sun. Larger numbers are damage, and
 /// squares of lengths would exceed the range of the 32-bit floats in which results are written.
 pub const FARTHEST: f64 = 1e12;
+/// Largest plausible distance of a body from the origin of an array or a table, metres: half the circumference of the earth.
+pub const FARTHEST_ON_EARTH: f64 = 2e7;
 
 /// One node of a skeleton.
 #[derive(Clone, Debug, PartialEq)]

@@ -12,7 +12,9 @@ use super::stances::{FootTrajectories, SLOW, Stance};
 use super::working_take::WorkingTake;
 use crate::math::{Quat, RawQuat, Vec3};
 use crate::parallel;
-use crate::signal::{Bands, Difference, FactoredBands, JERK, WhiteNoise, gaussian, whittaker_penalty};
+use crate::signal::{
+    Bands, Difference, FactoredBands, JERK, LEAST_WHITENESS, WhiteNoise, gaussian, whittaker_penalty,
+};
 use std::ops::Range;
 
 /// Noise of a joint from which it is filtered, degrees: wrists of clean takes at 30 frames per second have 0.6; at
@@ -27,8 +29,6 @@ const WHOLE_BODY: f64 = 0.5;
 const LONG_ENOUGH: f64 = 10.0;
 /// Noise of the root position from which it is filtered, metres.
 const NOISY_ROOT: f64 = 0.0012;
-/// Least ratio of both estimates: 1 for white noise, less for motion.
-const WHITE: f64 = 0.7;
 /// Cutoffs of the smoothers, hertz; quiet frames use the first, foot strikes the last, or none.
 const BANK: [f64; 9] = [0.7, 1.0, 1.5, 2.2, 3.3, 5.0, 7.0, 10.0, 15.0];
 /// Highest cutoff as a share of the sample rate: above it a smoother has no effect.
@@ -123,7 +123,7 @@ impl NoisyPart {
         log: &mut FaultLog,
     ) -> Option<Self> {
         let share = |noise: &WhiteNoise, size: f64, least: f64| {
-            all(&[size / least, noise.whiteness() / WHITE, noise.always / ALWAYS])
+            all(&[size / least, noise.whiteness() / LEAST_WHITENESS, noise.always / ALWAYS])
         };
         let mut joints = Vec::new();
         for (j, noise) in take.rotating.iter().zip(noises) {

@@ -7,7 +7,7 @@ use super::fault_log::FaultLog;
 use super::working_take::WorkingTake;
 use crate::math::median;
 use crate::parallel;
-use crate::signal::{SquaredDifferences, WhiteNoise};
+use crate::signal::{LEAST_WHITENESS, SquaredDifferences, WhiteNoise};
 use std::ops::Range;
 
 /// Length of a window, seconds, and least frames of it; windows overlap by half.
@@ -20,8 +20,6 @@ const LEAST: f64 = 2.0;
 pub(super) const SURE_RATE: f64 = 48.0;
 /// Least multiple of the joint's median over all windows.
 const TIMES: f64 = 10.0;
-/// Least ratio of both estimates of the noise: 1 for white noise.
-const WHITE: f64 = 0.7;
 /// Least ratio of the estimates by the lowest tenth and by the quiet quarter: 1 for noise.
 const ALWAYS: f64 = 0.2;
 
@@ -58,7 +56,7 @@ pub(super) fn bursts(take: &WorkingTake, cut: &[bool], trembling: Option<Vec<boo
         for ((start, noise), size) in starts.iter().zip(&noises).zip(degrees) {
             let frames = *start..start + length;
             let trembles = size > least && size > TIMES * usual;
-            let white = noise.whiteness() > WHITE && noise.always > ALWAYS;
+            let white = noise.whiteness() > LEAST_WHITENESS && noise.always > ALWAYS;
             if trembles && white && !frames.clone().skip(1).any(|f| cut[f - 1]) {
                 let (_, all, most) = found.get_or_insert((*j, frames.clone(), size));
                 (all.end, *most) = (frames.end, most.max(size));

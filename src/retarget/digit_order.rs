@@ -2,11 +2,10 @@
 //!
 //! Only proposals for people to confirm: what is certain has a role already. Space: model space, reference pose; any unit.
 
+use crate::anatomy::BENDING;
 use crate::math::Vec3;
 use crate::model::{Finger, JointId, ModelPose, Skeleton};
 
-/// Joints of a finger that bend.
-const BENDING: usize = 3;
 /// Fewest joints of a branch that is a finger: a branch of one joint is a weapon's grip or a palm bone.
 const LEAST: usize = 2;
 /// A first bone longer than this multiple of the second is a metacarpal and lies in the palm: phalanges shorten outwards by

@@ -29,7 +29,7 @@ pub(crate) use resample::RotationInterpolation;
 pub(crate) use resample::{Resampling, hermite, resample};
 pub(crate) use smoothing::{smooth_positions, smooth_rotations};
 pub(crate) use spans::spans;
-pub(crate) use white_noise::{SquaredDifferences, WhiteNoise};
+pub(crate) use white_noise::{LEAST_WHITENESS, SquaredDifferences, WhiteNoise};
 pub(crate) use whittaker::{Difference, whittaker, whittaker_penalty};
 
 #[cfg(test)]

@@ -18,6 +18,8 @@ pub(crate) struct WhiteNoise {
     pub always: f64,
 }
 
+/// Ratio of both estimates below which a series is motion and not noise.
+pub(crate) const LEAST_WHITENESS: f64 = 0.7;
 /// The sums of the squared binomial coefficients of a fourth and of a sixth difference.
 const NORMS: [f64; 2] = [70.0, 924.0];
 

@@ -3,14 +3,12 @@
 //! Space and units: those of the tree.
 
 use super::joint_tree::Tree;
+use crate::anatomy::fingers::{BENDING, NEAR_WRIST};
 use crate::math::Vec3;
 use crate::model::Finger;
 
 /// A finger, and its joints from the knuckle outwards.
 pub(super) type Digit = (Finger, Vec<usize>);
-
-/// Joints of a finger that bend: those after the metacarpal.
-const BENDING: usize = 3;
 
 /// The fingers of `hand`, thumb first, and the unit vector from the knuckles to the thumb. For a paw, whose thumb has
 /// no characteristic position, `other` is the position of the other paw.
@@ -79,10 +77,6 @@ pub(super) fn digits(tree: &Tree, hand: usize, other: Option<Vec3>) -> (Vec<Digi
     found.extend(fingers.iter().copied().zip(chains));
     (found, across)
 }
-
-/// A first joint whose distance from the wrist is below this multiple of its bone length is in the palm: knuckles are at
-/// more than 2, joints in the palm at about 0.5.
-const NEAR_WRIST: f64 = 1.5;
 
 fn in_palm(tree: &Tree, wrist: Vec3, chain: &[usize]) -> bool {
     chain.len() > 1 && (tree.at[chain[0]] - wrist).norm() < NEAR_WRIST * tree.bone[chain[1]]

@@ -20,7 +20,7 @@ use crate::import::known_axes::KnownAxesFile;
 use crate::import::points;
 use crate::math::{Quat, Transform, Vec3, exp, median, same_hemisphere};
 use crate::memory_budget::MemoryBudget;
-use crate::model::{Asset, Clip, Joint, JointId, Skeleton};
+use crate::model::{Asset, Clip, FARTHEST_ON_EARTH, Joint, JointId, Skeleton};
 use crate::report::Warnings;
 use std::f64::consts::FRAC_PI_2;
 
@@ -41,8 +41,6 @@ pub const FORMAT: ReadFormat = ReadFormat {
 const USUAL_RATE: f64 = 30.0;
 /// Valid frame rates, Hz.
 const RATES: std::ops::RangeInclusive<f64> = 0.1..=10_000.0;
-/// Largest distance of a body from the origin, metres: half the circumference of the earth; larger values are damaged.
-const FARTHEST: f64 = 2e7;
 /// The largest angle that is accepted, radians: beyond it `f64` no longer resolves a rotation.
 const MAX_ANGLE: f64 = 1e6;
 /// Mean Y component of the pelvis's up direction beyond which a take that is read as Z up gets a warning.
@@ -133,7 +131,7 @@ fn import(source: &SourceFile, options: &ImportOptions) -> Result<Asset, ImportE
                 let (array, found) = (name.to_owned(), shape(&trans.shape));
                 return Err(NpzError::Shape { array, expected: format!("({frames}, 3)"), found }.into());
             }
-            check(name, &trans, 3, FARTHEST)?;
+            check(name, &trans, 3, FARTHEST_ON_EARTH)?;
             Some(trans.values.chunks_exact(3).map(|t| Vec3::new(t[0], t[1], t[2])).collect())
         }
         None => None,

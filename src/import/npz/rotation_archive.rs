@@ -16,7 +16,7 @@ use crate::import::import_options::{ImportOptions, UpAxis};
 use crate::import::known_axes::KnownAxesFile;
 use crate::math::{Mat3, Quat, RawQuat, Transform, Vec3, median_of, nearest_rotation, same_hemisphere};
 use crate::memory_budget::MemoryBudget;
-use crate::model::{Asset, Clip, Joint, JointId, Skeleton};
+use crate::model::{Asset, Clip, FARTHEST_ON_EARTH, Joint, JointId, Skeleton};
 use crate::report::Warnings;
 use std::f64::consts::FRAC_PI_2;
 
@@ -38,8 +38,6 @@ const PARENTS: &[&str] = &["parents", "joint_parents"];
 const ROOT: &[&str] =
     &["root_positions", "root_position", "root_translations", "root_trans", "transl", "trans"];
 
-/// Largest distance of a joint from its parent or the origin, metres: half the circumference of the earth.
-const FARTHEST: f64 = 2e7;
 /// A joint is translated if it leaves its rest offset by more than the precision of 32-bit numbers: this share of a metre
 /// plus the offset.
 const PRECISION: f64 = 1e-6;
@@ -114,7 +112,7 @@ fn vectors(archive: &mut NpzArchive, name: &str, leading: &[usize]) -> Result<Ve
     if sizes(&array, expected.len()) != expected {
         return Err(wrong(name, &array, shape(&expected)));
     }
-    if let Some(k) = array.values.iter().position(|x| x.is_nan() || x.abs() > FARTHEST) {
+    if let Some(k) = array.values.iter().position(|x| x.is_nan() || x.abs() > FARTHEST_ON_EARTH) {
         return Err(NpzError::NotFinite {
             array: name.to_owned(),
             row: k / (array.values.len() / leading[0]).max(1),

@@ -2,9 +2,6 @@
 
 use crate::math::{Quat, UnitVec3, Vec3, arc, from_columns, slerp};
 
-/// One degree, radians.
-pub(super) const DEGREE: f64 = std::f64::consts::PI / 180.0;
-
 /// The direction of a vector; zero for the zero vector.
 pub(super) fn unit(v: Vec3) -> Vec3 {
     v.try_normalize(1e-12).unwrap_or_else(Vec3::zeros)

@@ -2,13 +2,13 @@
 //!
 //! Space: Y up; rotations relative to the T-pose. Units: metres, radians, seconds.
 
-use super::bone_directions::{DEGREE, about, axes, differences, median_length, swung, unit};
+use super::bone_directions::{about, axes, differences, median_length, swung, unit};
 use super::bone_twist::{TwistEvidence, TwistProblem};
 use super::limbs::{ARM, BALANCED, FittedLimb, Sampling};
 use super::noise_filter::LOWEST;
 use super::path_from_feet::velocities;
 use super::point_tracks::PointTracks;
-use crate::math::{Quat, Vec3, percentile, slerp, weighted_quantile};
+use crate::math::{DEGREE, Quat, Vec3, percentile, slerp, weighted_quantile};
 use crate::model::Side;
 
 /// Uncertainty of the hand's rotation about the forearm, radians.

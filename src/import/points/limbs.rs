@@ -6,12 +6,12 @@
 //!
 //! Space: Y up; rotations relative to the T-pose. Units: metres, radians, seconds.
 
-use super::bone_directions::{DEGREE, about, differences, median_length, swung, unit};
+use super::bone_directions::{about, differences, median_length, swung, unit};
 use super::bone_twist::{TwistEvidence, TwistProblem};
 use super::point_tracks::PointTracks;
 use super::trunk::Trunk;
 use crate::anatomy::BodyPoint;
-use crate::math::{Quat, Vec3, angle_between, arc};
+use crate::math::{DEGREE, Quat, Vec3, angle_between, arc};
 use crate::model::Side;
 
 /// Importance of wrist and ankle relative to elbow and knee.

@@ -20,7 +20,7 @@ use crate::import::import_options::{ImportOptions, PointLayout, UpAxis};
 use crate::import::npz::{NpyArray, is_motion_x, motion_x, read_npy};
 use crate::math::{Vec3, median};
 use crate::memory_budget::MemoryBudget;
-use crate::model::{Asset, Character, ObservedPoints, Side};
+use crate::model::{Asset, Character, FARTHEST_ON_EARTH, ObservedPoints, Side};
 use crate::report::Warnings;
 
 /// Arrays of positions.
@@ -196,7 +196,7 @@ impl FittedPoints<'_> {
     /// Points beyond any body, and those without which nothing is fitted.
     pub(super) fn asset(self, options: &ImportOptions, mut warnings: Warnings) -> Result<Asset, ImportError> {
         let Self { mut points, mut recorded, dt, layout, name } = self;
-        let far = |p: &Vec3| p.amax() > FARTHEST;
+        let far = |p: &Vec3| p.amax() > FARTHEST_ON_EARTH;
         if let Some(frame) = points.tracks.iter().find_map(|(_, track)| track.iter().position(far)) {
             return Err(PointsError::NotFinite { frame, point: 0 }.into());
         }
@@ -222,9 +222,6 @@ impl FittedPoints<'_> {
         Ok(Asset { observed, ..Asset::new(character, vec![fitted.clip], warnings) })
     }
 }
-
-/// Largest distance of a body from the origin, metres: half the circumference of the earth; larger values are damaged.
-const FARTHEST: f64 = 2e7;
 
 /// The location that warnings name.
 const PLACE: &str = "the points";

@@ -6,13 +6,11 @@
 //!
 //! Space: Y up; rotations relative to the T-pose. Units: metres.
 
-use super::bone_directions::{
-    DEGREE, about, axes, differences, interpolated, median_length, swung_along, unit,
-};
+use super::bone_directions::{about, axes, differences, interpolated, median_length, swung_along, unit};
 use super::point_tracks::PointTracks;
 use super::rigid_fit::RigidSet;
 use crate::anatomy::BodyPoint;
-use crate::math::{Quat, Vec3, mean_direction, percentile};
+use crate::math::{DEGREE, Quat, Vec3, mean_direction, percentile};
 use crate::model::Side;
 
 /// A joint of the spine.

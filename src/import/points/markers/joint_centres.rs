@@ -106,7 +106,7 @@ const HIP: [(f64, f64); 3] = [(-0.24, -0.0099), (-0.30, -0.0109), (0.33, 0.0073)
 /// Dumas et al. 2007, mean of women and men: the base of the spine forwards and up from the middle of the front spines, in widths.
 const LUMBAR: (f64, f64) = (-0.277, 0.149);
 /// The nose is below the ears by this angle when a person looks ahead, radians; that of the fit of the head.
-const NOSE: f64 = 10.3 * crate::import::points::bone_directions::DEGREE;
+const NOSE: f64 = 10.3 * crate::math::DEGREE;
 /// Movement of skin against bone, metres: that of thighs, which move most.
 const SKIN: f64 = 0.005;
 /// Rounds of inner offsets and limbs: each needs the other, and the second changes centres by a millimetre.

@@ -30,6 +30,8 @@ const SPAN: f64 = 0.17;
 const ARM_OF_FOREARM: f64 = 0.12;
 /// The fewest samples that a radius of the arm is taken from.
 const FEW: usize = 6;
+/// The radius of one arm over the other's above which it holds something: bodies are symmetric to a tenth.
+const UNEVEN: f64 = 1.25;
 
 /// Radii of a grown person over the length of a leg: low and high trunk, head, thigh, shin. Round values, not taken from a
 /// published table.
@@ -149,7 +151,7 @@ impl BodySurface {
         let tables = skin.tables();
         let hand_points = [0, 1].map(|side| skin.hand_points(side, &at));
         (tables[0].largest() > 0.0 || tables[1].largest() > 0.0).then(|| BodySurface {
-            arm: std::array::from_fn(|k| 0.5 * (skin.arm_radius(0, k) + skin.arm_radius(1, k))),
+            arm: std::array::from_fn(|k| skin.radius_of_arms(k)),
             hands: [0, 1].map(|side| skin.hand_shape(side, &hand_points[side])),
             lengths: skin.lengths,
             tables,
@@ -261,6 +263,12 @@ impl Skin<'_> {
         // Both legs alike.
         let both = |a: &RadiusTable, b: &RadiusTable| a.mean(b).averaged_around();
         [low.clone(), high.clone(), head.clone(), both(&thighs[0], &thighs[1]), both(left, right)]
+    }
+
+    /// The radius of both forearms at one of their points; a shield or a staff on one of them is no part of it.
+    fn radius_of_arms(&self, point: usize) -> f64 {
+        let [left, right] = [0, 1].map(|side| self.arm_radius(side, point));
+        0.5 * (left.min(UNEVEN * right) + right.min(UNEVEN * left))
     }
 
     /// The radius of one forearm at one of its points.

@@ -3,6 +3,7 @@
 mod capsules;
 mod hand_targets;
 mod laws;
+mod props;
 mod range_of_motion;
 #[cfg(feature = "physics")]
 mod skin_volume;

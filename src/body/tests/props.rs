@@ -1,0 +1,36 @@
+//! What one arm holds does not thicken the arms.
+
+use crate::made_bodies::{ADULT, body, tube};
+use posemill::body::CharacterBody;
+use posemill::math::Vec3;
+use posemill::model::{Character, Role, Side};
+use std::sync::Arc;
+
+/// The radii of the forearms with a straight prop of these half lengths and radii at a joint of the left arm.
+fn radii(prop: Option<(Role, Vec3, [f64; 2])>) -> [f64; 4] {
+    let mut character: Character = body(&ADULT);
+    if let Some((role, half, thickness)) = prop {
+        let joint = character.rig.joint(role).unwrap();
+        let pose = character.skeleton().rest_model_pose();
+        let wrist = pose.position(character.rig.joint(Role::Hand(Side::Left)).unwrap());
+        let middle = (pose.position(joint) + wrist) * 0.5 + Vec3::z() * 0.07;
+        let mesh = tube(&character, joint, middle - half, middle + half, thickness);
+        character.meshes.push(mesh);
+    }
+    CharacterBody::new(&Arc::new(character)).surface().unwrap().arm
+}
+
+#[test]
+fn a_shield_or_a_staff_on_one_arm_does_not_thicken_both() {
+    let own = radii(None);
+    let shield = (Role::LowerArm(Side::Left), Vec3::y() * 0.25, [0.22, 0.015]);
+    let staff = (Role::Hand(Side::Left), Vec3::y() * 0.8, [0.02; 2]);
+    for (name, prop) in [("shield", shield), ("staff", staff)] {
+        let with = radii(Some(prop));
+        assert_ne!(with, own, "the {name} is not near the arm");
+        for (point, (with, without)) in with.iter().zip(own).enumerate() {
+            let off = (with / without - 1.0).abs();
+            assert!(off < 0.13, "{name}, point {point}: {with} m instead of {without} m");
+        }
+    }
+}

@@ -7,6 +7,9 @@ use crate::model::{JointId, ModelPose, Rig, Role, Side};
 const COINCIDENT: f64 = 1e-3;
 /// Least cosine between shin and up axis that is assumed (60 degrees): bounds the ankle height of a leg that lies flat.
 const FLATTEST_SHIN: f64 = 0.5;
+/// An ankle that is higher than the other by more than this, over thigh and shin, is raised: those of bodies that stand differ by
+/// up to 0.03.
+const RAISED: f64 = 0.1;
 /// Shin and foot over the thigh, (0.246 + 0.039) / 0.245 (Winter 1990, table 4.1): where a leg ends at its knee joint.
 const BELOW_KNEE: f64 = 1.16;
 /// Cosine between trunk and legs (45 degrees) above which they are in line.
@@ -58,10 +61,17 @@ impl Figure {
             let Some(knee) = at(Role::LowerLeg(side)) else { return Some(height(&hip)) };
             let thigh = (knee - hip).norm();
             let Some(ankle) = at(Role::Foot(side)) else { return Some(thigh + height(&knee).max(0.0)) };
+            // An ankle is not higher for a leg that the pose raises.
+            let lowest = Side::BOTH.iter().filter_map(|s| at(Role::Foot(*s))).map(|p| height(&p));
+            let lowest = lowest.fold(f64::INFINITY, f64::min);
+            let bones = thigh + (ankle - knee).norm();
+            if height(&ankle) > lowest + RAISED * bones {
+                return Some(bones + lowest.max(0.0));
+            }
             // The height of the ankle is measured along the shin, so that spread legs do not shorten it.
             let slope =
                 (knee - ankle).try_normalize(1e-12).map_or(1.0, |d| d.dot(&up).abs().max(FLATTEST_SHIN));
-            Some(thigh + (ankle - knee).norm() + height(&ankle).max(0.0) / slope)
+            Some(bones + height(&ankle).max(0.0) / slope)
         };
         let leg = 0.5 * (length(Side::Left)? + length(Side::Right)?);
         (leg > 0.0).then_some(Figure { pelvis, up, sole, leg, left: across })

@@ -13,6 +13,7 @@ mod hanging_cloth;
 mod lowest_point;
 mod head_support;
 mod support_points;
+mod skin_soles;
 mod landmarks;
 mod trunk_parts;
 mod radius_table;
@@ -41,6 +42,7 @@ pub(crate) use range_of_motion::{MotionRange, range_of_motion};
 #[cfg(feature = "physics")]
 pub(crate) use segment_table::{COMMON_MASS, segment_of};
 pub(crate) use self_contact::{Overlap, SelfContact};
+pub(crate) use skin_soles::skin_soles;
 #[cfg(feature = "physics")]
 pub(crate) use skin_volume::skin_volume;
 pub(crate) use support_points::SupportPoints;

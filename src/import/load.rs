@@ -2,7 +2,8 @@
 
 use super::format::{HEAD, SourceFile, format_of};
 use super::import_error::ImportError;
-use super::import_options::ImportOptions;
+use super::import_options::{Calibrate, ImportOptions};
+use super::level_feet::level_feet;
 use super::robot::{import_motion, make_robot};
 use crate::model::{Asset, BodyMass};
 use crate::regular_file::open_regular;
@@ -117,6 +118,9 @@ fn from_source(source: &SourceFile, options: &ImportOptions) -> Result<Asset, Im
         return import_motion(source, robot, options);
     }
     let mut asset = (format_of(source.bytes, extension)?.read)(source, options)?;
+    if options.calibration == Calibrate::Auto {
+        level_feet(&mut asset);
+    }
     if let Some(robot) = &options.robot {
         make_robot(&mut asset, robot, options)?;
     }

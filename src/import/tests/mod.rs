@@ -3,5 +3,6 @@
 #[cfg(feature = "draco")]
 mod draco;
 mod kept_and_told;
+mod levelled_feet;
 mod stated_units;
 mod two_bodies;

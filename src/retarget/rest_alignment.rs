@@ -97,7 +97,7 @@ impl<'a> CalibratedBody<'a> {
         else {
             return 0.0;
         };
-        let spread = libm::atan2(shin.dot(&figure.left), -shin.y);
+        let spread = spread(&shin, &figure.left);
         if spread.abs() > SPREAD { spread } else { 0.0 }
     }
 
@@ -119,6 +119,15 @@ impl<'a> CalibratedBody<'a> {
 
 /// Angle of a shin from the vertical, radians (12 degrees), above which a skeleton is defined with spread legs.
 const SPREAD: f64 = 0.21;
+/// The share of a shin that points ahead or back above which the pose raises it (20 degrees): characters stand with up to 14.
+const RAISED_SHIN: f64 = 0.34;
+
+/// The angle of a shin from the plane that is vertical and ahead, radians; a shin that the pose raises hangs.
+fn spread(shin: &Vec3, left: &Vec3) -> f64 {
+    let ahead = shin.dot(&left.cross(&Vec3::y()));
+    let down = if ahead.abs() > RAISED_SHIN { libm::hypot(ahead, shin.y) } else { -shin.y };
+    libm::atan2(shin.dot(left), down)
+}
 
 /// The alignment `A_i` of every driven target joint, in joint order; `None` for others.
 pub fn align(map: &JointMap, source: &CalibratedBody, target: &CalibratedBody) -> Vec<Option<Quat>> {
@@ -318,4 +327,19 @@ fn height_above(
     };
     let [left, right] = Side::BOTH.map(of_side);
     Some(0.5 * (left? + right?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_raised_shin_is_no_more_spread_than_one_that_hangs() {
+        let hanging = Vec3::new(0.2, -1.0, 0.0).normalize();
+        for degrees in [-120.0, -80.0, -40.0, 0.0, 60.0, 100.0_f64] {
+            let raised: Quat = exp(&(Vec3::x() * degrees.to_radians()));
+            let off = spread(&(raised * hanging), &Vec3::x()) - spread(&hanging, &Vec3::x());
+            assert!(off.abs() < 1e-9, "{degrees}: {} degrees", off.to_degrees());
+        }
+    }
 }

@@ -45,8 +45,8 @@ pub(crate) use orientation::{Orientation, motion_up, orientation};
 pub(crate) use point_layouts::{ArrayAxes, PointsLayout};
 pub use rest_pose::rest_from_motion;
 pub(crate) use rest_pose::{
-    CONTRADICTED, Estimate, RestFault, UNSURE, folded_arms, posed_rest, rest_fault, standing_soles,
-    with_estimated_arms,
+    CONTRADICTED, Estimate, RestFault, UNSURE, folded_arms, posed_rest, rest_fault, rotate_below,
+    standing_soles, straightened_trunk, with_estimated_arms,
 };
 pub(crate) use roles::DetectedRig;
 pub use roles::detect_roles;

@@ -3,7 +3,7 @@
 use super::format::{HEAD, SourceFile, format_of};
 use super::import_error::ImportError;
 use super::import_options::{Calibrate, ImportOptions};
-use super::level_feet::level_feet;
+use super::neutral_pose::neutralize;
 use super::robot::{import_motion, make_robot};
 use crate::model::{Asset, BodyMass};
 use crate::regular_file::open_regular;
@@ -119,7 +119,7 @@ fn from_source(source: &SourceFile, options: &ImportOptions) -> Result<Asset, Im
     }
     let mut asset = (format_of(source.bytes, extension)?.read)(source, options)?;
     if options.calibration == Calibrate::Auto {
-        level_feet(&mut asset);
+        neutralize(&mut asset);
     }
     if let Some(robot) = &options.robot {
         make_robot(&mut asset, robot, options)?;

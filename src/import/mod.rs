@@ -30,7 +30,7 @@ mod half_number;
 mod known_axes;
 mod rig_detection;
 mod reference_pose;
-mod level_feet;
+mod neutral_pose;
 mod length_unit;
 mod missing_rows;
 

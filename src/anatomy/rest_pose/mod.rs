@@ -13,6 +13,7 @@
 //! (Seel, Raisch and Schauer 2014), here with known positions.
 
 mod axis_convention;
+mod bent_trunk;
 mod estimate;
 mod flexion_axis;
 mod motion_samples;
@@ -26,6 +27,7 @@ mod t_pose_limbs;
 mod t_pose_assembly;
 mod t_pose_trunk;
 
+pub use bent_trunk::{rotate_below, straightened_trunk};
 pub use estimate::{CONTRADICTED, Estimate, rest_from_motion};
 pub use folded_arms::{UNSURE, folded_arms, with_estimated_arms};
 pub use rest_fault::{RestFault, posed_rest, rest_fault};

@@ -3,6 +3,6 @@
 #[cfg(feature = "draco")]
 mod draco;
 mod kept_and_told;
-mod levelled_feet;
+mod neutral_poses;
 mod stated_units;
 mod two_bodies;

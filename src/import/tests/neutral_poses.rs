@@ -1,6 +1,7 @@
-//! Feet that a reference pose pitches are levelled by their skin or by the frames in which they stand, and no others.
+//! Reference poses that are poses: feet are levelled by their skin or by the frames in which they stand, trunks are straightened by the
+//! motion, and no others.
 
-use super::super::level_feet::level_feet;
+use super::super::neutral_pose::neutralize;
 use crate::development_data::data;
 use crate::humanoids::{CHARACTERS, TAKES};
 use posemill::anatomy::Figure;
@@ -15,18 +16,18 @@ fn shipped(name: &str) -> Asset {
     load(Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(name), &ImportOptions::default()).unwrap()
 }
 
-/// Joints and their rotations in model space about X, degrees.
-type Pitches = &'static [(Role, f64)];
+/// Joints and their rotations in model space about X, Y or Z, degrees.
+type Rotations = &'static [(Role, [f64; 3])];
 
 /// `asset` with joints of its bind or rest pose rotated in model space, with all below them; the motion stays as it is.
-fn posed(asset: &Asset, pitches: Pitches) -> Asset {
+fn posed(asset: &Asset, rotations: Rotations) -> Asset {
     let mut asset = asset.clone();
     let character = Arc::make_mut(&mut asset.character);
     let (skeleton, own) = (character.skeleton().clone(), character.calibration_pose());
     let mut model = own.joints().to_vec();
-    for (role, degrees) in pitches {
+    for (role, degrees) in rotations {
         let joint = character.rig.joint(*role).unwrap();
-        let q = exp(&(Vec3::x() * degrees.to_radians()));
+        let q = exp(&(Vec3::from(*degrees) * 1.0_f64.to_radians()));
         let at = model[joint.index()].translation;
         for (t, _) in model.iter_mut().zip(skeleton.below(&[joint])).filter(|(_, below)| *below) {
             (t.rotation, t.translation) = (q * t.rotation, at + q * (t.translation - at));
@@ -49,32 +50,33 @@ fn posed(asset: &Asset, pitches: Pitches) -> Asset {
 
 const FEET: [Role; 2] = [Role::Foot(Side::Left), Role::Foot(Side::Right)];
 
-/// The largest angle in degrees between the feet in the reference poses of two files.
-fn apart(a: &Asset, b: &Asset) -> f64 {
+/// The largest angle in degrees between these joints in the reference poses of two files.
+fn apart(a: &Asset, b: &Asset, roles: &[Role]) -> f64 {
     let [p, q] = [a, b].map(|asset| asset.character.calibration_pose());
     let angle = |role: &Role| {
         let id = a.character.rig.joint(*role).unwrap();
         rotation_between(&p.joint(id).rotation, &q.joint(id).rotation).to_degrees()
     };
-    FEET.iter().map(angle).fold(0.0, f64::max)
+    roles.iter().map(angle).fold(0.0, f64::max)
 }
 
-const POSES: [(&str, Pitches); 4] = [
-    ("pitched feet", &[(FEET[0], 25.0), (FEET[1], 25.0)]),
-    ("a raised leg", &[(Role::UpperLeg(Side::Left), -40.0)]),
-    ("a leg held high", &[(Role::UpperLeg(Side::Left), -80.0)]),
-    ("a raised shin", &[(Role::LowerLeg(Side::Left), 60.0)]),
+/// Poses of legs and feet.
+const POSES: [(&str, Rotations); 4] = [
+    ("pitched feet", &[(FEET[0], [25.0, 0.0, 0.0]), (FEET[1], [25.0, 0.0, 0.0])]),
+    ("a raised leg", &[(Role::UpperLeg(Side::Left), [-40.0, 0.0, 0.0])]),
+    ("a leg held high", &[(Role::UpperLeg(Side::Left), [-80.0, 0.0, 0.0])]),
+    ("a raised shin", &[(Role::LowerLeg(Side::Left), [60.0, 0.0, 0.0])]),
 ];
 
 #[test]
 fn feet_that_a_reference_pose_pitches_are_level_as_takes_stand_and_as_skins_show() {
     for file in ["walk.bvh", "wave.bvh", "turn.bvh", "mannequin.glb", "robot.glb"] {
         let plain = shipped(file);
-        for (name, pitches) in POSES {
-            let mut asset = posed(&plain, pitches);
-            assert!(apart(&asset, &plain) > 20.0);
-            level_feet(&mut asset);
-            let off = apart(&asset, &plain);
+        for (name, rotations) in POSES {
+            let mut asset = posed(&plain, rotations);
+            assert!(apart(&asset, &plain, &FEET) > 20.0);
+            neutralize(&mut asset);
+            let off = apart(&asset, &plain, &FEET);
             assert!(off < 2.0, "{file}, {name}: feet are off by {off} degrees");
             assert!(asset.warnings.has("pitched-foot"));
             let leg = |a: &Asset| Figure::of(&a.character.rig, &a.character.calibration_pose()).unwrap().leg;
@@ -86,16 +88,45 @@ fn feet_that_a_reference_pose_pitches_are_level_as_takes_stand_and_as_skins_show
 
 #[test]
 fn feet_of_raised_knees_and_crouches_stay_where_they_stand() {
-    let poses: [Pitches; 2] = [
-        &[(Role::UpperLeg(Side::Left), -80.0), (Role::LowerLeg(Side::Left), 80.0)],
-        &[(Role::UpperLeg(Side::Left), -60.0), (Role::LowerLeg(Side::Left), 90.0), (FEET[0], -30.0)],
+    let poses: [Rotations; 2] = [
+        &[(Role::UpperLeg(Side::Left), [-80.0, 0.0, 0.0]), (Role::LowerLeg(Side::Left), [80.0, 0.0, 0.0])],
+        &[
+            (Role::UpperLeg(Side::Left), [-60.0, 0.0, 0.0]),
+            (Role::LowerLeg(Side::Left), [90.0, 0.0, 0.0]),
+            (FEET[0], [-30.0, 0.0, 0.0]),
+        ],
     ];
     for file in ["walk.bvh", "mannequin.glb", "robot.glb"] {
-        for pitches in poses {
-            let mut asset = posed(&shipped(file), pitches);
-            level_feet(&mut asset);
-            assert!(asset.character.calibration.is_none(), "{file}: {pitches:?}");
+        for rotations in poses {
+            let mut asset = posed(&shipped(file), rotations);
+            neutralize(&mut asset);
+            assert!(asset.character.calibration.is_none(), "{file}: {rotations:?}");
         }
+    }
+}
+
+#[test]
+fn trunks_that_a_rest_pose_bends_or_twists_are_straight_if_the_motion_is_upright() {
+    let bends: [Rotations; 4] = [
+        &[(Role::Spine(0), [30.0, 0.0, 0.0])],
+        &[(Role::Spine(0), [55.0, 0.0, 0.0])],
+        &[(Role::Spine(0), [0.0, 0.0, 30.0])],
+        &[(Role::Spine(1), [0.0, 40.0, 0.0])],
+    ];
+    let trunk = [Role::Spine(0), Role::Spine(1), Role::UpperArm(Side::Left), Role::Head];
+    let plain = shipped("walk.bvh");
+    for rotations in bends {
+        let mut asset = posed(&plain, rotations);
+        assert!(apart(&asset, &plain, &trunk) > 20.0);
+        neutralize(&mut asset);
+        let off = apart(&asset, &plain, &trunk);
+        assert!(off < 3.0, "{rotations:?}: the trunk is off by {off} degrees");
+        assert!(asset.warnings.has("bent-trunk"));
+        // Without a motion it may be the body's own.
+        let mut still = posed(&plain, rotations);
+        still.clips.clear();
+        neutralize(&mut still);
+        assert!(still.character.calibration.is_none());
     }
 }
 
@@ -109,6 +140,7 @@ fn bodies_that_stand_in_their_reference_pose_keep_it_and_so_do_those_of_users() 
         TAKES.iter().chain(CHARACTERS).map(read)
     });
     for asset in shipped.chain(real) {
-        assert!(!asset.warnings.has("pitched-foot"), "{}", asset.character.name);
+        let said = ["pitched-foot", "bent-trunk"].map(|code| asset.warnings.has(code));
+        assert_eq!(said, [false; 2], "{}", asset.character.name);
     }
 }

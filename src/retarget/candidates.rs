@@ -7,6 +7,7 @@
 use crate::anatomy::{JointLabel, parent_joint};
 use crate::math::Vec3;
 use crate::model::{Assignment, Character, JointId, ModelPose, Rig, Role, Side};
+use std::borrow::Cow;
 
 /// Number of candidates that are reported.
 const MOST: usize = 3;
@@ -30,7 +31,7 @@ const ACROSS: f64 = 0.02;
 pub(super) struct CandidateBody<'a> {
     pub(super) character: &'a Character,
     /// The roles of its joints, as far as known.
-    pub(super) rig: Rig,
+    pub(super) rig: Cow<'a, Rig>,
     pose: ModelPose,
     low: f64,
     height: f64,
@@ -39,7 +40,7 @@ pub(super) struct CandidateBody<'a> {
 }
 
 impl<'a> CandidateBody<'a> {
-    pub(super) fn new(character: &'a Character, rig: &Rig) -> Self {
+    pub(super) fn new(character: &'a Character, rig: &'a Rig) -> Self {
         let pose = character.calibration_pose();
         let heights = || pose.joints().iter().map(|t| t.translation.y);
         let low = heights().fold(f64::MAX, f64::min);
@@ -51,7 +52,7 @@ impl<'a> CandidateBody<'a> {
                 subtree[parent.index()] += subtree[id.index()];
             }
         }
-        Self { character, rig: rig.clone(), pose, low, height, subtree }
+        Self { character, rig: Cow::Borrowed(rig), pose, low, height, subtree }
     }
 
     pub(super) fn pose(&self) -> &ModelPose {

@@ -9,6 +9,7 @@ use super::joint_map::{JointMap, REQUIRED};
 use super::toml_string::quoted;
 use crate::model::{Assignment, Character, JointId, Rig, Role, Side};
 use crate::report::{Warning, Warnings, one_line};
+use std::borrow::Cow;
 use std::fmt;
 
 /// One of the two bodies of a map.
@@ -171,7 +172,7 @@ impl Pairing<'_> {
         let body = &mut self.bodies[end as usize];
         let known: Vec<_> = body.rig.assignments().map(|(r, a)| (r, a.clone())).collect();
         let supposed = (role, Assignment::new(joint, 0.0, "supposed"));
-        body.rig = body.rig.with_roles(known.into_iter().chain([supposed]));
+        body.rig = Cow::Owned(body.rig.with_roles(known.into_iter().chain([supposed])));
     }
 
     /// Whether a map from a file has no pair for a bone of a limb that both bodies have.

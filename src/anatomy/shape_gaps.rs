@@ -24,9 +24,10 @@ pub(super) fn sides(shape: &BodyShape, names: &JointNames) -> (usize, usize) {
 }
 
 /// The shape's legs and arms as witnesses beside the names, each trusted as far as it agrees with clear names; `None` for
-/// all where no limb agrees with the names, so that the two are about different bodies.
+/// all where neither a limb nor all limbs together agree with the names, so that the two are about different bodies.
 pub(super) fn witnesses<'a>(shape: &'a BodyShape, names: &JointNames) -> Option<[[SeenLimb<'a>; 2]; 2]> {
     let mut same_body = false;
+    let mut in_all = (0, 0);
     let all = [(&shape.legs, LEG), (&shape.arms, ARM)].map(|(limbs, parts)| {
         [0, 1].map(|side| {
             let (mut agree, mut contradict) = (0, 0);
@@ -39,8 +40,9 @@ pub(super) fn witnesses<'a>(shape: &'a BodyShape, names: &JointNames) -> Option<
                 contradict += usize::from(clear && !agrees);
             }
             same_body |= agree >= 2 && contradict == 0;
+            in_all = (in_all.0 + agree, in_all.1 + contradict);
             SeenLimb { slots: &limbs[side], trust: if contradict == 0 { 1.0 } else { 0.0 } }
         })
     });
-    same_body.then_some(all)
+    (same_body || in_all.0 >= 2 && in_all.1 == 0).then_some(all)
 }

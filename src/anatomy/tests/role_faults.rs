@@ -69,6 +69,32 @@ fn digitigrade() -> (Made, Clip) {
 }
 
 #[test]
+fn limbs_without_names_are_found_beside_two_named_shoulders() {
+    let m = person();
+    // `Shoulder` may be the collar bone or the upper arm; no other joint of a limb has a name.
+    let name = |n: usize, what: &str| match what {
+        "l_arm0" => "LeftShoulder".to_owned(),
+        "r_arm0" => "RightShoulder".to_owned(),
+        _ if what.contains("arm") || what.contains("leg") => format!("q{n}"),
+        "neck1" => "Head".to_owned(),
+        _ => what.to_owned(),
+    };
+    let rig = detected(m.skeleton(name), &ShapeEvidence::default()).rig;
+    for (side, s) in [(Side::Left, "l"), (Side::Right, "r")] {
+        for (role, what) in [
+            (Role::Clavicle(side), "arm0"),
+            (Role::UpperArm(side), "arm1"),
+            (Role::Hand(side), "arm3"),
+            (Role::UpperLeg(side), "leg0"),
+            (Role::Foot(side), "leg2"),
+        ] {
+            let found = rig.joint(role).map(|id| m.0[id.index()].0.as_str());
+            assert_eq!(found, Some(format!("{s}_{what}").as_str()), "{role}");
+        }
+    }
+}
+
+#[test]
 fn right_names_of_an_animal_on_its_toes_keep_their_sides() {
     let (m, clip) = digitigrade();
     let evidence = ShapeEvidence { mass: None, clip: Some(&clip), ..Default::default() };

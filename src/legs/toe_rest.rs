@@ -12,6 +12,8 @@ use crate::math::{Quat, Vec3, angle_between, exp, percentile, smoothstep};
 /// Mean pitch of toes while the foot is flat, from where they lie, up to which it stays and from which it is taken out (12 and 20
 /// degrees): in 10 of 11 takes toes are less than 12 degrees off, in one 24.
 const HELD: [f64; 2] = [0.21, 0.35];
+/// Pitch from which it is that of the foot: of a body that lies on its back or its front (45 degrees).
+const FOOT_TILTS: f64 = 0.79;
 /// Largest share of that pitch by which nine tenths of these frames deviate from the mean: toes that move in stance are motion.
 const SPREAD: f64 = 0.5;
 /// Fewest frames with a flat foot that show a constant.
@@ -36,7 +38,7 @@ fn toe_rest([up, ahead]: [Vec3; 2], ups: &[Vec3]) -> Option<Quat> {
     let pitch = libm::atan2(mean.dot(&ahead), mean.dot(&up));
     let share = smoothstep((pitch.abs() - HELD[0]) / (HELD[1] - HELD[0]));
     let apart: Vec<f64> = ups.iter().map(|own| angle_between(own, &mean)).collect();
-    let held = share > 0.0 && percentile(&apart, 0.9) < SPREAD * pitch.abs();
+    let held = share > 0.0 && pitch.abs() < FOOT_TILTS && percentile(&apart, 0.9) < SPREAD * pitch.abs();
     held.then(|| exp(&(up.cross(&ahead) * (pitch * share))))
 }
 
@@ -79,6 +81,7 @@ mod tests {
     #[test]
     fn toes_that_lie_roll_or_move_stay() {
         assert_eq!(toe_rest(LIE, &held(|_| -15.0)), None, "as well as they are known");
+        assert_eq!(toe_rest(LIE, &held(|_| 65.0)), None, "a body that lies on its back");
         assert_eq!(toe_rest(LIE, &held(|f| 1.3 * (f as f64 - 20.0))), None, "they move");
         assert_eq!(toe_rest(LIE, &held(|_| 0.0)[..3]), None, "three frames");
         let rolled = exp(&(Vec3::z() * 0.4)).inverse() * Vec3::y();

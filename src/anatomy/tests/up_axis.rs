@@ -2,9 +2,9 @@
 
 use super::rest_pose::{Axes, axes, rewritten};
 use crate::development_data::data;
-use posemill::import::{self, ImportOptions};
+use posemill::import::{self, ImportOptions, UpAxis};
 use posemill::math::{Quat, Transform, Vec3, exp};
-use posemill::model::{Character, Clip, Joint, JointId, ModelPose, Motion, Rig, Role, Side, Skeleton};
+use posemill::model::{Asset, Character, Clip, Joint, JointId, ModelPose, Motion, Rig, Role, Side, Skeleton};
 use std::f64::consts::{FRAC_PI_2, TAU};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -36,10 +36,14 @@ fn along_x(motion: &Motion) -> Motion {
 
 /// The take written as BVH and read again.
 fn read_again(motion: &Motion) -> Motion {
+    read_with(motion, &ImportOptions::default()).motion(0).unwrap()
+}
+
+fn read_with(motion: &Motion, options: &ImportOptions) -> Asset {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("take.bvh");
     std::fs::write(&path, posemill::export::bvh::write(motion, &Default::default())).unwrap();
-    import::load(&path, &ImportOptions::default()).unwrap().motion(0).unwrap()
+    import::load(&path, options).unwrap()
 }
 
 /// The largest difference of the height of a joint over the lowest one, metres.
@@ -124,6 +128,19 @@ fn z_up_over_y_up_offsets_is_set_upright_for_any_heading() {
             assert!(off < 0.05, "{name} with heading {heading}, along X: {off} m");
         }
     }
+}
+
+#[test]
+fn a_body_that_walks_while_it_lies_is_stood_up_with_the_key_that_keeps_it() {
+    let take = shipped("walk.bvh");
+    let made = moved(&take, |_| Transform::from_rotation(exp(&(Vec3::x() * -FRAC_PI_2))));
+    let stood = read_with(&made, &ImportOptions::default());
+    let warning = stood.warnings.iter().find(|warning| warning.code == "bvh-two-worlds").unwrap();
+    assert!(warning.message.contains("the motion is stood up (`--set input.up=y` keeps it as it is"));
+    assert!(heights_differ(&take, &stood.motion(0).unwrap()) < 0.01);
+    let kept = read_with(&made, &ImportOptions { up: Some(UpAxis::Y), ..ImportOptions::default() });
+    assert!(!kept.warnings.has("bvh-two-worlds"));
+    assert!(heights_differ(&made, &kept.motion(0).unwrap()) < 0.01);
 }
 
 #[test]

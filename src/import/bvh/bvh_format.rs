@@ -90,11 +90,12 @@ fn detect_rig_and_axes(
             "HIERARCHY",
         );
     } else if rest_from_file.angle_to(&world_from_file) > 1e-3 {
-        warnings.add(
-            "bvh-two-worlds",
-            "rest pose and motion have different up axes; both are rotated to Y up",
-            "MOTION",
+        let up = if rest_from_file == Quat::identity() { "y" } else { "z" };
+        let said = format!(
+            "rest pose and motion have different up axes: the motion is stood up (`--set input.up={up}` keeps it as it is: a body that \
+             lies throughout)"
         );
+        warnings.add("bvh-two-worlds", said, "MOTION");
     }
     let upright = match &calibrated {
         Some(calibrated) => calibrated.calibration.pose.clone(),

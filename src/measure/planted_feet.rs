@@ -19,6 +19,9 @@ const LANDING: f64 = 0.03;
 /// From this slope on a floor is a ramp, metres per metre; a slighter tilt is a fault of the capture, which a result may have or not.
 /// Source: 1 in 20 is the limit of building codes.
 const RAMP: f64 = 0.05;
+/// Frames below which a clip is brief: a second at 30 Hz, in which feet may be planted for less than [`FEWEST`] frames. A run has as
+/// few in a whole take, where the slip of these says nothing about the rest.
+const BRIEF: usize = 30;
 /// The spread of a path across its direction, over that along it (squares), below which a slope across is not seen. Chosen: planted
 /// feet of a straight walk are 0.2 m apart over 7 m.
 const ACROSS: f64 = 1e-3;
@@ -75,9 +78,13 @@ impl LimbComparison {
             let all = [[0.0; 2], tilt].map(|tilt| self.clearances(track, &planted, tilt, scale));
             all.into_iter().min_by(|a, b| p95(a).total_cmp(&p95(b))).unwrap_or_default()
         });
-        if planted.iter().map(|stance| stance.frames.len()).sum::<usize>() >= FEWEST {
+        let frames = planted.iter().map(|stance| stance.frames.len()).sum::<usize>();
+        // Of a brief clip even one planted frame says more than points of the sole.
+        if frames >= FEWEST || (frames > 0 && self.frames < BRIEF) {
             let [own, plain] = slips.each_ref().map(|s| p95(s));
             metrics.push(with_copy("rest_slip_p95", own, plain));
+        }
+        if frames >= FEWEST {
             let [own, plain] = tracks.map(|track| self.drift(track, &planted, scale));
             metrics.push(with_copy("rest_drift", own, plain));
             let [own, plain] = clear.each_ref().map(|s| p95(s));
@@ -225,6 +232,22 @@ mod tests {
         let (metrics, _) = limbs.planted_feet(1.0);
         let slip = metrics.iter().find(|m| m.name == "rest_slip_p95").unwrap();
         assert!((slip.value - 0.3).abs() < 1e-9 && slip.copy == Some(0.0), "{slip:?}");
+    }
+
+    #[test]
+    fn a_clip_of_two_frames_is_judged_by_the_slip_of_its_planted_foot() {
+        let still = vec![frame(Vec3::new(0.1, 0.08, 0.0)); 2];
+        let slip = |step: f64| {
+            let own = vec![still[0], frame(Vec3::new(0.1, 0.08, step))];
+            let (copy, source) = (still.clone(), still.clone());
+            let limbs = LimbComparison { copy, source, own, frames: 2, rate: 30.0, leg: 0.9 };
+            let (metrics, _) = limbs.planted_feet(1.0);
+            let names: Vec<&str> = metrics.iter().map(|m| m.name.as_str()).collect();
+            assert_eq!(names, ["rest_slip_p95"]);
+            crate::measure::Reading::from(&metrics[0]).over()
+        };
+        // 12 cm/s, as points of a sole that rolls have, and 60.
+        assert!(!slip(0.004) && slip(0.02));
     }
 
     #[test]

@@ -145,3 +145,57 @@ impl PartSegment {
         self.axes[0] * components.x + self.axes[1] * components.y + self.axes[2] * components.z
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::{Quat, angle_between, exp};
+
+    #[test]
+    fn axes_of_every_part_are_left_along_and_front_of_the_body_however_it_faces() {
+        let limb = |x: f64, heights: [f64; 3]| heights.map(|y| Vec3::new(x, y, 0.0));
+        let standing = LandmarkPose {
+            legs: [0.1, -0.1].map(|x| limb(x, [0.9, 0.5, 0.1])),
+            arms: [0.2, -0.2].map(|x| limb(x, [1.4, 1.1, 0.8])),
+            hands: [Quat::identity(); 2],
+            waist: Vec3::new(0.0, 1.1, 0.02),
+            head: Vec3::new(0.0, 1.5, 0.03),
+            head_axes: Quat::identity(),
+        };
+        let lengths = BodyLengths {
+            upper_arm: 0.3,
+            forearm: 0.3,
+            thigh: 0.4,
+            shin: 0.4,
+            low_trunk: 0.2,
+            high_trunk: 0.3,
+            hips: 0.2,
+            shoulders: 0.4,
+            neck: 0.15,
+        };
+        for heading in [0.0, 1.0, 2.5] {
+            let q = exp(&(Vec3::y() * heading));
+            let turned = |limbs: [[Vec3; 3]; 2]| limbs.map(|limb| limb.map(|p| q * p));
+            let pose = LandmarkPose {
+                legs: turned(standing.legs),
+                arms: turned(standing.arms),
+                hands: [q; 2],
+                waist: q * standing.waist,
+                head: q * standing.head,
+                head_axes: q,
+            };
+            for part in TOUCHED_PARTS {
+                let segment = PartSegment::of(part, &pose, &lengths);
+                // Thighs and shins point down, so that their third axis points back.
+                let along = segment.along.normalize();
+                let down = along.y < 0.0;
+                let expected = [q * Vec3::x(), along, q * Vec3::z() * if down { -1.0 } else { 1.0 }];
+                for (axis, expected) in segment.axes.iter().zip(expected) {
+                    assert!(angle_between(axis, &expected) < 0.15, "{part:?}, {heading}: {axis} {expected}");
+                }
+                let direction = Vec3::new(0.6, 0.0, 0.8);
+                assert!((segment.components(&segment.direction(&direction)) - direction).norm() < 1e-9);
+            }
+        }
+    }
+}

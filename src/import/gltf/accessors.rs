@@ -352,7 +352,11 @@ mod tests {
         let budget = MemoryBudget::new(0, None);
         let mut resources = Resources::new(None, &budget);
         let accessors = Accessors::read(&json, Some(bytes), &mut resources, &budget)?;
-        accessors.floats(0, "here", Type::Vec2, Numbers::Unit)
+        let values = accessors.floats(0, "here", Type::Vec2, Numbers::Unit);
+        // What the tracks of animations borrow from the file is refused for the same reasons.
+        let borrowed = accessors.float_bytes(0, "here", Type::Vec2, Numbers::Unit);
+        assert_eq!(borrowed.is_err(), values.is_err(), "{:?}", values.as_ref().err());
+        values
     }
 
     #[test]

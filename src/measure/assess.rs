@@ -14,7 +14,7 @@ use super::momentum::{GRAVITY, momentum};
 use super::not_judged::with_limits_of_robots;
 use super::robot_measures::robot;
 use super::samples::Samples;
-use super::statistics::rms;
+use super::statistics::{rms, rounding_of_thirds};
 use crate::model::{Contacts, Motion};
 use crate::parallel;
 use crate::report::{Metric, Series};
@@ -83,7 +83,9 @@ fn assess_falling(
                 made.metrics.push(metric("limit_violation_added", added));
             }
         }
-        let least_jerk = LEAST_STEP * samples.rate.powi(3);
+        // Far from the origin a file's numbers of 32 bits shake: that is no fault of the motion.
+        let rounding = rounding_of_thirds(samples.rounding(context.scale));
+        let least_jerk = rounding.max(LEAST_STEP) * samples.rate.powi(3);
         for (ratio, of, least) in
             [("jerk_ratio", "jerk", least_jerk), ("turn_ratio", "turn_max", LEAST_ROTATION)]
         {

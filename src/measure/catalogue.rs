@@ -85,7 +85,8 @@ pub const MEASURES: &[Measure] = &[
         "bone_stretch",
         "1",
         acceptable::STRETCHED_BONE,
-        "max over f and joints below the hips of | |x_j - x_parent| / rest length - 1 |",
+        "max over f and joints below the hips of | |x_j - x_parent| / rest length - 1 |, less the rounding of 32-bit translations \
+         further than 64 m from the origin",
     ),
     measure(
         "skin_penetration",
@@ -116,7 +117,8 @@ pub const MEASURES: &[Measure] = &[
         "jerk_ratio",
         "1",
         acceptable::SHAKING,
-        "jerk over that of the direct transfer, which counts for at least 1e-5 m / dt^3",
+        "jerk over that of the direct transfer, which counts for at least 1e-5 m / dt^3, and for what 32-bit translations have \
+         far from the origin",
     ),
     measure("turn_max", "rad", "greatest change of a local rotation from one frame to the next"),
     limited(

@@ -8,7 +8,7 @@ use super::limb_comparison::{FEWEST, LimbComparison, MetricsAndSeries, both_side
 use super::limb_frame::{ANKLE, KNEE, LimbFrame};
 use super::limb_steps::{foot_orientation, hand_orientation, pops};
 use super::metric_context::MetricContext;
-use super::statistics::{mean, rms};
+use super::statistics::{mean, rms, rounding, rounding_of_thirds};
 use crate::kinematics::is_cycle;
 use crate::math::{Vec3, angle_between, arc, percentile_in_place};
 use crate::model::{Contacts, Motion};
@@ -101,8 +101,10 @@ impl LimbComparison {
         let (mut metrics, mut series) = (Vec::new(), Vec::new());
         for (name, p) in [("knee_jerk", KNEE), ("foot_jerk", ANKLE)] {
             let of_source = jerk(&self.source, p);
-            // Next to a still leg there is no ratio.
-            if self.frames > FEWEST && of_source > LEAST_STEP * self.leg {
+            // Next to a still leg there is no ratio, nor next to one that moves less than positions are rounded.
+            let steps = self.own.iter().flat_map(|own| own.legs.map(|leg| rounding(&leg[p])));
+            let rounded = rounding_of_thirds(steps.fold(0.0, f64::max));
+            if self.frames > FEWEST && of_source > rounded.max(LEAST_STEP * self.leg) {
                 let (own, plain) = (jerk(&self.own, p) / of_source, jerk(&self.copy, p) / of_source);
                 metrics.push(with_copy(&format!("{name}_ratio"), own, plain));
                 // What the motion adds to the source's, over the RMS of the source's.

@@ -3,7 +3,7 @@
 //! Taken in one pass over the frames, in parallel blocks. Space: model space. Units: metres of the common height for positions, the figure's own for momentum; radians, seconds.
 
 use super::metric_context::MetricContext;
-use super::statistics::mean;
+use super::statistics::{mean, rounding};
 use crate::body::BodyPart;
 use crate::kinematics::forward;
 use crate::math::Vec3;
@@ -103,6 +103,11 @@ impl Samples {
         self.lowest_skin = self.lowest_skin.min(next.lowest_skin);
     }
 
+    /// The greatest step of translations of 32 bits where the body is, metres of the common height; `scale` leads to those.
+    pub fn rounding(&self, scale: f64) -> f64 {
+        scale * self.root.iter().map(|at| rounding(&(at / scale))).fold(0.0, f64::max)
+    }
+
     /// The position of contact point `point` in one frame.
     pub fn point(&self, frame: usize, point: usize) -> &Vec3 {
         let width = self.points.len() / self.frames.max(1);
@@ -180,7 +185,9 @@ impl SampleBlock {
             }
             for &(id, length) in bones {
                 let stretch = (pose.joint(id).translation.norm() / length - 1.0).abs();
-                made.stretch = made.stretch.max(stretch);
+                // Far from the origin files round each end of a bone by half a step along each axis.
+                let rounded = rounding(&model.position(id)) * 3f64.sqrt() / length;
+                made.stretch = made.stretch.max(stretch - rounded);
             }
         }
         if !masses.centres.is_empty() {

@@ -13,7 +13,7 @@ use crate::anatomy::parent_joint;
 use crate::body::{CharacterBody, SupportPoints};
 use crate::contacts::{Footing, FootingJoints};
 use crate::legs::{LegPair, LimbChain, Settings, Timeline, leg_ratio, limb_positions, solve_legs};
-use crate::model::{Character, Contacts, JointId, ModelPose, Motion, PropertyTrack, Rig, Role};
+use crate::model::{Character, Contacts, JointId, ModelPose, Motion, PropertyTrack, Rig, Role, Side};
 use crate::signal::fix_hemispheres;
 use std::sync::Arc;
 
@@ -25,6 +25,10 @@ pub enum RootScale {
     /// This factor.
     Factor(f64),
 }
+
+/// Difference between the heights of the ankles above their soles, leg lengths, from which the soles of a character are uneven: 2 cm
+/// of a person, about the thickness of a sole.
+const UNEVEN: f64 = 0.022;
 
 /// A transfer between two characters: a pure function of the source's clip.
 #[derive(Clone, Debug)]
@@ -110,6 +114,15 @@ impl Retarget {
     /// The character of the results.
     pub fn target(&self) -> &Arc<Character> {
         &self.joints.target
+    }
+
+    /// The side whose sole is thicker below its ankle than the other one by more than can be called even, and by how much, metres.
+    pub(crate) fn uneven_soles(&self) -> Option<(&'static str, f64)> {
+        let [left, right] = &self.legs[..] else { return None };
+        let thicker = left.target.ankle - right.target.ankle;
+        let side = if thicker > 0.0 { left.target.side } else { right.target.side };
+        let word = if side == Side::Left { "left" } else { "right" };
+        (thicker.abs() > UNEVEN * left.target.length()).then_some((word, thicker.abs()))
     }
 
     /// The ratio of leg lengths, target to source.

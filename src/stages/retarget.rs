@@ -6,6 +6,8 @@ use super::{Setting, Stage, StageConfig, StageError};
 use crate::body::CharacterBody;
 use crate::kinematics::cuts;
 use crate::legs::Timeline;
+use crate::math::Vec3;
+use crate::measure::rounding;
 use crate::model::{Character, Motion};
 use crate::placement::ArmPlacement;
 use crate::regular_file::read_text;
@@ -15,6 +17,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// Distance from the origin from which a motion is reported, metres: 32-bit translations are then 0.06 mm apart, and the third
+/// differences of their rounding are 14 times the least step that the measure of jerk takes for motion.
+const FAR: f64 = 512.0;
 
 /// Transfers the motion to the pipeline's character.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -213,6 +219,21 @@ impl Stage for RetargetStage {
             Some(start) => start.followed_by(parts, frames),
             None => none,
         };
+        let far = whole.all_translations().iter().map(|at| at.amax()).fold(0.0, f64::max);
+        if far > FAR {
+            let message = format!(
+                "the motion is {far:.0} m from the origin: files of 32-bit numbers (glTF, FBX) keep its positions to {:.2} mm, so that slow motion shakes; move the take to the origin first",
+                1e3 * rounding(&Vec3::new(far, 0.0, 0.0))
+            );
+            report.warnings.add("take-far", message, whole.name.clone());
+        }
+        if let Some((low, by)) = self.retarget.uneven_soles() {
+            let message = format!(
+                "the sole of the {low} foot of the character is {:.1} cm thicker than the other one: while it stands, the other foot is off the floor",
+                100.0 * by
+            );
+            report.warnings.add("uneven-soles", message, whole.name.clone());
+        }
         let performed = performance.finished(Motion::new(Arc::clone(self.retarget.target()), whole));
         let (Some(placement), Some(arms)) = (&self.placement, arms) else {
             return Ok(performance.raised_hands(performed));

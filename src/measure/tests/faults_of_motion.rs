@@ -1,6 +1,6 @@
 //! A fault that is made on purpose is seen by its own measure, and by no other one: limbs, trunk, smoothness, bones.
 
-use super::fault_scene::{DEGREE, Scene, asset, changed, joint, resting, rotate};
+use super::fault_scene::{DEGREE, Scene, asset, changed, joint, resting, rotate, standing};
 use posemill::math::{Vec3, exp};
 use posemill::measure::{MEASURES, Reading};
 use posemill::model::{ModelPose, Role, Side};
@@ -29,6 +29,26 @@ fn a_bone_that_grows() {
     let head = joint(&scene.copy, Role::Head);
     let grown = changed(&scene.copy, |_, pose| pose.local_mut()[head.index()].translation *= 1.02);
     assert_eq!(scene.added(&grown), ["bone_stretch"]);
+}
+
+#[test]
+fn a_body_far_from_the_origin_has_the_rounding_of_files_and_its_faults_are_seen() {
+    // It sways by 2 cm, a kilometre away.
+    let at = |f: usize| Vec3::x() * (1000.0 + 0.02 * (0.06 * f as f64).sin());
+    let scene = Scene::own(changed(&standing(), |f, pose| pose.local_mut()[0].translation += at(f)));
+    let head = joint(&scene.copy, Role::Head);
+    let written = |shake: f64, grown: f64| {
+        changed(&scene.copy, |f, pose| {
+            let local = pose.local_mut();
+            local[head.index()].translation *= grown;
+            let root = &mut local[0].translation;
+            *root = root.map(|x| f64::from(x as f32));
+            root.y += if f % 2 == 0 { shake } else { 0.0 };
+        })
+    };
+    assert_eq!(scene.added(&written(0.0, 1.0)), Vec::<String>::new());
+    assert_eq!(scene.added(&written(0.0, 1.02)), ["bone_stretch"]);
+    assert!(scene.added(&written(1e-3, 1.0)).contains(&"jerk_ratio".to_owned()));
 }
 
 #[test]

@@ -12,5 +12,6 @@ mod morph_weights;
 mod posed;
 mod real;
 mod repaired;
+mod reported;
 mod roll_joints;
 mod skinned_roots;

@@ -5,6 +5,7 @@
 mod cuts;
 mod figure_size;
 mod forward;
+mod still_ends;
 mod sunk_shots;
 
 pub(crate) use cuts::is_cycle;
@@ -13,4 +14,5 @@ pub(crate) use figure_size::figure_size;
 pub(crate) use forward::Towards;
 pub use forward::{Block, Forward, forward};
 pub(crate) use forward::{map_frames, map_frames_towards};
+pub(crate) use still_ends::without_still_ends;
 pub(crate) use sunk_shots::sunk_shots;

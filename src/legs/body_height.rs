@@ -50,7 +50,8 @@ pub fn rise(
         let copied = copied.iter().map(|s| s[f].foot.translation.y).fold(f64::INFINITY, f64::min);
         copied - scaled.iter().map(|s| s[f].ankle.y).fold(f64::INFINITY, f64::min)
     };
-    median((0..scaled[0].len()).map(above).collect())
+    let frames: Vec<usize> = (0..scaled[0].len()).collect();
+    median(feet.distinct(&frames).map(|f| above(*f)).collect())
 }
 
 /// The height by which the solved clip hovers as a whole: that of its soles in the frames in which the source's are planted;
@@ -83,9 +84,9 @@ pub fn hover(
 
 /// The height by which a body hovers whose hands, head or trunk are on the floor throughout and whose feet are not: that of its lowest
 /// skin, `seat`, of the direct transfer displaced by `base`; 0 if it does not.
-pub fn hover_of_body(seat: &[f64], base: &[Vec3]) -> f64 {
-    let heights: Vec<f64> = seat.iter().zip(base).map(|(low, base)| low + base.y).collect();
-    percentile(&heights, HOVERS).max(0.0)
+pub fn hover_of_body(feet: &SourceFeet, seat: &[f64], base: &[Vec3]) -> f64 {
+    let heights = feet.distinct(seat).zip(feet.distinct(base)).map(|(low, base)| low + base.y);
+    percentile(&heights.collect::<Vec<f64>>(), HOVERS).max(0.0)
 }
 
 /// The heights of the soles in these frames of each leg. Toes count as level, because they bend before the body is raised.

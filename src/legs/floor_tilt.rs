@@ -28,9 +28,15 @@ const ROUNDS: usize = 8;
 const FEWEST: usize = 10;
 
 /// Moves all joints of the legs vertically, so that a slightly tilted floor on which their feet rest is level and its middle
-/// keeps its height; other legs do not change. `leg` is the length of the legs.
-pub fn level_floor(time: &Timeline, legs: &mut [Vec<LimbPositions>], leg: f64, settings: &Settings) {
-    let resting = resting(time, legs, leg, settings);
+/// keeps its height; other legs do not change. `leg` is the length of the legs; only `distinct` frames count.
+pub fn level_floor(
+    time: &Timeline,
+    legs: &mut [Vec<LimbPositions>],
+    distinct: &[bool],
+    leg: f64,
+    settings: &Settings,
+) {
+    let resting = resting(time, legs, distinct, leg, settings);
     let Some(slope) = tilt(&resting, leg) else { return };
     let all = resting.iter().map(Vec::len).sum::<usize>() as f64;
     let middle = resting.iter().flatten().sum::<Vec3>() / all;
@@ -41,11 +47,17 @@ pub fn level_floor(time: &Timeline, legs: &mut [Vec<LimbPositions>], leg: f64, s
 }
 
 /// The positions of ankles and toe joints while they rest, by joint.
-fn resting(time: &Timeline, legs: &[Vec<LimbPositions>], leg: f64, settings: &Settings) -> Vec<Vec<Vec3>> {
+fn resting(
+    time: &Timeline,
+    legs: &[Vec<LimbPositions>],
+    distinct: &[bool],
+    leg: f64,
+    settings: &Settings,
+) -> Vec<Vec<Vec3>> {
     let joints: [fn(&LimbPositions) -> Vec3; 2] = [|pose| pose.ankle, |pose| pose.toes];
     let of = |(poses, joint): (&Vec<LimbPositions>, fn(&LimbPositions) -> Vec3)| -> Vec<Vec3> {
         let speeds = time.speeds(|f| joint(&poses[f]), settings.speed_window);
-        let rests = |f: &usize| !time.cut[*f] && speeds[*f] < RESTING * leg;
+        let rests = |f: &usize| !time.cut[*f] && distinct[*f] && speeds[*f] < RESTING * leg;
         (0..speeds.len()).filter(rests).map(|f| joint(&poses[f])).collect()
     };
     let pairs = legs.iter().flat_map(|poses| joints.map(|joint| (poses, joint)));
@@ -135,7 +147,7 @@ mod tests {
         let frames = legs[0].len();
         let time = Timeline { frames, cycle: false, cut: vec![false; frames - 1], dt: 1.0 / 60.0 };
         let mut level = legs.to_vec();
-        level_floor(&time, &mut level, 0.9, &Settings::default());
+        level_floor(&time, &mut level, &vec![true; frames], 0.9, &Settings::default());
         level
     }
 

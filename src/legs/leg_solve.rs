@@ -41,7 +41,6 @@ pub fn solve_legs(
     let sunk = onto_one_floor(time, &mut scaled, leg, settings);
     let tilts = tilts(&scaled, &copied);
     tilt_hips(&mut copied, &tilts);
-    // The position of the pelvis before the solve: the scaled path over the ground, at the height given by the soles.
     let feet = SourceFeet::of(time, &scaled, &source_legs(pairs), footing, leg, settings).without(&sunk);
     let toe_rests = lie_toes(&feet, &mut copied, pairs);
     let mut foot_deltas = foot_deltas(&feet, &copied, pairs, ratio);
@@ -50,9 +49,8 @@ pub fn solve_legs(
     let level = toe_levels(&feet, &copied);
     let mut rise = rise(pairs, &feet, &scaled, &copied, &soles, &level);
     let (mut base, aside) = base_offsets(time, &scaled, &copied, across / ratio - 1.0, rise);
-    rise -= lowered_where_it_lies(footing, seat, &mut base);
+    rise -= lowered_where_it_lies(footing, &feet, seat, &mut base);
     copied.iter_mut().for_each(|poses| translate(poses, &base));
-
     let ends = Continuation::of(time, &scaled, leg);
     let (mut goals, mut sides, mut planted, mut long) = <(Vec<_>, Vec<_>, Vec<_>, Vec<_>)>::default();
     let mut terms: Vec<LegTerms> = (0..pairs.len())
@@ -76,7 +74,7 @@ pub fn solve_legs(
         })
         .collect();
     let mut seat: Vec<f64> = seat.iter().zip(&base).map(|(low, base)| low + base.y).collect();
-    // The matrix of a long take is large: what is no longer needed is freed before it, and its terms together with it.
+    // The matrix of a long take is large: what is no longer needed is freed before it.
     drop((feet, aside));
     let solve = ends.equations(&mut terms, leg, settings);
     let solution = solve(None);
@@ -88,6 +86,7 @@ pub fn solve_legs(
     let lowest: Vec<Vec<f64>> =
         soles.into_iter().map(|s| s.iter().map(SoleHeights::lowest_with_shin).collect()).collect();
     let (places, carried) = ((&lowest[..], &seat[..]), carried(footing, time, pairs));
+    let before: Vec<f64> = solution.iter().map(|frame| frame[0].y).collect();
     let (solution, raised) = out_of_floor((&solve, solution), time, &goals, places, &carried, leg, settings);
     drop(solve);
     drop((terms, lowest));
@@ -104,14 +103,15 @@ pub fn solve_legs(
         feet: foot_deltas,
         toes,
         further: solution.iter().map(|frame| frame[0]).collect(),
+        raise: solution.iter().zip(before).map(|(frame, before)| frame[0].y - before).collect(),
         ankles,
         forelegs: None,
     })
 }
 
 /// Lowers a body that lies onto the floor; returns by how much.
-fn lowered_where_it_lies(footing: &Footing, seat: &[f64], base: &mut [Vec3]) -> f64 {
-    let above = if footing.lies { hover_of_body(seat, base) } else { 0.0 };
+fn lowered_where_it_lies(footing: &Footing, feet: &SourceFeet, seat: &[f64], base: &mut [Vec3]) -> f64 {
+    let above = if footing.lies { hover_of_body(feet, seat, base) } else { 0.0 };
     base.iter_mut().for_each(|at| at.y -= above);
     above
 }

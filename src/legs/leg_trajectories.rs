@@ -13,6 +13,10 @@ use super::toe_rest::rest_toes;
 use super::write_clip::{SolvedFrames, write_flipping};
 use crate::math::{Quat, Vec3};
 use crate::model::Motion;
+use std::ops::Range;
+
+/// Change of the height by which a body is raised up to which it stays where it is, metres: it cannot be seen.
+const LEVEL: f64 = 0.001;
 
 /// The trajectories of a target's legs and body over a clip.
 #[derive(Clone, Debug)]
@@ -32,6 +36,8 @@ pub struct LegTrajectories {
     pub(super) toes: Vec<Vec<Quat>>,
     /// Displacement of the hips that the solve adds.
     pub(super) further: Vec<Vec3>,
+    /// The part of it that raises the body out of the floor.
+    pub(super) raise: Vec<f64>,
     /// Positions of the ankles, by leg and frame.
     pub(super) ankles: Vec<Vec<Vec3>>,
     /// The front legs of a quadruped.
@@ -54,6 +60,26 @@ impl LegTrajectories {
             self.further.iter_mut().for_each(|at| at.y += solved.lift);
             self.forelegs = Some(solved);
         }
+        self
+    }
+
+    /// Whether the body is neither raised nor lowered in the frames before and after these.
+    pub fn level_outside(&self, frames: &Range<usize>) -> bool {
+        let level = |held: &[f64], at: f64| held.iter().all(|raise| (raise - at).abs() < LEVEL);
+        level(&self.raise[..frames.start], self.raise[frames.start])
+            && level(&self.raise[frames.end..], self.raise[frames.end - 1])
+    }
+
+    /// The trajectories of a clip that holds its first and its last frame for so many more.
+    pub fn with_held_ends(mut self, held: [usize; 2]) -> LegTrajectories {
+        hold(&mut self.base, held);
+        hold(&mut self.tilts, held);
+        hold(&mut self.further, held);
+        hold(&mut self.raise, held);
+        self.feet.iter_mut().for_each(|deltas| hold(deltas, held));
+        self.toes.iter_mut().for_each(|deltas| hold(deltas, held));
+        let paws = self.forelegs.iter_mut().flat_map(|forelegs| &mut forelegs.paws);
+        self.ankles.iter_mut().chain(paws).for_each(|at| hold(at, held));
         self
     }
 
@@ -88,5 +114,13 @@ impl LegTrajectories {
             Some(forelegs) => forelegs.apply(moved, first, &self.settings),
             None => moved,
         }
+    }
+}
+
+/// Repeats the first and the last value so many times; of no values there are none.
+fn hold<T: Copy>(values: &mut Vec<T>, [before, after]: [usize; 2]) {
+    if let (Some(first), Some(last)) = (values.first().copied(), values.last().copied()) {
+        values.extend(std::iter::repeat_n(last, after));
+        values.splice(..0, std::iter::repeat_n(first, before));
     }
 }

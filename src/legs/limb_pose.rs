@@ -4,10 +4,12 @@
 
 use super::limb_chain::LimbChain;
 use super::timeline::TOGETHER;
+use crate::contacts::REPEATED;
 use crate::kinematics::Towards;
 use crate::math::{Quat, Transform, Vec3, exp, log};
 use crate::model::{JointId, ModelPose, Motion};
 use crate::parallel;
+use crate::signal::distinct_frames;
 
 /// The model-space transforms of a leg in one frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -111,6 +113,12 @@ impl LimbPositions {
     pub fn scaled(&self, k: f64) -> LimbPositions {
         LimbPositions { hip: self.hip * k, knee: self.knee * k, ankle: self.ankle * k, toes: self.toes * k }
     }
+
+    /// Whether no joint is further than [`REPEATED`] from another frame's.
+    fn repeats(&self, other: &LimbPositions) -> bool {
+        let all = |pose: &LimbPositions| [pose.hip, pose.knee, pose.ankle, pose.toes];
+        all(self).into_iter().zip(all(other)).all(|(a, b)| (a - b).norm() < REPEATED)
+    }
 }
 
 /// The transforms of every leg over a motion, by leg and frame.
@@ -123,6 +131,12 @@ pub fn limb_poses(motion: &Motion, legs: &[&LimbChain]) -> Vec<Vec<LimbPose>> {
 /// The joint positions of every leg over a motion, by leg and frame.
 pub fn limb_positions(motion: &Motion, legs: &[&LimbChain]) -> Vec<Vec<LimbPositions>> {
     map_frames(motion, legs, LimbPositions::default(), |pose| pose.positions())
+}
+
+/// Whether the legs in each frame differ from the last one that counts: a pose that is held counts once.
+pub fn distinct_poses(poses: &[Vec<LimbPositions>]) -> Vec<bool> {
+    let frames = poses.iter().map(Vec::len).min().unwrap_or(0);
+    distinct_frames(frames, |a, b| poses.iter().all(|poses| poses[a].repeats(&poses[b])))
 }
 
 /// The result of `of` for every leg in every frame.

@@ -3,7 +3,7 @@
 //! Space: model space, Y up. Units: metres.
 
 use super::floor_tilt::level_floor;
-use super::limb_pose::LimbPositions;
+use super::limb_pose::{LimbPositions, distinct_poses};
 use super::settings::Settings;
 use super::timeline::Timeline;
 use crate::contacts::FLOOR_PERCENTILE;
@@ -11,25 +11,32 @@ use crate::kinematics::sunk_shots;
 use crate::math::percentile;
 use std::ops::Range;
 
-/// Raises sunk shots and levels the floor: [`level_floor`]. Returns the frames that were raised, which say nothing about the floor.
+/// Raises sunk shots and levels the floor: [`level_floor`]; frames that repeat the one before do not count. Returns the frames that were raised, which say nothing about the floor.
 pub fn onto_one_floor(
     time: &Timeline,
     legs: &mut [Vec<LimbPositions>],
     leg: f64,
     settings: &Settings,
 ) -> Vec<Range<usize>> {
-    let sunk = raise_shots(time, legs, leg);
-    level_floor(time, legs, leg, settings);
+    let distinct = distinct_poses(legs);
+    let sunk = raise_shots(time, legs, &distinct, leg);
+    level_floor(time, legs, &distinct, leg, settings);
     sunk
 }
 
 /// Raises the legs of every sunk shot by its depth; others do not change. Returns the frames of these shots. `leg` is the length of the
 /// legs.
-fn raise_shots(time: &Timeline, legs: &mut [Vec<LimbPositions>], leg: f64) -> Vec<Range<usize>> {
+fn raise_shots(
+    time: &Timeline,
+    legs: &mut [Vec<LimbPositions>],
+    distinct: &[bool],
+    leg: f64,
+) -> Vec<Range<usize>> {
     let shots = time.shots();
     let sunk = |joint: fn(&LimbPositions) -> f64| {
         let lowest = |shot: &Range<usize>| {
-            let heights = legs.iter().flat_map(|poses| poses[shot.clone()].iter().map(joint));
+            let frames = || shot.clone().filter(|f| distinct[*f]);
+            let heights = legs.iter().flat_map(|poses| frames().map(|f| joint(&poses[f])));
             percentile(&heights.collect::<Vec<f64>>(), FLOOR_PERCENTILE)
         };
         sunk_shots(&shots, lowest, leg)
@@ -65,7 +72,7 @@ mod tests {
         cuts.iter().for_each(|f| cut[f - 1] = true);
         let time = Timeline { frames: heights.len(), cycle: false, cut, dt: 1.0 / 30.0 };
         let mut legs = legs(heights);
-        let shots = raise_shots(&time, &mut legs, 0.9);
+        let shots = raise_shots(&time, &mut legs, &vec![true; heights.len()], 0.9);
         assert_eq!(shots.is_empty(), legs == self::legs(heights));
         legs
     }

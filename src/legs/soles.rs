@@ -4,7 +4,7 @@
 
 use super::equations::SolePoint;
 use super::limb_chain::LimbChain;
-use super::limb_pose::{LimbPose, LimbPositions};
+use super::limb_pose::{LimbPose, LimbPositions, distinct_poses};
 use super::settings::Settings;
 use super::timeline::{TOGETHER, Timeline};
 use super::treadmill::belt;
@@ -43,12 +43,15 @@ pub struct SourceFeet {
     pub flat: Vec<Vec<bool>>,
     /// Whether each foot can stand on the floor, by leg and frame: [`Footing::can_stand`].
     can_stand: Vec<Vec<bool>>,
+    /// Whether a frame counts in statistics over the clip: it does not repeat the one before.
+    distinct: Vec<bool>,
     /// The belt velocity of a walk on a treadmill, metres per second.
     belt: Option<Vec3>,
 }
 
 impl SourceFeet {
-    /// Detects flat feet and a treadmill from the source's legs, scaled; `leg` is the length of the target's.
+    /// Detects flat feet and a treadmill from the source's legs, scaled; `leg` is the length of the target's. No foot
+    /// is flat in a frame that repeats the one before.
     pub fn of(
         time: &Timeline,
         poses: &[Vec<LimbPositions>],
@@ -59,20 +62,25 @@ impl SourceFeet {
     ) -> Self {
         let able = |l: &&LimbChain| (0..time.frames).map(|f| footing.can_stand(l.side, f)).collect();
         let can_stand: Vec<Vec<bool>> = legs.iter().map(able).collect();
-        let everywhere = vec![vec![true; time.frames]; legs.len()];
+        let distinct = distinct_poses(poses);
+        let everywhere = vec![distinct.clone(); legs.len()];
         let found = Self::among(&everywhere, time, poses, legs, leg, settings);
         let in_air = |(flat, able): (&Vec<bool>, &Vec<bool>)| flat.iter().zip(able).any(|(f, a)| *f && !a);
         // Feet in the air say nothing about the ground of those that stand.
         let found = match found.flat.iter().zip(&can_stand).any(in_air) {
-            true => Self::among(&can_stand, time, poses, legs, leg, settings),
+            true => {
+                let counted = |able: &Vec<bool>| able.iter().zip(&distinct).map(|(a, d)| *a && *d).collect();
+                let counted: Vec<Vec<bool>> = can_stand.iter().map(counted).collect();
+                Self::among(&counted, time, poses, legs, leg, settings)
+            }
             false => found,
         };
-        Self { can_stand, ..found }
+        Self { can_stand, distinct, ..found }
     }
 
-    /// The same, among the frames of each leg in which its foot can stand.
+    /// The same, among these frames of each leg.
     fn among(
-        can_stand: &[Vec<bool>],
+        counted: &[Vec<bool>],
         time: &Timeline,
         poses: &[Vec<LimbPositions>],
         legs: &[&LimbChain],
@@ -80,7 +88,7 @@ impl SourceFeet {
         settings: &Settings,
     ) -> Self {
         let lowest = |of: &(dyn Fn(&LimbPositions) -> f64 + Sync)| {
-            let able = poses.iter().flatten().zip(can_stand.iter().flatten()).filter(|(_, able)| **able);
+            let able = poses.iter().flatten().zip(counted.iter().flatten()).filter(|(_, able)| **able);
             let all: Vec<f64> = able.map(|(s, _)| of(s)).collect();
             percentile(&all, FLOOR_PERCENTILE)
         };
@@ -96,29 +104,35 @@ impl SourceFeet {
             heights(leg, s).into_iter().flatten().fold(f64::INFINITY, f64::min)
         };
         let unknowns = time.unknowns();
-        let flat = poses.iter().zip(legs).zip(can_stand).map(|((poses, l), able)| {
+        let flat = poses.iter().zip(legs).zip(counted).map(|((poses, l), able)| {
             let flat = |(f, s): (usize, &LimbPositions)| {
                 able[f] && f < unknowns && most(l, s) < settings.flat_band * leg
             };
             poses.iter().enumerate().map(flat).collect()
         });
         let mut low = Vec::new();
-        for ((poses, l), able) in poses.iter().zip(legs).zip(can_stand) {
+        for ((poses, l), able) in poses.iter().zip(legs).zip(counted) {
             let down = |f: usize| able[f] && least(l, &poses[f]) < NEAR_FLOOR * leg;
             let velocity = |f: usize| (poses[f + 1].toes - poses[f].toes) / (time.dt * leg);
             low.extend(time.edges().filter(|f| down(*f) && down(f + 1)).map(velocity));
         }
         let middle = |f: usize| poses.iter().map(|s| s[f].hip).sum::<Vec3>() / poses.len() as f64;
-        let seconds = time.frames.saturating_sub(1).max(1) as f64 * time.dt;
+        let counted = (0..time.frames).filter(|f| counted.iter().any(|counted| counted[*f])).count();
+        let seconds = counted.saturating_sub(1).max(1) as f64 * time.dt;
         let travels = (middle(time.frames - 1) - middle(0)) / (seconds * leg);
         let belt = belt(&low, &travels).map(|v| v * leg);
-        Self { flat: flat.collect(), can_stand: Vec::new(), belt }
+        Self { flat: flat.collect(), can_stand: Vec::new(), distinct: Vec::new(), belt }
     }
 
     /// With no foot flat in these frames.
     pub fn without(mut self, shots: &[Range<usize>]) -> Self {
         self.flat.iter_mut().for_each(|flat| shots.iter().for_each(|shot| flat[shot.clone()].fill(false)));
         self
+    }
+
+    /// The values of the frames that do not repeat the one before.
+    pub fn distinct<'a, T>(&self, values: &'a [T]) -> impl Iterator<Item = &'a T> {
+        values.iter().zip(&self.distinct).filter(|(_, distinct)| **distinct).map(|(value, _)| value)
     }
 
     /// The up direction in the space of the foot of leg `k` while it is flat; `None` if it never is. `poses` may be those of
@@ -234,7 +248,7 @@ impl SourceFeet {
         let flat: Vec<f64> =
             values.iter().zip(&self.flat[k]).filter(|(_, flat)| **flat).map(|(v, _)| v.y).collect();
         match flat.is_empty() {
-            true => percentile(&values.iter().map(|v| v.y).collect::<Vec<_>>(), FLOOR_PERCENTILE),
+            true => percentile(&self.distinct(values).map(|v| v.y).collect::<Vec<_>>(), FLOOR_PERCENTILE),
             false => median(flat),
         }
     }

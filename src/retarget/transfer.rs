@@ -12,7 +12,10 @@ use super::skinned_roots::SkinnedRoots;
 use crate::anatomy::parent_joint;
 use crate::body::{CharacterBody, SupportPoints};
 use crate::contacts::{Footing, FootingJoints};
-use crate::legs::{LegPair, LimbChain, Settings, Timeline, leg_ratio, limb_positions, solve_legs};
+use crate::kinematics::without_still_ends;
+use crate::legs::{
+    LegPair, LegTrajectories, LimbChain, Settings, Timeline, leg_ratio, limb_positions, solve_legs,
+};
 use crate::model::{Character, Contacts, JointId, ModelPose, Motion, PropertyTrack, Rig, Role, Side};
 use crate::signal::fix_hemispheres;
 use std::sync::Arc;
@@ -145,6 +148,41 @@ impl Retarget {
     /// If the motion's skeleton is not the one that this transfer was made for.
     pub fn prepare(&self, motion: &Motion, time: &Timeline) -> Performance<'_> {
         let copy = DirectTransfer::of(&self.joints, motion);
+        let (mut trajectories, off_floor) = self.trajectories(&copy, motion, time);
+        let kept = without_still_ends(&motion.clip);
+        // A pose that is held at an end is that of the last frame that moves, and the legs before it are those of the take without
+        // it; but a body that is raised or lowered meanwhile needs the time.
+        if trajectories.as_ref().is_some_and(|found| kept.len() < time.frames && found.level_outside(&kept)) {
+            let held = [kept.start, time.frames - kept.end];
+            let moving = motion.part(kept);
+            let (found, _) = self.trajectories(&copy, &moving, &Timeline::of(&moving));
+            trajectories = found.map(|found| found.with_held_ends(held));
+        }
+        let contacts = motion.contacts.as_ref();
+        let contacts = match self.legs.is_empty() {
+            true => contacts.map(|c| copy.contacts(c)),
+            false => contacts.map(|c| self.labels(c)),
+        };
+        Performance {
+            copy,
+            legs: &self.legs,
+            skin: &self.skin,
+            trajectories,
+            time: time.clone(),
+            off_floor,
+            contacts,
+            property_tracks: self.property_tracks(motion),
+            roots: self.roots.as_ref(),
+        }
+    }
+
+    /// The trajectories of the legs; `None` without legs. Also whether no foot stands on the floor.
+    fn trajectories(
+        &self,
+        copy: &DirectTransfer,
+        motion: &Motion,
+        time: &Timeline,
+    ) -> (Option<LegTrajectories>, bool) {
         let footing = match self.legs.is_empty() {
             true => Footing::default(),
             false => self.footing.footing(motion, &time.shots()),
@@ -160,22 +198,7 @@ impl Retarget {
             let solved = solve_legs(time, (source, copied), (&seat, &footing), pairs, &Settings::default())?;
             Some(solved.with_forelegs(time, front, front_copy, &self.forelegs, self.joints.scale))
         });
-        let contacts = motion.contacts.as_ref();
-        let contacts = match self.legs.is_empty() {
-            true => contacts.map(|c| copy.contacts(c)),
-            false => contacts.map(|c| self.labels(c)),
-        };
-        Performance {
-            copy,
-            legs: &self.legs,
-            skin: &self.skin,
-            trajectories: trajectories.flatten(),
-            time: time.clone(),
-            off_floor: footing.floor().is_some(),
-            contacts,
-            property_tracks: self.property_tracks(motion),
-            roots: self.roots.as_ref(),
-        }
+        (trajectories.flatten(), footing.floor().is_some())
     }
 
     /// The weights of morph targets and the animation of other nodes, for the target.

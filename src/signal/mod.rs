@@ -5,6 +5,7 @@
 
 mod banded;
 mod correction;
+mod distinct;
 mod gaussian;
 mod hemisphere;
 mod lowpass;
@@ -19,6 +20,7 @@ mod whittaker;
 
 pub(crate) use banded::{BEND, Bands, FactoredBands, JERK, solve_once};
 pub(crate) use correction::corrections;
+pub(crate) use distinct::distinct_frames;
 pub(crate) use gaussian::gaussian;
 pub(crate) use hemisphere::{fix_hemispheres, fix_sequence, with_poses};
 pub(crate) use lowpass::Butterworth;

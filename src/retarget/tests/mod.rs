@@ -4,6 +4,7 @@
 mod again;
 mod floor;
 mod front_legs;
+mod held;
 mod helpers;
 mod in_air;
 mod laws;

@@ -215,8 +215,12 @@ fn the_output_of_another_take_is_replaced_by_force_alone() {
     assert!(convert("a/x.bvh", &[]).1.ends_with("1 written\n"));
     fs::rename(path.join("a"), path.join("c")).unwrap();
     assert_eq!(convert("c/x.bvh", &[]).0, 0);
+    assert!(convert("c/x.bvh", &["--fps", "15"]).1.ends_with("1 written\n"));
     assert_eq!(convert("b/x.bvh", &["--force"]).0, 0);
     assert!(convert("c/x.bvh", &[]).1.contains("was made of the take `b/x.bvh`"));
+    // An output that was deleted is nobody's.
+    fs::remove_file(path.join("out/x.glb")).unwrap();
+    assert!(convert("c/x.bvh", &[]).1.ends_with("1 written\n"));
     // Two pipelines with the same stages, and other takes of the same names.
     for name in ["b", "c"] {
         write(
@@ -324,6 +328,38 @@ fn a_partial_run_keeps_what_the_report_of_the_folder_lists() {
         (2, "error: the list of takes `none.txt` cannot be read: it names no take\n")
     );
     assert_eq!(report(), whole);
+}
+
+#[test]
+fn takes_that_failed_in_other_shares_stay_in_the_report_of_the_folder() {
+    let takes = ["takes/a.bvh", "takes/b.bvh", "takes/c.bvh", "takes/d.bvh"];
+    let folder = studio(&takes);
+    let path = folder.path();
+    pipeline(path, "report = true\n");
+    write(path, "takes/b.bvh", "nonsense");
+    let report = || fs::read_to_string(path.join("out/report.json")).unwrap();
+    assert_eq!(posemill(path, &["run", "p.toml"]).0, 1);
+    let whole = report();
+    for run in 0..2 {
+        for take in [1, 0, 3, 2].map(|k: usize| takes[k]) {
+            let code = posemill(path, &["run", "p.toml", "--input", take]).0;
+            assert_eq!(code, i32::from(take == "takes/b.bvh"), "{take}");
+        }
+        assert_eq!(report(), whole, "{run}");
+        // Shares that begin in an empty folder.
+        if run == 0 {
+            fs::remove_dir_all(path.join("out")).unwrap();
+        }
+    }
+    // A take that was made since, without a report, and one that is gone have failed no longer.
+    write(path, "takes/c.bvh", "nonsense");
+    assert_eq!(posemill(path, &["run", "p.toml", "--input", "takes/c.bvh"]).0, 1);
+    write(path, "takes/b.bvh", TAKE);
+    fs::remove_file(path.join("takes/c.bvh")).unwrap();
+    let quiet = ["run", "p.toml", "--input", "takes/b.bvh", "--set", "output.report=false"];
+    assert_eq!(posemill(path, &quiet).0, 0);
+    assert_eq!(posemill(path, &["run", "p.toml", "--input", "takes/a.bvh"]).0, 0);
+    assert!(!report().contains("\"error\": \""), "{}", report());
 }
 
 #[test]

@@ -12,6 +12,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 /// Writes both reports of a folder, unless every take was refused. They do not depend on whether outputs were made by this run or an earlier one.
+/// One run at a time may do so ([`Manifest::one_at_a_time`]).
 ///
 /// # Errors
 /// A [`WriteError`] if one of them or the manifest cannot be written.
@@ -27,40 +28,37 @@ pub fn write_reports(
     }
     let name = Path::new(pipeline).file_name().map(|n| n.to_string_lossy().into_owned());
     let mut page = FolderPage::new(name.unwrap_or_else(|| pipeline.to_owned()));
-    // If several runs end at once, the last one's reports list the outputs of all.
-    manifest.one_at_a_time(|| {
-        let path = folder.join(REPORT);
-        let mut draft = AtomicFile::new(&path)?;
-        let mut write = || -> io::Result<()> {
-            let mut measured = BatchMetrics::new()?;
-            writeln!(draft, "{{\n  \"schema\": \"posemill.report/1\",")?;
-            write!(draft, "  \"pipeline\": {},\n  \"files\": [", Value::from(pipeline))?;
-            for (k, outcome) in rows.each().enumerate() {
-                let outcome = outcome?;
-                measured.add(k, &outcome)?;
-                if let Some(page) = &mut page {
-                    page.add(folder, &outcome);
-                }
-                let comma = if k == 0 { "" } else { "," };
-                write!(draft, "{comma}\n    {}", inset(&file(&outcome), "    "))?;
+    let path = folder.join(REPORT);
+    let mut draft = AtomicFile::new(&path)?;
+    let mut write = || -> io::Result<()> {
+        let mut measured = BatchMetrics::new()?;
+        writeln!(draft, "{{\n  \"schema\": \"posemill.report/1\",")?;
+        write!(draft, "  \"pipeline\": {},\n  \"files\": [", Value::from(pipeline))?;
+        for (k, outcome) in rows.each().enumerate() {
+            let outcome = outcome?;
+            measured.add(k, &outcome)?;
+            if let Some(page) = &mut page {
+                page.add(folder, &outcome);
             }
-            let mut summary = Vec::new();
-            for (mut line, worst) in measured.summary()? {
-                let inputs = rows.nth(worst)?.inputs;
-                line.of = inputs.iter().map(|p| p.display().to_string()).collect::<Vec<_>>().join(", ");
-                summary.push(line);
-            }
-            let summary = inset(&json!(summary), "  ");
-            writeln!(draft, "\n  ],\n  \"summary\": {summary}\n}}")
-        };
-        write().map_err(|e| WriteError::of(&path, &e))?;
-        commit(draft, &path, manifest)?;
-        let Some(page) = page else { return Ok(()) };
-        let path = folder.join(REPORT_PAGE);
-        let mut draft = AtomicFile::new(&path)?;
-        page.write(folder, |number| rows.nth(number), &mut draft).map_err(|e| WriteError::of(&path, &e))?;
-        commit(draft, &path, manifest)
-    })
+            let comma = if k == 0 { "" } else { "," };
+            write!(draft, "{comma}\n    {}", inset(&file(&outcome), "    "))?;
+        }
+        let mut summary = Vec::new();
+        for (mut line, worst) in measured.summary()? {
+            let inputs = rows.nth(worst)?.inputs;
+            line.of = inputs.iter().map(|p| p.display().to_string()).collect::<Vec<_>>().join(", ");
+            summary.push(line);
+        }
+        let summary = inset(&json!(summary), "  ");
+        writeln!(draft, "\n  ],\n  \"summary\": {summary}\n}}")
+    };
+    write().map_err(|e| WriteError::of(&path, &e))?;
+    commit(draft, &path, manifest)?;
+    let Some(page) = page else { return Ok(()) };
+    let path = folder.join(REPORT_PAGE);
+    let mut draft = AtomicFile::new(&path)?;
+    page.write(folder, |number| rows.nth(number), &mut draft).map_err(|e| WriteError::of(&path, &e))?;
+    commit(draft, &path, manifest)
 }
 
 /// Commits a report, unless the file has this content already.
@@ -77,7 +75,7 @@ fn commit(draft: AtomicFile, path: &Path, manifest: &Manifest) -> Result<(), Wri
 }
 
 fn file(outcome: &JobOutcome) -> Value {
-    json!({
+    let mut row = json!({
         "inputs": outcome.inputs,
         "outputs": outcome.outputs,
         "warnings": outcome.warnings,
@@ -86,7 +84,11 @@ fn file(outcome: &JobOutcome) -> Value {
         "changes": outcome.changes,
         "findings": outcome.findings,
         "error": outcome.error,
-    })
+    });
+    if outcome.refused {
+        row["refused"] = true.into();
+    }
+    row
 }
 
 /// Indented JSON, with `margin` before each line but the first.

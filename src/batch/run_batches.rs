@@ -127,8 +127,12 @@ impl BatchRun<'_> {
         if let (Some(folder), Some(manifest), true) = (folder, &manifest, self.options.writes()) {
             let reported = pipeline.report && !self.stop.load(Ordering::Relaxed);
             if let Some(spool) = spool.as_mut().filter(|_| reported) {
-                let mut all = of_folder(spool, jobs, manifest).map_err(|e| BatchError::spool(&e))?;
-                write_reports(folder, &pipeline.name, all.as_mut().unwrap_or(spool), manifest)?;
+                // If several runs end at once, the last one's reports list the takes of all.
+                manifest.one_at_a_time(|| {
+                    let mut all = of_folder(spool, jobs, manifest).map_err(|e| BatchError::spool(&e))?;
+                    let all = all.as_mut().unwrap_or(spool);
+                    write_reports(folder, &pipeline.name, all, manifest).map_err(BatchError::from)
+                })?;
             }
             manifest.finish()?;
         }
@@ -221,9 +225,12 @@ pub(crate) fn report_folders(batches: &[PlannedBatch<'_>]) -> Vec<PathBuf> {
 /// Writes the report of each folder above several; `spools` are the outcomes of the batches.
 fn write_shared(batches: &[PlannedBatch<'_>], spools: &mut [Option<OutcomeSpool>]) -> Result<(), BatchError> {
     for (folder, numbers) in shared_folders(batches) {
-        let mut all = together(batches, &numbers, spools).map_err(|e| BatchError::spool(&e))?;
         let manifest = Manifest::open(&folder)?;
-        write_reports(&folder, &batches[numbers[0]].pipeline.name, &mut all, &manifest)?;
+        manifest.one_at_a_time(|| {
+            let mut all = together(batches, &numbers, spools).map_err(|e| BatchError::spool(&e))?;
+            write_reports(&folder, &batches[numbers[0]].pipeline.name, &mut all, &manifest)
+                .map_err(BatchError::from)
+        })?;
         manifest.finish()?;
     }
     Ok(())

@@ -42,6 +42,13 @@ pub enum PointsError {
          `--set input.units=m`"
     )]
     Normalised,
+    /// Landmarks in an image, with a depth.
+    #[error(
+        "x and y are shares of an image, and z is counted from the hips: these are landmarks in an image, not in space\n  hint: export the \
+         world landmarks of MediaPipe (`pose_world_landmarks`, in metres) instead of `pose_landmarks`; positions that are so in space need \
+         their unit, such as `--set input.units=m`"
+    )]
+    ImageLandmarks,
     /// A figure without depth.
     #[error(
         "all points of every frame have the same {axis}: the figure is flat, as keypoints in an image are\n  hint: use positions \
@@ -126,14 +133,14 @@ pub enum PointsError {
     },
     /// Labels that are not enough of any set.
     #[error(
-        "no motion can be fitted to these markers: {labels} (of {set}, the nearest set, there is no {missing})\n  hint: write a table of \
+        "no motion can be fitted to these markers: {markers} ({known}there is no {missing})\n  hint: write a table of \
          the markers and pass it: `--set input.points.layout=markers.toml`"
     )]
     Markers {
-        /// The labels of the file.
-        labels: String,
-        /// The set that has most of them.
-        set: String,
+        /// The first labels of the file, and how many more there are.
+        markers: String,
+        /// The set that has most of them, as the start of a sentence.
+        known: String,
         /// The places on the body without a marker.
         missing: String,
     },

@@ -160,7 +160,7 @@ fn asset(
 ) -> Result<Asset, ImportError> {
     let mut warnings = Warnings::new();
     let layout = recognised(array, chosen)?;
-    refuse_image(array, options.units.is_some())?;
+    refuse_image(array, &layout, options.units.is_some())?;
     let samples = array.positions.len() as u64;
     budget.reserve(samples.saturating_mul(BYTES_PER_POINT), || format!("{} frames", array.frames()))?;
     let rate = stated_rate.or(options.rate).or(layout.rate).unwrap_or(USUAL_RATE);

@@ -43,8 +43,8 @@ pub const TRC: ReadFormat = ReadFormat {
     },
 };
 
-/// Labels that a message lists at most.
-const LISTED: usize = 60;
+/// Labels that a message lists at most: enough to recognise the set of a laboratory.
+const LISTED: usize = 8;
 /// Labels of a second body from which it is told: fewer are stray names.
 const SECOND: usize = 6;
 /// Units with the shortest and the longest shin in them, 0.25 to 0.6 m, between the outer markers of knee and ankle.
@@ -164,13 +164,19 @@ fn columns(
 }
 
 fn unknown_labels(recording: &MarkerRecording, table: &SiteTable, lost: Vec<String>) -> PointsError {
-    let named: Vec<String> =
-        recording.labels.iter().filter(|l| !l.is_empty()).take(LISTED).map(|l| shortened(l)).collect();
-    PointsError::Markers {
-        labels: if named.is_empty() { "none".into() } else { named.join(", ") },
-        set: table.name.clone(),
-        missing: lost.join(", "),
-    }
+    let named: Vec<&String> = recording.labels.iter().filter(|label| !label.is_empty()).collect();
+    let first: Vec<String> = named.iter().take(LISTED).map(|label| shortened(label)).collect();
+    let more = match named.len().saturating_sub(LISTED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let count = recording.array.points;
+    let (markers, known) = match named.iter().any(|label| table.site_of(label).is_some()) {
+        _ if named.is_empty() => (format!("{count} markers without labels"), String::new()),
+        true => (first.join(", ") + &more, format!("of {}, the nearest set, ", table.name)),
+        false => (first.join(", ") + &more, "no label is one of a known set, ".to_owned()),
+    };
+    PointsError::Markers { markers, known, missing: lost.join(", ") }
 }
 
 /// Metres per unit: as stated, unless the shins are those of another unit.

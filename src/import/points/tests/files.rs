@@ -151,6 +151,20 @@ fn keypoints_in_an_image_are_refused() {
         said.is_ok_and(|asset| asset.clips.len() == 1),
         "whoever states a unit says that they are positions"
     );
+    // Landmarks in the image, some points outside of it, with a depth counted from the hips.
+    let walk_frames = walk().frames;
+    let hips = |f: usize| (walk_frames[f][1] + walk_frames[f][2]) / 2.0;
+    let landmarks =
+        walk().mapped(|f, _, p| Vec3::new(0.5 + 0.2 * p.x, 1.15 - 0.5 * p.y, 0.2 * (p.z - hips(f).z)));
+    assert!(refused(&landmarks).contains("`pose_world_landmarks`"), "{}", refused(&landmarks));
+    let said = from_bytes(&landmarks.npy(), "take", Some("npy"), None, &options);
+    assert!(said.is_ok(), "{said:?}");
+    // In space the hips are the origin of all axes, or y is up.
+    for place in [|_: Vec3, hips: Vec3| hips, |_: Vec3, hips: Vec3| Vec3::z() * hips.z] {
+        let points = walk().mapped(|f, _, p| p - place(p, hips(f)));
+        let said = from_bytes(&points.npy(), "take", Some("npy"), None, &ImportOptions::default());
+        assert!(said.is_ok(), "{said:?}");
+    }
     // A thin figure in millimetres is one in space.
     let thin = walk().mapped(|_, _, p| Vec3::new(1000.0 * p.x, 1000.0 * p.y, 100.0 * p.z));
     assert!(from_bytes(&thin.npy(), "take", Some("npy"), None, &ImportOptions::default()).is_ok());

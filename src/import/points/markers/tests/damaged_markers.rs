@@ -66,7 +66,10 @@ fn markers_of_no_body_and_of_no_unit_have_a_message() {
         from_bytes(&bytes, "take", Some("c3d"), None, &ImportOptions::default()).unwrap_err().to_string()
     };
     let said = read(&labels[..20]);
-    assert!(said.contains("M0, M1") && said.contains("there is no asis, psis or sacrum"), "{said}");
+    let expected = "to these markers: M0, M1, M2, M3, M4, M5, M6, M7 and 12 more (no label is one of a known set, there is no asis, ";
+    assert!(said.contains(expected) && said.contains("psis or sacrum"), "{said}");
+    let said = read(&vec![String::new(); 20]);
+    assert!(said.contains("to these markers: 20 markers without labels (there is no asis, "), "{said}");
     assert!(said.contains("input.points.layout=markers.toml"), "{said}");
     let names = "LASI RASI SACR LKNE RKNE LANK RANK LSHO RSHO LELB RELB LWRA RWRA";
     let mut named: Vec<String> = names.split(' ').map(str::to_owned).collect();

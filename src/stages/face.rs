@@ -40,7 +40,7 @@ impl StageConfig for FaceConfig {
 
     fn resolve(&self, setting: &Setting) -> Result<Box<dyn Stage>, StageError> {
         if self.file.is_empty() {
-            return Ok(Box::new(Face { tracks: Vec::new(), rate: 1.0, offset: 0.0 }));
+            return Ok(Box::new(Face::default()));
         }
         let path = setting.folder.join(&self.file);
         let fault = |message: String| StageError::key("file", format!("`{}`: {message}", path.shown()));
@@ -64,7 +64,7 @@ impl StageConfig for FaceConfig {
 }
 
 /// The resolved stage.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Face {
     /// For the nodes of the character.
     tracks: Vec<PropertyTrack>,
@@ -76,6 +76,12 @@ struct Face {
 impl Stage for Face {
     fn apply(&self, mut motion: Motion, report: &mut Report) -> Result<Motion, StageError> {
         let (frames, rate) = (motion.clip.frames(), motion.clip.sample_rate);
+        if self.tracks.is_empty() {
+            let message =
+                "`face` has no file and adds nothing\n  hint: name it: `--set stage.face.file=face.csv`";
+            report.warnings.add("face-no-file", message, motion.clip.name.as_str());
+            return Ok(motion);
+        }
         let offset = self.offset - cut_at_start(&report.take_changes);
         let own = &mut motion.clip.property_tracks;
         own.retain(|t| !self.tracks.iter().any(|new| (&new.node, new.property) == (&t.node, t.property)));
@@ -221,7 +227,11 @@ mod tests {
         let error =
             run(&config(&folder, 0.0), Motion { character: Arc::new(faceless), ..motion }).unwrap_err();
         assert!(error.to_string().ends_with("which has no morph targets"), "{error}");
-        assert_eq!(run(&FaceConfig::default(), walker(3)).unwrap(), walker(3));
+        let mut report = Report::default();
+        let setting = Setting::new(Arc::clone(&walker(3).character), "");
+        let without_file = FaceConfig::default().resolve(&setting).unwrap();
+        assert_eq!(without_file.apply(walker(3), &mut report).unwrap(), walker(3));
+        assert!(report.warnings.has("face-no-file"), "{:?}", report.warnings);
         let endless = FaceConfig { offset_s: f64::NAN, ..config(&folder, 0.0) };
         assert_eq!(endless.validate().unwrap_err()[0].key, Some("offset_s"));
     }

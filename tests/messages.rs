@@ -534,6 +534,19 @@ const CASES: &[Case] = &[
         exit: 1,
         stderr: "error: a.bvh: stage 1 (`secondary`): no joint below the root has the name `hips`\n  hint: list the joints with `posemill inspect`\nreport: out/report.html\n1 failed\n",
     },
+    // Stages that are disabled count, as in errors of the file and in `--set stage.2`.
+    Case {
+        files: &[
+            ("a.bvh", TAKE),
+            (
+                "p.toml",
+                "[input]\nmotion = \"a.bvh\"\n[[stage]]\nuse = \"trim\"\nenabled = false\n[[stage]]\nuse = \"ragdoll\"\n",
+            ),
+        ],
+        arguments: &["run", "p.toml"],
+        exit: 1,
+        stderr: "error: a.bvh: stage 2 (`ragdoll`): no ragdoll can be made of `a`: it has no hips with limbs\n  hint: list the detected roles with `posemill inspect`; add a name with `--set input.roles.words.WORD=PART`\nreport: out/report.html\n1 failed\n",
+    },
     Case {
         files: &[
             ("a.bvh", TAKE),

@@ -33,6 +33,8 @@ pub struct WrittenStageConfig {
     pub stage: Arc<dyn WrittenStage>,
     /// The span of the value of `use` in the pipeline file, bytes.
     pub span: Range<usize>,
+    /// Its position in the file, from 1, disabled stages included.
+    pub(super) number: usize,
     /// Its name in messages.
     pub(super) label: String,
     /// The strings among its values.
@@ -176,5 +178,5 @@ pub(super) fn read_stage(
         faults.push(ConfigFault::at(key.source, key.span.clone(), message).hint(Some(hint)));
     }
     let texts = section.texts();
-    enabled.then(|| WrittenStageConfig { stage, span: section.span.clone(), label, texts })
+    enabled.then(|| WrittenStageConfig { stage, span: section.span.clone(), number, label, texts })
 }

@@ -10,7 +10,7 @@ pub(crate) enum JobStep {
     Read,
     /// A stage is applied.
     Stage {
-        /// Its position, from 1.
+        /// Its position among the stages that are enabled, from 1.
         number: usize,
         /// The number of stages.
         of: usize,

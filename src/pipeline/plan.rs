@@ -47,6 +47,8 @@ pub struct Pipeline {
     pub warnings: Warnings,
     /// The stages, in order.
     pub stages: Vec<Arc<dyn WrittenStage>>,
+    /// The position of each in the file, from 1: disabled stages count.
+    pub(crate) stage_numbers: Vec<usize>,
     /// How outputs are written.
     pub export: export::ExportOptions,
     /// The picture next to each output.
@@ -124,6 +126,7 @@ impl Pipeline {
             clip: config.input.clip.clone(),
             warnings,
             stages: config.stages.iter().map(|s| Arc::clone(&s.stage)).collect(),
+            stage_numbers: config.stages.iter().map(|s| s.number).collect(),
             export: config.output.options(),
             preview: config.output.preview,
             report: config.output.report,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 /// A stage that is resolved for the character that arrives at it.
 pub(super) struct ResolvedStage {
-    /// Its position in the pipeline, from 1.
+    /// Its position in the pipeline file, from 1.
     pub(super) number: usize,
     /// Its name.
     pub(super) name: &'static str,
@@ -41,7 +41,8 @@ pub(super) fn resolve(
     let mut arriving = Arc::clone(arriving);
     let mut stages = Vec::with_capacity(pipeline.stages.len());
     for (k, written) in pipeline.stages.iter().enumerate() {
-        let (number, name) = (k + 1, written.name());
+        let number = pipeline.stage_numbers.get(k).copied().unwrap_or(k + 1);
+        let name = written.name();
         let setting = Setting {
             arriving: Arc::clone(&arriving),
             target: pipeline.character.clone(),

@@ -338,7 +338,7 @@ pub(super) fn apply_stages(
     report.take_changes.clear();
     for (index, resolved) in stages.iter().enumerate() {
         let ResolvedStage { number, name, meaningless, stage } = resolved;
-        steps.begins(JobStep::Stage { number: *number, of: stages.len(), name });
+        steps.begins(JobStep::Stage { number: index + 1, of: stages.len(), name });
         if stages[index + 1..].iter().any(|later| later.stage.needs_plain()) {
             plain = stage.plain(&motion).or(plain);
         }
@@ -369,7 +369,7 @@ pub(super) fn apply_stages(
             report.not_judged.insert((*name).to_owned(), not_judged);
         }
         monitor.after(name, &motion);
-        if cfg!(debug_assertions) || *number == stages.len() {
+        if cfg!(debug_assertions) || index + 1 == stages.len() {
             motion.check().map_err(|fault| RunError::Broken { number: *number, name, fault })?;
         }
     }

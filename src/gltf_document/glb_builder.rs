@@ -58,10 +58,7 @@ impl GlbBuilder {
 
     /// Adds positions, which have bounds. Returns the index of the accessor.
     pub fn positions(&mut self, points: &[[f32; 3]], target: Option<u32>) -> usize {
-        let bound = |fold: fn(f32, f32) -> f32| -> [f32; 3] {
-            std::array::from_fn(|k| points.iter().map(|p| p[k]).reduce(fold).unwrap_or(0.0))
-        };
-        let (min, max) = (bound(f32::min), bound(f32::max));
+        let [min, max] = bounds(points);
         let accessor =
             json!({"componentType": FLOAT, "count": points.len(), "type": "VEC3", "min": min, "max": max});
         self.push(&floats(points), target, accessor)
@@ -84,7 +81,31 @@ impl GlbBuilder {
     }
 }
 
+/// The lowest and the highest coordinates of points. Which of 0 and -0 is the lower one is not defined: both are 0 here.
+pub fn bounds(points: &[[f32; 3]]) -> [[f32; 3]; 2] {
+    let bound = |fold: fn(f32, f32) -> f32| {
+        std::array::from_fn(|k| points.iter().map(|p| p[k]).reduce(fold).unwrap_or(0.0) + 0.0)
+    };
+    [bound(f32::min), bound(f32::max)]
+}
+
 /// Tuples of floats as little-endian bytes.
 pub fn floats<const N: usize>(values: &[[f32; N]]) -> Vec<u8> {
     values.as_flattened().iter().flat_map(|x| x.to_le_bytes()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bound_of_zeros_is_zero_without_a_sign() {
+        for (a, b) in [(-0.0, 0.0), (0.0, -0.0), (-0.0, -0.0)] {
+            let mut builder = GlbBuilder::default();
+            builder.positions(&[[a; 3], [b; 3]], None);
+            for bound in ["min", "max"] {
+                assert_eq!(builder.accessors[0][bound].to_string(), "[0.0,0.0,0.0]", "{a:?} {b:?}");
+            }
+        }
+    }
 }

@@ -12,7 +12,7 @@ mod node_tree;
 
 pub(crate) use container::{Chunks, glb_with_room, write_glb};
 pub(crate) use glb_builder::{
-    CLAMP, EMISSIVE_STRENGTH, FLOAT, GlbBuilder, MIRROR, UNSIGNED_INT, UNSIGNED_SHORT, floats,
+    CLAMP, EMISSIVE_STRENGTH, FLOAT, GlbBuilder, MIRROR, UNSIGNED_INT, UNSIGNED_SHORT, bounds, floats,
 };
 pub use gltf_error::GltfError;
 pub(crate) use json::{ADDED, Json, RATE, is_added, stated_rate};

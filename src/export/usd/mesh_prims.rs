@@ -11,6 +11,7 @@ use super::preview_materials::texcoord_name;
 use super::prim_names::PrimNames;
 use super::usd_layer::{ROOT, UsdLayer, UsdValue};
 use crate::export::whole_mesh::WholeMesh;
+use crate::gltf_document::bounds;
 use crate::kinematics::figure_size;
 use crate::math::{Mat4, Vec3, single};
 use crate::model::{Binding, Character, Mesh, ModelPose};
@@ -136,14 +137,6 @@ pub(super) fn double(v: &[f32; 3]) -> Vec3 {
     Vec3::from(v.map(f64::from))
 }
 
-/// The bounding box of points.
-fn extent(points: &[[f32; 3]]) -> [[f32; 3]; 2] {
-    let bound = |fold: fn(f32, f32) -> f32| {
-        std::array::from_fn(|k| points.iter().map(|p| p[k]).reduce(fold).unwrap_or(0.0))
-    };
-    [bound(f32::min), bound(f32::max)]
-}
-
 /// What the prim of a mesh refers to.
 pub(super) struct MeshReferences {
     /// The name of the prim.
@@ -212,7 +205,7 @@ fn write_surface(layer: &mut UsdLayer, whole: &WholeMesh, placed: &PlacedMesh) {
     let mirrored = linear.determinant() < 0.0;
     let both_sides = whole.parts.iter().any(|(_, part)| part.material.double_sided);
     layer.attribute("uniform bool doubleSided", UsdValue::Bool(both_sides));
-    layer.attribute("float3[] extent", UsdValue::Triples(extent(&points).to_vec()));
+    layer.attribute("float3[] extent", UsdValue::Triples(bounds(&points).to_vec()));
     layer.attribute("int[] faceVertexCounts", UsdValue::Integers(vec![3; mesh.triangles.len()]));
     let corners = mesh.triangles.iter().flat_map(|&[a, b, c]| if mirrored { [a, c, b] } else { [a, b, c] });
     let corners = corners.map(|corner| corner as i32).collect();

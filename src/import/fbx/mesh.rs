@@ -6,7 +6,7 @@
 use super::not_finite::Repaired;
 use super::skin_weights::{FbxSkin, INFLUENCES, skin};
 use crate::fbx_document::follows_blender;
-use crate::gltf_document::{FLOAT, GlbBuilder, UNSIGNED_INT, UNSIGNED_SHORT, floats};
+use crate::gltf_document::{FLOAT, GlbBuilder, UNSIGNED_INT, UNSIGNED_SHORT, bounds, floats};
 use crate::import::import_error::ImportError;
 use crate::math::linear_of_srgb;
 use crate::memory_budget::MemoryBudget;
@@ -325,10 +325,8 @@ fn written(
 
 /// The description of a list with its minimum and maximum.
 fn bounded(mut list: Value, values: &[[f32; 3]]) -> Value {
-    let fold = |least: fn(f32, f32) -> f32| -> Vec<f32> {
-        (0..3).map(|k| values.iter().map(|v| v[k]).reduce(least).unwrap_or(0.0)).collect()
-    };
-    list["min"] = fold(f32::min).into();
-    list["max"] = fold(f32::max).into();
+    let [min, max] = bounds(values);
+    list["min"] = min.to_vec().into();
+    list["max"] = max.to_vec().into();
     list
 }

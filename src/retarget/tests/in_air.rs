@@ -143,7 +143,13 @@ fn a_body_on_a_seat_or_a_bar_is_not_lowered_onto_its_feet() {
         }
     }
     // On a floor of the same height it crouches, stands and stands on its toes.
-    for (what, clip) in [("crouch", bent(&wave, [-0.7, 1.4, -0.7])), ("toes", bent(&wave, [0.0, 0.0, 0.7]))] {
+    let hanging = with_arms(&wave, -Vec3::y());
+    for (what, clip) in [
+        ("crouch", bent(&wave, [-0.7, 1.4, -0.7])),
+        ("toes", bent(&wave, [0.0, 0.0, 0.7])),
+        ("toes, with hands that rest below the head", bent(&hanging, [0.0, 0.0, 0.7])),
+        ("flat feet, with hands that rest above the head", with_arms(&wave, Vec3::y())),
+    ] {
         let low = lowest(&clip.model_pose(0));
         let error = height_error_of_pipeline(&raised(&clip, 0.5 - low), "mannequin.glb");
         assert!(error > 0.35, "{what}: it is lowered onto its feet by {error} m");

@@ -11,8 +11,10 @@ mod node_transforms;
 mod node_tree;
 
 pub(crate) use container::{Chunks, glb_with_room, write_glb};
+#[cfg(feature = "formats")]
+pub(crate) use glb_builder::bounds;
 pub(crate) use glb_builder::{
-    CLAMP, EMISSIVE_STRENGTH, FLOAT, GlbBuilder, MIRROR, UNSIGNED_INT, UNSIGNED_SHORT, bounds, floats,
+    CLAMP, EMISSIVE_STRENGTH, FLOAT, GlbBuilder, MIRROR, UNSIGNED_INT, UNSIGNED_SHORT, floats,
 };
 pub use gltf_error::GltfError;
 pub(crate) use json::{ADDED, Json, RATE, is_added, stated_rate};

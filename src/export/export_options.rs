@@ -107,6 +107,7 @@ pub enum ArrayRate {
     Word(ArrayRateWord),
     /// Frames per second.
     #[serde(deserialize_with = "frames_per_second")]
+    #[schemars(extend("minimum" = RATES[0], "maximum" = RATES[1]))]
     Hz(f64),
 }
 
@@ -160,7 +161,7 @@ pub struct FbxOptions {
     /// Largest error of an animation curve for which keys are left out: degrees of an Euler angle, millimetres of a translation,
     /// percent of a morph weight. 0 writes a key for every frame.
     #[serde(deserialize_with = "tolerance")]
-    #[schemars(with = "f64")]
+    #[schemars(with = "f64", range(min = 0, max = MOST_TOLERANCE))]
     pub tolerance: f64,
 }
 
@@ -201,14 +202,14 @@ pub struct RobotOptions {
     pub layout: String,
     /// Frames per second; 0: what the layout's readers expect, else the rate of the motion.
     #[serde(deserialize_with = "rate")]
-    #[schemars(with = "f64")]
+    #[schemars(with = "f64", range(min = 0, max = FASTEST))]
     pub rate: f64,
     /// The pose from which the motion is led in and to which it is led out, standing: a value for each hinge, radians, in the
     /// order of `posemill inspect`. Omitted: the motion alone.
     pub default_pose: Vec<f64>,
     /// Duration of the lead-in and of the lead-out, seconds, at most 60.
     #[serde(deserialize_with = "lead")]
-    #[schemars(with = "f64")]
+    #[schemars(with = "f64", range(min = 0, max = LONGEST_LEAD))]
     pub lead: f64,
 }
 

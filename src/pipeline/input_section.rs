@@ -44,6 +44,7 @@ pub struct InputSection {
     /// The axis that points up in the motion files. Omitted: found from the figure.
     pub up: Option<Up>,
     /// Frames per second of motion files that do not contain it (AMC).
+    #[schemars(range(min = LEAST_RATE, max = MOST_RATE))]
     pub rate: Option<FrameRate>,
     /// The ASF file with the skeleton of AMC files, or the PMX file of VMD files, relative to this file. Omitted: `01.asf` next to
     /// `01_01.amc`, `dance.pmx` next to `dance.vmd`.
@@ -61,6 +62,7 @@ pub struct InputSection {
     /// The mass of the body in kilograms, for forces, hits and ragdolls: torques and forces grow with it, and the same impulse moves a
     /// heavier body less. Omitted: 70 for `perform` and forces, 22.5 times the height squared for ragdolls.
     #[cfg(feature = "physics")]
+    #[schemars(range(min = LIGHTEST, max = HEAVIEST))]
     pub mass_kg: Option<Kilograms>,
     /// How the mass is distributed: "table" as in people (Winter 2009), "skin" as the volume inside of a closed skin, for
     /// characters that are not built like people.

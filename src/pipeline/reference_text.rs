@@ -189,3 +189,87 @@ fn paragraph(text: &mut String, indent: &str, words: &str) {
         let _ = writeln!(text, "{indent}{line}");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pipeline::PipelineConfig;
+    use crate::stages::STAGES;
+
+    /// What a number needs beside it to be allowed, by the path of its key or the start of it.
+    const BESIDE: [(&str, &str); 6] = [
+        ("filter.window_frames", "degree = 0"),
+        ("filter.degree", "window_frames = 721"),
+        ("loop.longest_s", "shortest_s = 1e-12"),
+        ("ik.effectors", "joint = \"left_hand\"\ntarget = [0.0, 1.0, 0.0]"),
+        ("perform.hits.mass_kg", "part = \"chest\"\nvelocity_m_s = [0.0, 0.0, 1e-9]"),
+        ("perform.hits", "part = \"chest\"\nimpulse_n_s = [0.0, 0.0, 10.0]"),
+    ];
+
+    /// The keys that may be numbers: their table as it is written, their path, and the schema of the number.
+    fn numbers(header: &str, table: &str, path: &str, schema: &Value) -> Vec<(String, String, Value)> {
+        let mut found = Vec::new();
+        for (key, property) in properties(schema) {
+            let path = format!("{path}.{key}");
+            let mut parts = vec![property];
+            while let Some(part) = parts.pop() {
+                parts.extend(part.get("anyOf").and_then(Value::as_array).into_iter().flatten());
+                if ["\"number\"", "\"integer\""].iter().any(|kind| part["type"].to_string().contains(kind)) {
+                    found.push((header.to_owned(), path.clone(), part.clone()));
+                }
+                let inner = format!("{header}\n[{table}.{key}]");
+                found.extend(numbers(&inner, &format!("{table}.{key}"), &path, part));
+                if let Some(items) = part.get("items") {
+                    let inner = format!("{header}\n[[{table}.{key}]]");
+                    found.extend(numbers(&inner, &format!("{table}.{key}"), &path, items));
+                }
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn the_schema_allows_the_numbers_that_the_program_allows() {
+        let schema = schema(STAGES);
+        let mut keys = Vec::new();
+        for section in ["input", "output"] {
+            keys.extend(numbers(&format!("[{section}]"), section, section, &schema["properties"][section]));
+        }
+        for stage in schema["properties"]["stage"]["items"]["oneOf"].as_array().unwrap() {
+            let name = stage["title"].as_str().unwrap();
+            keys.extend(numbers(&format!("[[stage]]\nuse = \"{name}\""), "stage", name, stage));
+        }
+        assert!(keys.len() > 50, "{}", keys.len());
+        let mut faults = Vec::new();
+        for (header, path, number) in keys {
+            let bound = |name: &str| number[name].as_f64();
+            let whole = number["type"].to_string().contains("integer");
+            let mut tried = vec![-1e12, -1e3, -1.0, -0.01, 0.0, 1e-6, 0.01, 0.5, 1.0, 3.0, 1e3, 1e7, 1e12];
+            for at in ["minimum", "exclusiveMinimum", "maximum"].into_iter().filter_map(bound) {
+                let step = if whole { 1.0 } else { 1e-3 * at.abs().max(1e-3) };
+                tried.extend([at - step, at, at + step]);
+            }
+            tried.sort_by(f64::total_cmp);
+            tried.retain(|x| !whole || x.fract() == 0.0);
+            let beside = BESIDE.iter().find(|(start, _)| path.starts_with(start)).map_or("", |b| b.1);
+            let key = path.rsplit('.').next().unwrap();
+            let runs = |x: f64| {
+                let value = if whole { format!("{x:.0}") } else { format!("{x:?}") };
+                let text = format!("{header}\n{beside}\n{key} = {value}\n");
+                PipelineConfig::parse("p.toml", &text, &[], STAGES).is_ok()
+            };
+            let fits = |x: f64| {
+                bound("minimum").is_none_or(|low| x >= low)
+                    && bound("exclusiveMinimum").is_none_or(|low| x > low)
+                    && bound("maximum").is_none_or(|high| x <= high)
+            };
+            let run: Vec<f64> = tried.iter().copied().filter(|x| runs(*x)).collect();
+            let allows = |x: f64| run.first().is_some_and(|low| *low <= x) && x <= run[run.len() - 1];
+            let other: Vec<f64> = tried.into_iter().filter(|x| fits(*x) != allows(*x)).collect();
+            if run.is_empty() || !other.is_empty() {
+                faults.push(format!("{path} = {other:?}: the program allows {run:?}, the schema {number}"));
+            }
+        }
+        assert!(faults.is_empty(), "{}", faults.join("\n"));
+    }
+}

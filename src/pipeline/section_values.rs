@@ -19,7 +19,7 @@ pub struct Units {
 #[expect(dead_code, reason = "stands for `Units` in the schema only")]
 enum UnitsSchema {
     Name(String),
-    Metres(f64),
+    Metres(#[schemars(extend("exclusiveMinimum" = 0, "maximum" = MOST_METRES))] f64),
 }
 
 impl<'de> Deserialize<'de> for Units {

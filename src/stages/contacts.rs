@@ -39,18 +39,23 @@ pub struct ContactsConfig {
     /// A contact starts below this height, in metres. Omitted: fitted to the clip, 0.025 to 0.035, twice that for parts
     /// other than feet. Larger values also find feet that float, but make contacts too long.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub height_on_m: Option<f64>,
     /// A contact ends above this height, in metres. Omitted: 0.02 above `height_on_m`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub height_off_m: Option<f64>,
     /// A contact starts below this speed, in metres per second. Omitted: fitted to the clip, 0.1 to 0.3. Larger values
     /// also find feet that slide.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub speed_on_m_s: Option<f64>,
     /// A contact ends above this speed, in metres per second. Omitted: twice `speed_on_m_s`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub speed_off_m_s: Option<f64>,
     /// Shortest contact, and shortest gap between contacts, in seconds; shorter ones are removed as noise.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub shortest_s: f64,
 }
 

@@ -37,6 +37,7 @@ pub struct EffectorConfig {
     /// file.
     pub csv: String,
     /// Weight relative to other effectors.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub weight: f64,
     /// Whether the effector has priority: its weight counts a hundred times as much, and solver `tree` iterates until its
     /// position is reached, regardless of effectors without priority.
@@ -48,6 +49,7 @@ pub struct EffectorConfig {
     /// Time until which it acts, in seconds; negative: to the end of the clip.
     pub until_s: f64,
     /// Duration of the blend in and of the blend out, in seconds.
+    #[schemars(range(min = 0))]
     pub blend_s: f64,
 }
 

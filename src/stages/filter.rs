@@ -33,12 +33,16 @@ pub struct FilterConfig {
     pub kind: FilterKind,
     /// For `butterworth`: cutoff frequency of the body, in hertz; faster movement is removed. At half the sample rate and
     /// above, nothing is removed.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub cutoff_hz: f64,
     /// The same for hands, feet and the joints below them.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub extremity_cutoff_hz: f64,
     /// For `savitzky_golay`: length of the window, an odd number of frames. Longer windows smooth more.
+    #[schemars(range(min = 3, max = LONGEST_WINDOW))]
     pub window_frames: usize,
     /// For `savitzky_golay`: degree of the polynomials, less than `window_frames` - 1. Higher degrees keep sharper peaks.
+    #[schemars(range(max = HIGHEST_DEGREE))]
     pub degree: usize,
 }
 

@@ -24,11 +24,14 @@ pub struct IkConfig {
     /// Solver: `tree` solves the whole body at once and is the fastest; the others are classic solvers.
     pub solver: SolverName,
     /// Maximum number of iterations per frame; solver `tree` applies it to each of its passes: body, shoulders, arms.
+    #[schemars(range(min = 1))]
     pub iterations: usize,
     /// Distance in metres within which a position counts as reached.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub tolerance_m: f64,
     /// Weight that holds joints to their original pose (solver `tree` only): larger values keep the performance, smaller
     /// values come closer to the targets.
+    #[schemars(range(min = 0))]
     pub posture: f64,
     /// Whether joints stay within the published ranges of motion.
     pub limits: bool,

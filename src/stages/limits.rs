@@ -19,8 +19,10 @@ use serde::{Deserialize, Serialize};
 pub struct LimitsConfig {
     /// Share of the excess that is removed, 0 to 1: 1 enforces the limits exactly, smaller values keep more of the
     /// performance.
+    #[schemars(range(min = 0, max = 1))]
     pub strength: f64,
     /// Highest frequency of the correction, in hertz: lower values are smoother and start earlier before a limit.
+    #[schemars(range(min = 0.5, max = 30))]
     pub cutoff_hz: f64,
     /// Roles that are not changed, such as `left_hand`.
     pub except: Vec<String>,

@@ -26,11 +26,14 @@ use serde::{Deserialize, Serialize};
 pub struct LoopConfig {
     /// Shortest loop, in seconds. Larger values keep more strides, but the seam fits less well. Of loops with a seam
     /// below 1 mm the shortest is kept.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub shortest_s: f64,
     /// Longest loop, in seconds. Omitted: the whole clip.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub longest_s: Option<f64>,
     /// Duration of the blend on each side of the seam, in seconds.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub blend_s: f64,
 }
 

@@ -19,16 +19,19 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields, default)]
 pub struct HitConfig {
     /// When it begins, in seconds from the first frame.
+    #[schemars(range(min = 0))]
     pub time_s: f64,
     /// The part that is hit: `chest`, or a role such as `head` or `left_hand`.
     pub part: String,
     /// Its impulse in newton seconds, for a body of `input.mass_kg` (70), in model space: left, up, forward.
     pub impulse_n_s: Option<[f64; 3]>,
     /// Mass in kg of an object that hits with `velocity_m_s` and sticks; instead of an impulse.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub mass_kg: Option<f64>,
     /// The velocity of that object in metres per second, in model space: left, up, forward.
     pub velocity_m_s: Option<[f64; 3]>,
     /// How long it acts, in seconds: 0.03 is a punch, 0.2 a push.
+    #[schemars(range(min = 0.001, max = 10))]
     pub duration_s: f64,
 }
 
@@ -46,7 +49,7 @@ pub enum AssistBound {
     /// As much as it takes.
     Word(UnboundedWord),
     /// In body weights.
-    Weights(f64),
+    Weights(#[schemars(range(min = 0, max = 1000))] f64),
 }
 
 /// A bound that is none.
@@ -81,11 +84,14 @@ pub struct PerformConfig {
     pub assist: AssistBound,
     /// Share (0 to 1) of the clip's force not explained by contacts that is applied externally; below 1, clips that are not
     /// physically plausible change.
+    #[schemars(range(min = 0, max = 1))]
     pub residual: f64,
     /// Strength of the muscles, 1 as a person of that mass; weaker ones give way. Omitted: unbounded.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.05))]
     pub strength: Option<f64>,
     /// Time in which a deviation decays, in seconds.
+    #[schemars(range(min = 0.1, max = 10))]
     pub recover_s: f64,
     /// What happens to a body that falls: `ragdoll` or `refuse` (the clip stays as it was).
     pub on_fall: FallWord,

@@ -24,8 +24,10 @@ pub struct RagdollConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub floor_m: Option<f64>,
     /// Time at which the ragdoll starts, in seconds from the first frame.
+    #[schemars(range(min = 0, max = 100_000))]
     pub let_go_s: f64,
     /// Duration of the simulation, in seconds.
+    #[schemars(range(min = 0, max = 60))]
     pub fall_s: f64,
     /// The part that is hit at the start: `chest`, or a role such as `head` or `left_hand`. Omitted: none.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -33,10 +35,13 @@ pub struct RagdollConfig {
     /// Impulse of the hit in newton seconds, at most 2,000, for a body of `input.mass_kg` (70), in model space: left, up, forward.
     pub hit_impulse_n_s: [f64; 3],
     /// Resistance of the joints to rotation; 0: none.
+    #[schemars(range(min = 0, max = 100))]
     pub resistance: f64,
     /// Coulomb friction coefficient of the floor.
+    #[schemars(range(min = 0, max = 10))]
     pub friction: f64,
     /// Minimum number of simulation steps per second.
+    #[schemars(range(min = 30, max = 2000))]
     pub step_hz: f64,
 }
 

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields, default)]
 pub struct ReduceConfig {
     /// Largest deviation of any joint, in metres. 0 omits only keys that change nothing.
+    #[schemars(range(min = 0))]
     pub tolerance_m: f64,
 }
 

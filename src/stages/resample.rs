@@ -24,6 +24,7 @@ pub enum RotationsBetween {
 #[serde(deny_unknown_fields, default)]
 pub struct ResampleConfig {
     /// The new rate in frames per second; 23.976, 29.97, 59.94 and 119.88 mean 1000/1001 of 24, 30, 60 and 120.
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = HIGHEST_RATE))]
     pub rate_hz: f64,
     /// Interpolation of rotations: `smooth` (continuous angular velocity) or `linear` (as most players interpolate).
     pub rotations: RotationsBetween,

@@ -52,7 +52,7 @@ pub enum PathScale {
     /// A named scale.
     Word(NamedScale),
     /// A factor.
-    Factor(f64),
+    Factor(#[schemars(extend("exclusiveMinimum" = 0))] f64),
 }
 
 /// The named scales.

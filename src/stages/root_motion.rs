@@ -38,6 +38,7 @@ pub struct RootMotionConfig {
     pub yaw: Option<bool>,
     /// For `extract`: cutoff frequency of the root's heading, in hertz; faster rotation stays with the hips. 0: the root gets
     /// the whole heading.
+    #[schemars(range(min = 0))]
     pub yaw_cutoff_hz: f64,
 }
 

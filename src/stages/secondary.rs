@@ -19,12 +19,16 @@ pub struct SecondaryConfig {
     /// Names of the joints at which chains start; `*` matches any text.
     pub chains: Vec<String>,
     /// Natural frequency of a joint of a chain, in hertz. Higher is stiffer.
+    #[schemars(range(min = 0.05, max = 30))]
     pub frequency_hz: f64,
     /// Damping ratio; 0 swings forever, 1 (critical damping) does not swing back.
+    #[schemars(range(min = 0, max = 10))]
     pub swing_damping: f64,
     /// Share of gravity that acts on chains.
+    #[schemars(range(min = -10, max = 10))]
     pub swing_gravity: f64,
     /// Minimum number of simulation steps per second.
+    #[schemars(range(min = 30, max = 2000))]
     pub step_hz: f64,
 }
 

@@ -16,9 +16,11 @@ use serde::{Deserialize, Serialize};
 pub struct TrimConfig {
     /// Start of the kept range, in seconds from the first frame. Omitted: the first frame.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0))]
     pub start_s: Option<f64>,
     /// End of the kept range, in seconds from the first frame. Omitted: the last frame.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0))]
     pub end_s: Option<f64>,
     /// First kept frame, counted from 0; replaces `start_s`.
     #[serde(skip_serializing_if = "Option::is_none")]

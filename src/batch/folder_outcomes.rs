@@ -8,12 +8,11 @@ use super::journal_line::{JournalLine, OutputRecord};
 use super::manifest::Manifest;
 use super::outcome_spool::OutcomeSpool;
 use crate::pipeline::{Job, REPORT, TakeFile};
-use crate::regular_file::is_there;
+use crate::regular_file::{is_there, open_regular};
 use serde::Deserialize;
 use serde::de::{Deserializer, SeqAccess, Visitor};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
-use std::fs::File;
 use std::io::{self, BufReader};
 use std::path::PathBuf;
 
@@ -115,8 +114,8 @@ fn failed_before(
     made: &[OtherOutputs],
     manifest: &Manifest,
 ) -> io::Result<BTreeMap<PathBuf, String>> {
-    let report = File::open(manifest.folder.join(REPORT)).ok();
-    let report = report.and_then(|file| serde_json::from_reader(BufReader::new(file)).ok());
+    let report = open_regular(&manifest.folder.join(REPORT)).ok();
+    let report = report.and_then(|(file, _)| serde_json::from_reader(BufReader::new(file)).ok());
     let rows = report.map_or_else(Vec::new, |report: ReportedFailures| report.files);
     let take = |row: ReportedFailure| Some((row.inputs.into_iter().next()?, row.error?));
     let mut failed: BTreeMap<PathBuf, String> =

@@ -390,11 +390,7 @@ pub fn metric(name: &str, value: f64) -> Metric {
 pub fn names_near(name: &str) -> Vec<&'static str> {
     let mut names: Vec<&str> = MEASURES.iter().map(|m| m.name).collect();
     // A name that starts alike, or holds the word, is nearer than one that needs many changes.
-    let distance = |other: &str| {
-        let alike = strsim::jaro_winkler(name, other);
-        ((1.0 - alike) * 1e6) as u64
-    };
-    names.sort_by_key(|n| distance(n));
+    names.sort_by_key(|other| ((1.0 - strsim::jaro_winkler(name, other)) * 1e6) as u64);
     names
 }
 

@@ -142,13 +142,20 @@ fn a_body_on_a_seat_or_a_bar_is_not_lowered_onto_its_feet() {
             assert!(error < 0.1, "{what} on {character}: hips {error} m off");
         }
     }
-    // On a floor of the same height it crouches, stands and stands on its toes.
+    // On a floor of the same height it crouches, stands and stands on its toes; what sways rests neither on a seat nor on a bar.
     let hanging = with_arms(&wave, -Vec3::y());
+    let swaying = |clip: &Motion| {
+        let aside = |f: usize| 0.3 * (4.0 * f as f64 / clip.clip.sample_rate).sin();
+        let hips = clip.character.rig.joint(Role::Hips).unwrap();
+        changed(clip, |f, pose| pose.local_mut()[hips.index()].translation += Vec3::x() * aside(f))
+    };
     for (what, clip) in [
         ("crouch", bent(&wave, [-0.7, 1.4, -0.7])),
         ("toes", bent(&wave, [0.0, 0.0, 0.7])),
         ("toes, with hands that rest below the head", bent(&hanging, [0.0, 0.0, 0.7])),
         ("flat feet, with hands that rest above the head", with_arms(&wave, Vec3::y())),
+        ("a stool, with hips that sway", swaying(&bent(&wave, [-0.9, 0.7, 0.2]))),
+        ("a bar, with hands that sway", swaying(&bent(&with_arms(&wave, Vec3::y()), [-0.05, 0.1, 0.7]))),
     ] {
         let low = lowest(&clip.model_pose(0));
         let error = height_error_of_pipeline(&raised(&clip, 0.5 - low), "mannequin.glb");

@@ -369,6 +369,28 @@ fn a_target_out_of_reach_is_reported() {
     assert!(codes[0].1.contains("in 60 of 60 frames"), "{codes:?}");
 }
 
+/// The share of frames in which an effector is far off: where it acts in full, by the size of the figure, and by angles too.
+#[test]
+fn targets_far_off_are_counted_where_an_effector_acts_in_full() {
+    let above = "[[effectors]]\njoint = \"right_hand\"\nchain = 3\ntarget = [0.0, 9.0, 0.0]\n";
+    let missed = |text: &str| value(&applied(text).1, "ik_missed");
+    assert_eq!(missed(above), 1.0);
+    // From 0.7 to 1.3 s, after and before a blend.
+    let part = missed(&format!("{above}from_s = 0.5\nuntil_s = 1.5\nblend_s = 0.2\n"));
+    assert!((part - 19.0 / 60.0).abs() < 1.5 / 60.0, "{part}");
+    let aim = |far: f64| {
+        format!("[[effectors]]\njoint = \"head\"\ngoal = \"aim\"\ntarget = [0.0, 1.7, {far:?}]\nchain = 1\n")
+    };
+    // No head looks forwards and backwards.
+    assert_eq!(missed(&format!("{}hard = true\n{}", aim(9.0), aim(-9.0))), 1.0);
+    // Two centimetres are far for a figure of two.
+    let small = large(0.01);
+    let config: IkConfig = toml::from_str(&above.replace("9.0", "0.04")).unwrap();
+    let mut report = Report::default();
+    config.resolve(&setting(&small)).unwrap().apply(motion(&small), &mut report).unwrap();
+    assert_eq!(value(&report, "ik_missed"), 1.0);
+}
+
 #[test]
 fn faults_of_a_file_of_targets_name_file_and_line() {
     let folder = tempfile::tempdir().unwrap();

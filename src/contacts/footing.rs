@@ -26,8 +26,8 @@ const CARRIED: f64 = 0.45;
 const LEGS_UP: f64 = 0.35;
 /// The percentile of heights that counts as the floor: lower ones are noise.
 pub const FLOOR_PERCENTILE: f64 = 0.03;
-/// Distance up to which the joints of a frame repeat those of another, metres: 0.1 mm/s at 120 Hz, and the
-/// rounding of 32 bits within 8 m of the origin. The bytes of 42 results of seven takes are the same without it.
+/// Distance up to which the joints of a frame repeat those of another, metres: 0.1 mm/s at 120 Hz, and the rounding of 32 bits within
+/// 8 m of the origin.
 pub const REPEATED: f64 = 1e-6;
 /// Height above the floor below which a point of a foot may touch it, leg lengths.
 pub const NEAR_FLOOR: f64 = 0.03;

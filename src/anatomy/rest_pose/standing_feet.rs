@@ -4,6 +4,7 @@
 
 use crate::math::{Transform, Vec3, angle_between, median, median_of, percentile, rotation_between};
 use crate::model::{Clip, JointId, ModelPose, Rig, Role, Side};
+use std::ops::{Range, RangeInclusive};
 
 /// Frames of a clip that are read, evenly spread.
 const SAMPLES: usize = 512;
@@ -19,9 +20,12 @@ const STANDS: f64 = 0.75;
 /// The toes' rotation against the foot, from that of the reference pose, above which the heel is raised, radians (25 degrees): those
 /// of flat feet are bent by up to 21.
 const ON_TOES: f64 = 0.44;
-/// Slopes from ankle to ball of feet that stand, radians downwards (-25 to 55 degrees; takes have 13 to 40): beyond, the heel of a
-/// foot without toes, or with rigid ones, is raised.
-const SLOPES: std::ops::Range<f64> = -0.44..0.96;
+/// Slopes from ankle to ball of feet that stand, radians downwards (-25 to 55 degrees): beyond, the heel of a foot without toes, or
+/// with rigid ones, is raised.
+const SLOPES: Range<f64> = -0.44..0.96;
+/// The same of feet that stand in the reference pose of a take (10 to 40 degrees): the motion shows nothing better, as who stands on
+/// the balls of the feet for the whole take, a boxer, does not show the sole. Development takes have 11 to 40.
+const LEVEL: RangeInclusive<f64> = 0.17..=0.70;
 /// Standing frames from which a sole is known, and their seconds.
 const ENOUGH: (usize, f64) = (3, 0.1);
 /// The median angle of standing frames from their mean above which they show no sole, radians (4 degrees): development takes
@@ -39,7 +43,8 @@ struct StandingLeg {
 }
 
 /// The directions from heel to ball along the soles of the left and of the right foot in the reference pose `pose`, as these clips
-/// show them; `None` of a foot that never stands, and of one that has neither toes nor an end.
+/// show them; `None` of a foot that is level in the reference pose, of one that never stands, and of one that has neither toes nor an
+/// end.
 pub fn standing_soles(rig: &Rig, pose: &ModelPose, clips: &[&Clip]) -> [Option<Vec3>; 2] {
     Side::BOTH.map(|side| standing_sole(rig, pose, clips, side))
 }
@@ -55,6 +60,12 @@ fn standing_sole(rig: &Rig, pose: &ModelPose, clips: &[&Clip], side: Side) -> Op
     };
     let apart = |a: JointId, b: JointId| (pose.position(a) - pose.position(b)).norm();
     let leg = apart(hip, knee) + apart(knee, foot);
+    let at = pose.joint(foot);
+    let foot_from_ball = at.inverse() * *pose.joint(ball.0) * Transform::from_translation(ball.1);
+    let ahead = foot_from_ball.translation.try_normalize(1e-9)?;
+    if LEVEL.contains(&slope(&ahead, &(at.rotation.inverse() * Vec3::y()))) {
+        return None;
+    }
     let of_clip = |clip: &&Clip| legs_of(rig, clip, [hip, foot], ball, leg);
     let legs: Vec<(StandingLeg, f64)> = clips.iter().flat_map(of_clip).collect();
     if leg <= 0.0 || legs.is_empty() {
@@ -64,8 +75,6 @@ fn standing_sole(rig: &Rig, pose: &ModelPose, clips: &[&Clip], side: Side) -> Op
         percentile(&legs.iter().map(|(leg, _)| height(leg)).collect::<Vec<_>>(), 0.05)
     };
     let ground = [lowest(|l| l.foot.translation.y), lowest(|l| l.ball.translation.y)];
-    let at = pose.joint(foot);
-    let foot_from_ball = at.inverse() * *pose.joint(ball.0) * Transform::from_translation(ball.1);
     let stands = |l: &StandingLeg| {
         let heights = [l.foot, l.ball].into_iter().zip(ground).map(|(t, ground)| t.translation.y - ground);
         let bent = rotation_between(&(l.foot.rotation.inverse() * l.ball.rotation), &foot_from_ball.rotation);
@@ -82,9 +91,13 @@ fn standing_sole(rig: &Rig, pose: &ModelPose, clips: &[&Clip], side: Side) -> Op
     }
     let up = median_of(seen.iter().copied()).try_normalize(0.5)?;
     let spread = median(seen.iter().map(|u| angle_between(u, &up)).collect());
-    let ahead = foot_from_ball.translation.try_normalize(1e-9)?;
-    let slope = libm::asin((-up.dot(&ahead)).clamp(-1.0, 1.0));
-    (spread < SPREAD && SLOPES.contains(&slope)).then(|| at.rotation * (ahead - up * up.dot(&ahead)))
+    (spread < SPREAD && SLOPES.contains(&slope(&ahead, &up)))
+        .then(|| at.rotation * (ahead - up * up.dot(&ahead)))
+}
+
+/// The angle of a direction below the horizontal, radians; both vectors have length 1.
+fn slope(direction: &Vec3, up: &Vec3) -> f64 {
+    libm::asin((-up.dot(direction)).clamp(-1.0, 1.0))
 }
 
 /// A leg in frames of a clip, and the seconds that each stands for; `ball` is a point in the space of its joint.

@@ -560,6 +560,117 @@ const CASES: &[Case] = &[
         exit: 1,
         stderr: "error: a.bvh: `out/a.contacts.csv` beside the output is a file of another take of this run\n  hint: give the takes different names or folders\n",
     },
+    Case {
+        files: &[("a.bvh", TAKE)],
+        arguments: &["convert", "a.bvh", "-o", "a.pkl"],
+        exit: 1,
+        stderr: "error: a.bvh: pkl files hold motions of robots, and the character is none\n  hint: use a robot model (MJCF or URDF), or write `.npz`\n1 failed\n",
+    },
+    Case {
+        files: &[("a.bvh", "@walk.bvh"), ("r.xml", "@humanoid.xml")],
+        arguments: &["retarget", "a.bvh", "--onto", "r.xml", "-o", "a.csv", "--set", "output.robot.layout=x"],
+        exit: 1,
+        stderr: "error: a.bvh: `x` is no layout of csv files for robots: `unitree_csv`, `seed_csv`, `kimodo_csv`\n  hint: set `output.robot.layout`\n1 failed\n",
+    },
+    Case {
+        files: &[("a.bvh", TAKE), ("r.xml", "@humanoid.xml")],
+        arguments: &["retarget", "a.bvh", "--onto", "r.xml", "-o", "a.glb"],
+        exit: 1,
+        stderr: "error: a.bvh: stage 5 (`retarget`): the take has no left_upper_leg, which a robot's legs need\n  hint: see the detected roles with `posemill inspect`, and name the joint with `posemill map`\n1 failed\n",
+    },
+    Case {
+        files: &[("a.bvh", "@walk.bvh"), ("r.xml", ONE_HINGE)],
+        arguments: &["retarget", "a.bvh", "--onto", "r.xml", "-o", "a.glb"],
+        exit: 1,
+        stderr: "error: a.bvh: stage 5 (`retarget`): `r` is no humanoid: no two limbs of three hinges each mirror each other and reach down\n  hint: name the model of a robot with two legs that bend at hip, knee and ankle\n1 failed\n",
+    },
+    Case {
+        files: &[("a.csv", "a,b\n1,2\n"), ("r.xml", "@humanoid.xml")],
+        arguments: &["inspect", "a.csv", "--set", "input.robot=r.xml"],
+        exit: 1,
+        stderr: "error: `a.csv`: a: it is of no layout for a robot of 29 hinges: 1 columns\n  hint: see docs/robots.md for the layouts that are read\n",
+    },
+    Case {
+        files: &[("a.amc", ":FULLY-SPECIFIED\n:DEGREES\n1\nroot 1 2 3 0 90 0\n")],
+        arguments: &["inspect", "a.amc", "--set", "input.skeleton=no.asf"],
+        exit: 1,
+        stderr: "error: `a.amc`: the skeleton file `no.asf`: no such file or directory\n",
+    },
+];
+
+/// A robot of two links.
+const ONE_HINGE: &str = "<mujoco><worldbody><body name=\"a\"><geom size=\"0.1\"/><body name=\"b\" pos=\"0 0 1\">\
+    <joint name=\"j\" axis=\"0 0 1\"/><geom size=\"0.1\"/></body></body></worldbody></mujoco>";
+
+/// Names of files, their contents, and why they cannot be read.
+const REFUSED: &[(&str, &str, &str)] = &[
+    (
+        "a.csv",
+        "Timecode,BlendshapeCount\n10:00:00:01,61\n",
+        "the first row names no morph target of a face (`jawOpen`, `viseme_aa`, `happy`)\n  hint: name the columns after ARKit blend shapes, VRM expressions or visemes, besides `Timecode`, `time` or `frame`",
+    ),
+    (
+        "a.csv",
+        "Timecode,BlendshapeCount,jawOpen\n10:00:00:01,61,0.5,1\n",
+        "line 2: 4 cells, the first row has 3\n  hint: export the table again",
+    ),
+    (
+        "a.csv",
+        "Timecode,BlendshapeCount,jawOpen\n10:00:03:00,61,1\n10:00:02:00,61,1\n10:00:01:00,61,1\n",
+        "the times fall from frame to frame, first from 36003 s to 36002 s: the take would play backwards\n  hint: export the take again, with its frames in the order of their times",
+    ),
+    ("a.csv", "Timecode,BlendshapeCount,jawOpen\n", "no frame has weights\n  hint: export the take again"),
+    (
+        "a.json",
+        "{\"fps\": 30",
+        "the JSON holds neither positions of points nor weights of a face per frame: EOF while parsing an object at line 1 column 10\n  hint: write points as `{\"fps\": 30, \"frames\": [[[0, 1, 0], [0, 1.2, 0]]]}`, weights as `{\"fps\": 60, \"names\": [\"jawOpen\"], \"frames\": [[0.1]]}`, or `{\"frames\": [{\"time\": 0, \"weights\": {\"jawOpen\": 0.1}}]}`",
+    ),
+    (
+        "a.json",
+        "{\"fps\": 30, \"frames\": [[[0, 1, 2], [0, 2, 1]], [[0, 1, 2]]]}",
+        "the JSON text: frame 1 has 1 points, others have 2",
+    ),
+    ("a.usd", "x", "line 1: `x` is no definition of a prim\n  hint: write it again with `usdcat`"),
+    (
+        "a.usdz",
+        "PK\x05\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0",
+        "it is neither text nor binary USD, nor a `.usdz` that holds one uncompressed\n  hint: export it again, or write it as text with `usdcat in.usd -o out.usda` (usd-core)",
+    ),
+    (
+        "a.usda",
+        "#usda 1.0\ndef Skeleton \"S\" {\nuniform token[] joints = [\"a\", \"a/b\"]\nuniform matrix4d[] restTransforms = [((1,0,0,0),(0,1,0,0),(0,0,1,0),(0,0,0,1))]\n}\n",
+        "`/S`: `restTransforms` has 1 matrices, the skeleton has 2 joints\n  hint: export the file again",
+    ),
+    (
+        "a.urdf",
+        "<robot name=\"r\"><link name=\"a\"></robot>",
+        "a.urdf: expected 'link' tag, not 'robot' at 1:32\n  hint: correct the XML; document type definitions (`<!DOCTYPE`) are not read",
+    ),
+    (
+        "a.xml",
+        "<html></html>",
+        "a.xml: its first element is <html>\n  hint: name the file of the robot itself, with its links and hinges",
+    ),
+    (
+        "a.asf",
+        ":units\nlength 0.45\n",
+        "a.asf: there is no bone below the root: its `:hierarchy` is missing or cut off",
+    ),
+    (
+        "a.pmx",
+        "a file of another program",
+        "byte 0: no PMX file begins here\n  hint: save it again, a `.pmx` with PMX Editor, a `.vmd` with MikuMikuDance",
+    ),
+    (
+        "a.gltf",
+        "{\"asset\": {\"version\": \"2.0\"}, \"nodes\": [{",
+        "byte 0: EOF while parsing an object at line 1 column 41",
+    ),
+    (
+        "a.gltf",
+        "{\"asset\": {\"version\": \"2.0\"}, \"nodes\": [{\"children\": [5]}]}",
+        "`nodes[0].children[0]`: there is no `nodes[5]`, only 1",
+    ),
 ];
 
 const STAGE_FAULTS: &[StageFault] = &[
@@ -907,6 +1018,26 @@ fn run(files: &[(&str, &str)], arguments: &[&str]) -> Output {
 
 fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+#[test]
+fn files_that_cannot_be_read_have_their_reason_printed_whole() {
+    let coincident = format!("{{\"fps\": 30, \"frames\": [[{}]]}}", ["[0, 0, 0]"; 22].join(", "));
+    let points = [
+        (&[][..], "the legs have no length: hips, knees and ankles coincide"),
+        (
+            &["--set", "input.points.person=3"],
+            "there is no person 3: it holds 0 in 1 of 1 frames\n  hint: name one with `--set input.points.person=0`",
+        ),
+    ];
+    let points = points.map(|(sets, reason)| ("a.json", coincident.as_str(), sets, reason));
+    for (name, content, sets, reason) in
+        REFUSED.iter().map(|(name, content, reason)| (*name, *content, &[][..], *reason)).chain(points)
+    {
+        let output = run(&[(name, content)], &[&["inspect", name], sets].concat());
+        assert_eq!(stderr(&output), format!("error: `{name}`: {reason}\n"));
+        assert_eq!(output.status.code(), Some(1), "{reason}");
+    }
 }
 
 #[test]

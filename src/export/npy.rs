@@ -9,7 +9,7 @@ use super::file_rate::at_file_rate;
 use super::humanml_features::{FEATURES, features};
 use super::numpy_arrays::npy;
 use super::save::{ExportError, Format, one_each};
-use crate::anatomy::{ArrayAxes, BodyPoint, PointsLayout, on_four_legs};
+use crate::anatomy::{ArrayAxes, BodyPoint, PointsLayout, TPose, on_four_legs};
 use crate::math::{Quat, Vec3};
 use crate::model::{Finger, JointId, ModelPose, Motion, Rig, Role, Side};
 use crate::report::{Warnings, shortened};
@@ -130,8 +130,10 @@ pub fn write(
 /// Where the points of a body are in its poses.
 struct BodyPlaces<'a> {
     rig: &'a Rig,
-    /// The T-pose: rotations of bones are relative to it.
+    /// The reference pose.
     rest: ModelPose,
+    /// The rotations from the T-pose to the joints of the bones that have landmarks.
+    joint_from_t: Vec<(Role, Quat)>,
     hips: JointId,
     spine: Vec<JointId>,
     /// The size of the body relative to the adult of the landmarks.
@@ -156,14 +158,19 @@ impl<'a> BodyPlaces<'a> {
         let Some(hips) = rig.joint(Role::Hips).filter(|_| missing.is_empty()) else {
             return Err(ExportError::PointRoles { missing: missing.join(", ") });
         };
-        let rest = match &motion.character.calibration {
-            Some(calibration) => calibration.pose.clone(),
-            None => motion.character.skeleton().rest_model_pose(),
-        };
+        let rest = motion.character.calibration_pose();
         let at = |role| rig.joint(role).map_or_else(Vec3::zeros, |id| rest.position(id));
         let leg = (at(Role::UpperLeg(Side::Left)) - at(Role::LowerLeg(Side::Left))).norm()
             + (at(Role::LowerLeg(Side::Left)) - at(Role::Foot(Side::Left))).norm();
-        Ok(Self { rig, hips, spine: rig.chain(Role::Spine), size: leg / ADULT_LEG, rest })
+        let t_pose = TPose::of(rig, &rest);
+        let joint_from_t = |role: Role| {
+            let t = t_pose.as_ref().map_or_else(Quat::identity, |t| t.rotation(role));
+            Some((role, (t * rest.joint(rig.joint(role)?).rotation).inverse()))
+        };
+        let bones = Side::BOTH.into_iter().flat_map(|side| [Role::Hand(side), Role::Foot(side)]);
+        let joint_from_t = bones.chain([Role::Head]).filter_map(joint_from_t).collect();
+        let size = leg / ADULT_LEG;
+        Ok(Self { rig, hips, spine: rig.chain(Role::Spine), size, joint_from_t, rest })
     }
 
     fn joint(&self, pose: &ModelPose, role: Role) -> Option<Vec3> {
@@ -194,9 +201,9 @@ impl<'a> BodyPlaces<'a> {
 
     /// A place fixed to a bone, given in the T-pose.
     fn on(&self, pose: &ModelPose, role: Role, place: [f64; 3]) -> Vec3 {
-        let Some(id) = self.rig.joint(role) else { return Vec3::zeros() };
-        let rotation: Quat = pose.joint(id).rotation * self.rest.joint(id).rotation.inverse();
-        pose.position(id) + rotation * Vec3::from(place) * self.size
+        let bone = self.joint_from_t.iter().find(|(bone, _)| *bone == role);
+        let Some((id, (_, joint_from_t))) = self.rig.joint(role).zip(bone) else { return Vec3::zeros() };
+        pose.position(id) + pose.joint(id).rotation * (joint_from_t * Vec3::from(place)) * self.size
     }
 
     fn at(&self, pose: &ModelPose, point: BodyPoint) -> Vec3 {

@@ -2,14 +2,19 @@
 
 use crate::export::npy::{ArrayRate, ArrayRateWord, PointArrayOptions, write};
 use crate::import::{ImportOptions, PointLayout, PointOptions, from_bytes};
-use crate::math::{Vec3, median};
-use crate::model::{Motion, Role, Side};
+use crate::math::{Quat, Vec3, exp, median};
+use crate::model::{Character, Clip, Motion, Rig, Role, Side, Skeleton};
 use crate::report::Warnings;
+use std::sync::Arc;
+
+fn load(name: &str) -> Motion {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(format!("{name}.bvh"));
+    let bytes = std::fs::read(path).unwrap();
+    from_bytes(&bytes, name, Some("bvh"), None, &ImportOptions::default()).unwrap().motion(0).unwrap()
+}
 
 fn take() -> Motion {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("data/walk.bvh");
-    let bytes = std::fs::read(path).unwrap();
-    from_bytes(&bytes, "walk", Some("bvh"), None, &ImportOptions::default()).unwrap().motion(0).unwrap()
+    load("walk")
 }
 
 fn joints(motion: &Motion, role: Role) -> Vec<Vec3> {
@@ -147,4 +152,38 @@ fn nothing_is_interpolated_across_a_cut() {
         assert!(between.is_empty(), "{rate} Hz: {between:?}");
     }
     assert!(crate::export::file_rate::at_file_rate(&take, take.clip.sample_rate).is_none());
+}
+
+#[test]
+fn hands_without_fingers_point_away_from_the_elbow_however_the_arms_rest() {
+    let take = load("squat");
+    let rig = &take.character.rig;
+    let hanging = Side::BOTH.map(|side| {
+        let down = exp(&(Vec3::z() * (-80.0_f64.to_radians() * side.sign())));
+        (rig.joint(Role::UpperArm(side)).unwrap(), down)
+    });
+    let joint = |id| {
+        let mut joint = rig.skeleton().joint(id).clone();
+        let turn = hanging.iter().find(|(arm, _)| *arm == id).map_or_else(Quat::identity, |(_, down)| *down);
+        joint.rest.rotation = turn * joint.rest.rotation;
+        joint
+    };
+    let skeleton = Skeleton::new(rig.skeleton().ids().map(joint).collect()).unwrap();
+    let roles: Vec<_> = rig.assignments().map(|(role, a)| (role, a.clone())).collect();
+    let rest: Vec<Quat> = skeleton.ids().map(|id| skeleton.joint(id).rest.rotation).collect();
+    let clip = Clip::new("rest", 30.0, skeleton.len(), rest, Vec::new(), Vec::new());
+    let still = Motion::new(Arc::new(Character::new("rest", Rig::new(skeleton, roles))), clip);
+    let options = PointArrayOptions { layout: "mediapipe33".into(), ..Default::default() };
+    let bytes = write(&still, &options, &mut Warnings::new()).unwrap();
+    let values = &bytes[bytes.len() - 33 * 12..];
+    let number = |k: usize| f64::from(f32::from_le_bytes(values[4 * k..4 * k + 4].try_into().unwrap()));
+    let at = |k: usize| Vec3::new(number(3 * k), number(3 * k + 1), number(3 * k + 2));
+    // Elbows, wrists, little fingers, index fingers: left, right.
+    for side in 0..2 {
+        let forearm = at(15 + side) - at(13 + side);
+        for knuckle in [17, 19] {
+            let bent = forearm.angle(&(at(knuckle + side) - at(15 + side))).to_degrees();
+            assert!(bent < 30.0, "{side}, {knuckle}: {bent} degrees");
+        }
+    }
 }

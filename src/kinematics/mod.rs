@@ -16,3 +16,6 @@ pub use forward::{Block, Forward, forward};
 pub(crate) use forward::{map_frames, map_frames_towards};
 pub(crate) use still_ends::without_still_ends;
 pub(crate) use sunk_shots::sunk_shots;
+
+/// The gravity of the earth, m/s^2.
+pub const GRAVITY: f64 = 9.81;

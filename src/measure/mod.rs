@@ -47,7 +47,6 @@ pub use change::change;
 pub use hands_error::hands;
 pub use measure_entry::Measure;
 pub use metric_context::MetricContext;
-pub(crate) use momentum::GRAVITY;
 #[cfg(feature = "physics")]
 pub(crate) use nonnegative_least_squares::{Row6, residual as unreached};
 pub(crate) use not_judged::{AGAINST_THE_TAKE, mark, of_bodies, with_a_limit_of_robots};

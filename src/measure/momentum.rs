@@ -12,13 +12,12 @@ use super::metric_context::MetricContext;
 use super::nonnegative_least_squares::{Row6, residual};
 use super::samples::Samples;
 use super::statistics::rms;
+use crate::kinematics::GRAVITY;
 use crate::math::{Vec3, percentile};
 use crate::parallel;
 use crate::report::{Metric, Series};
 use crate::signal::{Butterworth, Parabola};
 
-/// The gravity of the earth, m/s^2.
-pub const GRAVITY: f64 = 9.81;
 /// The friction coefficient of the pyramids.
 const FRICTION: f64 = 0.8;
 /// Low-pass cutoff of force and moment, hertz: faster changes are noise of the capture.

@@ -6,8 +6,8 @@
 use super::fault_log::{FaultLog, all, own};
 use super::robust_statistics::{geometric_median, median_around, neighbours};
 use super::working_take::{EDGES_PER_TASK, WorkingTake};
+use crate::kinematics::GRAVITY;
 use crate::math::Vec3;
-use crate::measure::GRAVITY;
 use crate::parallel;
 use std::ops::Range;
 use std::sync::OnceLock;

@@ -5,8 +5,8 @@
 //! median of all is taken. Units: of [`WholeBodyDynamics`].
 
 use super::whole_body_dynamics::WholeBodyDynamics;
+use crate::kinematics::GRAVITY;
 use crate::math::{Vec3, median};
-use crate::measure::GRAVITY;
 use crate::signal::{Parabola, gaussian};
 
 /// The shortest flight, seconds: shorter times without support are gaps in the labels.

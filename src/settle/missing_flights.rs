@@ -9,8 +9,8 @@
 use super::derivatives::{line_residual, second_derivative};
 use super::gravity::Gravity;
 use super::whole_body_dynamics::WholeBodyDynamics;
+use crate::kinematics::GRAVITY;
 use crate::math::{Vec3, median};
-use crate::measure::GRAVITY;
 use crate::signal::{Parabola, WhiteNoise, gaussian};
 use std::ops::Range;
 

@@ -8,8 +8,8 @@
 
 use crate::body::{COMMON_MASS, segment_of};
 use crate::dynamics::{Articulation, Body, BodyState, Constraint, ConstraintKind};
+use crate::kinematics::GRAVITY;
 use crate::math::{Mat3, Transform, Vec3, any_perpendicular};
-use crate::measure::GRAVITY;
 use crate::model::{Character, JointId, ModelPose, Pose, Rig, Role, Side, Skeleton};
 
 /// One body of a ragdoll.

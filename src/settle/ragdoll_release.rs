@@ -14,9 +14,9 @@ use super::self_contact_rows::SelfContactRows;
 use crate::body::{COMMON_HEIGHT, CharacterBody};
 use crate::dynamics::{ArticulationSolver, BallDrive, World, WorldSettings, project_velocities};
 use crate::ik::Mechanism;
+use crate::kinematics::GRAVITY;
 use crate::legs::shifted;
 use crate::math::{Quat, Vec3, slerp, smoothstep};
-use crate::measure::GRAVITY;
 use crate::model::{Clip, ModelPose, Motion, Pose, Role};
 use crate::signal::fix_hemispheres;
 

@@ -11,9 +11,9 @@ use crate::body::{COMMON_HEIGHT, CharacterBody};
 use crate::dynamics::{
     Articulation, BallDrive, Body, BodyState, Constraint, ConstraintKind, World, WorldSettings, solid,
 };
+use crate::kinematics::GRAVITY;
 use crate::kinematics::is_cycle;
 use crate::math::{Quat, Transform, Vec3, arc, exp, log};
-use crate::measure::GRAVITY;
 use crate::model::{JointId, ModelPose, Motion, Skeleton};
 use crate::signal::with_poses;
 

@@ -6,8 +6,7 @@ use super::bone_directions::{about, axes, differences, median_length, swung, uni
 use super::bone_twist::{TwistEvidence, TwistProblem};
 use super::limbs::{ARM, BALANCED, FittedLimb, Sampling};
 use super::noise_filter::LOWEST;
-use super::path_from_feet::velocities;
-use super::point_tracks::PointTracks;
+use super::point_tracks::{PointTracks, velocities};
 use crate::math::{DEGREE, Quat, Vec3, percentile, slerp, weighted_quantile};
 use crate::model::Side;
 

@@ -4,7 +4,7 @@
 //! [`points_format`] reads the files (numbers: [`point_array`], text: [`json_points`]) and knows which number is which
 //! point of the body (`anatomy::PointsLayout`, [`layout_table`]); [`several_people`] chooses one of several; [`image_points`]
 //! refuses keypoints in an image. [`repair_points`], [`side_swaps`] and [`whole_take_sides`] correct
-//! the points, [`path_from_feet`] finds the path of arrays whose origin is the pelvis, [`noise_filter`] removes noise. Then
+//! the points, [`path_from_feet`] and [`free_fall`] find the path of arrays whose origin is the pelvis, [`noise_filter`] removes noise. Then
 //! rotations: [`trunk`] by rigid sets of points, [`limbs`] by bone directions and the solver of the rotation about a bone
 //! ([`bone_twist`]) over all frames, [`extremities`] for hands and feet. [`fitted_skeleton`] joins them to a skeleton in T-pose
 //! with a clip. Markers on the skin ([`markers`]) become points first.
@@ -14,6 +14,7 @@
 mod bone_twist;
 mod extremities;
 mod fitted_skeleton;
+mod free_fall;
 mod humanml_vectors;
 mod image_points;
 mod json_points;

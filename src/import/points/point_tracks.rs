@@ -76,3 +76,13 @@ impl PointTracks {
         self
     }
 }
+
+/// The speed of a track by central differences, one-sided at the ends.
+pub(super) fn velocities(track: &[Vec3], dt: f64) -> Vec<Vec3> {
+    let last = track.len() - 1;
+    let one = |f: usize| {
+        let (a, b) = (f.saturating_sub(1), (f + 1).min(last));
+        if a == b { Vec3::zeros() } else { (track[b] - track[a]) / ((b - a) as f64 * dt) }
+    };
+    (0..track.len()).map(one).collect()
+}

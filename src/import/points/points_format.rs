@@ -204,12 +204,19 @@ impl FittedPoints<'_> {
         tell_gaps(&gaps, dt, &mut warnings);
         correct_sides(&mut points, options, &mut warnings);
         if path_from_feet::is_missing(&points, dt) {
-            let by = path_from_feet::displacements(&points, dt);
+            let (by, flights) = path_from_feet::displacements(&points, dt);
             points = points.moved(&by);
             for (p, by) in recorded.iter_mut().flat_map(|track| track.iter_mut().zip(&by)) {
                 *p = p.map(|p| std::array::from_fn(|k| p[k] + by[k] as f32));
             }
-            let said = "the pelvis is the origin of each frame: the path was estimated from the feet (jumps are lost)";
+            let by_gravity = match flights {
+                0 => String::new(),
+                1 => ", and by gravity in a flight".to_owned(),
+                n => format!(", and by gravity in {n} flights"),
+            };
+            let said = format!(
+                "the pelvis is the origin of each frame: the path was estimated from the feet{by_gravity}"
+            );
             warnings.add("points-path", said, PLACE);
         }
         let (points, noise) = filtered(points, dt, true);

@@ -8,10 +8,10 @@ use super::load_points::{LoadTracks, OTHER_PARTS, load_points};
 use super::performing_body::PerformingBody;
 use super::reference::Reference;
 use crate::dynamics::Placement;
+#[cfg(feature = "cli")]
+use crate::kinematics::GRAVITY;
 use crate::kinematics::shots;
 use crate::math::Vec3;
-#[cfg(feature = "cli")]
-use crate::measure::GRAVITY;
 use crate::model::{ContactPart, JointId, Motion, Side};
 #[cfg(feature = "cli")]
 use crate::report::Metric;

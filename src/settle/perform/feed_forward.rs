@@ -8,8 +8,8 @@ use super::load_points::LoadTracks;
 use super::performing_body::PerformingBody;
 use super::reference::Reference;
 use crate::dynamics::{JointVector, Placement};
+use crate::kinematics::GRAVITY;
 use crate::math::Vec3;
-use crate::measure::GRAVITY;
 
 /// The lever arm by which moments count as forces, metres.
 pub const ARM: f64 = 0.25;

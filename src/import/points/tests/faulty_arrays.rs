@@ -66,7 +66,7 @@ fn exchanged_frames_are_found_and_no_others() {
 }
 
 #[test]
-fn walks_without_a_path_get_theirs_from_the_feet() {
+fn takes_without_a_path_get_theirs_from_the_feet_and_by_gravity_in_jumps() {
     for noise in [0.0, 0.01] {
         for take in takes("mediapipe33") {
             let path = |asset: &crate::model::Asset| -> Vec<Vec3> {
@@ -79,10 +79,21 @@ fn walks_without_a_path_get_theirs_from_the_feet() {
             let last = truth.len() - 1;
             let off = ((found[last] - found[0]) - (truth[last] - truth[0])).xz().norm();
             let long: f64 = truth.windows(2).map(|w| (w[1] - w[0]).xz().norm()).sum();
-            eprintln!("{} mm, {}: path {long:.2} m, end off by {off:.3} m", noise * 1e3, take.name);
-            // A jump forwards is lost, as is said of it; of dances the method's own table has up to 0.7 m.
-            let within = if take.name.contains("walk") || take.name.contains("Walk") { 0.36 } else { 0.7 };
-            assert!(off < within || take.name == "cmu/01_01", "{}: {off}", take.name);
+            let high = |path: &[Vec3]| path.iter().map(|p| p.y).fold(f64::MIN, f64::max) - path[0].y;
+            let higher = high(&found) - high(&truth);
+            eprintln!(
+                "{} mm, {}: path {long:.2} m, end off by {off:.3} m, highest off by {higher:.3} m",
+                noise * 1e3,
+                take.name
+            );
+            // Of dances the method's own table has up to 0.7 m; 01_01 is four jumps (3.6 m without gravity).
+            let within = match take.name {
+                "bvh-toolbox/walk01" | "pymo/AV_8Walk_Meredith_HVHA_Rep1" => 0.36,
+                "cmu/01_01" => 0.9,
+                _ => 0.7,
+            };
+            assert!(off < within, "{}: {off}", take.name);
+            assert!(higher.abs() < 0.1, "{}: {higher}", take.name);
         }
     }
 }

@@ -7,6 +7,7 @@ mod faulty_arrays;
 mod feet_and_noise;
 pub(super) mod figure;
 mod files;
+mod jumps;
 mod laws;
 mod naive_fits;
 mod onto_characters;

@@ -3,8 +3,8 @@
 use super::scene::{Scene, chest_hit, hit_along, shipped};
 use crate::body::COMMON_MASS as MASS;
 use crate::dynamics::Placement;
+use crate::kinematics::GRAVITY;
 use crate::math::{Quat, Transform, Vec3, exp};
-use crate::measure::GRAVITY;
 use crate::model::{Character, Clip, Joint, Motion, Rig, Role, Side, Skeleton};
 use crate::settle::perform::blow::part_of_blow;
 use crate::settle::perform::contact_forces::FRICTION;

@@ -1,8 +1,8 @@
 //! Hands and knees bear the body: what rests on them is explained by forces of the floor.
 
 use super::scene::{Scene, shipped};
+use crate::kinematics::GRAVITY;
 use crate::math::{Quat, Vec3, exp, log};
-use crate::measure::GRAVITY;
 use crate::model::{Clip, ContactPart, ModelPose, Motion, Pose, Role, Side};
 use crate::settle::perform::feed_forward::FeedForward;
 use crate::settle::perform::performer::Controls;

@@ -3,10 +3,11 @@
 
 use posemill::export::{self, ExportOptions};
 use posemill::import::{ImportOptions, UpAxis, from_bytes};
-use posemill::math::{Quat, Vec3};
-use posemill::model::{Asset, Motion, Role, Side};
+use posemill::math::{Quat, Transform, Vec3};
+use posemill::model::{Asset, Character, Clip, Motion, Pose, Rig, Role, Side, Skeleton};
 use std::io::{Cursor, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 fn own(name: &str) -> Motion {
     let bytes = std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(name)).unwrap();
@@ -87,6 +88,47 @@ fn a_table_of_posemill_comes_back_as_it_went_out() {
             }
             assert!(asset.warnings.has("csv-parents"));
         }
+    }
+}
+
+/// The same motion of a skeleton whose joints have Z up: without the rotation of its root it lies on its back.
+fn with_z_up(motion: &Motion) -> Motion {
+    let turn = Quat::from_axis_angle(&Vec3::x_axis(), -std::f64::consts::FRAC_PI_2);
+    let rig = &motion.character.rig;
+    let turned = |root: bool, local: Transform| match root {
+        true => Transform::new(local.rotation * turn, local.translation),
+        false => Transform::new(turn.inverse() * local.rotation * turn, turn.inverse() * local.translation),
+    };
+    let joints = rig.skeleton().joints().iter().map(|joint| {
+        let mut joint = joint.clone();
+        joint.rest = turned(joint.parent.is_none(), joint.rest);
+        joint.tip = joint.tip.map(|tip| turn.inverse() * tip);
+        joint
+    });
+    let skeleton = Skeleton::new(joints.collect()).unwrap();
+    let poses: Vec<Pose> = (0..motion.clip.frames())
+        .map(|frame| {
+            let mut pose = motion.clip.pose(rig.skeleton(), frame);
+            pose.local_mut().iter_mut().enumerate().for_each(|(k, local)| *local = turned(k == 0, *local));
+            pose
+        })
+        .collect();
+    let clip = Clip::from_poses("z", motion.clip.sample_rate, &skeleton, &poses);
+    let roles: Vec<_> = rig.assignments().map(|(role, a)| (role, a.clone())).collect();
+    Motion::new(Arc::new(Character::new("z", Rig::new(skeleton, roles))), clip)
+}
+
+#[test]
+fn the_rest_pose_of_a_table_stands_whatever_axes_its_joints_have() {
+    let motion = with_z_up(&own("walk.bvh"));
+    let back = read(&exported(&motion, "csv", ExportOptions::default()), "csv").motion(0).unwrap();
+    let (distance, angle) = apart(&motion, &back);
+    assert!(distance < 1e-4 && angle < 1e-2, "{distance} m, {angle} degrees");
+    let [rest, found] = [&motion, &back].map(|motion| motion.character.calibration_pose());
+    for (a, b) in rest.joints().iter().zip(found.joints()) {
+        // The root is at its usual height, which is below that of the rest pose.
+        let [a, b] = [a, b].map(|joint| joint.translation);
+        assert!((a - b).norm() < 0.15, "{a} {b}");
     }
 }
 

@@ -95,7 +95,14 @@ fn import(source: &SourceFile, options: &ImportOptions) -> Result<Asset, ImportE
     warnings.add("csv-parents", said, PLACE);
     let (skeleton, mut clip) = table.clip(rate, source.name)?;
     clip.start = if first.abs() < FARTHEST_ON_EARTH { first } else { 0.0 };
-    let stated = KnownAxesFile { skeleton, clip, metres_per_unit: Some(1.0), place: PLACE, warnings };
+    let stated = KnownAxesFile {
+        skeleton,
+        clip,
+        states_rest: false,
+        metres_per_unit: Some(1.0),
+        place: PLACE,
+        warnings,
+    };
     stated.asset(source.name, options)
 }
 

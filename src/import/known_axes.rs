@@ -9,16 +9,22 @@ use super::import_options::ImportOptions;
 use super::length_unit::{estimate_unit, warn_of_size};
 use super::reference_pose::{self, UncalibratedBody};
 use super::rig_detection::{RigClues, detect_rig};
+use crate::anatomy::orientation;
 use crate::math::{Transform, Vec3};
 use crate::model::{Asset, Character, Clip, ModelPose, Rig, Skeleton};
 use crate::report::Warnings;
 use std::sync::Arc;
+
+/// A rotation by less is none: those to axes of the file are quarter turns.
+const ROUNDING: f64 = 1e-6;
 
 /// The content of a file, Y up.
 pub(super) struct KnownAxesFile {
     pub(super) skeleton: Skeleton,
     /// The motion; without frames where the file has none.
     pub(super) clip: Clip,
+    /// Whether the file states the rest pose; else its axes are unknown, and the figure is set upright, facing +Z.
+    pub(super) states_rest: bool,
     /// Metres per unit of the file; `None` if it does not state that.
     pub(super) metres_per_unit: Option<f64>,
     /// The location that warnings about the rest pose name.
@@ -32,25 +38,33 @@ impl KnownAxesFile {
     /// # Errors
     /// A requested reference pose that does not exist.
     pub(super) fn asset(self, name: &str, options: &ImportOptions) -> Result<Asset, ImportError> {
-        let Self { skeleton, clip, metres_per_unit, place, mut warnings } = self;
-        let rest = skeleton.rest_model_pose();
+        let Self { mut skeleton, clip, states_rest, metres_per_unit, place, mut warnings } = self;
         let clips: &[&Clip] = if clip.frames() > 0 { &[&clip] } else { &[] };
         let up = Some(Vec3::y());
         let vocabulary = options.vocabulary();
-        let detected = detect_rig(&RigClues {
-            skeleton: &skeleton,
-            rest: &rest,
-            bound: false,
-            humanoid: &[],
-            mass: None,
-            rigid: false,
-            trees: &[],
-            clips,
-            up,
-            vocabulary: &vocabulary,
-            mirrored: false,
-            body: options.body.as_deref(),
-        });
+        let detect = |skeleton: &Skeleton, rest: &ModelPose| {
+            detect_rig(&RigClues {
+                skeleton,
+                rest,
+                bound: false,
+                humanoid: &[],
+                mass: None,
+                rigid: false,
+                trees: &[],
+                clips,
+                up,
+                vocabulary: &vocabulary,
+                mirrored: false,
+                body: options.body.as_deref(),
+            })
+        };
+        let mut rest = skeleton.rest_model_pose();
+        let mut detected = detect(&skeleton, &rest);
+        if let Some(upright) = upright(&detected.rig, &rest).filter(|_| !states_rest) {
+            skeleton = upright;
+            rest = skeleton.rest_model_pose();
+            detected = detect(&skeleton, &rest);
+        }
         warnings.extend(detected.warnings);
         let rig = detected.rig;
         let body = UncalibratedBody { rig: &rig, rest: &rest, bound: false, clips, up, place };
@@ -81,4 +95,12 @@ impl KnownAxesFile {
         }
         Ok(Asset { character, clips, meant: 0, warnings, companions: Vec::new(), observed: None })
     }
+}
+
+/// The skeleton with its root rotated so that the figure stands upright and faces +Z; `None` if it does.
+fn upright(rig: &Rig, rest: &ModelPose) -> Option<Skeleton> {
+    let stands = orientation(rig, rest, None, true)?.normal_from_rest;
+    let mut joints = rig.skeleton().joints().to_vec();
+    joints[0].rest.rotation = stands * joints[0].rest.rotation;
+    (stands.angle() > ROUNDING).then(|| Skeleton::new(joints).ok()).flatten()
 }

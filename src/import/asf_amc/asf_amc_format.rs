@@ -29,7 +29,7 @@ pub const ASF: ReadFormat = ReadFormat {
         let skeleton = amc_motion::skeleton(&bones)?;
         let clip = Clip::new("", USUAL_RATE, skeleton.len(), Vec::new(), vec![JointId::new(0)], Vec::new());
         let metres_per_unit = options.units.or(bones.metres_per_unit);
-        KnownAxesFile { skeleton, clip, metres_per_unit, place: "the skeleton", warnings }
+        KnownAxesFile { skeleton, clip, states_rest: true, metres_per_unit, place: "the skeleton", warnings }
             .asset(source.name, options)
     },
 };
@@ -83,7 +83,8 @@ fn import(source: &SourceFile, options: &ImportOptions) -> Result<Asset, ImportE
     let clip =
         amc_motion::read(&text, &format!("{}.amc", source.name), &bones, rate, &budget, &mut warnings)?;
     let metres_per_unit = options.units.or(bones.metres_per_unit);
-    let stated = KnownAxesFile { skeleton, clip, metres_per_unit, place: "the skeleton", warnings };
+    let stated =
+        KnownAxesFile { skeleton, clip, states_rest: true, metres_per_unit, place: "the skeleton", warnings };
     let mut asset = stated.asset(source.name, options)?;
     if options.skeleton.is_none() {
         asset.companions.push((name, Arc::from(bytes)));

@@ -233,8 +233,14 @@ impl SmplMotion {
             warnings.add("smpl-up", said, "the arrays");
         }
         let clip = Clip::new(source.name, rate, animated.len(), all, vec![JointId::new(0)], places);
-        let stated =
-            KnownAxesFile { skeleton, clip, metres_per_unit: Some(1.0), place: "the arrays", warnings };
+        let stated = KnownAxesFile {
+            skeleton,
+            clip,
+            states_rest: true,
+            metres_per_unit: Some(1.0),
+            place: "the arrays",
+            warnings,
+        };
         stated.asset(source.name, options)
     }
 }

@@ -88,7 +88,14 @@ pub(super) fn import(
     if archive.has(&["contacts", "foot_contacts"]).is_some() {
         warnings.guess("npz-contacts", "contact labels are not read", PLACE);
     }
-    let stated = KnownAxesFile { skeleton, clip, metres_per_unit: Some(1.0), place: PLACE, warnings };
+    let stated = KnownAxesFile {
+        skeleton,
+        clip,
+        states_rest: true,
+        metres_per_unit: Some(1.0),
+        place: PLACE,
+        warnings,
+    };
     stated.asset(source.name, options).map(Some)
 }
 

@@ -6,7 +6,7 @@
 //! Space: the robot's world has X to the front, Y to the left and Z up; a link's space is that of its file. The skeleton is
 //! in model space, Y up and facing +Z, from its root on. Units: metres, radians.
 
-use super::{Joint, JointId, Skeleton, SkeletonError};
+use super::{Joint, JointId, RobotField, RobotLayout, Skeleton, SkeletonError};
 use crate::math::{Quat, RawQuat, Transform, Vec3};
 
 /// Model space (Y up, facing +Z) from the robot's world (Z up, facing +X): a third of a circle about (1, 1, 1), exactly.
@@ -24,6 +24,10 @@ pub struct Robot {
     pub links: Vec<Link>,
     /// Its hinges and slides in the order of the file, which is MuJoCo's.
     pub hinges: Vec<Hinge>,
+    /// Whether simulators merge links that no hinge moves into their parents: those of URDF files, by default Isaac Lab
+    /// (`merge_fixed_joints`) and MuJoCo (`fusestatic`).
+    #[cfg_attr(feature = "serialize", serde(default))]
+    pub merges_fixed: bool,
 }
 
 /// A rigid part.
@@ -123,16 +127,30 @@ impl Robot {
         self.hinges.iter().enumerate().filter(move |(_, hinge)| hinge.link == link)
     }
 
-    /// The links as PhysX orders them: those of one depth before the next, children in the order of their parents.
-    pub(crate) fn breadth_first(&self) -> Vec<usize> {
+    /// The links that a file of a layout has, in its order; `merged` leaves out those that simulators merge into their parents.
+    pub(crate) fn links_of(&self, layout: &RobotLayout, merged: bool) -> Vec<usize> {
+        let kept = |link: usize| !merged || link == 0 || self.hinges_of(link).next().is_some();
+        if !layout.breadth_first {
+            return (0..self.links.len()).filter(|&link| kept(link)).collect();
+        }
+        // As PhysX orders them: those of one depth before the next, children in the order of their parents.
+        let above = |link: usize| {
+            let mut parents = std::iter::successors(self.links[link].parent, |&link| self.links[link].parent);
+            parents.find(|&link| kept(link))
+        };
         let mut order = vec![0];
         let mut next = 0;
         while next < order.len() {
             let parent = order[next];
-            order.extend((0..self.links.len()).filter(|&link| self.links[link].parent == Some(parent)));
+            order.extend((0..self.links.len()).filter(|&link| kept(link) && above(link) == Some(parent)));
             next += 1;
         }
         order
+    }
+
+    /// Whether files of a layout leave out links that no hinge moves: readers of files without names count those of their simulator.
+    pub(crate) fn merges(&self, layout: &RobotLayout) -> bool {
+        self.merges_fixed && !layout.fields.iter().any(|(_, field)| *field == RobotField::LinkNames)
     }
 
     /// The joint of the skeleton that each hinge moves, and the joint to which each link is fixed.
@@ -218,5 +236,55 @@ impl Hinge {
     pub(crate) fn rotation(&self, value: f64) -> Quat {
         let (sin, cos) = libm::sincos((value - self.zero) / 2.0);
         Quat::new_unchecked(RawQuat::from_parts(cos, self.axis * sin))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A base, a link fixed to it, one that a hinge moves against that, and one that a hinge moves against the base.
+    #[test]
+    fn links_that_no_hinge_moves_are_merged_into_their_parents() {
+        let link = |name: &str, parent: Option<usize>| Link {
+            name: name.into(),
+            parent,
+            parent_from_link: Transform::identity(),
+            shapes: Vec::new(),
+        };
+        let hinge = |link: usize| Hinge {
+            name: format!("hinge_{link}"),
+            link,
+            slides: false,
+            axis: Vec3::x(),
+            anchor: Vec3::zeros(),
+            joint: Vec3::zeros(),
+            zero: 0.0,
+            range: None,
+            speed: None,
+            follows: None,
+        };
+        let robot = Robot {
+            name: "r".into(),
+            links: vec![
+                link("base", None),
+                link("fixed", Some(0)),
+                link("hand", Some(1)),
+                link("leg", Some(0)),
+            ],
+            hinges: vec![hinge(2), hinge(3)],
+            merges_fixed: true,
+        };
+        let order = |name: &str, robot: &Robot| {
+            let layout = RobotLayout::of(name).unwrap();
+            robot.links_of(layout, robot.merges(layout))
+        };
+        assert_eq!(order("mjlab", &robot), [0, 2, 3]);
+        assert_eq!(order("beyondmimic", &robot), [0, 2, 3]);
+        // Readers of files with names find theirs.
+        assert_eq!(order("holosoma", &robot), [0, 1, 2, 3]);
+        assert_eq!(order("isaaclab_amp", &robot), [0, 1, 3, 2]);
+        let whole = Robot { merges_fixed: false, ..robot };
+        assert_eq!(order("beyondmimic", &whole), [0, 1, 3, 2]);
     }
 }

@@ -26,8 +26,7 @@ pub(super) struct FieldValues {
 impl<'a> RobotTrack<'a> {
     /// The motion of a robot for a layout.
     pub(super) fn new(robot: &'a Robot, motion: &'a RobotMotion, layout: &RobotLayout) -> Self {
-        let links =
-            if layout.breadth_first { robot.breadth_first() } else { (0..robot.links.len()).collect() };
+        let links = robot.links_of(layout, robot.merges(layout));
         let hinges = links.iter().flat_map(|&link| robot.hinges_of(link).map(|(hinge, _)| hinge)).collect();
         let place = |frame: usize| robot.links_in_world(motion.base[frame], motion.values(frame));
         let needs = layout.fields.iter().any(|(_, field)| {

@@ -19,8 +19,9 @@ pub(super) struct MotionOrder {
 impl MotionOrder {
     /// The order in which a file has the robot's hinges and links if it is of this layout.
     pub(super) fn of(layout: &RobotLayout, arrays: &MotionArrays, robot: &Robot) -> Self {
-        let usual =
-            if layout.breadth_first { robot.breadth_first() } else { (0..robot.links.len()).collect() };
+        let places = arrays.get(layout, |field| field == RobotField::LinkPlaces);
+        let has_all = places.is_some_and(|places| places.width == 3 * robot.links.len());
+        let usual = robot.links_of(layout, robot.merges(layout) && !has_all);
         let of_links: Vec<usize> =
             usual.iter().flat_map(|&link| robot.hinges_of(link).map(|(hinge, _)| hinge)).collect();
         let hinge_names: Vec<&str> = robot.hinges.iter().map(|hinge| hinge.name.as_str()).collect();

@@ -98,7 +98,8 @@ impl RobotParts {
             self.warnings.add("robot-meshes", message, file);
         }
         resolve(&mut self.hinges, file, &mut self.warnings);
-        let mut robot = Robot { name: name.to_owned(), links: self.links, hinges: self.hinges };
+        let mut robot =
+            Robot { name: name.to_owned(), links: self.links, hinges: self.hinges, merges_fixed: false };
         if robot.hinges_of(0).next().is_some() {
             add_base(&mut robot, &self.names);
         }

@@ -106,16 +106,15 @@ impl RobotMotion {
         Ok(result)
     }
 
-    /// Appends a frame: the base's quaternion in the hemisphere of the last, hinges without range within half a circle of it.
+    /// Appends a frame: the base's quaternion in the hemisphere of the last, hinges within half a circle of it where their ranges allow
+    /// that.
     fn push(&mut self, robot: &Robot, base: Transform, values: &[f64]) {
         let last = self.base.last().map_or(Quat::identity(), |b| b.rotation);
         self.base.push(Transform { rotation: same_hemisphere(base.rotation, &last), ..base });
         let before = self.values.len().checked_sub(values.len()).filter(|_| self.base.len() > 1);
         for (k, (&value, hinge)) in values.iter().zip(&robot.hinges).enumerate() {
-            let known = before.filter(|_| !hinge.slides && hinge.range.is_none()).map(|b| self.values[b + k]);
-            self.values.push(
-                known.map_or(value, |known| known + (value - known) - TAU * ((value - known) / TAU).round()),
-            );
+            let known = before.filter(|_| !hinge.slides).map(|b| self.values[b + k]);
+            self.values.push(known.map_or(value, |known| near(value, known, hinge.range)));
         }
     }
 
@@ -155,10 +154,36 @@ impl RobotMotion {
     }
 }
 
+/// The angle that differs by whole circles from `angle` and is nearest to `known`, unless that leaves the range.
+fn near(angle: f64, known: f64, range: Option<[f64; 2]>) -> f64 {
+    let circles = ((angle - known) / TAU).round();
+    let nearest = known + (angle - known) - TAU * circles;
+    match range {
+        Some([low, high]) if circles == 0.0 || !(low..=high).contains(&nearest) => angle,
+        _ => nearest,
+    }
+}
+
 /// The angle, or one that differs by whole circles, that is inside of the range if there is one.
 fn within(angle: f64, range: Option<[f64; 2]>) -> f64 {
     let Some([low, high]) = range else { return angle };
     let equivalent = [angle, angle - TAU, angle + TAU];
     let outside = |a: &f64| (low - a).max(a - high).max(0.0);
     equivalent.into_iter().min_by(|a, b| outside(a).total_cmp(&outside(b))).unwrap_or(angle)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_angle_is_near_the_one_before_inside_of_its_range() {
+        // From 3.2 rad on, a quaternion is read as an angle below zero.
+        let read = 3.2 - TAU;
+        assert!((near(read, 3.1, Some([-TAU, TAU])) - 3.2).abs() < 1e-12);
+        assert!((near(read, 3.1, None) - 3.2).abs() < 1e-12);
+        // The hinge ends at 3.15 rad.
+        assert_eq!(near(read, 3.1, Some([-3.15, 3.15])), read);
+        assert_eq!(near(0.3, 0.2, Some([-1.0, 1.0])), 0.3);
+    }
 }

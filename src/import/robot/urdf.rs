@@ -68,7 +68,8 @@ pub(super) fn read(tree: &XmlTree<'_>, name: &str) -> Result<(Robot, Warnings), 
             "some links are not attached to the others: their joints go round in a circle".to_owned(),
         ));
     }
-    parts.robot(tree.root().attribute("name").unwrap_or(name), tree.file())
+    let (robot, warnings) = parts.robot(tree.root().attribute("name").unwrap_or(name), tree.file())?;
+    Ok((Robot { merges_fixed: true, ..robot }, warnings))
 }
 
 /// A joint as written.
@@ -204,9 +205,11 @@ impl<'d, 't> UrdfReader<'d, 't> {
             let number = |key| limit.array::<1>(key).map(|n| n.map(|[n]| n));
             if joint.kind != "continuous" {
                 let (low, high) = (number("lower")?.unwrap_or(0.0), number("upper")?.unwrap_or(0.0));
-                // Without both limits, zero to zero, MuJoCo does not limit the hinge.
                 if low != 0.0 || high != 0.0 {
                     range = Some(element.range([low, high])?);
+                } else {
+                    let message = "without limits, or with 0 and 0, a hinge is not limited, as in MuJoCo (write its limits, or `fixed`)";
+                    self.parts.warnings.add("robot-no-limits", message, element.shown());
                 }
             }
             speed = number("velocity")?.filter(|speed| *speed > 0.0);

@@ -97,6 +97,10 @@ impl<'d, 't> Element<'d, 't> {
         if low < high {
             return Ok([low, high]);
         }
+        if low == high {
+            let reason = format!("the limits of {} are equal: {low}", self.shown());
+            return Err(self.fault(reason, "attach a link that does not move without a hinge"));
+        }
         let reason = format!("the limits of {} are reversed: {low} to {high}", self.shown());
         Err(self.fault(reason, "write the lower limit first, below the upper one"))
     }

@@ -11,6 +11,14 @@ pub(super) struct RobotState {
     pub(super) values: Vec<f64>,
 }
 
+impl RobotState {
+    /// The state at `share` of the path to another.
+    pub(super) fn towards(&self, other: &Self, share: f64) -> Self {
+        let values = self.values.iter().zip(&other.values).map(|(a, b)| a + (b - a) * share);
+        Self { base: self.base.interpolated(&other.base, share), values: values.collect() }
+    }
+}
+
 /// Links and hinges of one frame in the world.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Placed {

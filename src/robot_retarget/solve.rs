@@ -53,7 +53,7 @@ pub(super) fn solve(
 }
 
 /// Whether a hinge is faster than the robot's file allows.
-fn is_too_fast(unknowns: &Unknowns, goals: &Goals, states: &[RobotState]) -> bool {
+pub(super) fn is_too_fast(unknowns: &Unknowns, goals: &Goals, states: &[RobotState]) -> bool {
     (1..states.len()).filter(|&frame| !goals.cut[frame]).any(|frame| {
         let (before, now) = (&states[frame - 1].values, &states[frame].values);
         let speed = |k: usize| (now[k] - before[k]).abs() * goals.rate;

@@ -3,7 +3,7 @@
 use super::robot_goals::Goals;
 use super::robot_settings::LAST_ROUND;
 use super::robot_state::{RobotState, Unknowns};
-use super::solve::solve;
+use super::solve::{is_too_fast, solve};
 use crate::parallel;
 use std::ops::Range;
 
@@ -39,11 +39,15 @@ pub(super) fn joined(
     windows: &[FrameSpan],
     solved: Vec<Vec<RobotState>>,
 ) -> Vec<RobotState> {
-    let apart = spans_apart(unknowns, goals, windows, &solved);
+    let blended = blended(goals, windows, &solved);
+    let apart = spans_apart(unknowns, goals, windows, &solved, &blended);
     let kept = windows.iter().zip(solved).flat_map(|(window, states)| {
         states.into_iter().skip(window.first - window.from).take(window.end - window.first)
     });
     let mut joined: Vec<RobotState> = kept.collect();
+    for (frames, states) in blended {
+        joined[frames].clone_from_slice(&states);
+    }
     for spans in apart {
         let again = parallel::map_each(&spans, 1, |span| solved_again(unknowns, goals, span, &joined));
         for (span, states) in spans.into_iter().zip(again) {
@@ -53,23 +57,44 @@ pub(super) fn joined(
     joined
 }
 
-/// The frames around the seams at which windows do not meet. Those of a group have no frame in common; those that share frames with the
+/// The frames that two windows share, with states that go from those of the first to those of the second. Planted feet of two windows
+/// are a few millimetres apart, since only their speed is held.
+fn blended(
+    goals: &Goals,
+    windows: &[FrameSpan],
+    solved: &[Vec<RobotState>],
+) -> Vec<(Range<usize>, Vec<RobotState>)> {
+    let pairs = windows.windows(2).zip(solved.windows(2)).filter(|(pair, _)| !goals.cut[pair[1].first]);
+    let blend = |(pair, solved): (&[FrameSpan], &[Vec<RobotState>])| {
+        let shared = pair[1].from..pair[0].to;
+        let state = |frame: usize| {
+            let share = (frame - shared.start + 1) as f64 / (shared.len() + 1) as f64;
+            let [a, b] = [0, 1].map(|k| pair[k].state(&solved[k], frame));
+            // It begins and ends at rest.
+            a.towards(b, share * share * (3.0 - 2.0 * share))
+        };
+        (shared.clone(), shared.clone().map(state).collect())
+    };
+    pairs.map(blend).collect()
+}
+
+/// The frames around the seams at which windows do not meet, or what is blended between them is too fast. Those of a group have no frame in common; those that share frames with the
 /// seam before are in the group after its.
 fn spans_apart(
     unknowns: &Unknowns,
     goals: &Goals,
     windows: &[FrameSpan],
     solved: &[Vec<RobotState>],
+    blended: &[(Range<usize>, Vec<RobotState>)],
 ) -> Vec<Vec<Range<usize>>> {
     let mut groups: Vec<Vec<Range<usize>>> = Vec::new();
     let (mut group, mut end) = (0, 0);
-    for (pair, solved) in windows.windows(2).zip(solved.windows(2)) {
+    let seams = windows.windows(2).zip(solved.windows(2)).filter(|(pair, _)| !goals.cut[pair[1].first]);
+    for ((pair, solved), (shared, states)) in seams.zip(blended) {
         let seam = pair[1].first;
-        if goals.cut[seam] {
-            continue;
-        }
         let [before, after] = [0, 1].map(|k| pair[k].state(&solved[k], seam));
-        if distance(unknowns, before, after) > APART {
+        let apart = distance(unknowns, before, after) > APART;
+        if apart || is_too_fast(unknowns, &goals.part(shared.clone()), states) {
             let span = around(goals, seam);
             group = if span.start < end { group + 1 } else { 0 };
             end = span.end;

@@ -54,7 +54,7 @@ pub(crate) fn link_capsules(
     for sole in soles {
         let [back_right, back_left, ..] = sole.corners;
         let radius = (back_left - back_right).norm() / 2.0;
-        let up = zero.links[sole.link].rotation.inverse() * Vec3::z() * (radius * FOOT_HEIGHT);
+        let up = (sole.level * zero.links[sole.link].rotation).inverse() * Vec3::z() * (radius * FOOT_HEIGHT);
         let front = (sole.ball - sole.heel).try_normalize(0.0).unwrap_or_else(Vec3::x) * radius;
         let ends = [sole.heel + front + up, sole.ball - front + up];
         capsules.push(LinkCapsule { link: sole.link, ends, radius, is_foot: true });

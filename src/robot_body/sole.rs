@@ -2,12 +2,24 @@
 
 use super::robot_limbs::RobotLimb;
 use super::zero_pose::ZeroPose;
-use crate::math::Vec3;
+use crate::math::{Quat, Transform, Vec3, arc};
 use crate::model::{Form, Robot, Shape};
 
 /// A foot without shapes, in lengths of the leg: back and front edge from the ankle, half its width, height of the ankle. The
 /// length is that of people's feet (Winter 2009, table 4.1: 0.152 of the stature, 0.30 of the leg, two thirds of which touch).
 const PLAIN: [f64; 4] = [-0.06, 0.16, 0.05, 0.08];
+
+/// A sole that is tilted by less in the zero pose is level, radians: 3 degrees are within the tolerances of models.
+const LEVEL: f64 = 3.0 * std::f64::consts::PI / 180.0;
+/// Greatest slope of a sole in the zero pose along either axis: 31 degrees. A foot that is steeper is on its toes.
+const STEEPEST: f64 = 0.6;
+/// A foot stands level unless that part of the sole under its middle is at least so much inside of what touches, metres: feet of one
+/// capsule touch along a line, and have no slope across it.
+const INSIDE: f64 = 0.01;
+/// Thirds by which a slope is narrowed down: to 4e-4, a tenth of a millimetre at the end of a foot.
+const NARROWED: usize = 20;
+/// Rounds about the slope of the shapes' outermost points, which depend on it.
+const SLOPE_ROUNDS: usize = 3;
 
 /// The sole of a foot, in the space of its link.
 #[derive(Clone, Debug)]
@@ -19,9 +31,11 @@ pub(crate) struct Sole {
     /// Middles of the back and of the front edge.
     pub(crate) heel: Vec3,
     pub(crate) ball: Vec3,
-    /// How far the back edge is before the ankle, along the world's front in the zero pose; negative behind it.
+    /// The rotation of the foot in the zero pose that sets the sole level: feet of legs that are spread are not.
+    pub(crate) level: Quat,
+    /// How far the back edge is before the ankle, along the world's front with the sole level; negative behind it.
     pub(crate) back: f64,
-    /// Height of the ankle above the sole in the zero pose.
+    /// Height of the ankle above the level sole.
     pub(crate) height: f64,
     /// Whether it was measured from shapes.
     pub(crate) measured: bool,
@@ -32,20 +46,32 @@ impl Sole {
     pub(crate) fn of(robot: &Robot, zero: &ZeroPose, leg: &RobotLimb, leg_length: f64) -> Self {
         let link = leg.end;
         let origin = zero.links[link].translation;
-        let ankle = leg.tip - origin;
         // Links that no hinge moves against the foot are part of it, and so are toes, which stay at their zero.
-        let parts = (0..robot.links.len()).filter(|&k| zero.is_beyond(k, link));
-        let points: Vec<Vec3> = parts
-            .flat_map(|k| robot.links[k].shapes.iter().flat_map(move |shape| extremes(zero, k, shape)))
-            .map(|point| point - origin)
-            .collect();
+        let parts: Vec<usize> = (0..robot.links.len()).filter(|&k| zero.is_beyond(k, link)).collect();
+        let rotated = |level: Quat| -> Vec<Vec3> {
+            let stands = Transform::from_rotation(level) * Transform::from_translation(-origin);
+            let place = |k: usize, shape: &Shape| stands * zero.links[k] * shape.link_from_shape;
+            let of = |&k: &usize| {
+                robot.links[k].shapes.iter().flat_map(move |shape| extremes(place(k, shape), shape))
+            };
+            parts.iter().flat_map(of).collect()
+        };
+        let mut level = Quat::identity();
+        for _ in 0..SLOPE_ROUNDS {
+            level = arc(&support(&rotated(level)), &Vec3::z(), &Vec3::x()) * level;
+            if level.angle() < LEVEL {
+                level = Quat::identity();
+                break;
+            }
+        }
+        let (points, ankle) = (rotated(level), level * (leg.tip - origin));
         let measured = !points.is_empty();
         let [back, front, side, height] = PLAIN.map(|share| share * leg_length);
         let plain = [ankle + Vec3::new(back, -side, -height), ankle + Vec3::new(front, side, -height)];
         let all = if measured { points.iter() } else { plain.iter() };
         let low = all.clone().fold(Vec3::repeat(f64::MAX), |low, point| low.inf(point));
         let high = all.fold(Vec3::repeat(f64::MIN), |high, point| high.sup(point));
-        let link_from_world = zero.links[link].rotation.inverse();
+        let link_from_world = (level * zero.links[link].rotation).inverse();
         let corner = |x: f64, y: f64| link_from_world * Vec3::new(x, y, low.z);
         let corners =
             [corner(low.x, low.y), corner(low.x, high.y), corner(high.x, low.y), corner(high.x, high.y)];
@@ -54,6 +80,7 @@ impl Sole {
             corners,
             heel: (corners[0] + corners[1]) / 2.0,
             ball: (corners[2] + corners[3]) / 2.0,
+            level,
             back: low.x - ankle.x,
             height: ankle.z - low.z,
             measured,
@@ -61,9 +88,40 @@ impl Sole {
     }
 }
 
-/// Points of a shape in the world of the zero pose that can be its outermost ones along the axes.
-fn extremes(zero: &ZeroPose, link: usize, shape: &Shape) -> Vec<Vec3> {
-    let world_from_shape = zero.links[link] * shape.link_from_shape;
+/// The upward normal of the plane that touches the points from below and is highest under their middle: on it the foot stands.
+fn support(points: &[Vec3]) -> Vec3 {
+    if points.is_empty() {
+        return Vec3::z();
+    }
+    let low = points.iter().fold(Vec3::repeat(f64::MAX), |low, point| low.inf(point));
+    let high = points.iter().fold(Vec3::repeat(f64::MIN), |high, point| high.sup(point));
+    let middle = (low + high) / 2.0;
+    // The height of the plane of these slopes under the middle, concave in them.
+    let height = |x: f64, y: f64| {
+        let under = |p: &Vec3| p.z - x * (p.x - middle.x) - y * (p.y - middle.y);
+        points.iter().map(under).fold(f64::MAX, f64::min) - INSIDE * libm::hypot(x, y)
+    };
+    let best_y = |x: f64| highest(|y| height(x, y));
+    let x = highest(|x| height(x, best_y(x)));
+    Vec3::new(-x, -best_y(x), 1.0).normalize()
+}
+
+/// Where a concave function of a slope is highest.
+fn highest(of: impl Fn(f64) -> f64) -> f64 {
+    let (mut low, mut high) = (-STEEPEST, STEEPEST);
+    for _ in 0..NARROWED {
+        let third = (high - low) / 3.0;
+        if of(low + third) < of(high - third) {
+            low += third;
+        } else {
+            high -= third;
+        }
+    }
+    (low + high) / 2.0
+}
+
+/// Points of a shape that can be its outermost ones along the axes.
+fn extremes(world_from_shape: Transform, shape: &Shape) -> Vec<Vec3> {
     let around = |centre: Vec3, radius: f64| {
         let axes = [Vec3::x(), -Vec3::x(), Vec3::y(), -Vec3::y(), -Vec3::z()];
         axes.map(|axis| centre + axis * radius).into_iter()

@@ -2,7 +2,7 @@
 
 use super::{RobotBody, RobotLimb};
 use crate::import::{ImportOptions, from_bytes, load};
-use crate::math::nearest_of_segments;
+use crate::math::{Quat, Vec3, nearest_of_segments};
 use crate::model::{Asset, Robot, Role, Side};
 use std::path::Path;
 use std::sync::Arc;
@@ -374,4 +374,25 @@ fn the_humanoid_of_dm_control_has_the_limbs_that_its_names_say() {
     let [[a, b], [c, d]] = [expected("l"), expected("r")];
     assert_eq!(names, [a, c, b, d]);
     assert!(asset.warnings.has("robot-upright") && !asset.warnings.has("robot-names"));
+}
+
+/// Legs that are spread in the zero pose have soles that are not level.
+#[test]
+fn a_sole_is_the_same_however_its_foot_is_tilted_in_the_zero_pose() {
+    let plain = RobotBody::of(&robot(&crate::made_walk::shipped("humanoid.xml"))).unwrap();
+    let mut tilted = (*plain.robot).clone();
+    let turn = Quat::from_axis_angle(&Vec3::y_axis(), 0.2) * Quat::from_axis_angle(&Vec3::x_axis(), 0.15);
+    for sole in &plain.soles {
+        tilted.links[sole.link].parent_from_link.rotation *= turn;
+    }
+    let tilted = RobotBody::of(&Arc::new(tilted)).unwrap();
+    for (own, other) in plain.soles.iter().zip(&tilted.soles) {
+        assert_eq!(own.level, Quat::identity());
+        assert!((other.level.angle() - turn.angle()).abs() < 0.01, "{}", other.level.angle());
+        for corner in other.corners {
+            let near = own.corners.iter().map(|known| (known - corner).norm()).fold(f64::MAX, f64::min);
+            assert!(near < 0.005, "a corner is {near} m off");
+        }
+        assert!((own.height - other.height).abs() < 0.002, "{} {}", own.height, other.height);
+    }
 }

@@ -67,7 +67,7 @@ impl Goals {
         let arm = |k: usize| body.limbs.arms[k].as_ref().and(take.arms[k].as_ref()).map(directions);
         let limbs = [Some(directions(left)), Some(directions(right)), arm(0), arm(1)];
         let feet = [0, 1].map(|k| FootGoals {
-            sole: take.feet[k].sole.clone(),
+            sole: take.feet[k].sole.iter().map(|sole| sole * body.soles[k].level).collect(),
             ankle: take.feet[k].ankle.iter().map(|p| moved(*p)).collect(),
             points: points(
                 &take.feet[k],

@@ -91,6 +91,10 @@ pub const HINGE_SPEED_RATIO: f64 = 1.01;
 /// Angle between a limb of a robot and the take's, at its 95th percentile. Chosen: three times [`LIMB`], since hinges reach fewer
 /// directions than joints of people. Seen: good 11 degrees, faults 40.
 pub const ROBOT_LIMB: f64 = 30.0 * DEGREE;
+/// Lean of a robot's trunk against the take's in the mean. Chosen: a little less than [`ROBOT_LIMB`]; a robot that bends so far more than
+/// the take does is about to fall. Seen: good 22 degrees (a kneel
+/// by hips that bend to 90), faults 82.
+pub const ROBOT_TRUNK: f64 = 25.0 * DEGREE;
 /// Speed at which the planted feet of a robot go away from the take's, m/s. Source: PHUMA (arXiv 2510.26236), whose feet skate from that
 /// speed on. Seen: good 0.03, faults 0.28.
 pub const ROBOT_DRIFT: f64 = 0.1;

@@ -267,7 +267,7 @@ pub const MEASURES: &[Measure] = &[
         "rad",
         acceptable::TRUNK,
         "mean over f of the angle between the trunk (centre of the hip joints to centre of the shoulders) and the direction that \
-         follows from the rotation of the take's trunk relative to its reference pose",
+         follows from the rotation of the take's trunk relative to its reference pose; of a robot, the take's own direction, less its lean in the zero pose",
     ),
     limited(
         "ik_missed",
@@ -341,7 +341,7 @@ pub const MEASURES: &[Measure] = &[
         "robot_floating",
         "1",
         acceptable::ROBOT_FLOATING,
-        "share of contact in which no corner of the sole is below 1 cm: the rest of robot_not_floating",
+        "share of contact in which neither a corner of the sole nor another part is below 1 cm",
     ),
     share("robot_not_skating", "share of contact in which heel or ball slides slower than 10 cm/s (PHUMA)"),
     limited(

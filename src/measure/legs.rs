@@ -11,7 +11,7 @@ use super::metric_context::MetricContext;
 use super::statistics::{mean, rms, rounding, rounding_of_thirds};
 use crate::kinematics::is_cycle;
 use crate::math::{Vec3, angle_between, arc, percentile_in_place};
-use crate::model::{Contacts, Motion};
+use crate::model::{Character, Contacts, Motion};
 use crate::report::Metric;
 
 /// Third differences that a still body may have, metres of the common height: single precision keeps a joint at the end of ten
@@ -44,7 +44,10 @@ pub fn legs(
         series.extend(over_time);
     }
     metrics.extend(loop_seam(source, copy, motion));
-    metrics.extend(limbs.trunk_error(source, copy));
+    metrics.extend(match motion.character.robot {
+        Some(_) => limbs.trunk_error_of_robot(&motion.character),
+        None => limbs.trunk_error(source, copy),
+    });
     (metrics, series)
 }
 
@@ -137,6 +140,22 @@ impl LimbComparison {
         };
         let of = |track: &[LimbFrame]| {
             let errors: Option<Vec<f64>> = (0..self.frames).map(|f| error(track, f)).collect();
+            errors.map(|errors| mean(&errors))
+        };
+        Some(with_copy("trunk_error", of(&self.own)?, of(&self.copy)?))
+    }
+
+    /// The same of a robot: the angle of its line from hips to shoulders to the source's, less that to up in its zero pose.
+    fn trunk_error_of_robot(&self, robot: &Character) -> Option<Metric> {
+        let zero = LimbFrame::read(&robot.rig, &robot.skeleton().rest_model_pose())?.trunk()?;
+        let own = angle_between(&zero, &Vec3::y());
+        let of = |track: &[LimbFrame]| {
+            let pairs = self.source.iter().zip(track).take(self.frames);
+            let errors: Option<Vec<f64>> = pairs
+                .map(|(source, track)| {
+                    Some((angle_between(&source.trunk()?, &track.trunk()?) - own).max(0.0))
+                })
+                .collect();
             errors.map(|errors| mean(&errors))
         };
         Some(with_copy("trunk_error", of(&self.own)?, of(&self.copy)?))

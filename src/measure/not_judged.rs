@@ -52,8 +52,9 @@ pub const OF_ROBOTS: &[&str] = &[
 
 /// Measures against the take that robots have too, with the limits of robots: what goes elsewhere, or does something else, is no
 /// performance of the take.
-const LIMITS_OF_ROBOTS: [(&str, f64); 3] = [
+const LIMITS_OF_ROBOTS: [(&str, f64); 4] = [
     ("limb_error_p95", acceptable::ROBOT_LIMB),
+    ("trunk_error", acceptable::ROBOT_TRUNK),
     ("rest_slip_p95", acceptable::SLIP),
     ("rest_drift", acceptable::ROBOT_DRIFT),
 ];

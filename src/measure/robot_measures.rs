@@ -117,7 +117,7 @@ fn collides(body: &RobotBody, links: &[Transform]) -> bool {
 /// Shares of the frames in contact in which the foot is on the floor, and of those in which heel or ball rests without sliding. A foot
 /// that rolls rests on one of them, and the rest of it moves.
 fn planted(states: &[FrameState], contacts: &Contacts, rate: f64) -> Vec<Metric> {
-    let (mut feet, mut on_floor, mut points, mut still) = (0, 0, 0, 0);
+    let (mut feet, mut on_floor, mut floats, mut points, mut still) = (0, 0, 0, 0, 0);
     for (k, side) in Side::BOTH.into_iter().enumerate() {
         let parts = [ContactPart::Heel(side), ContactPart::Ball(side)];
         for frame in 1..states.len() {
@@ -125,6 +125,7 @@ fn planted(states: &[FrameState], contacts: &Contacts, rate: f64) -> Vec<Metric>
             let rests = parts.map(|part| contacts.rests(part, frame) && contacts.rests(part, frame - 1));
             feet += usize::from(rests.contains(&true));
             on_floor += usize::from(rests.contains(&true) && low < OFF_FLOOR);
+            floats += usize::from(rests.contains(&true) && low.min(states[frame].others) >= OFF_FLOOR);
             for point in [0, 1].into_iter().filter(|&point| rests[point]) {
                 points += 1;
                 still += usize::from((now[point] - before[point]).xy().norm() * rate < SKATES);
@@ -137,7 +138,7 @@ fn planted(states: &[FrameState], contacts: &Contacts, rate: f64) -> Vec<Metric>
     let share = |part: usize, whole: usize| part as f64 / whole as f64;
     vec![
         metric("robot_not_floating", share(on_floor, feet)),
-        metric("robot_floating", share(feet - on_floor, feet)),
+        metric("robot_floating", share(floats, feet)),
         metric("robot_not_skating", share(still, points)),
     ]
 }

@@ -2,8 +2,8 @@
 //!
 //! Space: X front, Y left, Z up. Units: metres of the take, seconds.
 
-use crate::math::{Quat, Transform, Vec3, arc, from_columns, median, median_of, percentile};
-use crate::model::{Character, JointId, Motion, Role, Side, model_from_world};
+use crate::math::{Quat, Transform, Vec3, arc, exp, from_columns, median, median_of, percentile};
+use crate::model::{Assignment, Character, JointId, Motion, Role, Side, model_from_world};
 use crate::parallel;
 use crate::robot_body::RobotBody;
 
@@ -25,6 +25,10 @@ const TILTED: f64 = 0.82;
 const TILTED_ABOVE: f64 = 0.978;
 /// A foot stays above the other one if it never comes as low by this many lengths of the leg.
 const ABOVE_OTHER: f64 = 0.03;
+/// In a reference pose that lies, the line from hips to shoulders is more than 45 degrees (this cosine) from up.
+const LIES: f64 = 0.7;
+/// A line from hips to shoulders that is seen from the chest's left within 30 degrees (this sine) does not show how the chest leans.
+const SEEN: f64 = 0.5;
 /// In a reference pose that stands, thighs and shins are within 45 degrees (this cosine) of down.
 const STANDS: f64 = 0.7;
 /// In a reference pose that stands, the toes are below the ankle by less than this share of their distance from it: 50 degrees.
@@ -112,6 +116,14 @@ impl TakeBody {
         for role in Side::BOTH.into_iter().flat_map(leg) {
             wanted.push(joint(role).ok_or(role)?);
         }
+        for (k, side) in Side::BOTH.into_iter().enumerate() {
+            // Control bones of a rig have names of legs too.
+            let upper = Role::UpperLeg(side);
+            let guess = character.rig.assignment(upper).is_some_and(|a| a.confidence < Assignment::SURE);
+            if guess && !character.skeleton().is_ancestor(wanted[3 * k], wanted[3 * k + 1]) {
+                return Err(upper);
+            }
+        }
         let arm = |side: Side| {
             let [upper, lower] = [Role::UpperArm(side), Role::LowerArm(side)].map(joint);
             let end =
@@ -141,10 +153,21 @@ impl TakeBody {
             apart(&leg.root, &leg.middle) + apart(&leg.middle, &leg.end)
         });
         let leg_length = lengths.sum::<f64>() / 2.0;
-        let pelvis = trunk(&path(hips), &legs[0].root, &legs[1].root);
-        let chest = match &arms {
-            [Some(left), Some(right)] => trunk(&path(chest), &left.root, &right.root),
-            _ => pelvis.clone(),
+        let (pelvis, chest) = match &arms {
+            [Some(left), Some(right)] => {
+                let shoulders = [&left.root, &right.root];
+                let hip_joints = [&legs[0].root, &legs[1].root];
+                let line =
+                    middle(shoulders.map(|path| path.rest_at)) - middle(hip_joints.map(|path| path.rest_at));
+                // A reference pose that lies does not show what is up.
+                let up = if line.z > LIES * line.norm() { Vec3::z() } else { line };
+                let chest = trunk(&path(chest), shoulders, up);
+                (trunk(&path(hips), hip_joints, up), leaning_as(chest, shoulders, hip_joints))
+            }
+            _ => {
+                let pelvis = trunk(&path(hips), [&legs[0].root, &legs[1].root], Vec3::z());
+                (pelvis.clone(), pelvis)
+            }
         };
         let feet = feet(&legs, toes.map(|toes| toes.map(&path)), &pelvis, leg_length);
         // A robot has no T-pose: its hands' frames are those of its zero pose.
@@ -206,13 +229,29 @@ impl Path {
 }
 
 /// The frame of pelvis or chest: its left is the line of hips or shoulders, its up that of the reference pose.
-fn trunk(path: &Path, left: &Path, right: &Path) -> Vec<Quat> {
+fn trunk(path: &Path, [left, right]: [&Path; 2], up: Vec3) -> Vec<Quat> {
     let line = median_of((0..path.at.len()).map(|f| path.inside(f, left.at[f] - right.at[f])));
-    let up = path.rest.inverse() * Vec3::z();
+    let up = path.rest.inverse() * up;
     let y = line.try_normalize(1e-9).unwrap_or_else(|| path.rest.inverse() * Vec3::y());
     let x = y.cross(&up).try_normalize(1e-9).unwrap_or_else(|| path.rest.inverse() * Vec3::x());
     let joint_from_trunk = from_columns(&x, &y, &x.cross(&y));
     path.rotations.iter().map(|rotation| rotation * joint_from_trunk).collect()
+}
+
+/// Frames of the chest, rotated about its left so that they lean as the line from hips to shoulders does. Skeletons have hips up to 13
+/// degrees before shoulders in their reference pose; a robot would lean forward by as much more than the take.
+fn leaning_as(chest: Vec<Quat>, shoulders: [&Path; 2], hips: [&Path; 2]) -> Vec<Quat> {
+    let leaning = |(f, chest): (usize, Quat)| {
+        let line = middle(shoulders.map(|path| path.at[f])) - middle(hips.map(|path| path.at[f]));
+        let seen = chest.inverse() * line;
+        let angle = if seen.xz().norm() > SEEN * seen.norm() { libm::atan2(seen.x, seen.z) } else { 0.0 };
+        chest * exp(&(Vec3::y() * angle))
+    };
+    chest.into_iter().enumerate().map(leaning).collect()
+}
+
+fn middle([left, right]: [Vec3; 2]) -> Vec3 {
+    (left + right) / 2.0
 }
 
 /// Both feet.

@@ -168,6 +168,72 @@ fn a_robot_that_does_not_perform_the_take_is_over() {
     assert_eq!(arm, ["limb_error_p95"]);
 }
 
+/// The waist is bent, while arms and legs point as in the take; a take that lies is followed by a robot that lies.
+#[test]
+fn a_robot_that_bends_where_the_take_stands_is_over_and_one_that_lies_with_it_is_not() {
+    let own = standing(|_| ()).character.robot.clone().unwrap();
+    let hips = RobotBody::of(&own).unwrap().hips_in_pelvis;
+    let bend = |made: &mut RobotMotion| {
+        let [tilt, bent] = [25f64, 20.0].map(f64::to_radians);
+        let turn = exp(&(Vec3::y() * tilt));
+        for base in &mut made.base {
+            *base = Transform::new(turn, base.translation + hips - turn * hips);
+        }
+        for values in made.values.chunks_mut(own.hinges.len()) {
+            for (hinge, value) in own.hinges.iter().zip(values) {
+                *value += match hinge.name.as_str() {
+                    "waist_pitch_joint" => bent,
+                    name if name.ends_with("hip_pitch_joint") => -tilt,
+                    name if name.ends_with("shoulder_pitch_joint") => -tilt - bent,
+                    _ => 0.0,
+                };
+            }
+        }
+    };
+    let lie = |made: &mut RobotMotion| {
+        let back = Quat::from_axis_angle(&Vec3::y_axis(), -std::f64::consts::FRAC_PI_2);
+        made.base.iter_mut().for_each(|base| *base = Transform::new(back, Vec3::new(0.0, 0.0, 0.3)));
+    };
+    let over = |take: &dyn Fn(&mut RobotMotion), result: &dyn Fn(&mut RobotMotion)| {
+        let [mut take, result] = [standing(take), standing(result)];
+        take.contacts =
+            Some(detect(&take, &ContactOptions { ground: Some(0.0), ..ContactOptions::default() }));
+        let context = MetricContext::new(&take.character);
+        let made = assess_against(&context, &result, take.contacts.as_ref(), (&context, &take), &take);
+        let over = made.metrics.into_iter().filter(|m| m.at_most.is_some_and(|limit| m.value > limit));
+        over.map(|m| m.name).collect::<Vec<_>>()
+    };
+    assert_eq!(over(&|_| (), &bend), ["trunk_error"]);
+    assert!(!over(&lie, &lie).contains(&"trunk_error".to_owned()));
+    assert!(over(&lie, &|_| ()).contains(&"trunk_error".to_owned()));
+}
+
+/// A robot that lies on its side has its upper foot off the floor where the take's may touch the other one.
+#[test]
+fn a_robot_that_rests_on_its_body_does_not_float() {
+    let mut contacts = Contacts::new(0.0, []);
+    for side in Side::BOTH {
+        contacts.set(ContactPart::Ball(side), vec![Hold { frames: 0..4, height: 0.0, slide: 0.0 }]);
+    }
+    let floats = |height: f64| {
+        let lying = standing(|made| {
+            let aside = Quat::from_axis_angle(&Vec3::x_axis(), std::f64::consts::FRAC_PI_2);
+            made.base.iter_mut().for_each(|base| *base = Transform::new(aside, Vec3::new(0.0, 0.0, height)));
+        });
+        let own = lying.character.robot.clone().unwrap();
+        let body = RobotBody::of(&own).unwrap();
+        let made = RobotMotion::of(&lying).unwrap();
+        let links = own.links_in_world(made.base[0], made.values(0));
+        let low =
+            |c: &crate::robot_body::LinkCapsule| c.ends.map(|end| links[c.link].point(&end).z - c.radius);
+        let lowest = body.capsules.iter().filter(|c| !c.is_foot).flat_map(low).fold(f64::MAX, f64::min);
+        let found = robot(&lying, Some(&contacts));
+        (lowest, found.into_iter().find(|m| m.name == "robot_floating").unwrap().value)
+    };
+    let (lowest, _) = floats(1.0);
+    assert_eq!([floats(1.0 - lowest).1, floats(1.1 - lowest).1], [0.0, 1.0]);
+}
+
 /// Heels rise about balls that rest, as at the end of a step.
 #[test]
 fn a_foot_that_rolls_about_its_ball_does_not_skate_and_one_that_slides_does() {

@@ -3,6 +3,7 @@
 use posemill::import::{ImportOptions, load};
 use posemill::math::{Transform, Vec3, angle_between};
 use posemill::model::{Motion, Role, Side};
+use rayon::prelude::*;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -44,9 +45,9 @@ fn files_below(folder: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn every_pipeline_runs_and_its_outputs_read_back() {
-    for pipeline in pipelines() {
+    pipelines().par_iter().for_each(|pipeline| {
         let out = tempfile::tempdir().unwrap();
-        let result = run(&pipeline, out.path(), &[]);
+        let result = run(pipeline, out.path(), &[]);
         let said = String::from_utf8_lossy(&result.stderr);
         assert!(result.status.success(), "{}: {said}", pipeline.display());
         let outputs = files_below(out.path());
@@ -58,7 +59,7 @@ fn every_pipeline_runs_and_its_outputs_read_back() {
             motion.check().unwrap();
             assert!(motion.clip.frames() > 1, "{}", file.display());
         }
-    }
+    });
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Runs the commands of README.md and of the pages in `docs/`, in order, in a fresh folder with a copy of the data.
 
+use rayon::prelude::*;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -47,9 +48,9 @@ const PAGES: [(&str, usize); 7] = [
 
 #[test]
 fn every_command_of_the_pages_runs() {
-    for (page, count) in PAGES {
-        assert_eq!(run_all(&format!("docs/{page}")), count, "{page}");
-    }
+    PAGES.par_iter().for_each(|(page, count)| {
+        assert_eq!(run_all(&format!("docs/{page}")), *count, "{page}");
+    });
 }
 
 #[test]

@@ -35,6 +35,17 @@ fn every_command_of_the_readme_runs() {
     assert_eq!(run_all("README.md"), 22);
 }
 
+#[test]
+fn the_pipeline_of_the_readme_is_the_one_that_its_commands_run() {
+    let read = |file: &str| fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap();
+    let lines = |text: &str| -> Vec<String> {
+        text.lines().filter(|l| !l.is_empty() && !l.starts_with('#')).map(str::to_owned).collect()
+    };
+    let readme = read("README.md");
+    let (_, shown) = readme.split_once("```toml\n").unwrap();
+    assert_eq!(lines(shown.split("```").next().unwrap()), lines(&read("pipelines/demo.toml")));
+}
+
 /// Pages with commands, each with their number. `docs/python.md` is run by the tests of the Python package.
 const PAGES: [(&str, usize); 7] = [
     ("batches.md", 10),

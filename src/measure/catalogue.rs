@@ -1,11 +1,10 @@
 //! Catalogue of all measures: name, unit, limit of a good clip, exact formula.
 //!
-//! Lengths and speeds are those of the figure scaled to a height of 1.75 m, so that one threshold fits every character;
-//! `momentum_residual` and the flight measures are in the figure's own metres, because gravity is. `f` counts frames, `dt`
-//! is the time between two of them, `c` counts contact points, `x_c` is the lowest position of such a point, `v` its speed
-//! over the ground from the frame before, `z` its height above what it rests on while it is labelled, else above the
-//! lower of the ground and what it rests on before and after; `H` is the height of the figure. The direct transfer is
-//! the take on the same skeleton, its rotations without any correction; `x_direct` are its positions.
+//! Lengths and speeds are scaled to a body height of 1.75 m, so that one threshold fits every character; `momentum_residual` and
+//! the flight measures use unscaled metres, because gravity does not scale. `f` is the frame, `dt` the time between two frames,
+//! `x_c` the lowest position of the contact point `c`, `v` its horizontal speed since the previous frame, `z` its height above
+//! its support while it is labelled, else above the lower of the ground and its supports before and after; `H` is the body
+//! height. The direct transfer has the rotations of the take without any correction; `x_direct` are its positions.
 
 use super::acceptable;
 use super::measure_entry::{Measure, limited, measure, share};
@@ -31,8 +30,8 @@ pub const MEASURES: &[Measure] = &[
         "foot_slide_p95",
         "m/s",
         acceptable::SLIDE,
-        "95th percentile over feet and frames with a labelled point of the smallest v of the points of the foot: one that rolls \
-         has a point at rest; beside a take, rest_slip_p95 is judged instead",
+        "95th percentile over feet and frames with a labelled point of the smallest v of the points of the foot: a foot that rolls \
+         has a point at rest; with --source, rest_slip_p95 is judged instead",
     ),
     measure("foot_skate_max", "m/s", "the greatest of the same speeds"),
     measure(
@@ -50,13 +49,13 @@ pub const MEASURES: &[Measure] = &[
     ),
     measure("penetration_mean", "m", "mean over f of d(f)"),
     measure("penetration_share", "1", "share of frames with d(f) above 1 mm"),
-    measure("body_penetration_max", "m", "penetration_max over all other points, their thickness taken off"),
+    measure("body_penetration_max", "m", "penetration_max over all other points, less their thickness"),
     limited(
         "body_skin_below_floor",
         "m",
         acceptable::SKIN_DEPTH,
-        "greatest depth of the skin of the whole body but the feet below the ground, ten times a second; what reaches below the \
-         soles in the reference pose is taken off",
+        "greatest depth below the ground of the skin of the whole body but the feet, ten times a second, less its depth below the \
+         soles in the reference pose",
     ),
     measure(
         "float_max",
@@ -79,7 +78,7 @@ pub const MEASURES: &[Measure] = &[
         "limit_violation_added",
         "rad",
         acceptable::OUT_OF_RANGE,
-        "max over f of the growth of the greatest of these angles over that of the direct transfer",
+        "max over f of the greatest of these angles minus that of the direct transfer",
     ),
     limited(
         "bone_stretch",
@@ -97,15 +96,15 @@ pub const MEASURES: &[Measure] = &[
         "arm_in_body",
         "1",
         acceptable::ARM_IN_BODY,
-        "mean over a handful of frames of the share of the vertices of forearms and hands whose points 1 % of H below the skin have \
-         a winding number above 0.5 in the skin of trunk, head and thighs (Jacobson et al. 2013), those inside at rest left out",
+        "mean over a few frames of the share of the vertices of forearms and hands whose points 1 % of H below the skin have a \
+         winding number above 0.5 in the skin of trunk, head and thighs (Jacobson et al. 2013), those inside at rest left out",
     ),
     limited(
         "skin_stretch",
         "1",
         acceptable::TORN,
-        "max over the same frames of the length over that at rest of the edges of the skin longer than 2 % of H, the ten most \
-         stretched left out",
+        "max over the same frames and the edges of the skin longer than 2 % of H of length / length at rest, without the ten most \
+         stretched edges",
     ),
     // Smoothness.
     measure(
@@ -117,15 +116,15 @@ pub const MEASURES: &[Measure] = &[
         "jerk_ratio",
         "1",
         acceptable::SHAKING,
-        "jerk over that of the direct transfer, which counts for at least 1e-5 m / dt^3, and for what 32-bit translations have \
-         far from the origin",
+        "jerk / jerk of the direct transfer, the latter at least 1e-5 m / dt^3, and at least that of the rounding of 32-bit \
+         translations",
     ),
     measure("turn_max", "rad", "greatest change of a local rotation from one frame to the next"),
     limited(
         "turn_ratio",
         "1",
         acceptable::TURNING,
-        "turn_max over that of the direct transfer, which counts for at least 1e-3 rad",
+        "turn_max / turn_max of the direct transfer, the latter at least 1e-3 rad",
     ),
     measure(
         "correction_roughness",
@@ -179,7 +178,7 @@ pub const MEASURES: &[Measure] = &[
         "mean over f and hands, each weighted by how near it is to the body in the take, of its distance from its \
          target, over H (formula: `HandTargets` in the library)",
     ),
-    // Against the take, without labels but for feet and hands.
+    // Against the take; contact labels are used for feet and hands only.
     limited(
         "self_contact_lost",
         "1",
@@ -204,7 +203,7 @@ pub const MEASURES: &[Measure] = &[
         "elbow_pop",
         "rad",
         acceptable::POP,
-        "max over f and upper arms and forearms of the turn since f-1, minus the direct transfer's greatest in f-1 to f+1",
+        "max over f, upper arms and forearms of the rotation since f-1 minus the direct transfer's greatest in f-1 to f+1",
     ),
     limited("knee_pop", "rad", acceptable::POP, "the same of thighs and shins"),
     limited(
@@ -239,21 +238,22 @@ pub const MEASURES: &[Measure] = &[
         "rest_drift",
         "m/s",
         acceptable::SLIDE,
-        "the horizontal way that a planted joint goes between the ends of a stance beyond the leg-scaled take's, summed over the \
-         stances, over their duration",
+        "length of (horizontal displacement of a planted joint over a stance - that in the leg-scaled take), summed over the stances, \
+         / their total duration",
     ),
     limited(
         "clearance_error_p95",
         "m",
         acceptable::CLEARANCE,
-        "95th percentile in the same frames of | height of that joint - that of the scaled take - the median of this for the joint |; \
-         where less, with the heights of the take over the plane through its planted joints, if that is no ramp (1 in 20)",
+        "95th percentile over the frames of rest_slip_p95 of |d - median of d of the joint|, d = height of the joint - height in the \
+         leg-scaled take; or, if smaller, with the take's heights above the plane through its planted joints, unless its slope is \
+         over 1 in 20",
     ),
     limited(
         "knee_jerk_ratio",
         "1",
         acceptable::SHAKING,
-        "RMS of the third differences of the knees over that of the scaled take's; none where that is below 1e-5 of the leg",
+        "RMS of the third differences of the knees / that of the leg-scaled take; not measured if the latter is below 1e-5 of the leg",
     ),
     limited("foot_jerk_ratio", "1", acceptable::SHAKING, "the same of the ankles"),
     limited(
@@ -273,7 +273,8 @@ pub const MEASURES: &[Measure] = &[
         "ik_missed",
         "1",
         acceptable::MISSED_TARGETS,
-        "share of frames in which `ik` leaves an effector that acts fully over 5 cm, or 10 degrees, off its target; known to the stage alone",
+        "share of frames in which `ik` leaves an effector at full weight more than 5 cm or 10 degrees from its target; measured by the \
+         stage only",
     ),
     // Plausible forces.
     measure(
@@ -300,7 +301,7 @@ pub const MEASURES: &[Measure] = &[
     measure(
         "flight_spin_drift",
         "1",
-        "RMS over flights of |L - mean L| over the RMS of L, L the angular momentum about the centre of mass",
+        "RMS over flights of |L - mean L| / RMS of L, L the angular momentum about the centre of mass",
     ),
     // As others publish them.
     measure(
@@ -356,19 +357,19 @@ pub const MEASURES: &[Measure] = &[
         acceptable::SOLE_DEPTH,
         "depth of the lowest corner of a sole, or of the capsule of another part, below 0",
     ),
-    measure("robot_collides", "1", "share of frames with capsules over 1 mm in each other (NMR)"),
-    measure("robot_jumps", "1", "frames in which a hinge moves over 0.5 rad in 1/30 s (NMR)"),
+    measure("robot_collides", "1", "share of frames with capsules that penetrate by over 1 mm (NMR)"),
+    measure("robot_jumps", "1", "number of frames in which a hinge moves over 0.5 rad in 1/30 s (NMR)"),
     limited(
         "robot_hinge_speed_max",
         "rad/s",
         acceptable::HINGE_SPEED,
-        "greatest speed of a hinge (ProtoMotions filters by it)",
+        "greatest speed of a hinge (ProtoMotions filters motions by it)",
     ),
     limited(
         "robot_speed_ratio_max",
         "1",
         acceptable::HINGE_SPEED_RATIO,
-        "greatest speed of a hinge over the highest that the robot's file states for it",
+        "greatest speed of a hinge / its limit in the robot's file",
     ),
 ];
 

@@ -1,4 +1,4 @@
-//! Options for what most takes need besides a character: a part of the take, another rate, no travel.
+//! The options `--trim`, `--fps` and `--in-place`, each of which enables a stage.
 
 use crate::import::FORMATS;
 use clap::Args;
@@ -14,7 +14,7 @@ pub struct ClipOptions {
     /// Frames per second of the result [default: those of the take]
     #[arg(long, value_name = "N", value_parser = frame_rate, allow_hyphen_values = true)]
     fps: Option<f64>,
-    /// The character does not travel
+    /// Remove the horizontal travel
     #[arg(long)]
     in_place: bool,
 }

@@ -39,7 +39,7 @@ pub struct InspectArguments {
     /// Draw the skeleton with its roles in colours, front and side, to this `.png` or `.jpg`, which is replaced
     #[arg(long, short, value_name = "PICTURE")]
     output: Option<PathBuf>,
-    /// The robot (MJCF or URDF) whose motion the file holds: its layout, and what contradicts the robot
+    /// Check a robot's motion: print the layout of the file, and what contradicts this robot (MJCF or URDF)
     #[arg(long, value_name = "ROBOT")]
     onto: Option<PathBuf>,
     /// Override how the file is read, e.g. `input.units=cm` (keys: `posemill stages --reference`)

@@ -1,6 +1,6 @@
 //! `posemill joints`: world-space joint positions.
 //!
-//! Space: the file's own world, Y up. Units: metres and seconds.
+//! Space: Y up; a glTF, FBX or USD character keeps the heading that it has in its file. Units: metres and seconds.
 
 use super::console::Console;
 use super::exit::{Exit, Failure};
@@ -15,7 +15,8 @@ use std::path::PathBuf;
 
 /// Print world-space joint positions, in metres, Y up
 ///
-/// A file without a clip prints its rest pose as frame 0.
+/// Units and up axis of the file are converted. A file without a clip prints its rest pose as frame 0. Without `--json` or `--csv`
+/// the output is a table for reading.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     posemill joints take.bvh --frames 0,10,last\n  \
@@ -30,7 +31,7 @@ pub struct JointsArguments {
     /// The clip, by name or number from 0 [default: the first that posemill added, else the first]
     #[arg(long, value_name = "NAME")]
     clip: Option<String>,
-    /// Print one JSON document
+    /// Print one JSON document: the joints, and for each frame their positions
     #[arg(long, conflicts_with = "csv")]
     json: bool,
     /// Print rows of frame, time, joint, x, y, z

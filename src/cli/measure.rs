@@ -44,7 +44,7 @@ pub struct MeasureArguments {
     /// Height of the floor below the results, metres; not used with `--source` [default: 0]
     #[arg(long, value_name = "HEIGHT", allow_negative_numbers = true)]
     ground: Option<f64>,
-    /// Also inverse dynamics for a body of 70 kg (`--set input.mass_kg=85`): unexplained force, torque, force of the floor, power
+    /// Add inverse dynamics for a body of 70 kg (`--set input.mass_kg=85`): unexplained force, torque, force of the floor, power
     #[cfg(feature = "physics")]
     #[arg(long)]
     physics: bool,

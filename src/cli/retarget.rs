@@ -39,7 +39,7 @@ pub struct RetargetArguments {
     /// The clip of a file that holds several, by name or number from 0 [default: all]
     #[arg(long, value_name = "NAME")]
     clip: Option<String>,
-    /// The format of outputs in a folder, and on standard output, or the layout of a robot's motion [default: glb]
+    /// The format, or the layout of a robot's motion: of outputs in a folder [default: glb], of standard output (required)
     #[arg(long, value_parser = written())]
     format: Option<FormatName>,
     /// Write one file with all takes as named animations

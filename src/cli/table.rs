@@ -20,7 +20,7 @@ const EXAMPLES: &str = "Examples:\n  \
 
 const CONDITIONS: &str = "\n\nConditions compare columns and measures with `<`, `<=`, `>`, `>=`, `==` and `!=`, joined by `and`, `or`, `not` \
     and brackets. Numbers have units: `2cm/s`, `1s`, `30Hz`, `5deg`, `50%`. Texts with spaces are quoted: `verdict == 'as recorded'`. \
-    A comparison with something that a row does not have is unknown, and so is its opposite: the row is left out. Columns: frames, rate (rate_hz), duration (duration_s), took (took_s), warnings (their number), verdict, \
+    A row that lacks a compared value is left out, also after `not`. Columns: frames, rate (rate_hz), duration (duration_s), took (took_s), warnings (their number), verdict, \
     input, output, folder, pipeline, skeleton, input_blake3, output_blake3, duplicate_of (empty for the first take with its content).";
 
 /// Print the results of runs as one table, filtered, or the list of their takes
@@ -43,7 +43,7 @@ pub struct TableArguments {
     /// Add how long each output took to make, seconds: the only column that differs between two runs
     #[arg(long)]
     time: bool,
-    /// Print the takes below FOLDER, as the list that `posemill run --files-from` reads; a take that is not there is listed where it was read
+    /// Print the takes below FOLDER, as the list that `posemill run --files-from` reads; of a take that is not there, the path at which it was read
     #[arg(long, value_name = "FOLDER", conflicts_with = "format")]
     files: Option<PathBuf>,
     /// Write the outputs as tar shards into FOLDER, `00000.tar` and so on, as WebDataset reads them, each with its row

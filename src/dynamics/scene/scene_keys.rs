@@ -7,7 +7,7 @@ const REQUIRED: &str = "(required)";
 
 /// For each section its keys with their descriptions; the first section is the top level of the file.
 pub const SCENE_KEYS: [(&str, &[(&str, &str)]); 8] = [
-    ("", &[("name", "the title; else that of the file")]),
+    ("", &[("name", "title of the scene; the name of the file if left out")]),
     (
         "[simulation]",
         &[
@@ -17,8 +17,8 @@ pub const SCENE_KEYS: [(&str, &[(&str, &str)]); 8] = [
                 "integrator",
                 "`world` (default) for contacts and motors, else `rk4`, `variational`, `note` or `blocks`",
             ),
-            ("stabilization", "of all but `world`: `restore` (default), `project` or `none`"),
-            ("output_rate", "frames a second, 60 if left out"),
+            ("stabilization", "for all integrators but `world`: `restore` (default), `project` or `none`"),
+            ("output_rate", "frames per second, 60 if left out"),
             ("gravity", "m/s^2, three numbers; 9.81 downwards if left out"),
             ("up", "`y` (default) or `z`"),
             ("erp", "share of a constraint error corrected per step, 0 to 1, 0.2 if left out"),
@@ -26,7 +26,7 @@ pub const SCENE_KEYS: [(&str, &[(&str, &str)]); 8] = [
             ("slop", "penetration that is tolerated, metres, 0.0002 if left out"),
             (
                 "friction_cone",
-                "`false`: friction in a pyramid, which depends on the direction, instead of a cone",
+                "`false`: friction is limited by a pyramid, and depends on the direction, instead of a cone",
             ),
             (
                 "self_collision",
@@ -39,7 +39,7 @@ pub const SCENE_KEYS: [(&str, &[(&str, &str)]); 8] = [
         &[
             ("name", "name used by constraints and sensors (required)"),
             ("mass", "kilograms (required)"),
-            ("inertia", "kg m^2 about the centre: xx, yy, zz and xy, xz, yz; else that of the shape"),
+            ("inertia", "kg m^2 about the centre: xx, yy, zz and xy, xz, yz; that of the shape if left out"),
             ("position", "metres, world, of the centre of mass (required)"),
             ("rotation", "a unit quaternion w, x, y, z"),
             ("velocity", "m/s, world"),
@@ -48,7 +48,10 @@ pub const SCENE_KEYS: [(&str, &[(&str, &str)]); 8] = [
             ("capsule", "radius and length of the cylinder in metres, along the body's z"),
             ("box", "edges in metres"),
             ("collide", "`false`: the shape is only drawn"),
-            ("friction", "Coulomb's, 0.5 if left out; a contact takes the geometric mean of two"),
+            (
+                "friction",
+                "Coulomb coefficient, 0.5 if left out; a contact uses the geometric mean of both bodies",
+            ),
             ("restitution", "0 to 1, 0 if left out"),
         ],
     ),
@@ -74,30 +77,27 @@ pub const SCENE_KEYS: [(&str, &[(&str, &str)]); 8] = [
         &[
             ("normal", "a direction, away from the ground (required)"),
             ("point", "metres, somewhere on it; the origin if left out"),
-            ("friction", "as of a body"),
-            ("restitution", "as of a body"),
+            ("friction", "as for a body"),
+            ("restitution", "as for a body"),
         ],
     ),
     (
         "[[target]]",
         &[
-            (
-                "body",
-                "the body that moves as a joint of a clip does, from where it is at the start (required)",
-            ),
+            ("body", "the body that follows a joint of a clip, from its own initial position (required)"),
             ("motion", "the file with the clip, relative to the scene (required)"),
-            ("clip", "its name; else the one that the file means"),
+            ("clip", "its name; the main clip of the file if left out"),
             ("joint", "its name or role, such as `LeftHand` (required)"),
-            ("force", "the most that pulls the body along, N (required)"),
-            ("torque", "the most that rotates it, N m (required)"),
+            ("force", "largest force on the body, N (required)"),
+            ("torque", "largest torque on the body, N m (required)"),
         ],
     ),
     (
         "[[sensor]]",
         &[
             ("name", "name used by conditions (required)"),
-            ("bodies", "names: it touches where one of them does (required)"),
-            ("with", "names: only where they touch one of these; anything if left out"),
+            ("bodies", "names of the bodies whose contacts it senses (required)"),
+            ("with", "names of the bodies that they must touch; any if left out"),
             ("margin", "detection distance, metres, 0.0002 if left out"),
         ],
     ),

@@ -4,9 +4,9 @@
 //! of 90 degrees. Space: the file's, Y up. Units: metres.
 
 use super::bvh::{Normalization, Positions, RawBvh};
+use super::file_unit::{estimate_unit, warn_of_size};
 use super::import_error::ImportError;
 use super::import_options::ImportOptions;
-use super::length_unit::{estimate_unit, warn_of_size};
 use super::reference_pose::{self, UncalibratedBody};
 use super::rig_detection::{RigClues, detect_rig};
 use crate::anatomy::orientation;

@@ -31,7 +31,7 @@ mod known_axes;
 mod rig_detection;
 mod reference_pose;
 mod neutral_pose;
-mod length_unit;
+mod file_unit;
 mod missing_rows;
 
 pub use asf_amc::AsfError;

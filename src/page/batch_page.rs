@@ -3,10 +3,10 @@
 //! The worst are rows of the HTML. All others follow as data, from which a script makes rows when they are scrolled to, searched
 //! for or sorted up.
 
+use super::html_text::{Text, address, words};
 use super::measures::WorstSeries;
 use super::quantity::Unit;
 use super::shell::document;
-use super::text::{Text, address, words};
 use super::time_plot::{highest, sparkline};
 use crate::measure::{Judgement, MEASURES, Reading, Verdict};
 use serde_json::json;

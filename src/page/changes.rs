@@ -1,7 +1,7 @@
 //! Table of what each stage changed: displacement and rotation of joints, mean and largest.
 
+use super::html_text::Text;
 use super::quantity::Unit;
-use super::text::Text;
 use crate::report::Change;
 use std::fmt::Write as _;
 

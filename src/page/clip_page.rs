@@ -2,6 +2,7 @@
 
 use super::changes::changes;
 use super::findings::findings;
+use super::html_text::{Text, address, words};
 use super::mapping::mapping;
 use super::measures::{measures, series_of, side};
 use super::plots::{measures_stem, plots, whose};
@@ -9,9 +10,8 @@ use super::quantity::{Unit, duration};
 use super::ranges::{Angle, angles, worst_angles};
 use super::scene::scene;
 use super::shell::document;
-use super::shown_clip::Shown;
+use super::shown_clip::ShownClip;
 use super::slides::slides;
-use super::text::{Text, address, words};
 use super::time_plot::highest;
 use crate::measure::{Reading, Verdict};
 use crate::report::{Report, Series, Warnings};
@@ -42,7 +42,7 @@ pub struct ClipPage<'a> {
     /// The takes.
     pub inputs: Vec<String>,
     /// The clips in the order of the output.
-    pub clips: Vec<Shown<'a>>,
+    pub clips: Vec<ShownClip<'a>>,
     /// Warnings and measurements of the run.
     pub report: &'a Report,
     /// A contact sheet as JPEG, if one could be drawn.
@@ -53,7 +53,7 @@ pub struct ClipPage<'a> {
 
 /// The page as one HTML file.
 pub fn clip_page(page: &ClipPage) -> String {
-    let clips: Vec<Shown> =
+    let clips: Vec<ShownClip> =
         page.clips.iter().copied().filter(|s| s.result.clip.frames() > 0).take(CLIPS).collect();
     let all: Vec<Reading> = page.report.metrics.iter().map(Reading::from).collect();
     let verdict = Verdict::of(&all);
@@ -118,7 +118,7 @@ fn header(page: &ClipPage, verdict: Verdict, all: &[Reading], series: &[Series])
         format!("<nav aria-label=\"Batch\"><a href=\"{}\">← All clips</a></nav>", Text(&address(link)))
     });
     let mut facts = Vec::new();
-    if let Some(Shown { result, .. }) = page.clips.first() {
+    if let Some(ShownClip { result, .. }) = page.clips.first() {
         let clip = &result.clip;
         let several = page.clips.len();
         facts.push(format!("<dt>Character</dt><dd>{}</dd>", Text(&result.character.name)));
@@ -145,7 +145,7 @@ fn header(page: &ClipPage, verdict: Verdict, all: &[Reading], series: &[Series])
 }
 
 /// The series of one clip, and how its feet slide; if there are several clips, the series of a clip begin with its name.
-fn series_of_clip(report: &Report, shown: &Shown, alone: bool, readings: &[Reading]) -> Vec<Series> {
+fn series_of_clip(report: &Report, shown: &ShownClip, alone: bool, readings: &[Reading]) -> Vec<Series> {
     let clip = &shown.result.clip;
     let over = |stem: &str| readings.iter().any(|r| r.over() && measures_stem(&r.name, stem));
     let own = |s: &Series| {
@@ -351,7 +351,7 @@ mod tests {
         clip_page(&ClipPage {
             title: EVIL.into(),
             inputs: vec![EVIL.into()],
-            clips: vec![Shown { source, unperformed: None, result }],
+            clips: vec![ShownClip { source, unperformed: None, result }],
             report,
             picture: None,
             batch: None,

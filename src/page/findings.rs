@@ -1,7 +1,7 @@
 //! Table of capture errors: what was fixed and what was left, where, and its size before and after.
 
+use super::html_text::{Text, words};
 use super::quantity::Unit;
-use super::text::{Text, words};
 use crate::report::Finding;
 use std::fmt::Write as _;
 

@@ -1,6 +1,6 @@
 //! Table of the joint map, with confidence and reason of each pair, and the unmapped parts.
 
-use super::text::{Text, words};
+use super::html_text::{Text, words};
 use crate::report::Mapping;
 use std::fmt::Write as _;
 

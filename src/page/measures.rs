@@ -1,9 +1,9 @@
 //! Table of measures: value, limit, value of the direct transfer, and time series.
 
+use super::html_text::{Text, words};
 use super::plots::whose;
 use super::quantity::Unit;
 use super::slides::slides;
-use super::text::{Text, words};
 use super::time_plot::{Who, highest, sparkline};
 use crate::measure::{Judgement, Reading, Verdict, find};
 use crate::report::{Report, Series};

@@ -3,7 +3,7 @@
 //! [`clip_page()`] shows for one output whether it is good, and if not, where; [`batch_page()`] lists many outputs, the worst
 //! first. Each is one file that loads nothing from the network. The same input gives the same bytes.
 
-mod text;
+mod html_text;
 mod quantity;
 mod shell;
 mod scale;
@@ -26,7 +26,7 @@ mod batch_page;
 pub use batch_page::{BatchPage, BatchRow, batch_page};
 pub use clip_page::{ClipPage, clip_page};
 pub use measures::{WorstSeries, worst_series};
-pub use shown_clip::Shown;
+pub use shown_clip::ShownClip;
 
 #[cfg(test)]
 mod tests;

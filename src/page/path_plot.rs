@@ -3,9 +3,9 @@
 //! Space: model space; forward (Z) is drawn to the right and the figure's left (X) upwards. Units:
 //! metres.
 
+use super::html_text::Text;
 use super::quantity::Unit;
 use super::scale::step;
-use super::text::Text;
 use super::time_plot::{Who, path, thinned};
 use std::fmt::Write as _;
 

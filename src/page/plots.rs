@@ -2,10 +2,10 @@
 //!
 //! Series of both sides share a plot; a `copy_` series is drawn behind the series it is compared with. Space: model space.
 
+use super::html_text::words;
 use super::path_plot::{PlottedPath, path_plot};
 use super::ranges::Angle;
-use super::shown_clip::Shown;
-use super::text::words;
+use super::shown_clip::ShownClip;
 use super::time_plot::{Line, TimePlot, Who};
 use crate::math::Transform;
 use crate::measure::Reading;
@@ -16,7 +16,7 @@ use crate::report::Series;
 const MOST: usize = 16;
 
 /// The plots of one clip, `series` being those of this clip.
-pub(super) fn plots(shown: &Shown, angles: &[Angle], series: &[Series], readings: &[Reading]) -> String {
+pub(super) fn plots(shown: &ShownClip, angles: &[Angle], series: &[Series], readings: &[Reading]) -> String {
     let rate = shown.result.clip.sample_rate;
     let mut html = String::from("<div class=\"plots\">");
     // The height of the hips is shown next to that of the source below.

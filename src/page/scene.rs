@@ -5,7 +5,7 @@
 
 use super::packed::Store;
 use super::shell::bare;
-use super::shown_clip::Shown;
+use super::shown_clip::ShownClip;
 use super::skin::skin;
 use crate::math::{Quat, Vec3};
 use crate::model::{Character, Clip, Motion, Role};
@@ -34,7 +34,7 @@ pub(super) struct PageScene {
 }
 
 /// The scene of these motions.
-pub(super) fn scene(shown: &[Shown]) -> PageScene {
+pub(super) fn scene(shown: &[ShownClip]) -> PageScene {
     let clips = shown.iter().flat_map(|s| s.source.into_iter().chain(s.unperformed).chain([s.result]));
     let motions: Vec<&Motion> = clips.collect();
     let mut characters: Vec<&Arc<Character>> = Vec::new();

@@ -2,7 +2,7 @@
 //!
 //! The content security policy allows only what is inside the page.
 
-use super::text::Text;
+use super::html_text::Text;
 
 const STYLE: &str = include_str!("page.css");
 /// Nothing is loaded from elsewhere: pictures are data URLs, style and scripts are inline.

@@ -4,7 +4,7 @@ use crate::model::Motion;
 
 /// One clip of a page: what came in and what came out.
 #[derive(Clone, Copy, Debug)]
-pub struct Shown<'a> {
+pub struct ShownClip<'a> {
     /// The take, if it was recorded on another body.
     pub source: Option<&'a Motion>,
     /// The clip before a body performed it, if that changed it.

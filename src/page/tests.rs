@@ -1,10 +1,10 @@
 //! Laws of the plots of a page: axes, envelopes and thinned lines, on random values with fixed seeds; the frames that it links to.
 
+use super::html_text::Text;
 use super::quantity::Unit;
 use super::scale::Scale;
-use super::text::Text;
 use super::time_plot::{Line, TimePlot, Who, envelope, highest, thinned};
-use super::{ClipPage, Shown, clip_page};
+use super::{ClipPage, ShownClip, clip_page};
 use crate::made_bodies::{ADULT, bones};
 use crate::math::{Vec3, exp};
 use crate::model::{Clip, Motion, Role, Side};
@@ -169,7 +169,7 @@ fn a_joint_that_is_out_of_range_in_the_take_too_is_no_place_to_look_at() {
         let html = clip_page(&ClipPage {
             title: "bent".into(),
             inputs: Vec::new(),
-            clips: vec![Shown { source, result, unperformed: None }],
+            clips: vec![ShownClip { source, result, unperformed: None }],
             report: &Report::default(),
             picture: None,
             batch: None,

@@ -3,9 +3,9 @@
 //! A line with more frames than pixels keeps the minimum and maximum of every pixel, so that no peak is lost.
 //! Units: values in those of the report, displayed in the unit that suits their size.
 
+use super::html_text::Text;
 use super::quantity::{Unit, duration};
 use super::scale::Scale;
-use super::text::Text;
 use std::fmt::Write as _;
 
 /// Width of a plot in its own pixels; it is scaled to the width of its column.

@@ -5,7 +5,7 @@ use super::file_names::{CLIP_PAGE, REPORT_PAGE};
 use super::job::Job;
 use super::output_section::Preview;
 use crate::model::{Mark, Motion};
-use crate::page::{ClipPage, Shown, clip_page, worst_series};
+use crate::page::{ClipPage, ShownClip, clip_page, worst_series};
 use crate::render::{Format, PreviewOptions, Size, Subject, preview};
 use crate::report::{Report, Warnings};
 use serde_json::{Value, json};
@@ -68,18 +68,20 @@ pub(super) fn page(
     listed: bool,
 ) -> Option<(PathBuf, Vec<u8>)> {
     // If the take keeps its character, the source is not shown next to it.
-    fn shown<'a>(((source, before), result): ((&'a Motion, &'a Option<Motion>), &'a Motion)) -> Shown<'a> {
+    fn shown<'a>(
+        ((source, before), result): ((&'a Motion, &'a Option<Motion>), &'a Motion),
+    ) -> ShownClip<'a> {
         let other = !Arc::ptr_eq(&source.character, &result.character);
-        Shown { source: other.then_some(source), unperformed: before.as_ref(), result }
+        ShownClip { source: other.then_some(source), unperformed: before.as_ref(), result }
     }
-    let clips: Vec<Shown> = originals.iter().zip(unperformed).zip(motions).map(shown).collect();
+    let clips: Vec<ShownClip> = originals.iter().zip(unperformed).zip(motions).map(shown).collect();
     let (frames, size) = PAGE_POSES;
     let options = PreviewOptions { frames: Some(frames), size: Some(size), ..PreviewOptions::default() };
     fn labelled<'a>(motion: &'a Motion, label: &str) -> Subject<'a> {
         Subject { label: label.to_owned(), ..Subject::from(motion) }
     }
     let subjects: Vec<Subject> = match clips.as_slice() {
-        [Shown { source: Some(source), result, .. }] => {
+        [ShownClip { source: Some(source), result, .. }] => {
             vec![labelled(source, "source"), labelled(result, "result")]
         }
         several => several.iter().take(PREVIEW_CLIPS).map(|s| Subject::from(s.result)).collect(),

@@ -5,10 +5,10 @@
 
 use super::raw_bvh::{self, BvhReadOptions, Normalization};
 use crate::anatomy::{DetectedRig, Orientation, motion_up, orientation};
+use crate::import::file_unit::{check_unit, estimate_unit};
 use crate::import::format::ReadFormat;
 use crate::import::import_error::ImportError;
 use crate::import::import_options::ImportOptions;
-use crate::import::length_unit::{check_unit, estimate_unit};
 use crate::import::reference_pose::{BVH, Calibrated, UncalibratedBody};
 use crate::import::rig_detection::{RigClues, detect_rig};
 use crate::math::{Quat, Transform, Vec3, arc};

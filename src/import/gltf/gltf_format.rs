@@ -4,10 +4,10 @@
 
 use super::gltf_file::GltfFile;
 use crate::anatomy::{is_rigid, skin_mass};
+use crate::import::file_unit::warn_of_size;
 use crate::import::format::ReadFormat;
 use crate::import::import_error::ImportError;
 use crate::import::import_options::ImportOptions;
-use crate::import::length_unit::warn_of_size;
 use crate::import::reference_pose::{self, UncalibratedBody};
 use crate::import::rig_detection::{RigClues, detect_rig};
 use crate::math::Vec3;

@@ -20,7 +20,7 @@ const MAX_POINTS: usize = 10_000;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct LayoutEntries {
     points: Vec<String>,
     axes: Option<String>,
     unit: Option<f64>,
@@ -37,7 +37,7 @@ pub(super) fn read(path: &Path) -> Result<PointsLayout, PointsError> {
 }
 
 fn parse(text: &str, name: String) -> Result<PointsLayout, String> {
-    let written: Written = toml::from_str(text).map_err(|error| error.to_string().trim().to_owned())?;
+    let written: LayoutEntries = toml::from_str(text).map_err(|error| error.to_string().trim().to_owned())?;
     if written.points.len() > MAX_POINTS {
         return Err(format!("{} points, at most {MAX_POINTS} are read (`MAX_POINTS`)", written.points.len()));
     }

@@ -1,4 +1,4 @@
-//! Estimates the unit of length of a file that does not state it from the leg length of its figure.
+//! Metres per unit of a file that does not state it, and warnings of units that give implausible sizes.
 
 use crate::anatomy::{Figure, guess_unit};
 use crate::model::{Character, ModelPose, Rig};

@@ -42,19 +42,19 @@ pub(super) fn findings_page(asset: &Asset, faults: &[Vec<Finding>]) -> String {
 }
 
 /// One line about what made the file, with shortened hashes.
-fn made_by_line(told: &Value) -> String {
+fn made_by_line(record: &Value) -> String {
     let text = |value: &Value| one_line(value.as_str().unwrap_or_default());
     let short = |value: &Value| text(value).chars().take(12).collect::<String>();
-    let inputs = told["inputs"].as_array().into_iter().flatten();
+    let inputs = record["inputs"].as_array().into_iter().flatten();
     let inputs: Vec<String> =
         inputs.map(|i| format!("{} ({})", text(&i["name"]), short(&i["blake3"]))).collect();
-    let version = text(&told["version"]);
+    let version = text(&record["version"]);
     // A motion that was saved from Python has neither.
     match inputs.as_slice() {
         [] => format!("made by: posemill {version}\n"),
         _ => format!(
             "made by: posemill {version}, pipeline {}, from {}\n",
-            short(&told["pipeline"]),
+            short(&record["pipeline"]),
             inputs.join(", ")
         ),
     }
@@ -69,19 +69,19 @@ fn page_head(asset: &Asset, file: &str, format: &str) -> String {
         let _ = write!(text, ", {stature:.3} m tall (soles to top of head)");
     }
     let _ = writeln!(text, ", joints span {:.3} m", height_of_joints(character));
-    if let Some(told) = &character.calibration {
-        let of = if told.joints.is_empty() { "" } else { " (confidence, evidence)" };
-        let _ = writeln!(text, "reference pose: from the {}{of}", told.from);
+    if let Some(calibration) = &character.calibration {
+        let of = if calibration.joints.is_empty() { "" } else { " (confidence, evidence)" };
+        let _ = writeln!(text, "reference pose: from the {}{of}", calibration.from);
         let name = |id: JointId| &skeleton.joint(id).name;
-        let widest = told.joints.iter().map(|j| name(j.joint).chars().count()).max().unwrap_or(0);
-        for j in &told.joints {
+        let widest = calibration.joints.iter().map(|j| name(j.joint).chars().count()).max().unwrap_or(0);
+        for j in &calibration.joints {
             let _ = writeln!(text, "  {:widest$}  {:.2}  {}", name(j.joint), j.confidence, j.reason);
         }
     } else if character.bind.is_some() {
         text += "reference pose: bind pose (from the inverse bind matrices)\n";
     }
-    if let Some(told) = made_by(asset) {
-        text += &made_by_line(&told);
+    if let Some(record) = made_by(asset) {
+        text += &made_by_line(&record);
     }
     text
 }

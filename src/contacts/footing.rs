@@ -228,7 +228,7 @@ impl Footing {
 
     /// By which share of a height a foot is raised where the body is: 0 of a foot that can stand, 1 of one that is far above hands,
     /// head or pelvis.
-    pub fn carried(&self, side: Side, frame: usize) -> f64 {
+    pub fn raised_with_body(&self, side: Side, frame: usize) -> f64 {
         self.above(side, frame).map_or(0.0, |above| smoothstep((above - ABOVE) / (CARRIED - ABOVE)))
     }
 

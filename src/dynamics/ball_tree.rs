@@ -380,7 +380,7 @@ impl BallTree {
 
     /// The centre of mass of the whole tree, world, metres.
     pub fn centre_of_mass(&self, placed: &Placement) -> Vec3 {
-        let weighed = |(k, link): (usize, &BallLink)| (placed.origin[k] + placed.to_centre[k]) * link.mass;
-        self.links.iter().enumerate().map(weighed).sum::<Vec3>() / self.mass()
+        let weighted = |(k, link): (usize, &BallLink)| (placed.origin[k] + placed.to_centre[k]) * link.mass;
+        self.links.iter().enumerate().map(weighted).sum::<Vec3>() / self.mass()
     }
 }

@@ -97,9 +97,9 @@ pub fn solve_forelegs(
     let solution = solve(None);
     let lowest: Vec<Vec<f64>> =
         soles.iter().map(|sole| sole.iter().map(SoleHeights::lowest).collect()).collect();
-    let carried = vec![vec![0.0; time.frames]; pairs.len()];
+    let shares = vec![vec![0.0; time.frames]; pairs.len()];
     let (solution, raised) =
-        out_of_floor((&solve, solution), time, &goals, (&lowest, &[]), &carried, leg, &held);
+        out_of_floor((&solve, solution), time, &goals, (&lowest, &[]), &shares, leg, &held);
     ForelegTrajectories {
         lift,
         legs: pairs.iter().map(|pair| pair.target.clone()).collect(),

@@ -85,9 +85,9 @@ pub fn solve_legs(
     let mut toes = all_toe_rotations(time, pairs, &mut soles, &level, ankle, settings);
     let lowest: Vec<Vec<f64>> =
         soles.into_iter().map(|s| s.iter().map(SoleHeights::lowest_with_shin).collect()).collect();
-    let (places, carried) = ((&lowest[..], &seat[..]), carried(footing, time, pairs));
+    let (places, shares) = ((&lowest[..], &seat[..]), shares_of_raise(footing, time, pairs));
     let before: Vec<f64> = solution.iter().map(|frame| frame[0].y).collect();
-    let (solution, raised) = out_of_floor((&solve, solution), time, &goals, places, &carried, leg, settings);
+    let (solution, raised) = out_of_floor((&solve, solution), time, &goals, places, &shares, leg, settings);
     drop(solve);
     drop((terms, lowest));
     let ankles = solved_ankles(goals, &solution, &raised);
@@ -116,9 +116,10 @@ fn lowered_where_it_lies(footing: &Footing, feet: &SourceFeet, seat: &[f64], bas
     above
 }
 
-/// The share of the body's raise by which each foot is raised, by leg and frame: [`Footing::carried`].
-fn carried(footing: &Footing, time: &Timeline, pairs: &[LegPair]) -> Vec<Vec<f64>> {
-    let of_leg = |pair: &LegPair| (0..time.frames).map(|f| footing.carried(pair.source.side, f)).collect();
+/// The share of the body's raise by which each foot is raised, by leg and frame: [`Footing::raised_with_body`].
+fn shares_of_raise(footing: &Footing, time: &Timeline, pairs: &[LegPair]) -> Vec<Vec<f64>> {
+    let of_leg =
+        |pair: &LegPair| (0..time.frames).map(|f| footing.raised_with_body(pair.source.side, f)).collect();
     pairs.iter().map(of_leg).collect()
 }
 

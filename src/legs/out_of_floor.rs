@@ -15,7 +15,7 @@ pub const LEAST_RAISE: f64 = 1e-4;
 type Solve<'a> = dyn Fn(Option<&[Vec<f64>]>) -> Vec<FrameSolution> + 'a;
 
 /// The solution with feet and seat raised out of the floor, and the height by which each foot was raised. Feet that are in the air
-/// above hands, head or pelvis are raised with the body, by the share `carried`, by leg and frame. Each raise is a smooth upper
+/// above hands, head or pelvis are raised with the body, by these `shares` of its raise, by leg and frame. Each raise is a smooth upper
 /// envelope of the penetration, added to the goals or to the path of the pelvis: the matrix does not change, and nothing switches
 /// between frames. The penetration left after the last round is corrected directly.
 pub fn out_of_floor(
@@ -23,7 +23,7 @@ pub fn out_of_floor(
     time: &Timeline,
     goals: &[Vec<Vec3>],
     (lowest, seat): (&[Vec<f64>], &[f64]),
-    carried: &[Vec<f64>],
+    shares: &[Vec<f64>],
     leg: f64,
     settings: &Settings,
 ) -> (Vec<FrameSolution>, Vec<Vec<f64>>) {
@@ -46,7 +46,7 @@ pub fn out_of_floor(
     };
     let standing = |k: usize, raised: &[f64], body_raise: &[f64], solution: &[FrameSolution]| -> Vec<f64> {
         let sunk = |f: usize| {
-            let raised = raised[f] + carried[k][f] * body_raise[f];
+            let raised = raised[f] + shares[k][f] * body_raise[f];
             let sole = goals[k][f].y + solution[f][k + 1].y + raised + lowest[k][f];
             (-sole - settings.penetration * leg).max(0.0)
         };
@@ -64,14 +64,14 @@ pub fn out_of_floor(
             break;
         }
         // Relative to the direct transfer the goals are raised, less the height by which the body is raised.
-        let less = |(raised, carried): (&Vec<f64>, &Vec<f64>)| {
-            let frames = raised.iter().zip(&body_raise).zip(carried);
-            frames.map(|((raised, body), carried)| raised - (1.0 - carried) * body).collect()
+        let less = |(raised, shares): (&Vec<f64>, &Vec<f64>)| {
+            let frames = raised.iter().zip(&body_raise).zip(shares);
+            frames.map(|((raised, body), share)| raised - (1.0 - share) * body).collect()
         };
-        solution = solve(Some(&raised.iter().zip(carried).map(less).collect::<Vec<Vec<f64>>>()));
+        solution = solve(Some(&raised.iter().zip(shares).map(less).collect::<Vec<Vec<f64>>>()));
     }
-    for (raised, carried) in raised.iter_mut().zip(carried) {
-        let with_body = carried.iter().zip(&body_raise).map(|(carried, body)| carried * body);
+    for (raised, shares) in raised.iter_mut().zip(shares) {
+        let with_body = shares.iter().zip(&body_raise).map(|(share, body)| share * body);
         raised.iter_mut().zip(with_body).for_each(|(raised, with_body)| *raised += with_body);
     }
     solution.iter_mut().zip(&body_raise).for_each(|(solution, lift)| solution[0].y += lift);

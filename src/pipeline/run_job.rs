@@ -361,7 +361,7 @@ pub(super) fn apply_stages(
             monitor.change_take(change, &motion);
             report.take_changes.extend(change);
         }
-        plain = plain.and_then(|plain| stage.carry(plain));
+        plain = plain.and_then(|plain| stage.apply_to_plain(plain));
         let of_stage = stage.not_judged();
         let not_judged: Vec<String> =
             meaningless.iter().chain(&of_stage).filter(|_| changed).map(|&name| name.to_owned()).collect();

@@ -72,7 +72,7 @@ pub fn missing_flights(body: &WholeBodyDynamics, gravity: Gravity) -> Vec<Missin
     });
     let lost = |gravity: Gravity| -> Vec<MissingFlight> {
         let flights = shots.iter().flat_map(|shot| shot.lost(gravity));
-        flights.filter(|flight| !carried(body, flight.frames.clone())).collect()
+        flights.filter(|flight| !sole_stands(body, flight.frames.clone())).collect()
     };
     if gravity.known {
         return lost(gravity);
@@ -87,7 +87,7 @@ pub fn missing_flights(body: &WholeBodyDynamics, gravity: Gravity) -> Vec<Missin
 }
 
 /// Whether a sole stands on something during a flight.
-fn carried(body: &WholeBodyDynamics, frames: Range<usize>) -> bool {
+fn sole_stands(body: &WholeBodyDynamics, frames: Range<usize>) -> bool {
     let most = CARRIED * frames.len() as f64;
     let rests = |rests: &[bool]| rests[frames.clone()].iter().filter(|rests| **rests).count() as f64;
     body.supports.iter().any(|support| support.of_sole() && rests(&support.rests) > most)

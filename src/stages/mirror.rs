@@ -179,7 +179,7 @@ fn reflect(q: &Quat) -> Quat {
 }
 
 impl Stage for Mirror {
-    fn carry(&self, plain: Motion) -> Option<Motion> {
+    fn apply_to_plain(&self, plain: Motion) -> Option<Motion> {
         self.apply(plain, &mut Report::default()).ok()
     }
 

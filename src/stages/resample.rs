@@ -80,7 +80,7 @@ struct Resample {
 }
 
 impl Stage for Resample {
-    fn carry(&self, plain: Motion) -> Option<Motion> {
+    fn apply_to_plain(&self, plain: Motion) -> Option<Motion> {
         self.apply(plain, &mut Report::default()).ok()
     }
 

@@ -149,7 +149,7 @@ pub trait Stage: Send + Sync + std::fmt::Debug {
 
     /// The direct transfer of an earlier stage ([`Stage::plain`]) after this stage: as it is, unless the stage cuts, moves or mirrors
     /// frames, which the direct transfer then needs too. `None` where it has no counterpart any more.
-    fn carry(&self, plain: Motion) -> Option<Motion> {
+    fn apply_to_plain(&self, plain: Motion) -> Option<Motion> {
         Some(plain)
     }
 

@@ -87,7 +87,7 @@ impl Trim {
 }
 
 impl Stage for Trim {
-    fn carry(&self, plain: Motion) -> Option<Motion> {
+    fn apply_to_plain(&self, plain: Motion) -> Option<Motion> {
         self.apply(plain, &mut Report::default()).ok()
     }
 

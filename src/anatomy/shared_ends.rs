@@ -1,6 +1,6 @@
-//! Drops what a tool put before or after all joint names of a skeleton: `rig_`, `Character1_`, the `.001` of a copy in Blender.
+//! Removes prefixes and suffixes that all joint names of a skeleton share: `rig_`, `Character1_`, the `.001` of a copy in Blender.
 //!
-//! A number in them says nothing of a joint, and would be read as the number of a finger.
+//! A number in them would be mistaken for the number of a finger.
 
 use super::joint_label::JointLabel;
 use super::vocabulary::Vocabulary;

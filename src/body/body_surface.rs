@@ -1,8 +1,8 @@
-//! The skin of a body as arms meet it: radii around its parts, and points of the arms with radii of their own.
+//! The surface of a body for placing arms on it: radii around its parts, and points of the arms with their radii.
 //!
 //! Both bodies of a retarget are measured alike, so that a distance on one means the same on the other. A body without skin gets
-//! the other's, scaled by its own bones: equal bones give an equal surface. Bodies that are nothing alike get a grown
-//! person's radii. Measured in the reference pose. Space: model space; points of hands in joint space. Units: metres.
+//! the other's, scaled by its own bones: equal bones give an equal surface. If the bodies are too different for that, it gets an
+//! adult's radii. Measured in the reference pose. Space: model space; points of hands in joint space. Units: metres.
 
 use super::hand_shape::HandShape;
 use super::landmarks::{BodyLengths, LandmarkPose, Landmarks};
@@ -126,7 +126,7 @@ fn owners(part: TouchedPart) -> Vec<usize> {
 }
 
 /// The skin of a character in its reference pose, by group.
-struct Skin<'a> {
+struct GroupedSkin<'a> {
     landmarks: &'a LandmarkPose,
     lengths: BodyLengths,
     groups: Vec<Vec<SkinSample>>,
@@ -147,7 +147,7 @@ impl BodySurface {
         let at = landmarks.at(rest);
         let knees = 0.5 * (at.legs[0][1] + at.legs[1][1]).dot(&figure.up);
         groups[TRUNK].retain(|s| s.at.dot(&figure.up) > knees);
-        let skin = Skin { lengths: at.lengths(), landmarks: &at, groups };
+        let skin = GroupedSkin { lengths: at.lengths(), landmarks: &at, groups };
         let tables = skin.tables();
         let hand_points = [0, 1].map(|side| skin.hand_points(side, &at));
         (tables[0].largest() > 0.0 || tables[1].largest() > 0.0).then(|| BodySurface {
@@ -240,7 +240,7 @@ fn towards(pose: &LandmarkPose, side: usize, middle: &Vec3) -> [Vec3; 2] {
     HAND_POINTS.map(|share| pose.hands[side].inverse() * (middle * share))
 }
 
-impl Skin<'_> {
+impl GroupedSkin<'_> {
     /// Every sample goes to the nearest of the segments that it may belong to.
     fn tables(&self) -> [RadiusTable; 5] {
         let segments = TOUCHED_PARTS.map(|part| PartSegment::of(part, self.landmarks, &self.lengths));

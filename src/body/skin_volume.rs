@@ -1,4 +1,4 @@
-//! The volume inside the skin, by the joint that moves it: a second witness of the masses of segments.
+//! The volume inside the skin, by the joint that moves it: a second estimate of the masses of segments.
 //!
 //! Lines from back to front cross the skin; the sum of their signed crossings says where they are inside. Open tubes (sleeves, the
 //! trunk below a shirt) are closed to such lines, skin inside of skin counts once, and a line whose crossings do not sum to zero

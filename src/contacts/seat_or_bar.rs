@@ -1,4 +1,4 @@
-//! Tells whether a body above the floor of its take is borne by a seat or a bar instead of its feet.
+//! Detects whether a body above the floor of its take is supported by a seat or a bar instead of its feet.
 //!
 //! A body that stands has its centre of mass above its feet; of one that sits still it is behind them, or hips and knees are bent
 //! throughout and it does not lie. One that hangs has its hands above its head, where they rest, and its feet point down.
@@ -37,7 +37,7 @@ const MASSES: [f64; 4] = [
     segment_table::UPPER_ARM.mass + segment_table::FOREARM.mass + segment_table::HAND.mass,
 ];
 
-/// The joints that tell what bears a body.
+/// The joints by which the support of a body is detected.
 #[derive(Clone, Debug)]
 pub(super) struct BearingJoints {
     pelvis: JointId,

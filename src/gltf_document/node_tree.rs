@@ -1,4 +1,5 @@
-//! Reads the nodes of a glTF document as a validated tree with local transforms.
+//! Reads the nodes of a glTF document as trees with local transforms; indices out of range, cycles, second parents and numbers
+//! that are not finite are errors.
 //!
 //! Space: `local` is parent from node, `world` is the file's world from node. Units: metres.
 

@@ -13,7 +13,7 @@ const LANDING: f64 = 0.05;
 /// The fewest values that a percentile is taken of.
 const FEWEST: usize = 5;
 
-/// The greatest growth of the turn of an arm or leg bone per frame over that of the direct transfer, in the frame or its neighbours.
+/// The greatest rotation of an arm or leg bone from one frame to the next, minus the direct transfer's greatest in these frames.
 pub fn pops(limbs: &LimbComparison) -> MetricsAndSeries {
     // The rotation of a bone into each frame; none into the first.
     let rotations = |track: &[LimbFrame], k: usize| -> Vec<f64> {
@@ -85,8 +85,8 @@ pub fn foot_orientation(limbs: &LimbComparison, contacts: Option<&Contacts>) -> 
     (vec![worst], both_sides("foot_orientation", "rad", sides))
 }
 
-/// The angle between a hand and the direct transfer's, unless its arm holds a contact or would be in the body: it goes and turns with what
-/// it touches.
+/// The angle between a hand and the direct transfer's, unless its arm holds a contact or would be in the body: then it moves with
+/// what it touches.
 pub fn hand_orientation(limbs: &LimbComparison, arms: &ArmContacts) -> MetricsAndSeries {
     let mut free = Vec::new();
     let sides = [0, 1].map(|side| {

@@ -1,4 +1,4 @@
-//! Forces that a motion needs and no contact can give, from centre of mass and angular momentum.
+//! Forces of a motion that its contacts cannot supply, from centre of mass and angular momentum.
 //!
 //! `F = m (c'' - g)` and `N = dL_c/dt`, low-passed at 8 Hz, have to come from forces at the labelled contact points, each
 //! inside a friction pyramid of four edges; what the best non-negative combination leaves over is an external force on the

@@ -1,4 +1,4 @@
-//! What the skin of a result shows in a handful of frames: arms inside of the body, and torn skin.
+//! Checks the skin of a result in a few frames: arms inside of the body, and torn skin.
 //!
 //! The body is the skin of trunk, head and thighs, the arms are forearms and hands; joints that lead to no role (capes, weapons)
 //! are neither. A vertex of an arm is inside if a point below it, nearer to the bone by a hundredth of the height, is: skin that

@@ -1,5 +1,5 @@
-//! Stages that help a finished clip: each is tried on the clip, as a pipeline would run it, and named only if what it is for gets
-//! better and nothing else gets worse.
+//! Hints: tries stages on a finished clip, as a pipeline would run them, and recommends those that bring the measure that they are for
+//! within its limit, and no other measure over its own.
 
 use crate::contacts::{ContactOptions, detect};
 use crate::measure::{Assessment, Reading};

@@ -1,5 +1,4 @@
-//! The judge of a finished motion: measures it next to the take that it was made from. `run`, `retarget`, `measure`, Python
-//! and pages all ask here.
+//! Measures a finished motion against the take that it was made from, for `run`, `retarget`, `measure`, Python and pages alike.
 //!
 //! Contacts are detected on the take, whatever stages ran; the floor of the result is at height 0. A long take is measured in
 //! parts, and each measure keeps its worst part, so that memory does not grow with it.

@@ -1,8 +1,7 @@
-//! Reports a foot that turns slowly about its shin over the whole take, as a sensor on a shoe does that loses its direction.
+//! Reports a foot whose heading drifts at a constant rate over the whole take, as from a drifting sensor on a shoe.
 //!
-//! A performer turns a foot out and back again; a sensor drifts one way. There are two witnesses: a line in time explains the
-//! direction of the foot, and the other foot has no such line. Nothing is changed: which frame is right is not known. Units:
-//! degrees, seconds.
+//! Two conditions: a line in time explains the rotation of the foot about its shin, since a performer rotates a foot out and back
+//! again; and the other foot has no such line. Nothing is changed: which frame is right is not known. Units: degrees, seconds.
 
 use super::fault_log::FaultLog;
 use super::working_take::WorkingTake;

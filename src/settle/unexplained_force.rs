@@ -1,4 +1,4 @@
-//! The part of the forces on a body that no contact explains.
+//! The part of the forces on a body that is not explained by contacts.
 //!
 //! The wrench that a frame needs, `(c'' + g, L' / 0.25 m)` for a mass of 1 kg, is compared with the nearest one that
 //! forces inside friction pyramids at the support points can give (non-negative least squares). The rest over the weight,

@@ -1,4 +1,4 @@
-//! What stages do to the frames of a motion, done to its take as well, so that both stay comparable.
+//! Trims, repairs or mirrors the take as a pipeline did with the result, so that both stay comparable.
 
 use super::{MirrorConfig, RepairConfig, Setting, StageConfig, TrimConfig};
 use crate::model::Motion;

@@ -1,8 +1,9 @@
 //! Computes node tracks in local space, for documents whose node hierarchy matches the joint hierarchy.
 //!
-//! This is the common case: only joints move, and no scale above a joint is non-uniform. With the fixed similarity `S` from
-//! the node's parent to the parent joint, a joint at `(R, t)` in its parent joint is played by `translation = S^-1 t` and
-//! `rotation = R_S^-1 R`, for frames and joints in any order. Rotations are rounded directly into the bytes of the file.
+//! This is the common case: only joints move, and no scale above a joint is non-uniform. `S` is the fixed similarity from the
+//! parent node to the parent joint, `R_S` its rotation. A joint with rotation `R` and translation `t` gets the tracks
+//! `translation = S^-1 F t` and `rotation = R_S^-1 F R`; `F` is the rotation from model space to the file's world for roots,
+//! and the identity for other joints. Rotations are rounded directly into the bytes of the file.
 //!
 //! Space: joints in their parent joint, tracks in the parent node. Units: metres, seconds.
 

@@ -1,4 +1,4 @@
-//! Lead-in and lead-out: a robot is started and stopped in a pose in which it stands.
+//! Adds transitions from and to a standing pose, in which a robot is started and stopped.
 
 use crate::export::export_options::LONGEST_LEAD;
 use crate::export::save::ExportError;

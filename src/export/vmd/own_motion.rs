@@ -1,4 +1,4 @@
-//! The motion that each bone has of its own, from where the bones are.
+//! Computes the keys of each bone, its motion beyond that of its parent and of the bone that it copies, from the transforms of all.
 
 use crate::math::{Transform, Vec3};
 use crate::mmd_document::MmdBone;

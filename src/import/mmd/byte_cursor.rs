@@ -1,4 +1,4 @@
-//! Reads little-endian numbers from a file, with the place of whatever is missing.
+//! Reads little-endian numbers from a file, with the position of missing bytes in errors.
 
 use super::mmd_error::MmdError;
 

@@ -1,4 +1,4 @@
-//! Finds points whose left and right are exchanged through a whole take, of which no jump between frames tells.
+//! Finds points whose left and right are exchanged through a whole take, and so without a jump between frames.
 //!
 //! Two rules. Along a limb: with the sides of its end exchanged a pair of bones is shorter in nearly all frames, and its lengths
 //! vary less. Across the body: the lines from right to left (hips, shoulders, ears) run one way; which of them are wrong is told by the

@@ -1,4 +1,4 @@
-//! Inverse dynamics of a clip: torques, contact forces, the wrench that nothing explains, energy. The clip is not changed.
+//! Inverse dynamics of a clip: torques, contact forces, the wrench not explained by contacts, energy. The clip is not changed.
 //!
 //! The same forces that a performance applies ([`super::feed_forward`]), frame by frame. Units: SI, in
 //! metres of the performing body, which [`ClipForces::of`] scales back to the clip: lengths by its own, forces as they are.

@@ -1,6 +1,6 @@
 //! Forces of the floor in friction pyramids that explain the wrench of the root best.
 //!
-//! The error is weighed by the inertia of the whole body: by the acceleration that it makes. Units: as `perform`.
+//! The error is weighted by the inertia of the whole body: by the acceleration that it makes. Units: as `perform`.
 
 use crate::dynamics::{Placement, bounded_minimum};
 use crate::math::{DMatrix, Mat6, Vec3, Vec6, smoothstep};

@@ -1,4 +1,4 @@
-//! What the clip itself needs at one step: contact forces, torques of the joints, and the wrench that nothing explains.
+//! The forces of the clip itself at one step: contact forces, torques of the joints, and the wrench not explained by contacts.
 //!
 //! Inverse dynamics in the arithmetic of the step: with these forces the integrator takes the clip's state to the clip's next
 //! state. Units: as `perform`.

@@ -1,4 +1,4 @@
-//! What a hit did: how far the body left the clip, when it was back, what it cost.
+//! The effect of a hit: largest deviation from the clip, time of return, slip and external force.
 //!
 //! Units: as `perform`.
 

@@ -1,7 +1,8 @@
-//! Points of the body that can bear it on the floor, and how much each may bear at any time of the clip.
+//! Points of the body that can bear its weight on the floor, and the share that each may bear in every frame.
 //!
-//! The four points of each sole ([`super::foot_points`]), and hands, elbows, knees, pelvis and head, as round as the body is around
-//! them. No labels: those switch, and forces would jump. Units: as `perform`.
+//! The points are the four of each sole ([`super::foot_points`]), and spheres at hands, elbows, knees, pelvis and head with the
+//! radius of the body there. The share falls smoothly with height and horizontal speed: with contact labels, which switch in one
+//! frame, forces would jump. Space and units: as in [`super`].
 
 use super::contact_forces::{HIGH, LoadPoint};
 use super::foot_points::{POINTS, foot_points};

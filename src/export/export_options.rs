@@ -204,10 +204,10 @@ pub struct RobotOptions {
     #[serde(deserialize_with = "rate")]
     #[schemars(with = "f64", range(min = 0, max = FASTEST))]
     pub rate: f64,
-    /// The pose from which the motion is led in and to which it is led out, standing: a value for each hinge, radians, in the
-    /// order of `posemill inspect`. Omitted: the motion alone.
+    /// A standing pose in which the motion begins and ends: a value for each hinge, radians, in the order of `posemill inspect`.
+    /// Omitted: no pose is added.
     pub default_pose: Vec<f64>,
-    /// Duration of the lead-in and of the lead-out, seconds, at most 60.
+    /// Duration of each transition from and to `default_pose`, seconds, at most 60.
     #[serde(deserialize_with = "lead")]
     #[schemars(with = "f64", range(min = 0, max = LONGEST_LEAD))]
     pub lead: f64,

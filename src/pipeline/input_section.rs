@@ -60,7 +60,7 @@ pub struct InputSection {
     /// A small file that needs more is most likely damaged.
     pub memory: Option<Memory>,
     /// The mass of the body in kilograms, for forces, hits and ragdolls: torques and forces grow with it, and the same impulse moves a
-    /// heavier body less. Omitted: 70 for `perform` and forces, 22.5 times the height squared for ragdolls.
+    /// heavier body less. Omitted: 70.
     #[cfg(feature = "physics")]
     #[schemars(range(min = LIGHTEST, max = HEAVIEST))]
     pub mass_kg: Option<Kilograms>,
@@ -90,15 +90,15 @@ pub struct InputSection {
 #[serde(default, deny_unknown_fields)]
 #[schemars(rename = "Points")]
 pub struct PointsSection {
-    /// Which number is which point of the body: "humanml3d" (22 points), "smpl24", "smplh52", "soma77", "coco17", "h36m17",
-    /// "body25", "mediapipe33", "kinect25", "azure32" (orders from the producers' documents, not checked on files of each), or a table of points,
-    /// "points.toml", relative to this file. Omitted: by the number of points, where only one layout has it. For `.c3d` and `.trc` a table of markers, "markers.toml", or the name of a
-    /// set of labels. Omitted: the one that has most of the labels.
+    /// The order of the points: "humanml3d" (22 points), "smpl24", "smplh52", "soma77", "coco17", "h36m17", "body25", "mediapipe33",
+    /// "kinect25", "azure32" (from the producers' documents, not checked on files of each), or a table of points, "points.toml",
+    /// relative to this file. Omitted: found by the number of points, if only one layout has it. For `.c3d` and `.trc`: a table of
+    /// markers, "markers.toml", or the name of a marker set. Omitted: the set that has most of the labels.
     pub layout: Option<String>,
-    /// Exchanges left and right throughout.
+    /// Exchanges left and right in all frames.
     pub swap_sides: bool,
-    /// The person that is read, of arrays of several people or of several samples of a motion model, by its number from 0. Omitted: the only
-    /// one with points.
+    /// The number, from 0, of the person to read from arrays of several people, or of the sample to read from those of a motion
+    /// model. Omitted: the only one with points.
     pub person: Option<usize>,
 }
 

@@ -24,7 +24,8 @@ use std::fmt;
 #[serde(default, deny_unknown_fields)]
 #[schemars(rename = "Output")]
 pub struct OutputSection {
-    /// The folder of the outputs, relative to this file. Outputs are named after their inputs, sub-folders kept.
+    /// The folder of the outputs, relative to this file. An output is named by the path of its input below the fixed part of the
+    /// glob: of `takes/**/*.bvh`, `takes/a/walk.bvh` is written to `a/walk.glb`.
     pub dir: String,
     /// The formats to write.
     #[serde(deserialize_with = "one_or_many")]
@@ -44,8 +45,8 @@ pub struct OutputSection {
     /// `contacts` reads.
     pub contacts: bool,
     /// The files of forces to write next to each output: `true` or "csv" for a table, `NAME.forces.csv`, "npz" for NumPy arrays,
-    /// `NAME.forces.npz`, "both". They hold torques of the joints, forces of the floor, centre of pressure, the force that no contact explains, and energy, for a body of
-    /// `input.mass_kg` (70).
+    /// `NAME.forces.npz`, "both". They contain torques of the joints, forces of the floor, centre of pressure, the force not explained
+    /// by contacts, and energy, for a body of `input.mass_kg` (70).
     #[cfg(feature = "physics")]
     pub forces: ForceFiles,
     /// Whether the animations in the character's file are replaced rather than kept.

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Adds a face take, recorded beside the body, to the motion: weights of morph targets, by their names.
+/// Adds a face take, recorded together with the body, to the motion: weights of morph targets, by their names.
 ///
 /// Place it after `retarget`. The weights are interpolated linearly at the frames of the motion; before the face take begins and after
 /// it ends its first and last weights hold.

@@ -93,7 +93,7 @@ pub struct PerformConfig {
     /// Time in which a deviation decays, in seconds.
     #[schemars(range(min = 0.1, max = 10))]
     pub recover_s: f64,
-    /// What happens to a body that falls: `ragdoll` or `refuse` (the clip stays as it was).
+    /// What happens to a body that falls: `ragdoll` or `refuse` (the clip is not changed).
     pub on_fall: FallWord,
 }
 

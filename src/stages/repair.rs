@@ -14,13 +14,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RepairConfig {
-    /// Tests for frozen frames, swapped sides, spikes, flips of single joints, jumps of the whole body, cuts (reported only)
-    /// and noise.
+    /// Whether frozen frames, swapped sides, spikes, flips of single joints, jumps of the whole body and noise are fixed, and cuts
+    /// reported.
     pub signal: bool,
-    /// Tests for a floor that rises, tilts or is at the wrong height, and for a path that drifts or is wrongly scaled; bodies
+    /// Whether a floor that rises, tilts or is at the wrong height, and a path that drifts or is wrongly scaled, are fixed; bodies
     /// on two legs only.
     pub floor: bool,
-    /// Tests for single contacts in which a foot slides.
+    /// Whether single contacts in which a foot slides are fixed.
     pub legs: bool,
 }
 

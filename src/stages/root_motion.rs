@@ -32,12 +32,12 @@ pub enum RootMotionMode {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RootMotionConfig {
-    /// `keep`, `in_place` (the character does not travel) or `extract` (the root joint above the hips travels).
+    /// `keep` (no change), `in_place` (removes the horizontal travel) or `extract` (moves the horizontal travel from the hips to the
+    /// root joint, which has to be above the hips).
     pub mode: RootMotionMode,
-    /// Treat the heading as root motion too. Default: yes for `extract`; for `in_place` turns stay with the hips.
+    /// Whether the heading is removed or moved too. Omitted: `true` for `extract`, `false` for `in_place`.
     pub yaw: Option<bool>,
-    /// For `extract`: cutoff frequency of the root's heading, in hertz; faster rotation stays with the hips. 0: the root gets
-    /// the whole heading.
+    /// For `extract`: cutoff frequency of the root's heading, in hertz; faster rotation stays at the hips. 0: no cutoff.
     #[schemars(range(min = 0))]
     pub yaw_cutoff_hz: f64,
 }

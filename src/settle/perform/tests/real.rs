@@ -119,3 +119,13 @@ fn recorded_takes_are_solutions() {
         assert!(worst < 1e-9, "{name}: {worst} m or rad");
     }
 }
+
+#[test]
+fn clips_are_performed_with_help_of_a_tenth_of_the_weight() {
+    let Some(data) = crate::development_data::data() else { return };
+    for (name, motion) in takes(&data) {
+        let done = quiet(&motion, Controls { assist: 0.1, residual: 0.0, ..Controls::default() });
+        println!("{name}: mean {:.4} m, largest {:.3} m", done.mean, done.largest);
+        assert!(done.mean < 0.008, "{name}: {} m", done.mean);
+    }
+}

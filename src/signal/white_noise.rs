@@ -35,10 +35,11 @@ impl WhiteNoise {
     }
 }
 
-/// The first tenth and the first quartile of chi-square with these degrees of freedom: 1, 3 or 4.
+/// The first tenth and the first quartile of chi-square with these degrees of freedom: 1 to 4.
 fn chi_square(degrees: usize) -> [f64; 2] {
     match degrees {
         1 => [0.0158, 0.1015],
+        2 => [0.2107, 0.5754],
         3 => [0.5844, 1.2125],
         _ => [1.0636, 1.9226],
     }
@@ -219,8 +220,11 @@ mod tests {
         let noisy: Vec<[f64; 4]> =
             (0..3000).map(|f| std::array::from_fn(|k| wave(f, k) + 0.01 * normal())).collect();
         let one: Vec<[f64; 1]> = noisy.iter().map(|v| [v[0]]).collect();
+        let two: Vec<[f64; 2]> = noisy.iter().map(|v| [v[0], v[1]]).collect();
         let three: Vec<[f64; 3]> = noisy.iter().map(|v| [v[0], v[1], v[2]]).collect();
-        for found in [WhiteNoise::of(&one), WhiteNoise::of(&three), WhiteNoise::of(&noisy)] {
+        for found in
+            [WhiteNoise::of(&one), WhiteNoise::of(&two), WhiteNoise::of(&three), WhiteNoise::of(&noisy)]
+        {
             for estimate in [found.by_fourth, found.by_sixth] {
                 assert!((estimate / 0.01 - 1.0).abs() < 0.12, "{found:?}");
             }

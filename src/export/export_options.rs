@@ -1,5 +1,6 @@
 //! Options of the formats, as `[output]` and the library set them.
 
+use crate::model::FRAME_RATES;
 use schemars::JsonSchema;
 use serde::de::Error;
 use serde::{Deserialize, Serialize};
@@ -107,7 +108,7 @@ pub enum ArrayRate {
     Word(ArrayRateWord),
     /// Frames per second.
     #[serde(deserialize_with = "frames_per_second")]
-    #[schemars(extend("minimum" = RATES[0], "maximum" = RATES[1]))]
+    #[schemars(extend("minimum" = FRAME_RATES[0], "maximum" = FRAME_RATES[1]))]
     Hz(f64),
 }
 
@@ -127,11 +128,8 @@ impl Default for ArrayRate {
     }
 }
 
-/// Lowest and highest rate of an array, Hz: well beyond those of any capture.
-const RATES: [f64; 2] = [0.1, 1e4];
-
 fn frames_per_second<'de, D: serde::Deserializer<'de>>(value: D) -> Result<f64, D::Error> {
-    number_within(value, RATES, "frames per second")
+    number_within(value, FRAME_RATES, "frames per second")
 }
 
 /// Options of VRM animations (`[output.vrma]`).
@@ -202,7 +200,7 @@ pub struct RobotOptions {
     pub layout: String,
     /// Frames per second; 0: what the layout's readers expect, else the rate of the motion.
     #[serde(deserialize_with = "rate")]
-    #[schemars(with = "f64", range(min = 0, max = FASTEST))]
+    #[schemars(with = "f64", range(min = 0, max = FRAME_RATES[1]))]
     pub rate: f64,
     /// A standing pose in which the motion begins and ends: a value for each hinge, radians, in the order of `posemill inspect`.
     /// Omitted: no pose is added.
@@ -213,11 +211,8 @@ pub struct RobotOptions {
     pub lead: f64,
 }
 
-/// The highest rate of a file, frames per second: more would be a mistake of units.
-const FASTEST: f64 = 10_000.0;
-
 fn rate<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
-    number_within(deserializer, [0.0, FASTEST], "frames per second")
+    number_within(deserializer, [0.0, FRAME_RATES[1]], "frames per second")
 }
 
 fn lead<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {

@@ -101,7 +101,6 @@ fn bones(character: &Character, options: &VrmaOptions) -> Result<Vec<HumanBone>,
 
 /// The bone name of a role, in a body with `spine` spine joints.
 pub(super) fn bone_name(role: Role, spine: usize, upper_chest: bool) -> Option<String> {
-    let side = |side: Side| if side == Side::Left { "left" } else { "right" };
     Some(match role {
         Role::Hips => "hips".to_owned(),
         Role::Spine(n) => match usize::from(n) {
@@ -113,14 +112,14 @@ pub(super) fn bone_name(role: Role, spine: usize, upper_chest: bool) -> Option<S
         },
         Role::Neck(0) => "neck".to_owned(),
         Role::Head => "head".to_owned(),
-        Role::Clavicle(s) => format!("{}Shoulder", side(s)),
-        Role::UpperArm(s) => format!("{}UpperArm", side(s)),
-        Role::LowerArm(s) => format!("{}LowerArm", side(s)),
-        Role::Hand(s) => format!("{}Hand", side(s)),
-        Role::UpperLeg(s) => format!("{}UpperLeg", side(s)),
-        Role::LowerLeg(s) => format!("{}LowerLeg", side(s)),
-        Role::Foot(s) => format!("{}Foot", side(s)),
-        Role::Toes(s) => format!("{}Toes", side(s)),
+        Role::Clavicle(s) => format!("{}Shoulder", s.word()),
+        Role::UpperArm(s) => format!("{}UpperArm", s.word()),
+        Role::LowerArm(s) => format!("{}LowerArm", s.word()),
+        Role::Hand(s) => format!("{}Hand", s.word()),
+        Role::UpperLeg(s) => format!("{}UpperLeg", s.word()),
+        Role::LowerLeg(s) => format!("{}LowerLeg", s.word()),
+        Role::Foot(s) => format!("{}Foot", s.word()),
+        Role::Toes(s) => format!("{}Toes", s.word()),
         Role::Finger(s, finger, n) => {
             let (finger, parts) = match finger {
                 Finger::Thumb => ("Thumb", ["Metacarpal", "Proximal", "Distal"]),
@@ -129,7 +128,7 @@ pub(super) fn bone_name(role: Role, spine: usize, upper_chest: bool) -> Option<S
                 Finger::Ring => ("Ring", ["Proximal", "Intermediate", "Distal"]),
                 Finger::Little => ("Little", ["Proximal", "Intermediate", "Distal"]),
             };
-            format!("{}{finger}{}", side(s), parts.get(usize::from(n))?)
+            format!("{}{finger}{}", s.word(), parts.get(usize::from(n))?)
         }
         Role::Neck(_) | Role::Tail(_) => return None,
     })

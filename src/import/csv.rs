@@ -12,7 +12,7 @@ use super::missing_rows::{MissingRows, RowFault};
 use crate::anatomy::JointLabel;
 use crate::math::{Quat, RawQuat, Transform, Vec3, median_of, same_hemisphere};
 use crate::memory_budget::MemoryBudget;
-use crate::model::{Asset, Clip, FARTHEST_ON_EARTH, Joint, JointId, Side, Skeleton};
+use crate::model::{Asset, Clip, FARTHEST_ON_EARTH, Joint, JointId, Side, Skeleton, is_frame_rate};
 use crate::report::{Warnings, shortened};
 
 /// Tables of positions and rotations.
@@ -41,8 +41,6 @@ const MAX_JOINTS: usize = 2000;
 const SAMPLES: usize = 64;
 /// A joint that moves less than this in the frame of another is fixed to it, metres: the precision of 32-bit numbers at 100 m.
 const STAYS: f64 = 2e-5;
-/// Valid frame rates, Hz.
-const RATES: std::ops::RangeInclusive<f64> = 0.1..=10_000.0;
 /// The rate below which times are probably milliseconds, Hz: cameras take at most 1000 frames per second.
 const SLOWEST: f64 = 1.0;
 /// The location that warnings name.
@@ -71,7 +69,7 @@ fn import(source: &SourceFile, options: &ImportOptions) -> Result<Asset, ImportE
     }
     let (first, last) = (table.times[0], table.times[table.times.len() - 1]);
     let rate = (table.times.len() - 1) as f64 / (last - first);
-    let rate = match RATES.contains(&rate) {
+    let rate = match is_frame_rate(rate) {
         // Times are printed with all digits; their differences are off by the last ones.
         true => (rate * 1e6).round() / 1e6,
         false => {

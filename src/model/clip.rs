@@ -3,6 +3,14 @@
 use super::{JointId, Pose, PropertyTrack, Skeleton};
 use crate::math::{Quat, Transform, Vec3};
 
+/// Lowest and highest valid frame rate, Hz: well beyond those of any capture.
+pub(crate) const FRAME_RATES: [f64; 2] = [0.1, 10_000.0];
+
+/// Whether a number can be a frame rate.
+pub(crate) fn is_frame_rate(rate: f64) -> bool {
+    (FRAME_RATES[0]..=FRAME_RATES[1]).contains(&rate)
+}
+
 /// Poses of one skeleton at a uniform rate.
 ///
 /// Shape: `rotations` holds `frames x joints` local rotations, frame-major; `translations` holds

@@ -36,6 +36,7 @@ pub(crate) use calibration::CalibratedJoint;
 pub use calibration::{Calibration, CalibrationSource};
 pub use character::Character;
 pub use clip::{Clip, Parts};
+pub(crate) use clip::{FRAME_RATES, is_frame_rate};
 pub(crate) use contacts::ContactPoint;
 pub use contacts::{ContactPart, Contacts, Hold};
 pub use document::{Container, Document};

@@ -17,6 +17,14 @@ impl Side {
     /// Both sides.
     pub const BOTH: [Side; 2] = [Side::Left, Side::Right];
 
+    /// The word of the side in names of roles.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Side::Left => "left",
+            Side::Right => "right",
+        }
+    }
+
     /// The other side.
     pub fn other(self) -> Side {
         match self {
@@ -127,16 +135,15 @@ impl Role {
 
 impl fmt::Display for Role {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let side = |s: Side| if s == Side::Left { "left" } else { "right" };
         match *self {
             Role::Hips => write!(f, "hips"),
             Role::Spine(n) => write!(f, "spine_{n}"),
             Role::Neck(n) => write!(f, "neck_{n}"),
             Role::Head => write!(f, "head"),
-            Role::Clavicle(s) => write!(f, "{}_clavicle", side(s)),
-            Role::UpperArm(s) => write!(f, "{}_upper_arm", side(s)),
-            Role::LowerArm(s) => write!(f, "{}_lower_arm", side(s)),
-            Role::Hand(s) => write!(f, "{}_hand", side(s)),
+            Role::Clavicle(s) => write!(f, "{}_clavicle", s.word()),
+            Role::UpperArm(s) => write!(f, "{}_upper_arm", s.word()),
+            Role::LowerArm(s) => write!(f, "{}_lower_arm", s.word()),
+            Role::Hand(s) => write!(f, "{}_hand", s.word()),
             Role::Finger(s, finger, n) => {
                 let finger = match finger {
                     Finger::Thumb => "thumb",
@@ -145,12 +152,12 @@ impl fmt::Display for Role {
                     Finger::Ring => "ring",
                     Finger::Little => "little",
                 };
-                write!(f, "{}_{finger}_{n}", side(s))
+                write!(f, "{}_{finger}_{n}", s.word())
             }
-            Role::UpperLeg(s) => write!(f, "{}_upper_leg", side(s)),
-            Role::LowerLeg(s) => write!(f, "{}_lower_leg", side(s)),
-            Role::Foot(s) => write!(f, "{}_foot", side(s)),
-            Role::Toes(s) => write!(f, "{}_toes", side(s)),
+            Role::UpperLeg(s) => write!(f, "{}_upper_leg", s.word()),
+            Role::LowerLeg(s) => write!(f, "{}_lower_leg", s.word()),
+            Role::Foot(s) => write!(f, "{}_foot", s.word()),
+            Role::Toes(s) => write!(f, "{}_toes", s.word()),
             Role::Tail(n) => write!(f, "tail_{n}"),
         }
     }
@@ -177,10 +184,12 @@ impl FromStr for Role {
     fn from_str(text: &str) -> Result<Self, String> {
         let unknown = || format!("`{text}` is no role");
         let number = |n: &str| n.parse::<u8>().map_err(|_| unknown());
-        let (side, rest) = match text.split_once('_') {
-            Some(("left", rest)) => (Side::Left, rest),
-            Some(("right", rest)) => (Side::Right, rest),
-            _ => {
+        let sided = text
+            .split_once('_')
+            .and_then(|(word, rest)| Some((Side::BOTH.into_iter().find(|side| side.word() == word)?, rest)));
+        let (side, rest) = match sided {
+            Some(sided) => sided,
+            None => {
                 return match text.split_once('_') {
                     None if text == "hips" => Ok(Role::Hips),
                     None if text == "head" => Ok(Role::Head),

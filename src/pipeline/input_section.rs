@@ -6,6 +6,7 @@ use crate::anatomy::Word;
 use crate::import;
 #[cfg(feature = "physics")]
 use crate::model::{BodyMass, MassShares};
+use crate::model::{FRAME_RATES, is_frame_rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -44,7 +45,7 @@ pub struct InputSection {
     /// The axis that points up in the motion files. Omitted: found from the figure.
     pub up: Option<Up>,
     /// Frames per second of motion files that do not contain it (AMC).
-    #[schemars(range(min = LEAST_RATE, max = MOST_RATE))]
+    #[schemars(range(min = FRAME_RATES[0], max = FRAME_RATES[1]))]
     pub rate: Option<FrameRate>,
     /// The ASF file with the skeleton of AMC files, or the PMX file of VMD files, relative to this file. Omitted: `01.asf` next to
     /// `01_01.amc`, `dance.pmx` next to `dance.vmd`.
@@ -242,17 +243,13 @@ impl TryFrom<f64> for FrameRate {
     type Error = String;
 
     fn try_from(rate: f64) -> Result<Self, String> {
-        if (LEAST_RATE..=MOST_RATE).contains(&rate) {
+        if is_frame_rate(rate) {
             return Ok(FrameRate(rate));
         }
-        Err(format!("{rate} frames per second, expected {LEAST_RATE} to {MOST_RATE}"))
+        let [least, most] = FRAME_RATES;
+        Err(format!("{rate} frames per second, expected {least} to {most}"))
     }
 }
-
-/// Lowest frame rate, Hz, well below that of any capture.
-const LEAST_RATE: f64 = 0.1;
-/// Highest frame rate, Hz, well above that of any capture.
-const MOST_RATE: f64 = 10_000.0;
 
 /// A mass.
 #[cfg(feature = "physics")]

@@ -16,7 +16,7 @@ use crate::kinematics::without_still_ends;
 use crate::legs::{
     LegPair, LegTrajectories, LimbChain, Settings, Timeline, leg_ratio, limb_positions, solve_legs,
 };
-use crate::model::{Character, Contacts, JointId, ModelPose, Motion, PropertyTrack, Rig, Role, Side};
+use crate::model::{Character, Contacts, JointId, ModelPose, Motion, PropertyTrack, Rig, Role};
 use crate::signal::fix_hemispheres;
 use std::sync::Arc;
 
@@ -124,8 +124,7 @@ impl Retarget {
         let [left, right] = &self.legs[..] else { return None };
         let thicker = left.target.ankle - right.target.ankle;
         let side = if thicker > 0.0 { left.target.side } else { right.target.side };
-        let word = if side == Side::Left { "left" } else { "right" };
-        (thicker.abs() > UNEVEN * left.target.length()).then_some((word, thicker.abs()))
+        (thicker.abs() > UNEVEN * left.target.length()).then_some((side.word(), thicker.abs()))
     }
 
     /// The ratio of leg lengths, target to source.

@@ -20,7 +20,7 @@ use crate::import::known_axes::KnownAxesFile;
 use crate::import::points;
 use crate::math::{Quat, Transform, Vec3, exp, median, same_hemisphere};
 use crate::memory_budget::MemoryBudget;
-use crate::model::{Asset, Clip, FARTHEST_ON_EARTH, Joint, JointId, Skeleton};
+use crate::model::{Asset, Clip, FARTHEST_ON_EARTH, Joint, JointId, Skeleton, is_frame_rate};
 use crate::report::Warnings;
 use std::f64::consts::FRAC_PI_2;
 
@@ -39,8 +39,6 @@ pub const FORMAT: ReadFormat = ReadFormat {
 
 /// Frame rate of takes that do not state it, Hz: the usual rate of estimates from video.
 const USUAL_RATE: f64 = 30.0;
-/// Valid frame rates, Hz.
-const RATES: std::ops::RangeInclusive<f64> = 0.1..=10_000.0;
 /// The largest angle that is accepted, radians: beyond it `f64` no longer resolves a rotation.
 const MAX_ANGLE: f64 = 1e6;
 /// Mean Y component of the pelvis's up direction beyond which a take that is read as Z up gets a warning.
@@ -356,7 +354,7 @@ fn stated_rate(archive: &mut NpzArchive) -> Result<Option<f64>, NpzError> {
     let Some(name) = archive.has(RATE) else { return Ok(None) };
     let array = archive.array(name)?;
     match array.values[..] {
-        [rate] if RATES.contains(&rate) => Ok(Some(rate)),
+        [rate] if is_frame_rate(rate) => Ok(Some(rate)),
         [_] => Err(NpzError::NotFinite { array: name.to_owned(), row: 0 }),
         _ => {
             let (array, found) = (name.to_owned(), shape(&array.shape));

@@ -42,7 +42,7 @@ fn upper_arms_and_thighs_are_those_of_the_takes() {
         assert!(poses.len() > frames[2], "{}", path.display());
         for side in Side::BOTH {
             for (part, role) in PARTS {
-                let name = format!("{}_{part}", if side == Side::Left { "left" } else { "right" });
+                let name = format!("{}_{part}", side.word());
                 let truth = truth(&file, &name);
                 let found = rotations(&asset, role(side));
                 let apart: Vec<Quat> =

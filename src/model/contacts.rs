@@ -155,7 +155,9 @@ impl Contacts {
     /// No contacts, for these parts and a ground at this height. An examined part without contacts has an empty track, a
     /// part that was not examined has no track.
     pub fn new(ground: f64, parts: impl IntoIterator<Item = ContactPart>) -> Self {
-        Self { ground, tracks: parts.into_iter().map(|part| (part, Vec::new())).collect() }
+        let mut contacts = Self { ground, ..Self::default() };
+        parts.into_iter().for_each(|part| contacts.set(part, Vec::new()));
+        contacts
     }
 
     /// Sets the holds of a part.
@@ -199,20 +201,18 @@ impl Contacts {
     ///
     /// `frame` is applied to the start and the (exclusive) end of a hold, and must be non-decreasing.
     pub fn changed(&self, frame: impl Fn(usize) -> usize, height: impl Fn(f64) -> f64) -> Contacts {
-        let track = |holds: &Vec<Hold>| {
+        let mut changed = self.clone();
+        changed.ground = height(self.ground);
+        for holds in changed.tracks.values_mut() {
             let mut from = 0;
-            let mut changed = Vec::with_capacity(holds.len());
-            for hold in holds {
-                let frames = frame(hold.frames.start).max(from)..frame(hold.frames.end);
-                if frames.start < frames.end {
-                    from = frames.end;
-                    changed.push(Hold { frames, height: height(hold.height), ..*hold });
-                }
-            }
-            changed
-        };
-        let tracks = self.tracks.iter().map(|(part, holds)| (*part, track(holds))).collect();
-        Contacts { ground: height(self.ground), tracks }
+            holds.retain_mut(|hold| {
+                hold.frames = frame(hold.frames.start).max(from)..frame(hold.frames.end);
+                hold.height = height(hold.height);
+                from = from.max(hold.frames.end);
+                !hold.frames.is_empty()
+            });
+        }
+        changed
     }
 
     /// The same contacts with these [`Hold::slide`].

@@ -47,26 +47,27 @@ fn hands_belong_where_they_are_on_every_take_and_character() {
     let Some(folder) = data() else { return };
     let read = |file: &str| load(folder.join(file), &ImportOptions::default()).unwrap();
     let characters: Vec<Arc<Character>> = CHARACTERS.iter().map(|c| read(c).character).collect();
+    let bodies: Vec<CharacterBody> = characters.iter().map(CharacterBody::new).collect();
     let (mut worst, mut worst_jerk, mut copied, mut missed) = (0.0_f64, 0.0_f64, 0, 0);
     let (mut shaky, mut pairs) = (0, 0);
     for take in TAKES {
         let asset = read(take);
         let motion = asset.motion(0).unwrap();
         let from = poses(&motion);
-        for (file, target) in CHARACTERS.iter().zip(&characters) {
-            let source = &motion.character;
+        let source = &motion.character;
+        let source_body = CharacterBody::new(source);
+        for ((file, target), target_body) in CHARACTERS.iter().zip(&characters).zip(&bodies) {
             let found = map(source, target).unwrap();
             let rigs = (&source.rig, &target.rig);
             let copy =
                 Retarget::new(source, Arc::clone(target), &found, rigs, RootScale::Legs).apply(&motion);
             let label =
                 format!("{} on {}", take.rsplit('/').next().unwrap(), file.rsplit('/').next().unwrap());
-            let ends = [source, target].map(CharacterBody::new);
-            let Some(placement) = ArmPlacement::new(&ends[0], &ends[1]) else {
+            let Some(placement) = ArmPlacement::new(&source_body, target_body) else {
                 println!("{label:60} has no hands to place");
                 continue;
             };
-            let places = HandTargets::new(&ends[0], &ends[1]).unwrap();
+            let places = HandTargets::new(&source_body, target_body).unwrap();
             let began = std::time::Instant::now();
             let (placed, done) = placement.apply(&motion, copy.clone());
             let time = began.elapsed().as_secs_f64() * 1e6 / from.len() as f64;

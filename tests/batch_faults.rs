@@ -363,6 +363,37 @@ fn takes_that_failed_in_other_shares_stay_in_the_report_of_the_folder() {
 }
 
 #[test]
+fn takes_that_failed_are_the_same_for_runs_from_another_folder() {
+    let folder = studio(&["takes/a.bvh", "takes/b.bvh", "takes/c.bvh"]);
+    let path = folder.path();
+    pipeline(path, "report = true\n");
+    write(path, "takes/b.bvh", "nonsense");
+    let (deep, elsewhere) = (path.join("takes"), tempfile::tempdir().unwrap());
+    let report = || -> Value {
+        serde_json::from_str(&fs::read_to_string(path.join("out/report.json")).unwrap()).unwrap()
+    };
+    let failed = || -> Vec<String> {
+        let rows = report()["files"].as_array().unwrap().clone();
+        let failed = rows.iter().filter(|row| row["error"].is_string());
+        failed.map(|row| row["inputs"][0].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(posemill(path, &["run", "p.toml"]).0, 1);
+    assert_eq!(failed(), ["takes/b.bvh"]);
+    // Another take, from another folder: the failure stays, and is named as seen from there.
+    assert_eq!(posemill(&deep, &["run", "../p.toml", "--input", "a.bvh"]).0, 0);
+    assert_eq!(failed(), ["../takes/b.bvh"]);
+    // The take that failed, from a third folder: it is one failure, not two.
+    let [pipeline, take] =
+        ["p.toml", "takes/b.bvh"].map(|name| path.join(name).to_string_lossy().into_owned());
+    assert_eq!(posemill(elsewhere.path(), &["run", &pipeline, "--input", &take]).0, 1);
+    assert_eq!((failed().len(), report()["files"].as_array().unwrap().len()), (1, 3));
+    // It is mended, and made from the first folder.
+    write(path, "takes/b.bvh", TAKE);
+    assert_eq!(posemill(path, &["run", "p.toml", "--input", "takes/b.bvh"]).0, 0);
+    assert_eq!(failed(), [""; 0]);
+}
+
+#[test]
 fn a_list_of_takes_may_name_what_is_gone() {
     let folder = studio(&["takes/a.bvh", "takes/deep/b.bvh"]);
     let path = folder.path();

@@ -7,6 +7,8 @@ use super::journal_index::LineOffset;
 use super::journal_line::{JournalLine, OutputRecord};
 use super::manifest::Manifest;
 use super::outcome_spool::OutcomeSpool;
+use super::output_origin::seen_from;
+use super::take_patterns::plain;
 use crate::pipeline::{Job, REPORT, TakeFile};
 use crate::regular_file::{is_there, open_regular};
 use serde::Deserialize;
@@ -14,7 +16,7 @@ use serde::de::{Deserializer, SeqAccess, Visitor};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
 use std::io::{self, BufReader};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The outcomes of a run with those of takes that it did not plan, by other runs and in other shares, in the order of the takes: outputs
 /// that exist, and failures that the report of the folder lists. `None` if there are no others, and if all takes of the run were refused:
@@ -80,6 +82,8 @@ struct ReportedFailures {
 #[derive(Deserialize)]
 struct ReportedFailure {
     inputs: Vec<PathBuf>,
+    /// The first input as seen from the folder of the report; reports of earlier versions do not have it.
+    take: Option<PathBuf>,
     error: Option<String>,
     #[serde(default)]
     refused: bool,
@@ -117,16 +121,22 @@ fn failed_before(
     let report = open_regular(&manifest.folder.join(REPORT)).ok();
     let report = report.and_then(|(file, _)| serde_json::from_reader(BufReader::new(file)).ok());
     let rows = report.map_or_else(Vec::new, |report: ReportedFailures| report.files);
-    let take = |row: ReportedFailure| Some((row.inputs.into_iter().next()?, row.error?));
-    let mut failed: BTreeMap<PathBuf, String> =
-        rows.into_iter().filter_map(take).filter(|(take, _)| is_there(take)).collect();
+    let folder = &manifest.folder;
+    // A take is the same if it is as seen from the folder of the report: runs start in any folder.
+    let found = |row: ReportedFailure| {
+        let take =
+            row.take.map(|take| plain(&folder.join(take))).or_else(|| row.inputs.into_iter().next())?;
+        is_there(&take).then_some((seen_from(folder, &take), (take, row.error?)))
+    };
+    let mut failed: BTreeMap<String, (PathBuf, String)> = rows.into_iter().filter_map(found).collect();
     if !failed.is_empty() {
-        made.iter().for_each(|((take, _), _)| _ = failed.remove(take));
+        let mut since = |take: &Path| _ = failed.remove(&seen_from(folder, take));
+        made.iter().for_each(|((take, _), _)| since(take));
         for outcome in own.each() {
-            outcome?.inputs.iter().for_each(|take| _ = failed.remove(take));
+            outcome?.inputs.iter().for_each(|take| since(take));
         }
     }
-    Ok(failed)
+    Ok(failed.into_values().collect())
 }
 
 /// A job of one take, as it is shown in a report.

@@ -6,6 +6,7 @@ use super::job_outcome::JobOutcome;
 use super::journal_line::OutputRecord;
 use super::manifest::Manifest;
 use super::outcome_spool::OutcomeSpool;
+use super::output_origin::seen_from;
 use crate::pipeline::{AtomicFile, FileHash, REPORT, REPORT_PAGE, WriteError, hash_of};
 use serde_json::{Value, json};
 use std::io::{self, Write};
@@ -41,7 +42,7 @@ pub fn write_reports(
                 page.add(folder, &outcome);
             }
             let comma = if k == 0 { "" } else { "," };
-            write!(draft, "{comma}\n    {}", inset(&file(&outcome), "    "))?;
+            write!(draft, "{comma}\n    {}", inset(&file(folder, &outcome), "    "))?;
         }
         let mut summary = Vec::new();
         for (mut line, worst) in measured.summary()? {
@@ -74,7 +75,7 @@ fn commit(draft: AtomicFile, path: &Path, manifest: &Manifest) -> Result<(), Wri
     manifest.add(OutputRecord { files, planned, pipeline, pipeline_file, sources, origin, report }, None)
 }
 
-fn file(outcome: &JobOutcome) -> Value {
+fn file(folder: &Path, outcome: &JobOutcome) -> Value {
     let mut row = json!({
         "inputs": outcome.inputs,
         "outputs": outcome.outputs,
@@ -87,6 +88,10 @@ fn file(outcome: &JobOutcome) -> Value {
     });
     if outcome.refused {
         row["refused"] = true.into();
+    }
+    // Inputs are as seen from the folder that a run was started in: later runs may start in another one.
+    if let Some(take) = outcome.inputs.first().filter(|_| outcome.error.is_some()) {
+        row["take"] = seen_from(folder, take).into();
     }
     row
 }

@@ -36,7 +36,7 @@ impl OutputOrigin {
 }
 
 /// `path` as seen from `folder`; the whole path where they have no root in common.
-fn seen_from(folder: &Path, path: &Path) -> String {
+pub(super) fn seen_from(folder: &Path, path: &Path) -> String {
     let whole = |path: &Path| std::path::absolute(path).map_or_else(|_| path.to_owned(), |path| plain(&path));
     let (folder, path) = (whole(named_folder(folder)), whole(path));
     let shared = folder.components().zip(path.components()).take_while(|(a, b)| a == b).count();

@@ -3,6 +3,7 @@
 //! Rotations are smoothed in the logarithm around a slowly varying base, positions directly. Hands and feet move faster
 //! than the body and have a higher cutoff. Units: hertz, frames.
 
+use super::stage::idle;
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::kinematics::shots;
 use crate::math::{Quat, Vec3};
@@ -153,14 +154,20 @@ impl Filter {
 }
 
 impl Stage for Filter {
-    fn apply(&self, mut motion: Motion, _report: &mut Report) -> Result<Motion, StageError> {
+    fn apply(&self, mut motion: Motion, report: &mut Report) -> Result<Motion, StageError> {
+        let (rate, joints) = (motion.clip.sample_rate, motion.clip.joints());
+        if (0..joints).all(|joint| self.channel(joint, rate).is_none()) {
+            let message = format!(
+                "`filter` removes nothing: `cutoff_hz` and `extremity_cutoff_hz` are at half the sample rate ({rate} Hz) or above"
+            );
+            idle(report, &motion, message);
+        }
         // A filter must not average across a cut.
         let shots = shots(&motion);
         let clip = &mut motion.clip;
         if clip.frames() < 2 {
             return Ok(motion);
         }
-        let joints = clip.joints();
         let smoothed: Vec<_> = parallel::map(joints, 1, |joint| self.joint(clip, joint, &shots));
         let translated = clip.translated().to_vec();
         for (joint, (rotations, translations)) in smoothed.into_iter().enumerate() {

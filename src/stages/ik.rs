@@ -3,7 +3,7 @@
 use super::effector::{EffectorConfig, GoalWord, ResolvedEffector};
 use super::limits::humanoid;
 use super::reach::{EffectorChains, EffectorTasks, Passes};
-use super::stage::KeyFaults;
+use super::stage::{KeyFaults, idle};
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::body::{COMMON_HEIGHT, CharacterBody};
 use crate::ik::{Boxed, Ccd, Fabrik, Jacobian, Mechanism, Method, Outcome, Reach, Solver, Stop};
@@ -251,6 +251,12 @@ impl Stage for IkStage {
     }
 
     fn apply(&self, motion: Motion, report: &mut Report) -> Result<Motion, StageError> {
+        if self.effectors.is_empty() {
+            let example = "effectors = [{ joint = \"left_hand\", target = [0.3, 1.2, 0.2] }]";
+            let message =
+                format!("`ik` has no `effectors` and changes nothing\n  hint: add one: `{example}`");
+            idle(report, &motion, message);
+        }
         if self.effectors.is_empty() || motion.clip.frames() == 0 {
             return Ok(motion);
         }
@@ -265,6 +271,15 @@ impl Stage for IkStage {
             let of_effector =
                 |e: &ResolvedEffector| EffectorTasks { tasks: e.tasks(time, &model), share: e.share(time) };
             asked.push(self.effectors.iter().map(of_effector).collect::<Vec<_>>());
+        }
+        for (n, effector) in self.effectors.iter().enumerate() {
+            if asked.iter().all(|of_frame| of_frame[n].share == 0.0) {
+                let (joint, lasts) = (&effector.config.joint, clip.duration());
+                let message = format!(
+                    "effector `{joint}` acts in no frame: `from_s` and `until_s` leave none of the {lasts:.3} s of the clip"
+                );
+                idle(report, &motion, message);
+            }
         }
         let outcomes = self.solve(&mut poses, &asked);
         self.report_residuals(&asked, &outcomes, report);

@@ -3,7 +3,7 @@
 //! What the performer of the take did is no fault, so the direct transfer widens the ranges; feet and hands are returned to
 //! where they were by IK, except on limbs whose range was set for this character.
 
-use super::stage::KeyFaults;
+use super::stage::{KeyFaults, idle};
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::ik::Mechanism;
 use crate::legs::keep_ends;
@@ -53,9 +53,11 @@ impl StageConfig for LimitsConfig {
         let mechanism = humanoid(&setting.arriving);
         let named: Vec<String> = self.except.clone();
         let wanted = |id: &JointId| rig.role(*id).is_some_and(|r| !named.contains(&r.to_string()));
+        let lacks = |word: &&String| word.parse::<Role>().is_ok_and(|role| rig.joint(role).is_none());
+        let unmatched = named.iter().filter(lacks).map(|word| format!("`{word}`")).collect();
         let joints = mechanism.joints_with_limits().filter(wanted).collect();
         let options = LimitOptions { cutoff: self.cutoff_hz, strength: self.strength };
-        Ok(Box::new(LimitsStage { mechanism, joints, options }))
+        Ok(Box::new(LimitsStage { mechanism, joints, options, unmatched }))
     }
 }
 
@@ -70,6 +72,8 @@ struct LimitsStage {
     mechanism: Mechanism,
     joints: Vec<JointId>,
     options: LimitOptions,
+    /// The roles in `except` that the character does not have.
+    unmatched: Vec<String>,
 }
 
 impl Stage for LimitsStage {
@@ -87,6 +91,14 @@ impl Stage for LimitsStage {
         plain: Option<&Motion>,
         report: &mut Report,
     ) -> Result<Motion, StageError> {
+        if !self.unmatched.is_empty() {
+            let roles = self.unmatched.join(", ");
+            idle(report, &before, format!("`except` names roles that the character does not have: {roles}"));
+        }
+        if self.joints.is_empty() {
+            let message = "`limits` changes nothing: no joint of the character has a range of motion and is not in `except`";
+            idle(report, &before, message);
+        }
         let performed = plain.map(|plain| &plain.clip);
         let rig = &before.character.rig;
         // Toes of a retargeted foot bend as far as the floor asks for: back in their range they would be in it.

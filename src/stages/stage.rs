@@ -3,7 +3,7 @@
 
 use crate::body::CharacterBody;
 use crate::model::{Character, Mark, Motion};
-use crate::report::{Report, TakeChange};
+use crate::report::{Report, TakeChange, Warning};
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 use std::ops::Range;
@@ -54,6 +54,12 @@ impl StageError {
     pub fn new(message: impl Into<String>) -> Self {
         Self { key: None, message: message.into(), place: None }
     }
+}
+
+/// Reports that a stage, or a part of it, does nothing to this motion as its keys are written; `message` names the key.
+pub(super) fn idle(report: &mut Report, motion: &Motion, message: impl Into<String>) {
+    let (message, first) = (message.into(), motion.clip.name.clone());
+    report.warnings.push(Warning { code: "stage-idle", message, first, count: 1, sure: false, fix: None });
 }
 
 /// The faults that [`StageConfig::validate`] finds.

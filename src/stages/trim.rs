@@ -3,7 +3,7 @@
 //! Times count from the first frame of the clip, whatever its time stamp in the file; the result has the time stamp of the
 //! original first frame. Units: seconds or frames.
 
-use super::stage::KeyFaults;
+use super::stage::{KeyFaults, idle};
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::model::Motion;
 use crate::report::{Report, TakeChange};
@@ -98,7 +98,14 @@ impl Stage for Trim {
         (from_s > 0.0 || to_s.is_some()).then_some(TakeChange::Part { from_s, to_s })
     }
 
-    fn apply(&self, motion: Motion, _report: &mut Report) -> Result<Motion, StageError> {
+    fn apply(&self, motion: Motion, report: &mut Report) -> Result<Motion, StageError> {
+        if self.0 == TrimConfig::default() {
+            idle(
+                report,
+                &motion,
+                "`trim` has neither a start nor an end, and cuts nothing\n  hint: set `start_s` or `end_s`",
+            );
+        }
         let clip = &motion.clip;
         let rate = clip.sample_rate;
         let last = clip.frames().saturating_sub(1);

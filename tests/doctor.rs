@@ -176,6 +176,85 @@ fn bad_files_have_their_message_and_do_not_end_the_run() {
     assert_eq!(about(&document, "w.bvh")["kind"], "take");
 }
 
+/// A mesh without a skin, in a file of its own.
+const TRIANGLE: &str = r#"{"asset":{"version":"2.0"},"scene":0,"scenes":[{"nodes":[0]}],"nodes":[{"name":"box","mesh":0}],
+    "meshes":[{"primitives":[{"attributes":{"POSITION":0}}]}],
+    "accessors":[{"bufferView":0,"componentType":5126,"count":3,"type":"VEC3","min":[0,0,0],"max":[1,1,0]}],
+    "bufferViews":[{"buffer":0,"byteLength":36}],"buffers":[{"byteLength":36,"uri":
+    "data:application/octet-stream;base64,AAAAAAAAAAAAAAAAAACAPwAAAAAAAAAAAAAAAAAAgD8AAAAA"}]}"#;
+
+/// The robot as `.gltf`, with an unused first buffer whose file does not exist.
+fn with_lost_buffer(here: &Path, name: &str) {
+    assert!(posemill(here, &["convert", "r.glb", "-o", name]).status.success());
+    let mut hero: Value = serde_json::from_slice(&fs::read(here.join(name)).unwrap()).unwrap();
+    let lost = serde_json::json!({ "byteLength": 4, "uri": "gone.bin" });
+    hero["buffers"].as_array_mut().unwrap().insert(0, lost);
+    for view in hero["bufferViews"].as_array_mut().unwrap() {
+        view["buffer"] = (view["buffer"].as_u64().unwrap() + 1).into();
+    }
+    fs::write(here.join(name), hero.to_string()).unwrap();
+}
+
+/// Runs every command that `doctor` suggests for a folder; returns their number.
+fn run_all_suggestions(folder: &Path) -> usize {
+    let (_, document) = doctor(folder, &["."]);
+    let of_files = document["files"].as_array().unwrap().iter().map(|found| &found["next"]);
+    let next = of_files.chain([&document["next"]]).filter_map(Value::as_str);
+    let lines: std::collections::BTreeSet<&str> = next.collect();
+    for (k, line) in lines.iter().enumerate() {
+        run_copied(folder, &line.replace("-o out/", &format!("-o out{k}/")));
+    }
+    lines.len()
+}
+
+#[test]
+fn no_command_that_is_suggested_fails_whatever_the_files_lack() {
+    let pipeline = |character: &str| {
+        format!("[input]\nmotion = \"w.bvh\"\ncharacter = \"{character}\"\n[[stage]]\nuse = \"retarget\"\n")
+    };
+    let (of_box, of_hero) = (pipeline("box.gltf"), pipeline("hero.gltf"));
+    let boxed = folder(&[("box.gltf", TRIANGLE), ("w.bvh", "@walk.bvh"), ("p.toml", &of_box)]);
+    assert_eq!(run_all_suggestions(boxed.path()), 2);
+    let (_, document) = doctor(boxed.path(), &["."]);
+    assert_eq!(about(&document, "w.bvh")["next"], "posemill convert w.bvh -o out/");
+    let error = about(&document, "p.toml")["error"].as_str().unwrap_or_default().to_owned();
+    assert!(error.starts_with("w.bvh: ") && error.contains("the target `box` has no skeleton"), "{error}");
+
+    let lost = folder(&[("r.glb", "@robot.glb"), ("w.bvh", "@walk.bvh"), ("p.toml", &of_hero)]);
+    with_lost_buffer(lost.path(), "hero.gltf");
+    fs::remove_file(lost.path().join("r.glb")).unwrap();
+    assert_eq!(run_all_suggestions(lost.path()), 2);
+    let (_, document) = doctor(lost.path(), &["."]);
+    let missing = about(&document, "hero.gltf")["missing"].to_string();
+    assert!(missing.contains("`buffers[0]`: its data is missing"), "{missing}");
+    let error = about(&document, "p.toml")["error"].as_str().unwrap_or_default().to_owned();
+    assert!(error.starts_with("the file of the character, `hero.gltf`: `buffers[0]`"), "{error}");
+
+    // Another format than GLB needs no data of the document, and healthy files have all their commands.
+    let text = of_hero.replace("[[stage]]", "[output]\nformats = [\"bvh\"]\n[[stage]]");
+    fs::write(lost.path().join("p.toml"), text).unwrap();
+    assert_eq!(run_all_suggestions(lost.path()), 3);
+    let healthy =
+        folder(&[("hero.glb", "@robot.glb"), ("w.bvh", "@walk.bvh"), ("hurt.bvh", "@damaged/walk.bvh")]);
+    assert_eq!(run_all_suggestions(healthy.path()), 4);
+}
+
+#[test]
+fn no_command_that_is_suggested_fails_on_cut_or_changed_files() {
+    for name in ["walk.bvh", "robot.glb", "mannequin.glb", "humanoid.xml", "reach.csv"] {
+        let whole = fs::read(data(name)).unwrap();
+        let suffix = name.split_once('.').unwrap().1;
+        let folder = folder(&[("hero.glb", "@tailed.glb"), ("w.bvh", "@wave.bvh")]);
+        for (share, cut) in [(2, "half"), (10, "tenth"), (1, "whole")] {
+            fs::write(folder.path().join(format!("{cut}.{suffix}")), &whole[..whole.len() / share]).unwrap();
+        }
+        let mut changed = whole.clone();
+        (0..changed.len()).step_by(997).for_each(|at| changed[at] ^= 1);
+        fs::write(folder.path().join(format!("changed.{suffix}")), changed).unwrap();
+        assert!(run_all_suggestions(folder.path()) > 1, "{name}");
+    }
+}
+
 #[test]
 fn what_is_doubtful_or_does_not_fit_is_said_with_the_reason_of_retarget() {
     let stick = "HIERARCHY\nROOT stick\n{\n OFFSET 0 0 0\n CHANNELS 3 Zrotation Xrotation Yrotation\n End Site\n {\n  \

@@ -5,11 +5,12 @@ use super::exit::Failure;
 use super::inspect::capture_errors;
 use super::load_file::load_and_name;
 use super::output_summary::{counted, short_path};
+use super::planned_faults::first_fault;
 use super::run_command::{self, RunArguments};
 use super::simulate::scene_error;
 use crate::batch::OFTEN_OTHER;
 use crate::dynamics::{SCENE_KEYS, Scene};
-use crate::export::made_by;
+use crate::export::{lost_buffer, made_by};
 use crate::import::{FORMATS, ImportError};
 use crate::model::{Asset, Character, Role};
 use crate::pipeline::{CONTACT_TABLE, REPORT, is_skinned};
@@ -116,6 +117,9 @@ pub struct Diagnosis {
     /// The robot that the file was read for, if it holds motion of one.
     #[serde(skip)]
     pub robot: Option<PathBuf>,
+    /// Whether its document lacks data without which it cannot be written as a GLB.
+    #[serde(skip)]
+    pub incomplete: bool,
 }
 
 /// Formats whose takes are arrays or tables.
@@ -147,6 +151,7 @@ impl Diagnosis {
             path: path.to_owned(),
             body: None,
             robot: None,
+            incomplete: false,
         }
     }
 
@@ -264,7 +269,8 @@ fn of_pipeline(path: &Path) -> Diagnosis {
     let onto = if onto.is_empty() { String::new() } else { format!(" onto {}", onto.join(", ")) };
     let unseen: BTreeSet<String> = runs.iter().flat_map(|run| run.unseen.iter().cloned()).collect();
     let about = format!("{}{onto}", counted(takes, "take"));
-    Diagnosis { missing: unseen.into_iter().collect(), ..Diagnosis::new(path, FileKind::Pipeline, about) }
+    let (missing, error) = (unseen.into_iter().collect(), first_fault(&runs));
+    Diagnosis { missing, error, ..Diagnosis::new(path, FileKind::Pipeline, about) }
 }
 
 fn of_asset(path: &Path, asset: &mut Asset, format: &'static str) -> Diagnosis {
@@ -283,6 +289,10 @@ fn of_asset(path: &Path, asset: &mut Asset, format: &'static str) -> Diagnosis {
     let mut found = Diagnosis { format: Some(format), clips, ..Diagnosis::new(path, kind, about) };
     if kind == FileKind::Skeleton {
         found.missing.push("it holds no motion, and no skin that moves with its joints".to_owned());
+    }
+    if let Some(error) = character.document.as_ref().and_then(lost_buffer) {
+        found.missing.push(format!("it cannot be written as GLB: {error}"));
+        found.incomplete = true;
     }
     if ![FileKind::Robot, FileKind::Face].contains(&kind) {
         found.missing.extend(missing_roles(character));

@@ -22,6 +22,7 @@ mod measure_table;
 mod next_command;
 mod output_summary;
 mod pipe;
+mod planned_faults;
 mod planned_run;
 mod preview;
 mod retarget;

@@ -1,14 +1,14 @@
 //! The commands to run next on files of a folder: which take goes onto which body, by the check that `posemill retarget` makes.
 
 use super::diagnosis::{Diagnosis, FileKind};
+use super::planned_faults::MOST_TRIED;
 use crate::batch::quoted;
 use crate::pipeline::{DEFAULT_NAME, DEFAULT_PIPELINE, Pipeline, PipelineConfig, RunError};
 use crate::report::Shown;
+use crate::retarget::{MapError, draft};
 use crate::stages::STAGES;
 use std::path::{Path, PathBuf};
 
-/// Most bodies that a take is tried on, and most takes that a joint map is tried with: each is in memory at once.
-const MOST_TRIED: usize = 12;
 /// Where suggested commands write: a folder, so that they never replace a file that this program did not write.
 const OUT: &str = "out/";
 
@@ -30,6 +30,14 @@ impl TargetBody {
 
     fn check(&self, take: &Diagnosis) -> Option<Result<(), RunError>> {
         take.body.as_ref().map(|body| self.pipeline.check_take(body))
+    }
+
+    /// Whether `posemill map` prints a map from the take's body, or the lines that one lacks.
+    fn can_be_mapped(&self, take: &Diagnosis) -> bool {
+        take.body.as_ref().zip(self.pipeline.character.as_ref()).is_some_and(|(from, onto)| {
+            let refused = draft(from, onto).refused;
+            matches!(refused, None | Some(MapError::Missing(_) | MapError::NothingShared { .. }))
+        })
     }
 }
 
@@ -87,6 +95,7 @@ pub fn advise(all: &mut [Diagnosis], more: &dyn Fn(&Path) -> bool) -> Option<Str
 /// The bodies among the files: characters without clips first, robots last.
 fn bodies(all: &[Diagnosis]) -> Vec<TargetBody> {
     let rank = |found: &Diagnosis| match found.kind {
+        _ if found.incomplete => None,
         FileKind::Character if found.clips == 0 => Some(0),
         FileKind::Character => Some(1),
         FileKind::Robot => Some(2),
@@ -117,9 +126,10 @@ fn of_take(file: &str, onto: Option<usize>, take: &Diagnosis, bodies: &[TargetBo
         (Some(body), _) => {
             format!("posemill retarget {file} --onto {} -o {OUT}", word(&bodies[body].path))
         }
-        (None, Some(body)) if take.kind != FileKind::Face => {
+        (None, Some(body)) if take.kind != FileKind::Face && body.can_be_mapped(take) => {
             format!("posemill map {file} {}", word(&body.path))
         }
+        _ if take.incomplete => format!("posemill inspect {file}"),
         _ => format!("posemill convert {file} -o {OUT}"),
     }
 }

@@ -20,3 +20,4 @@ pub use gltf_format::{GLB, GLTF, VRM};
 pub use made_by::made_by;
 pub(super) use property_channels::DROPPED;
 pub(crate) use resource_files::decoded_uri;
+pub(crate) use self_contained::lost_buffer;

@@ -41,8 +41,10 @@ mod zip_archive;
 
 pub use export_options::{ExportOptions, FbxBind, FbxOptions, RobotOptions};
 pub use format::FORMATS;
+pub(crate) use gltf::decoded_uri;
+#[cfg(feature = "cli")]
+pub(crate) use gltf::lost_buffer;
 pub use gltf::{GltfOptions, GltfOutput, made_by, write as write_gltf};
-pub(crate) use gltf::{decoded_uri, lost_buffer};
 pub use save::{ExportError, Format, OutputFile, save};
 
 #[cfg(test)]

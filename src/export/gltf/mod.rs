@@ -20,4 +20,5 @@ pub use gltf_format::{GLB, GLTF, VRM};
 pub use made_by::made_by;
 pub(super) use property_channels::DROPPED;
 pub(crate) use resource_files::decoded_uri;
+#[cfg(feature = "cli")]
 pub(crate) use self_contained::lost_buffer;

@@ -1,8 +1,12 @@
 //! Makes a `.gltf` document with external files self-contained, as a GLB has to be.
 
 use super::json_splice::{JsonSplice, member, rebuild};
-use crate::gltf_document::{Chunks, GltfError, Json};
-use crate::model::{Container, Document};
+use crate::gltf_document::GltfError;
+#[cfg(feature = "cli")]
+use crate::gltf_document::{Chunks, Json};
+#[cfg(feature = "cli")]
+use crate::model::Container;
+use crate::model::Document;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use std::sync::Arc;
@@ -31,6 +35,7 @@ fn first_buffer(document: &Document, raw: &str) -> Result<Arc<[u8]>, GltfError> 
 }
 
 /// Why a document cannot be written as a GLB: the data of its first buffer was not found. Nothing is written to find out.
+#[cfg(feature = "cli")]
 pub fn lost_buffer(document: &Document) -> Option<GltfError> {
     if document.container == Container::Glb || document.fbx.is_some() {
         return None;

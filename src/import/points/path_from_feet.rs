@@ -112,7 +112,7 @@ impl Pivots {
         let (points, frames) = (0..self.heights.len(), self.heights[0].len());
         let height = |i: usize, f: usize| (self.heights[i][f] / HEIGHT).powi(2);
         let mut costs: Vec<Vec<f64>> = vec![points.clone().map(|i| height(i, 0)).collect()];
-        let mut from = vec![vec![(0, 0); points.len()]; frames];
+        let mut from = vec![vec![(0, 0); points.len()]];
         for f in 1..frames {
             let flights = body.flights_to(f);
             // Where each way to this frame comes from, and what it costs but for the change of speed.
@@ -135,7 +135,7 @@ impl Pivots {
             };
             let (cost, before): (Vec<f64>, _) = points.clone().map(to).unzip();
             costs.push(cost);
-            from[f] = before;
+            from.push(before);
         }
         let last = &costs[frames - 1];
         let pivot = points.min_by(|&a, &b| last[a].total_cmp(&last[b])).unwrap_or(0);

@@ -183,16 +183,20 @@ const TRIANGLE: &str = r#"{"asset":{"version":"2.0"},"scene":0,"scenes":[{"nodes
     "bufferViews":[{"buffer":0,"byteLength":36}],"buffers":[{"byteLength":36,"uri":
     "data:application/octet-stream;base64,AAAAAAAAAAAAAAAAAACAPwAAAAAAAAAAAAAAAAAAgD8AAAAA"}]}"#;
 
-/// The robot as `.gltf`, with an unused first buffer whose file does not exist.
-fn with_lost_buffer(here: &Path, name: &str) {
-    assert!(posemill(here, &["convert", "r.glb", "-o", name]).status.success());
-    let mut hero: Value = serde_json::from_slice(&fs::read(here.join(name)).unwrap()).unwrap();
+/// A folder with a take, a pipeline and the robot as `.gltf`, with an unused first buffer whose file does not exist.
+fn without_buffer(pipeline: &str) -> TempDir {
+    let folder = folder(&[("r.glb", "@robot.glb"), ("w.bvh", "@walk.bvh"), ("p.toml", pipeline)]);
+    let (here, hero) = (folder.path(), folder.path().join("hero.gltf"));
+    assert!(posemill(here, &["convert", "r.glb", "-o", "hero.gltf"]).status.success());
+    fs::remove_file(here.join("r.glb")).unwrap();
+    let mut document: Value = serde_json::from_slice(&fs::read(&hero).unwrap()).unwrap();
     let lost = serde_json::json!({ "byteLength": 4, "uri": "gone.bin" });
-    hero["buffers"].as_array_mut().unwrap().insert(0, lost);
-    for view in hero["bufferViews"].as_array_mut().unwrap() {
+    document["buffers"].as_array_mut().unwrap().insert(0, lost);
+    for view in document["bufferViews"].as_array_mut().unwrap() {
         view["buffer"] = (view["buffer"].as_u64().unwrap() + 1).into();
     }
-    fs::write(here.join(name), hero.to_string()).unwrap();
+    fs::write(&hero, document.to_string()).unwrap();
+    folder
 }
 
 /// Runs every command that `doctor` suggests for a folder; returns their number.
@@ -220,9 +224,7 @@ fn no_command_that_is_suggested_fails_whatever_the_files_lack() {
     let error = about(&document, "p.toml")["error"].as_str().unwrap_or_default().to_owned();
     assert!(error.starts_with("w.bvh: ") && error.contains("the target `box` has no skeleton"), "{error}");
 
-    let lost = folder(&[("r.glb", "@robot.glb"), ("w.bvh", "@walk.bvh"), ("p.toml", &of_hero)]);
-    with_lost_buffer(lost.path(), "hero.gltf");
-    fs::remove_file(lost.path().join("r.glb")).unwrap();
+    let lost = without_buffer(&of_hero);
     assert_eq!(run_all_suggestions(lost.path()), 2);
     let (_, document) = doctor(lost.path(), &["."]);
     let missing = about(&document, "hero.gltf")["missing"].to_string();
@@ -232,8 +234,7 @@ fn no_command_that_is_suggested_fails_whatever_the_files_lack() {
 
     // Another format than GLB needs no data of the document, and healthy files have all their commands.
     let text = of_hero.replace("[[stage]]", "[output]\nformats = [\"bvh\"]\n[[stage]]");
-    fs::write(lost.path().join("p.toml"), text).unwrap();
-    assert_eq!(run_all_suggestions(lost.path()), 3);
+    assert_eq!(run_all_suggestions(without_buffer(&text).path()), 3);
     let healthy =
         folder(&[("hero.glb", "@robot.glb"), ("w.bvh", "@walk.bvh"), ("hurt.bvh", "@damaged/walk.bvh")]);
     assert_eq!(run_all_suggestions(healthy.path()), 4);

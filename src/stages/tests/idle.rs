@@ -44,11 +44,3 @@ fn a_stage_that_its_keys_leave_nothing_to_do_names_them() {
         assert_eq!(silent, None);
     }
 }
-
-#[cfg(feature = "physics")]
-#[test]
-fn a_body_that_nothing_disturbs_is_said_to_be_unchanged() {
-    use super::super::PerformConfig;
-    assert!(said::<PerformConfig>(json!({})).is_some_and(|message| message.contains("no `hits`")));
-    assert_eq!(said::<PerformConfig>(json!({ "residual": 0.5 })), None);
-}

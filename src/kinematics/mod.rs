@@ -5,6 +5,7 @@
 mod cuts;
 mod figure_size;
 mod forward;
+mod gravity;
 mod still_ends;
 mod sunk_shots;
 
@@ -14,8 +15,6 @@ pub(crate) use figure_size::figure_size;
 pub(crate) use forward::Towards;
 pub use forward::{Block, Forward, forward};
 pub(crate) use forward::{map_frames, map_frames_towards};
+pub use gravity::GRAVITY;
 pub(crate) use still_ends::without_still_ends;
 pub(crate) use sunk_shots::sunk_shots;
-
-/// The gravity of the earth, m/s^2.
-pub const GRAVITY: f64 = 9.81;

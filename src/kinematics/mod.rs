@@ -15,6 +15,6 @@ pub(crate) use figure_size::figure_size;
 pub(crate) use forward::Towards;
 pub use forward::{Block, Forward, forward};
 pub(crate) use forward::{map_frames, map_frames_towards};
-pub use gravity::GRAVITY;
+pub(crate) use gravity::GRAVITY;
 pub(crate) use still_ends::without_still_ends;
 pub(crate) use sunk_shots::sunk_shots;

@@ -5,6 +5,7 @@ use crate::export::lost_buffer;
 use crate::import;
 use crate::pipeline::find_clip;
 use crate::report::Shown;
+use std::path::Path;
 
 /// Most files that are read or compared to give one piece of advice: each is in memory at once.
 pub const MOST_TRIED: usize = 12;
@@ -14,23 +15,24 @@ const WHOLE: [&str; 2] = ["glb", "vrm"];
 /// The first error that `posemill run` would end with, with the file that causes it.
 pub fn first_fault(runs: &[PlannedRun]) -> Option<String> {
     runs.iter().find_map(of_character).or_else(|| {
-        let first = runs.first()?;
-        let takes = first.jobs.iter().take(MOST_TRIED).flat_map(|job| job.takes);
-        takes.map(|take| take.path).find_map(|path| {
-            let error = match import::load(&path, &first.pipeline.import) {
-                Err(error) => error.to_string(),
-                Ok(asset) => {
-                    let clip = first.pipeline.clip.as_deref().and_then(|clip| find_clip(&asset, clip).err());
-                    let refused = || {
-                        let mut errors = runs.iter().map(|run| run.pipeline.check_take(&asset.character));
-                        errors.find_map(|error| Some(error.err()?.to_string()))
-                    };
-                    clip.or_else(refused)?
-                }
-            };
-            Some(format!("{}: {error}", path.shown()))
-        })
+        let takes = runs.first()?.jobs.iter().take(MOST_TRIED).flat_map(|job| job.takes);
+        takes
+            .map(|take| take.path)
+            .find_map(|path| Some(format!("{}: {}", path.shown(), of_take(&path, runs)?)))
     })
+}
+
+/// Why a take cannot be read, or does not fit a character.
+fn of_take(path: &Path, runs: &[PlannedRun]) -> Option<String> {
+    let pipeline = &runs.first()?.pipeline;
+    let asset = match import::load(path, &pipeline.import) {
+        Ok(asset) => asset,
+        Err(error) => return Some(error.to_string()),
+    };
+    if let Some(Err(error)) = pipeline.clip.as_deref().map(|clip| find_clip(&asset, clip)) {
+        return Some(error);
+    }
+    runs.iter().find_map(|run| Some(run.pipeline.check_take(&asset.character).err()?.to_string()))
 }
 
 /// What the file of the character lacks to be written.

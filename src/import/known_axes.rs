@@ -60,7 +60,7 @@ impl KnownAxesFile {
         };
         let mut rest = skeleton.rest_model_pose();
         let mut detected = detect(&skeleton, &rest);
-        if let Some(upright) = upright(&detected.rig, &rest).filter(|_| !states_rest) {
+        if !states_rest && let Some(upright) = upright(&detected.rig, &rest) {
             skeleton = upright;
             rest = skeleton.rest_model_pose();
             detected = detect(&skeleton, &rest);

@@ -92,8 +92,7 @@ pub const HINGE_SPEED_RATIO: f64 = 1.01;
 /// directions than joints of people. Seen: good 11 degrees, faults 40.
 pub const ROBOT_LIMB: f64 = 30.0 * DEGREE;
 /// Lean of a robot's trunk against the take's in the mean. Chosen: a little less than [`ROBOT_LIMB`]; a robot that bends so far more than
-/// the take does is about to fall. Seen: good 22 degrees (a kneel
-/// by hips that bend to 90), faults 82.
+/// the take does is about to fall. Seen: good 22 degrees (a kneel by hips that bend to 90), faults 82.
 pub const ROBOT_TRUNK: f64 = 25.0 * DEGREE;
 /// Speed at which the planted feet of a robot go away from the take's, m/s. Source: PHUMA (arXiv 2510.26236), whose feet skate from that
 /// speed on. Seen: good 0.03, faults 0.28.

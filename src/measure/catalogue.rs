@@ -267,7 +267,8 @@ pub const MEASURES: &[Measure] = &[
         "rad",
         acceptable::TRUNK,
         "mean over f of the angle between the trunk (centre of the hip joints to centre of the shoulders) and the direction that \
-         follows from the rotation of the take's trunk relative to its reference pose; of a robot, the take's own direction, less its lean in the zero pose",
+         follows from the rotation of the take's trunk relative to its reference pose; of a robot, the take's own direction, less its \
+         lean in the zero pose",
     ),
     limited(
         "ik_missed",

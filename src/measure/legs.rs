@@ -138,24 +138,22 @@ impl LimbComparison {
             let wanted = arc(&(away * u0), &self.source[f].trunk()?, &Vec3::x()) * facing * v0;
             Some(angle_between(&wanted, &track[f].trunk()?))
         };
-        let of = |track: &[LimbFrame]| {
-            let errors: Option<Vec<f64>> = (0..self.frames).map(|f| error(track, f)).collect();
-            errors.map(|errors| mean(&errors))
-        };
-        Some(with_copy("trunk_error", of(&self.own)?, of(&self.copy)?))
+        self.mean_trunk_error(error)
     }
 
     /// The same of a robot: the angle of its line from hips to shoulders to the source's, less that to up in its zero pose.
     fn trunk_error_of_robot(&self, robot: &Character) -> Option<Metric> {
         let zero = LimbFrame::read(&robot.rig, &robot.skeleton().rest_model_pose())?.trunk()?;
         let own = angle_between(&zero, &Vec3::y());
+        self.mean_trunk_error(|track, f| {
+            Some((angle_between(&self.source[f].trunk()?, &track[f].trunk()?) - own).max(0.0))
+        })
+    }
+
+    /// The mean of an error of the trunk over all frames, of the result and of the direct transfer.
+    fn mean_trunk_error(&self, error: impl Fn(&[LimbFrame], usize) -> Option<f64>) -> Option<Metric> {
         let of = |track: &[LimbFrame]| {
-            let pairs = self.source.iter().zip(track).take(self.frames);
-            let errors: Option<Vec<f64>> = pairs
-                .map(|(source, track)| {
-                    Some((angle_between(&source.trunk()?, &track.trunk()?) - own).max(0.0))
-                })
-                .collect();
+            let errors: Option<Vec<f64>> = (0..self.frames).map(|f| error(track, f)).collect();
             errors.map(|errors| mean(&errors))
         };
         Some(with_copy("trunk_error", of(&self.own)?, of(&self.copy)?))

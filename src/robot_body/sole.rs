@@ -2,7 +2,7 @@
 
 use super::robot_limbs::RobotLimb;
 use super::zero_pose::ZeroPose;
-use crate::math::{Quat, Transform, Vec3, arc};
+use crate::math::{DEGREE, Quat, Transform, Vec3, arc};
 use crate::model::{Form, Robot, Shape};
 
 /// A foot without shapes, in lengths of the leg: back and front edge from the ankle, half its width, height of the ankle. The
@@ -10,7 +10,7 @@ use crate::model::{Form, Robot, Shape};
 const PLAIN: [f64; 4] = [-0.06, 0.16, 0.05, 0.08];
 
 /// A sole that is tilted by less in the zero pose is level, radians: 3 degrees are within the tolerances of models.
-const LEVEL: f64 = 3.0 * std::f64::consts::PI / 180.0;
+const LEVEL: f64 = 3.0 * DEGREE;
 /// Greatest slope of a sole in the zero pose along either axis: 31 degrees. A foot that is steeper is on its toes.
 const STEEPEST: f64 = 0.6;
 /// A foot stands level unless that part of the sole under its middle is at least so much inside of what touches, metres: feet of one

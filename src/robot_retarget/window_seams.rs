@@ -4,6 +4,7 @@ use super::robot_goals::Goals;
 use super::robot_settings::LAST_ROUND;
 use super::robot_state::{RobotState, Unknowns};
 use super::solve::{is_too_fast, solve};
+use crate::math::smoothstep;
 use crate::parallel;
 use std::ops::Range;
 
@@ -71,15 +72,15 @@ fn blended(
             let share = (frame - shared.start + 1) as f64 / (shared.len() + 1) as f64;
             let [a, b] = [0, 1].map(|k| pair[k].state(&solved[k], frame));
             // It begins and ends at rest.
-            a.towards(b, share * share * (3.0 - 2.0 * share))
+            a.towards(b, smoothstep(share))
         };
         (shared.clone(), shared.clone().map(state).collect())
     };
     pairs.map(blend).collect()
 }
 
-/// The frames around the seams at which windows do not meet, or what is blended between them is too fast. Those of a group have no frame in common; those that share frames with the
-/// seam before are in the group after its.
+/// The frames around the seams at which windows do not meet, or what is blended between them is too fast. Those of a group have no frame
+/// in common; those that share frames with the seam before are in the group after its.
 fn spans_apart(
     unknowns: &Unknowns,
     goals: &Goals,

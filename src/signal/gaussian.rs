@@ -16,6 +16,11 @@ const LANES: usize = 8;
 /// Results per task of a thread; fewer are not worth a second thread.
 const BLOCK: usize = 64 * LANES;
 
+/// The frames on either side of one that its mean depends on.
+pub fn gaussian_reach(sigma: f64) -> usize {
+    (REACH * sigma) as usize + 1
+}
+
 /// The Gaussian mean over time with standard deviation `sigma` in frames; renormalised at the ends.
 pub fn gaussian<T>(values: &[T], sigma: f64) -> Vec<T>
 where
@@ -24,7 +29,7 @@ where
     if sigma < NARROW {
         return values.to_vec();
     }
-    let reach = (REACH * sigma) as usize + 1;
+    let reach = gaussian_reach(sigma);
     let weight: Vec<f64> = (0..=reach).map(|k| libm::exp(-0.5 * (k as f64 / sigma).powi(2))).collect();
     let mean = |f: usize| -> T {
         let near = f.saturating_sub(reach)..(f + reach + 1).min(values.len());

@@ -42,11 +42,7 @@ impl Butterworth {
             return;
         }
         let padding = self.padding.min(n - 1);
-        let (first, last) = (channel[0], channel[n - 1]);
-        let mut x = Vec::with_capacity(n + 2 * padding);
-        x.extend((1..=padding).rev().map(|k| 2.0 * first - channel[k]));
-        x.extend_from_slice(channel);
-        x.extend((1..=padding).map(|k| 2.0 * last - channel[n - 1 - k]));
+        let mut x = odd_reflection(channel, padding);
         self.pass(&mut x);
         x.reverse();
         self.pass(&mut x);
@@ -68,6 +64,17 @@ impl Butterworth {
             *x = y;
         }
     }
+}
+
+/// The values with `padding` more at either end, fewer than there are: their point reflection about the end, which continues a line.
+pub fn odd_reflection(values: &[f64], padding: usize) -> Vec<f64> {
+    let n = values.len();
+    let (first, last) = (values[0], values[n - 1]);
+    let mut extended = Vec::with_capacity(n + 2 * padding);
+    extended.extend((1..=padding).rev().map(|k| 2.0 * first - values[k]));
+    extended.extend_from_slice(values);
+    extended.extend((1..=padding).map(|k| 2.0 * last - values[n - 1 - k]));
+    extended
 }
 
 #[cfg(test)]

@@ -22,8 +22,12 @@ pub(crate) use banded::{BEND, Bands, FactoredBands, JERK, solve_once};
 pub(crate) use correction::corrections;
 pub(crate) use distinct::distinct_frames;
 pub(crate) use gaussian::gaussian;
+#[cfg(feature = "physics")]
+pub(crate) use gaussian::gaussian_reach;
 pub(crate) use hemisphere::{fix_hemispheres, fix_sequence, with_poses};
 pub(crate) use lowpass::Butterworth;
+#[cfg(feature = "physics")]
+pub(crate) use lowpass::odd_reflection;
 pub(crate) use monotone::monotone;
 pub(crate) use polynomial::{Parabola, SavitzkyGolay};
 pub use rate::Rate;

@@ -6,14 +6,11 @@
 
 use crate::dynamics::{JointState, JointVector};
 use crate::math::{Quat, RawQuat, Vec3};
-use crate::signal::{fix_sequence, gaussian};
+use crate::signal::{fix_sequence, gaussian, gaussian_reach, odd_reflection};
 use std::f64::consts::TAU;
 
 /// Cutoff of the smoothing, hertz: without it the torques of a take at 30 Hz are twice as large, and nothing else changes.
 const CUTOFF: f64 = 8.0;
-
-/// Where its kernel ends, standard deviations.
-const REACH: f64 = 4.0;
 
 /// Least rate of the simulation, hertz. With 120 the peak after a hit is 9 % larger, with 480 as large within 2 %.
 pub const RATE: f64 = 240.0;
@@ -73,11 +70,8 @@ impl Reference {
 /// The Gaussian mean of values that continue beyond both ends as their own point reflection: what moves at an end keeps its velocity
 /// there. Over the values alone the mean stops at both ends, for which a walk needs twice its weight.
 fn smoothed(values: &[f64], sigma: f64) -> Vec<f64> {
-    let (n, reach) = (values.len(), (values.len() - 1).min((REACH * sigma) as usize + 1));
-    let before = (1..=reach).rev().map(|k| 2.0 * values[0] - values[k]);
-    let after = (1..=reach).map(|k| 2.0 * values[n - 1] - values[n - 1 - k]);
-    let extended: Vec<f64> = before.chain(values.iter().copied()).chain(after).collect();
-    gaussian(&extended, sigma)[reach..reach + n].to_vec()
+    let (n, reach) = (values.len(), gaussian_reach(sigma).min(values.len() - 1));
+    gaussian(&odd_reflection(values, reach), sigma)[reach..reach + n].to_vec()
 }
 
 /// The natural cubic spline through values at a distance of 1, at `per` points for each.

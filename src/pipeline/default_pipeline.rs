@@ -1,9 +1,11 @@
 //! The pipeline of `posemill retarget`.
 
-/// The pipeline without the stages that need the feature `physics`.
-macro_rules! without_physics {
-    () => {
-        r#"
+/// The pipeline with these stages of the feature `physics` before `loop`: what a body does with its travel, it does before that is
+/// removed.
+macro_rules! with_physics {
+    ($stages:literal) => {
+        concat!(
+            r#"
 [output]
 report = false
 
@@ -38,7 +40,9 @@ use = "foot_lock"
 [[stage]]
 use = "limits"
 enabled = false
-
+"#,
+            $stages,
+            r#"
 [[stage]]
 use = "loop"
 enabled = false
@@ -47,6 +51,7 @@ enabled = false
 use = "root_motion"
 enabled = false
 "#
+        )
     };
 }
 
@@ -61,10 +66,8 @@ pub const CONVERT_NAME: &str = "convert";
 /// `--set stage.ground.enabled=true`. That includes joint limits: a take that exceeds the ranges of motion of people does so
 /// deliberately, and is not changed. `perform` does nothing until it is given a hit.
 #[cfg(feature = "physics")]
-pub const DEFAULT_PIPELINE: &str = concat!(
-    without_physics!(),
-    "\n[[stage]]\nuse = \"flights\"\nenabled = false\n\n[[stage]]\nuse = \"perform\"\n"
-);
-/// The pipeline of `posemill retarget`, without the stage that needs the feature `physics`.
+pub const DEFAULT_PIPELINE: &str =
+    with_physics!("\n[[stage]]\nuse = \"flights\"\nenabled = false\n\n[[stage]]\nuse = \"perform\"\n");
+/// The pipeline of `posemill retarget`, without the stages that need the feature `physics`.
 #[cfg(not(feature = "physics"))]
-pub const DEFAULT_PIPELINE: &str = without_physics!();
+pub const DEFAULT_PIPELINE: &str = with_physics!("");

@@ -506,3 +506,17 @@ fn the_old_name_of_a_split_stage_is_read_as_the_stage_that_it_means() {
     assert_eq!(standard(&[hit]).renamed.last().unwrap().2, "perform");
     assert!(parsed("use = \"flights\"", &[]).unwrap().renamed.is_empty());
 }
+
+#[test]
+fn the_stages_of_retarget_are_in_the_order_that_the_manual_recommends() {
+    let page = include_str!("../../docs/pipelines.md");
+    let order = page.split_once("A common order: ").unwrap().1.split_once("`.").unwrap().0;
+    let order: Vec<&str> = order.split('`').skip(1).step_by(2).collect();
+    let stages = DEFAULT_PIPELINE.lines().filter_map(|line| line.strip_prefix("use = \"")?.strip_suffix('"'));
+    let places: Vec<Option<usize>> = stages.map(|name| order.iter().position(|o| *o == name)).collect();
+    assert!(places.len() > 8 && places.iter().all(Option::is_some), "{places:?}");
+    assert!(
+        places.is_sorted(),
+        "a hit acts on a body that travels, before `root_motion` keeps it in place: {places:?}"
+    );
+}

@@ -194,6 +194,13 @@ pub const MEASURES: &[Measure] = &[
          is labelled within 0.05 s; or that of the angle about the vertical in the other frames, if it is greater",
     ),
     limited(
+        "sole_tilt_p50",
+        "rad",
+        acceptable::SOLE,
+        "median over the frames in which heel and ball of a foot are labelled of the angle between its up axis in the reference pose, as \
+         it is rotated, and up; the greater one of both feet; two legs only",
+    ),
+    limited(
         "hand_orientation_p95",
         "rad",
         acceptable::HAND,

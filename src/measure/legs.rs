@@ -6,7 +6,7 @@
 use super::arm_contacts::ArmContacts;
 use super::limb_comparison::{FEWEST, LimbComparison, MetricsAndSeries, both_sides, with_copy};
 use super::limb_frame::{ANKLE, KNEE, LimbFrame};
-use super::limb_steps::{foot_orientation, hand_orientation, pops};
+use super::limb_steps::{foot_orientation, hand_orientation, pops, sole_tilt};
 use super::metric_context::MetricContext;
 use super::statistics::{mean, rms, rounding, rounding_of_thirds};
 use crate::kinematics::is_cycle;
@@ -39,7 +39,10 @@ pub fn legs(
     let (mut metrics, mut series) = limbs.directions_and_knees(&arms);
     metrics.extend(arms.lost());
     let (feet, hands) = (foot_orientation(&limbs, contacts), hand_orientation(&limbs, &arms));
-    for (values, over_time) in [limbs.planted_feet(context.scale), limbs.jerk(), pops(&limbs), feet, hands] {
+    let soles = sole_tilt(&limbs, &motion.character, contacts);
+    for (values, over_time) in
+        [limbs.planted_feet(context.scale), limbs.jerk(), pops(&limbs), feet, soles, hands]
+    {
         metrics.extend(values);
         series.extend(over_time);
     }

@@ -5,8 +5,9 @@
 use super::arm_contacts::ArmContacts;
 use super::limb_comparison::{LimbComparison, MetricsAndSeries, both_sides, with_copy};
 use super::limb_frame::LimbFrame;
+use crate::anatomy::on_four_legs;
 use crate::math::{Vec3, angle_between, percentile_in_place, twist_angle};
-use crate::model::{ContactPart, Contacts, Side};
+use crate::model::{Character, ContactPart, Contacts, Side};
 
 /// How far from the label of a contact a foot still takes off or lands, seconds: labels of two bodies differ by so much.
 const LANDING: f64 = 0.05;
@@ -83,6 +84,45 @@ pub fn foot_orientation(limbs: &LimbComparison, contacts: Option<&Contacts>) -> 
     };
     let worst = with_copy("foot_orientation_p95", most, 0.0);
     (vec![worst], both_sides("foot_orientation", "rad", sides))
+}
+
+/// The angle of soles from horizontal while heel and ball are on the floor, which alignment with a tilted reference pose does not excuse:
+/// the direct transfer has its faults too. None of bodies on four legs, whose paws roll.
+pub fn sole_tilt(
+    limbs: &LimbComparison,
+    character: &Character,
+    contacts: Option<&Contacts>,
+) -> MetricsAndSeries {
+    let (rig, pose) = (&character.rig, character.calibration_pose());
+    let (Some(contacts), Some(rest), false) =
+        (contacts, LimbFrame::read(rig, &pose), on_four_legs(rig, &pose))
+    else {
+        return Default::default();
+    };
+    let tilts = |track: &[LimbFrame]| {
+        Side::BOTH.map(|side| {
+            let k = usize::from(side == Side::Right);
+            let up = rest.feet[k].inverse() * Vec3::y();
+            let parts = [ContactPart::Heel(side), ContactPart::Ball(side)];
+            let stands = |f: usize| parts.iter().all(|part| contacts.hold(*part, f).is_some());
+            let tilt = |f: usize| match stands(f) {
+                true => angle_between(&(track[f].feet[k] * up), &Vec3::y()),
+                false => f64::NAN,
+            };
+            (0..limbs.frames).map(tilt).collect::<Vec<f64>>()
+        })
+    };
+    let own = tilts(&limbs.own);
+    // The foot that is tilted most.
+    let of = |sides: &[Vec<f64>; 2]| {
+        let middle = |angles: &Vec<f64>| {
+            let mut seen: Vec<f64> = angles.iter().copied().filter(|a| a.is_finite()).collect();
+            (seen.len() >= FEWEST).then(|| percentile_in_place(&mut seen, 0.5))
+        };
+        sides.iter().filter_map(middle).reduce(f64::max)
+    };
+    let (Some(most), Some(plain)) = (of(&own), of(&tilts(&limbs.copy))) else { return Default::default() };
+    (vec![with_copy("sole_tilt_p50", most, plain)], both_sides("sole_tilt", "rad", own))
 }
 
 /// The angle between a hand and the direct transfer's, unless its arm holds a contact or would be in the body: then it moves with

@@ -16,6 +16,7 @@ pub const AGAINST_THE_TAKE: &[&str] = &[
     "jerk_ratio",
     "turn_ratio",
     "foot_orientation_p95",
+    "sole_tilt_p50",
     "head_orientation_p95",
     "finger_error_p95",
     "hand_orientation_p95",

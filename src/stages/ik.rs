@@ -90,6 +90,7 @@ impl StageConfig for IkConfig {
     fn meaningless(&self) -> &'static [&'static str] {
         &[
             "foot_orientation_p95",
+            "sole_tilt_p50",
             "hand_orientation_p95",
             "limit_violation_added",
             "jerk_ratio",

@@ -72,6 +72,17 @@ fn a_planted_foot_that_faces_elsewhere() {
 }
 
 #[test]
+fn a_foot_that_stands_on_its_edge_is_no_better_for_a_direct_transfer_that_does_too() {
+    let scene = resting();
+    let foot = joint(&scene.copy, Role::Foot(Side::Left));
+    let tilted = changed(&scene.copy, |_, pose| {
+        rotate(&scene.copy.character, pose, foot, exp(&(Vec3::z() * (24.0 * DEGREE))));
+    });
+    assert_eq!(scene.added(&tilted), ["sole_tilt_p50"]);
+    assert_eq!(scene.added_to_both(&tilted), ["sole_tilt_p50"]);
+}
+
+#[test]
 fn feet_in_the_floor() {
     let scene = resting();
     assert_eq!(scene.added(&moved(&scene.copy, |_| Vec3::y() * -0.02)), ["penetration_max"]);

@@ -1,6 +1,6 @@
 //! Measurements of a body in a pose: pelvis, up axis, sole height, leg length, left axis; two legs or four.
 
-use crate::math::{Quat, Vec3, arc};
+use crate::math::{Quat, Vec3, arc, exp};
 use crate::model::{JointId, ModelPose, Rig, Role, Side};
 
 /// Distance of two joints, as a share of the figure's size, below which they coincide.
@@ -19,6 +19,10 @@ const UPRIGHT: f64 = 0.77;
 /// Radians (10 degrees): lines from ankles to shoulders that are nearer to vertical are the build of a figure. Those of the
 /// development characters and takes are within 6 degrees where they stand.
 const TILTED: f64 = 0.175;
+/// Radians (3 degrees): hips and shoulders that are level slope by less. Those of the development takes slope by up to 1.7.
+const ROLLED: f64 = 0.052;
+/// Radians (2 degrees): hips, shoulders and the line from ankles to shoulders of a body that is rolled as a whole slope alike up to this.
+const ALIKE: f64 = 0.035;
 /// The angle between trunk and legs of a body that is tilted and not bent is at most this share of the tilt.
 const STRAIGHT: f64 = 0.5;
 
@@ -156,6 +160,34 @@ pub fn tilt(rig: &Rig, rest: &ModelPose, figure: &Figure) -> Quat {
     } else {
         Quat::identity()
     }
+}
+
+/// The rotation to upright of a body that `rest` tilts as a whole; `None` of one that is upright. What it leans by build, forwards or
+/// backwards, stays where it is only rolled to a side.
+pub fn uprighting(rig: &Rig, rest: &ModelPose, figure: &Figure) -> Option<Quat> {
+    let [trunk, legs] = trunk_and_legs(rig, rest, &figure.pelvis).filter(|_| figure.up == Vec3::y())?;
+    let tilt = tilt(rig, rest, figure);
+    let (front, line) = (figure.left.cross(&Vec3::y()), trunk + legs);
+    // The slopes of the lines through hip joints and shoulders, and the lean of the line through their middles.
+    let slope = |role: fn(Side) -> Role| {
+        let [a, b] = Side::BOTH.map(|s| rig.joint(role(s)).map(|id| rest.position(id)));
+        let across = a? - b?;
+        Some(libm::atan2(across.y, across.dot(&figure.left)))
+    };
+    let rolls =
+        [slope(Role::UpperLeg)?, slope(Role::UpperArm)?, libm::atan2(-line.dot(&figure.left), line.y)];
+    let least = rolls.into_iter().fold(f64::INFINITY, |least, roll| least.min(roll.abs()));
+    let alike = rolls.iter().all(|roll| (roll - rolls[0]).abs() < ALIKE);
+    let mut upright = match alike && least > ROLLED {
+        true => exp(&(front * -rolls[0])),
+        false if tilt == Quat::identity() => return None,
+        false => Quat::identity(),
+    };
+    let left = arc(&(upright * line), &Vec3::y(), &Vec3::x());
+    if left.angle() > TILTED && trunk.angle(&legs) < STRAIGHT * left.angle() {
+        upright = left * upright;
+    }
+    Some(upright)
 }
 
 /// Height along `up` of the lowest joint or tip of the legs; of the whole skeleton without legs. A leg whose last joint is the

@@ -34,7 +34,7 @@ mod vocabulary;
 pub(crate) use body_hierarchy::{parent_joint, parent_role};
 #[cfg(feature = "formats")]
 pub(crate) use body_points::BodyPoint;
-pub(crate) use figure_measures::{Figure, Posture, on_four_legs, posture, tilt};
+pub(crate) use figure_measures::{Figure, Posture, on_four_legs, posture, tilt, uprighting};
 pub(crate) use fingers::BENDING;
 pub(crate) use humanoid::HumanoidMap;
 pub(crate) use joint_label::{JointLabel, same_words};

@@ -1,12 +1,15 @@
-//! Corrects bind and rest poses that are poses: levels feet that they pitch, with the leg or alone, and straightens the trunks of takes.
+//! Corrects bind and rest poses that are poses: stands up bodies that they tilt as a whole, levels feet that they pitch, with the leg or
+//! alone, and straightens the trunks of takes.
 //!
 //! Bodies are compared as if they stood alike in their reference poses, so that what one of them does in addition would be an error of
 //! the whole clip. The sole of a skin shows where down is; of a take without skin the frames in which it stands. Space: model space, Y up.
 
-use crate::anatomy::{Figure, Posture, posture, rotate_below, standing_soles, straightened_trunk, tilt};
+use crate::anatomy::{
+    Figure, Posture, posture, rotate_below, standing_soles, straightened_trunk, uprighting,
+};
 use crate::body::skin_soles;
-use crate::math::{Quat, Vec3, exp};
-use crate::model::{Asset, Calibration, Character, Clip, ModelPose, Role, Side};
+use crate::math::{Quat, Transform, Vec3, exp};
+use crate::model::{Asset, Calibration, Character, Clip, ModelPose, Rig, Role, Side};
 use crate::report::Warnings;
 use std::sync::Arc;
 
@@ -21,21 +24,20 @@ const PLACE: &str = "reference pose";
 /// How to keep the pose as it is.
 const KEEP: &str = "(`--set input.calibration=bind` keeps it)";
 
-/// Sets the reference pose of a body whose bind or rest pose is a pose, with warnings. Bodies on four legs, those that lie, and robots
-/// stay as they are.
+/// Sets the reference pose of a body whose bind or rest pose is a pose, with warnings. Bodies that lie, and robots, stay as they are, and
+/// so do feet and trunks of bodies on four legs.
 pub(super) fn neutralize(asset: &mut Asset) {
     let character = &asset.character;
     if character.calibration.is_some() || character.robot.is_some() {
         return;
     }
     let (rig, own) = (&character.rig, character.calibration_pose());
-    // A body that is tilted as a whole is stood up with its feet.
-    let stands = |f: &Figure| f.up == Vec3::y() && tilt(rig, &own, f) == Quat::identity();
-    let Some(figure) = Figure::of(rig, &own).filter(stands) else { return };
+    let Some(figure) = Figure::of(rig, &own).filter(|f| f.up == Vec3::y()) else { return };
     let clips: Vec<&Clip> = asset.clips.iter().collect();
+    let mut pose = stood_upright(rig, &own, &figure, &mut asset.warnings);
+    let Some(figure) = Figure::of(rig, &pose) else { return };
     let trunk =
-        if character.meshes.is_empty() { straightened_trunk(rig, &own, &clips, &figure.left) } else { None };
-    let mut pose = own.clone();
+        if character.meshes.is_empty() { straightened_trunk(rig, &pose, &clips, &figure.left) } else { None };
     if let Some((straight, angle)) = trunk {
         let said = format!(
             "the reference pose bends or twists the trunk by {:.0} degrees, and the motion does not: it was straightened {KEEP}",
@@ -51,6 +53,18 @@ pub(super) fn neutralize(asset: &mut Asset) {
         let calibration = Calibration { pose, from: character.calibration_source(), joints: Vec::new() };
         asset.character = Arc::new(Character { calibration: Some(calibration), ..(**character).clone() });
     }
+}
+
+/// The pose with the body rotated about the pelvis until it is upright, if it is tilted as a whole.
+fn stood_upright(rig: &Rig, pose: &ModelPose, figure: &Figure, warnings: &mut Warnings) -> ModelPose {
+    let Some(upright) = uprighting(rig, pose, figure) else { return pose.clone() };
+    let said = format!(
+        "the reference pose tilts the whole body by {:.0} degrees: it was stood up {KEEP}",
+        upright.angle().to_degrees()
+    );
+    warnings.add("rest-tilted", said, PLACE);
+    let about = Transform::new(upright, figure.pelvis - upright * figure.pelvis);
+    ModelPose::new(pose.joints().iter().map(|t| about * *t).collect())
 }
 
 /// The pose with its feet levelled; `left` points to the left across the hips.

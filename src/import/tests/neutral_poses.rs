@@ -87,6 +87,31 @@ fn feet_that_a_reference_pose_pitches_are_level_as_takes_stand_and_as_skins_show
 }
 
 #[test]
+fn bodies_that_a_reference_pose_tilts_as_a_whole_are_stood_up_with_their_feet() {
+    let tilts: [(Rotations, f64); 6] = [
+        (&[(Role::Hips, [0.0, 0.0, 5.0])], 1.0),
+        (&[(Role::Hips, [0.0, 0.0, -10.0])], 1.0),
+        (&[(Role::Hips, [0.0, 0.0, 20.0])], 1.0),
+        (&[(Role::Hips, [0.0, 0.0, -30.0])], 1.0),
+        // Up to what the body leans by build.
+        (&[(Role::Hips, [20.0, 0.0, 0.0])], 5.0),
+        (&[(Role::Hips, [-30.0, 0.0, 0.0])], 5.0),
+    ];
+    let body = [FEET[0], FEET[1], Role::Hips, Role::Head, Role::UpperArm(Side::Left)];
+    for file in ["walk.bvh", "wave.bvh", "turn.bvh", "mannequin.glb", "robot.glb"] {
+        let plain = shipped(file);
+        for (rotations, most) in tilts {
+            let mut asset = posed(&plain, rotations);
+            assert!(apart(&asset, &plain, &body) > 4.9);
+            neutralize(&mut asset);
+            let off = apart(&asset, &plain, &body);
+            assert!(off < most, "{file}, {rotations:?}: off by {off} degrees");
+            assert!(asset.warnings.has("rest-tilted"));
+        }
+    }
+}
+
+#[test]
 fn feet_of_raised_knees_and_crouches_stay_where_they_stand() {
     let poses: [Rotations; 2] = [
         &[(Role::UpperLeg(Side::Left), [-80.0, 0.0, 0.0]), (Role::LowerLeg(Side::Left), [80.0, 0.0, 0.0])],
@@ -130,9 +155,9 @@ fn trunks_that_a_rest_pose_bends_or_twists_are_straight_if_the_motion_is_upright
     }
 }
 
-/// Whether the reference pose counts as one with pitched feet, and with a bent trunk.
-fn warnings_of(asset: &Asset) -> [bool; 2] {
-    ["pitched-foot", "bent-trunk"].map(|code| asset.warnings.has(code))
+/// Whether the reference pose counts as one with pitched feet, with a bent trunk, and with a tilted body.
+fn warnings_of(asset: &Asset) -> [bool; 3] {
+    ["pitched-foot", "bent-trunk", "rest-tilted"].map(|code| asset.warnings.has(code))
 }
 
 #[test]
@@ -148,7 +173,7 @@ fn pieces_of_takes_keep_their_reference_pose_however_they_stand() {
                 let mut piece = whole.clone();
                 piece.clips = vec![motion.part(start..start + length.max(2)).clip];
                 neutralize(&mut piece);
-                assert_eq!(warnings_of(&piece), [false; 2], "{file}: {length} frames from {start}");
+                assert_eq!(warnings_of(&piece), [false; 3], "{file}: {length} frames from {start}");
             }
         }
     }
@@ -164,6 +189,6 @@ fn bodies_that_stand_in_their_reference_pose_keep_it_and_so_do_those_of_users() 
         TAKES.iter().chain(CHARACTERS).map(read)
     });
     for asset in shipped.chain(real) {
-        assert_eq!(warnings_of(&asset), [false; 2], "{}", asset.character.name);
+        assert_eq!(warnings_of(&asset), [false; 3], "{}", asset.character.name);
     }
 }

@@ -187,18 +187,17 @@ pub const MEASURES: &[Measure] = &[
          the arm hangs; capsules of both bodies; fifteen times a second) that are wider by more than 5 cm in the result",
     ),
     limited(
+        "sole_tilt_p50",
+        "rad",
+        acceptable::SOLE,
+        "median angle of the reference pose's up axis of a foot from up while heel and ball are labelled; the worse foot of two",
+    ),
+    limited(
         "foot_orientation_p95",
         "rad",
         acceptable::FOOT,
         "95th percentile of the angle between the rotations of a foot in model space and of the direct transfer's, where neither heel nor ball \
          is labelled within 0.05 s; or that of the angle about the vertical in the other frames, if it is greater",
-    ),
-    limited(
-        "sole_tilt_p50",
-        "rad",
-        acceptable::SOLE,
-        "median over the frames in which heel and ball of a foot are labelled of the angle between its up axis in the reference pose, as \
-         it is rotated, and up; the greater one of both feet; two legs only",
     ),
     limited(
         "hand_orientation_p95",
@@ -221,12 +220,7 @@ pub const MEASURES: &[Measure] = &[
          left out while their hand or elbow is labelled, their hand is within 9 cm of the body in the take, or hand or forearm \
          are in the body in the direct transfer",
     ),
-    limited(
-        "knee_error_max",
-        "rad",
-        acceptable::KNEE,
-        "max over f and knees of |bend - bend of the direct transfer|",
-    ),
+    limited("knee_error_max", "rad", acceptable::KNEE, "max of |bend of a knee - the direct transfer's|"),
     limited(
         "straight_leg_bend_p90",
         "rad",

@@ -1,5 +1,6 @@
 //! Reads a file into an asset.
 
+use super::bvh;
 use super::format::{HEAD, SourceFile, format_of};
 use super::import_error::ImportError;
 use super::import_options::{Calibrate, ImportOptions};
@@ -8,6 +9,7 @@ use super::robot::{import_motion, make_robot};
 use crate::model::{Asset, BodyMass};
 use crate::regular_file::open_regular;
 use crate::report::io_reason;
+use std::borrow::Cow;
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
@@ -18,7 +20,43 @@ use std::sync::Arc;
 /// An [`ImportError`] with the position in the file.
 pub fn load(path: impl AsRef<Path>, options: &ImportOptions) -> Result<Asset, ImportError> {
     let path = path.as_ref();
-    from_shared(&Arc::new(read(path)?), path, options)
+    match load_blocks(path, options, &mut |_| ())? {
+        Some(asset) => Ok(asset),
+        None => from_shared(&Arc::new(read(path)?), path, options),
+    }
+}
+
+/// Reads a long text block by block, so that it is never in memory with its frames; `seen` gets all of its bytes. `None` for
+/// any other file, which is read whole.
+///
+/// # Errors
+/// An [`ImportError`] with the position in the file.
+pub(crate) fn load_blocks(
+    path: &Path,
+    options: &ImportOptions,
+    seen: &mut dyn FnMut(&[u8]),
+) -> Result<Option<Asset>, ImportError> {
+    if !extension(path).eq_ignore_ascii_case("bvh") {
+        return Ok(None);
+    }
+    let (mut file, size) = open(path)?;
+    if !(LONG..=MAX_FILE_BYTES).contains(&size) {
+        return Ok(None);
+    }
+    let asset = bvh::import_blocks(&mut file, size, &stem(path), options, seen);
+    asset.map(|asset| finished(asset?, options)).transpose()
+}
+
+/// Bytes of a text from which it is read block by block: a minute of 60 joints at 120 Hz. With half of it the blocks of short
+/// takes are most of their files; with double, texts of 25 MB are next to their frames.
+const LONG: u64 = 12 << 20;
+
+fn extension(path: &Path) -> &str {
+    path.extension().and_then(|e| e.to_str()).unwrap_or_default()
+}
+
+fn stem(path: &Path) -> Cow<'_, str> {
+    path.file_stem().unwrap_or_default().to_string_lossy()
 }
 
 /// The name of the format of one file, by its first bytes and its extension.
@@ -30,8 +68,7 @@ pub fn format_name(path: &Path) -> Result<&'static str, ImportError> {
         |reason: std::io::Error| ImportError::Read { path: path.to_owned(), reason: io_reason(&reason) };
     let mut head = Vec::new();
     open(path)?.0.take(HEAD as u64).read_to_end(&mut head).map_err(unreadable)?;
-    let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
-    Ok(format_of(&head, extension)?.name)
+    Ok(format_of(&head, extension(path))?.name)
 }
 
 /// The bytes of one file.
@@ -90,8 +127,7 @@ fn of_path(
     path: &Path,
     options: &ImportOptions,
 ) -> Result<Asset, ImportError> {
-    let name = &path.file_stem().unwrap_or_default().to_string_lossy();
-    let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
+    let (name, extension) = (&stem(path), extension(path));
     from_source(&SourceFile { bytes, shared, name, extension, folder: path.parent() }, options)
 }
 
@@ -117,7 +153,11 @@ fn from_source(source: &SourceFile, options: &ImportOptions) -> Result<Asset, Im
     {
         return import_motion(source, robot, options);
     }
-    let mut asset = (format_of(source.bytes, extension)?.read)(source, options)?;
+    finished((format_of(source.bytes, extension)?.read)(source, options)?, options)
+}
+
+/// The content of a file of any format, as the options ask for it.
+fn finished(mut asset: Asset, options: &ImportOptions) -> Result<Asset, ImportError> {
     if options.calibration == Calibrate::Auto {
         neutralize(&mut asset);
     }

@@ -44,7 +44,7 @@ pub use import_error::{CsvError, ImportError};
 pub use import_options::{Calibrate, ImportOptions, PointLayout, PointOptions, UpAxis};
 pub(crate) use load::MAX_FILE_BYTES;
 pub use load::{format_name, from_bytes, from_file, load};
-pub(crate) use load::{from_shared, read};
+pub(crate) use load::{from_shared, load_blocks, read};
 #[cfg(feature = "formats")]
 pub use mmd::MmdError;
 #[cfg(feature = "formats")]

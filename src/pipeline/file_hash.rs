@@ -18,16 +18,18 @@ impl FileHash {
     pub(crate) fn of(path: String, bytes: &[u8]) -> Self {
         Self { path, blake3: blake3::hash(bytes).to_hex().to_string() }
     }
+
+    /// The hash of the content that was given to `hasher`.
+    pub(crate) fn finished(path: String, hasher: &blake3::Hasher) -> Self {
+        Self { path, blake3: hasher.finalize().to_hex().to_string() }
+    }
 }
 
 /// The hash of a file's content; `None` if it cannot be read.
 pub(crate) fn hash_of(path: &Path) -> Option<FileHash> {
     let mut hasher = blake3::Hasher::new();
     hasher.update_reader(open_regular(path).ok()?.0).ok()?;
-    Some(FileHash {
-        path: path.to_string_lossy().into_owned(),
-        blake3: hasher.finalize().to_hex().to_string(),
-    })
+    Some(FileHash::finished(path.to_string_lossy().into_owned(), &hasher))
 }
 
 /// A path with `/` on every system.

@@ -16,7 +16,7 @@ use super::run_error::RunError;
 use super::stage_monitor::StageMonitor;
 use super::take_clips::{choose_clips, clip_names, named_motions, rest_as_frame};
 use crate::export::{self, ExportError};
-use crate::import;
+use crate::import::{self, ImportError, ImportOptions};
 use crate::measure::{Reading, Verdict};
 use crate::model::{Asset, Clip, Mark, Motion, Skeleton};
 use crate::parallel;
@@ -53,7 +53,7 @@ impl JobOutputs {
 /// # Errors
 /// The first [`RunError`]: no output is made if a stage fails on any take.
 pub(crate) fn make(pipeline: &Pipeline, job: &Job, to_folder: bool) -> Result<JobOutputs, RunError> {
-    make_with_report(pipeline, job, to_folder).map(|(outputs, _)| outputs)
+    Ok(JobRun::new(pipeline, to_folder).make(job, false)?.0)
 }
 
 /// As [`make`], with the whole report.
@@ -62,28 +62,7 @@ pub(crate) fn make_with_report(
     job: &Job,
     to_folder: bool,
 ) -> Result<(JobOutputs, Report), RunError> {
-    let mut run = JobRun::new(pipeline, to_folder);
-    for take in &job.takes {
-        let named = |error: RunError| match job.takes.len() {
-            1 => error,
-            _ => RunError::OfTake { take: take.path.clone(), error: Box::new(error) },
-        };
-        run.take(take, job.takes.len()).map_err(named)?;
-    }
-    pipeline.steps.begins(JobStep::Write);
-    let outputs = run.outputs(job)?;
-    let rate = run.motions.first().map_or(1.0, |m| m.clip.sample_rate);
-    let mut report = recorded_report(&mut run.report, rate);
-    report["clips"] = run.motions.iter().map(clip_record).collect();
-    // Clips in files of their own are outputs of their own.
-    if outputs.iter().zip(&job.outputs).any(|(files, (_, path))| files.first().is_some_and(|f| f.0 != *path))
-    {
-        for (clip, metrics) in run.metrics.iter().enumerate() {
-            report["clips"][clip]["metrics"] = json!(metrics);
-        }
-    }
-    report["skeleton"] = run.motions.first().map(|m| skeleton_hash(m.character.skeleton())).into();
-    Ok((JobOutputs { report, sources: run.sources, outputs }, run.report))
+    JobRun::new(pipeline, to_folder).make(job, true)
 }
 
 /// A job while it runs.
@@ -119,6 +98,39 @@ impl<'a> JobRun<'a> {
             unperformed: Vec::new(),
             monitor: StageMonitor::default(),
         }
+    }
+
+    /// Makes the outputs; the report has time series if it `keeps_series`.
+    fn make(mut self, job: &Job, keeps_series: bool) -> Result<(JobOutputs, Report), RunError> {
+        for take in &job.takes {
+            let named = |error: RunError| match job.takes.len() {
+                1 => error,
+                _ => RunError::OfTake { take: take.path.clone(), error: Box::new(error) },
+            };
+            self.take(take, job.takes.len()).map_err(named)?;
+        }
+        self.pipeline.steps.begins(JobStep::Write);
+        let rate = self.motions.first().map_or(1.0, |m| m.clip.sample_rate);
+        let worst = preview_output::worst(&self.report, rate);
+        if !keeps_series && !self.pipeline.report {
+            // Those of a long take are a tenth of its clip.
+            self.report.series = Vec::new();
+        }
+        let outputs = self.outputs(job)?;
+        let mut report = recorded_report(&mut self.report, worst);
+        report["clips"] = self.motions.iter().map(clip_record).collect();
+        // Clips in files of their own are outputs of their own.
+        if outputs
+            .iter()
+            .zip(&job.outputs)
+            .any(|(files, (_, path))| files.first().is_some_and(|f| f.0 != *path))
+        {
+            for (clip, metrics) in self.metrics.iter().enumerate() {
+                report["clips"][clip]["metrics"] = json!(metrics);
+            }
+        }
+        report["skeleton"] = self.motions.first().map(|m| skeleton_hash(m.character.skeleton())).into();
+        Ok((JobOutputs { report, sources: self.sources, outputs }, self.report))
     }
 
     /// Reads one of `takes` takes and applies the stages to its clips.
@@ -163,14 +175,9 @@ impl<'a> JobRun<'a> {
         let pipeline = self.pipeline;
         // In parallel: the other threads have nothing else to do yet if there is a single take.
         let prepare = || pipeline.body().map(|body| body.prepare().height());
-        let bytes = Arc::new(parallel::join(|| import::read(&take.path), prepare).0?);
-        let (asset, hash) = parallel::join(
-            || import::from_shared(&bytes, &take.path, &pipeline.import),
-            || FileHash::of(slashed(&take.relative), &bytes),
-        );
+        let (asset, hash) = parallel::join(|| hashed_asset(take, &pipeline.import), prepare).0?;
         self.sources.push(hash);
         let mut asset = asset?;
-        drop(bytes);
         for (uri, bytes) in resources(&asset) {
             self.sources.push(FileHash::of(export::decoded_uri(uri), bytes));
         }
@@ -280,16 +287,30 @@ impl<'a> JobRun<'a> {
     }
 }
 
+/// What a take's file holds, and the hash of its bytes.
+type HashedAsset = (Result<Asset, ImportError>, FileHash);
+
+/// Reads the file of a take.
+fn hashed_asset(take: &TakeFile, options: &ImportOptions) -> Result<HashedAsset, ImportError> {
+    let name = slashed(&take.relative);
+    let mut hasher = blake3::Hasher::new();
+    if let Some(asset) = import::load_blocks(&take.path, options, &mut |block| _ = hasher.update(block))? {
+        return Ok((Ok(asset), FileHash::finished(name, &hasher)));
+    }
+    let bytes = Arc::new(import::read(&take.path)?);
+    Ok(parallel::join(|| import::from_shared(&bytes, &take.path, options), || FileHash::of(name, &bytes)))
+}
+
 /// The part of a report that is recorded. Time series are for the page that is drawn now; the records of thousands of takes
 /// have room for one coarse series each.
-fn recorded_report(report: &mut Report, rate: f64) -> Value {
+fn recorded_report(report: &mut Report, worst: Option<Value>) -> Value {
     // As JSON the numbers of a long take would be four times as large.
     let series = std::mem::take(&mut report.series);
     let mut recorded = serde_json::to_value(&*report).expect("a report is plain data");
     report.series = series;
     if let Some(parts) = recorded.as_object_mut() {
         parts.shift_remove("series");
-        if let Some(worst) = preview_output::worst(report, rate) {
+        if let Some(worst) = worst {
             parts.insert("worst_course".into(), worst);
         }
     }
@@ -349,9 +370,10 @@ pub(super) fn apply_stages(
             }
             marks.extend(stage.marks(&motion));
         }
-        monitor.before(index, resolved, &motion, &report.not_judged);
         let retargets = !Arc::ptr_eq(&stage.leaving(&motion.character), &motion.character);
         let change = if retargets { Some(TakeChange::Retargeted) } else { stage.take_change(&motion) };
+        let alike = change.is_some() && !retargets && index + 1 < stages.len();
+        monitor.before(index, resolved, &motion, &report.not_judged, alike);
         let found = report.findings.len();
         let beside = plain.as_ref().filter(|plain| stage.needs_plain() && same_frames(plain, &motion));
         motion = stage.apply_beside(motion, beside, report).map_err(stage_error(*number, name))?;

@@ -75,13 +75,15 @@ impl StageMonitor {
         self.page = pipeline.report;
     }
 
-    /// Observes a motion before the stage with this index; `not_judged` is what earlier stages made meaningless.
+    /// Observes a motion before the stage with this index; `not_judged` is what earlier stages made meaningless. A stage that
+    /// changes the take `alike` is followed by others.
     pub(super) fn before(
         &mut self,
         index: usize,
         stage: &ResolvedStage,
         motion: &Motion,
         not_judged: &NotJudged,
+        alike: bool,
     ) {
         if self.page && stage.name == PERFORM && self.unperformed.is_none() {
             self.unperformed = Some(motion.clone());
@@ -91,6 +93,10 @@ impl StageMonitor {
         }
         let retargets = !Arc::ptr_eq(&stage.stage.leaving(&motion.character), &motion.character);
         let first = self.take.is_none();
+        // To store a long take twice would take longer than most stages.
+        if first && alike && !self.detailed && StoredTake::is_long(motion) {
+            return;
+        }
         let moved = not_judged.values().any(|names| names.len() == AGAINST_THE_TAKE.len());
         let renewed = first || (retargets && moved);
         let kept = match &self.take {

@@ -7,7 +7,7 @@ use crate::contacts::{ContactOptions, detect};
 use crate::math::{Quat, RawQuat, Vec3};
 use crate::model::{Clip, Motion};
 use std::fs::File;
-use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 
 /// Bytes of rotations from which a take is stored: a minute of 60 joints at 240 Hz stays in memory. With double, twice that is
@@ -60,20 +60,20 @@ impl StoredTake {
         let bare = &self.bare.clip;
         let (joints, translated) = (bare.joints(), bare.translated().len());
         let width = 4 * joints + 3 * translated;
-        let mut bytes = vec![0; 8 * width * frames.len()];
-        let mut file = &self.file;
+        let mut file = BufReader::with_capacity(BUFFER, &self.file);
         file.seek(SeekFrom::Start((8 * width * frames.start) as u64))?;
-        file.read_exact(&mut bytes)?;
-        let (numbers, _) = bytes.as_chunks::<8>();
-        let numbers: Vec<f64> = numbers.iter().map(|number| f64::from_le_bytes(*number)).collect();
+        let mut bytes = vec![0; 8 * width];
         let mut rotations = Vec::with_capacity(joints * frames.len());
         let mut translations = Vec::with_capacity(translated * frames.len());
-        for frame in numbers.chunks_exact(width) {
-            let (quaternions, moved) = frame.split_at(4 * joints);
+        for _ in frames.clone() {
+            file.read_exact(&mut bytes)?;
+            let (numbers, _) = bytes.as_chunks::<8>();
+            let number = |k: usize| f64::from_le_bytes(numbers[k]);
             // They were unit quaternions, and come back bit for bit.
-            let quat = |q: &[f64]| Quat::new_unchecked(RawQuat::new(q[3], q[0], q[1], q[2]));
-            rotations.extend(quaternions.chunks_exact(4).map(quat));
-            translations.extend(moved.chunks_exact(3).map(Vec3::from_column_slice));
+            let quat = |k: usize| RawQuat::new(number(k + 3), number(k), number(k + 1), number(k + 2));
+            rotations.extend((0..4 * joints).step_by(4).map(|k| Quat::new_unchecked(quat(k))));
+            let position = |k: usize| Vec3::new(number(k), number(k + 1), number(k + 2));
+            translations.extend((4 * joints..width).step_by(3).map(position));
         }
         let mut clip = Clip::new(
             bare.name.clone(),
@@ -90,7 +90,7 @@ impl StoredTake {
     }
 }
 
-/// Bytes that are written at once.
+/// Bytes that are written or read at once.
 const BUFFER: usize = 1 << 20;
 
 #[cfg(test)]

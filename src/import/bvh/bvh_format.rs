@@ -3,7 +3,8 @@
 //! BVH files state neither units nor axes: size, up and front are detected from the figure and reported; the user can
 //! override them.
 
-use super::raw_bvh::{self, BvhReadOptions, Normalization};
+use super::raw_bvh::{self, BvhReadOptions, Normalization, RawBvh};
+use super::text_blocks::read_blocks;
 use crate::anatomy::{DetectedRig, Orientation, motion_up, orientation};
 use crate::import::file_unit::{check_unit, estimate_unit};
 use crate::import::format::ReadFormat;
@@ -12,8 +13,10 @@ use crate::import::import_options::ImportOptions;
 use crate::import::reference_pose::{BVH, Calibrated, UncalibratedBody};
 use crate::import::rig_detection::{RigClues, detect_rig};
 use crate::math::{Quat, Transform, Vec3, arc};
+use crate::memory_budget::MemoryBudget;
 use crate::model::{Asset, Character, Clip, ModelPose, Rig, Skeleton};
 use crate::report::Warnings;
+use std::io::Read;
 
 /// Biovision hierarchy.
 pub const FORMAT: ReadFormat = ReadFormat {
@@ -38,11 +41,26 @@ const MAX_HEADING_DEVIATION: f64 = 0.09;
 
 /// Reads a BVH file and detects its units and axes.
 fn import(bytes: &[u8], name: &str, options: &ImportOptions) -> Result<Asset, ImportError> {
-    let mut raw = raw_bvh::read_within(
-        bytes,
-        &BvhReadOptions { positions: options.bvh_positions },
-        &options.budget(bytes),
-    )?;
+    let wanted = BvhReadOptions { positions: options.bvh_positions };
+    let raw = raw_bvh::read_within(bytes, &wanted, &options.budget(bytes))?;
+    asset(raw, name, options)
+}
+
+/// As [`import`], block by block: see [`read_blocks`]; `seen` gets all bytes. `None` for a text that has to be read whole.
+pub(in crate::import) fn import_blocks(
+    text: &mut dyn Read,
+    size: u64,
+    name: &str,
+    options: &ImportOptions,
+    seen: &mut dyn FnMut(&[u8]),
+) -> Option<Result<Asset, ImportError>> {
+    let wanted = BvhReadOptions { positions: options.bvh_positions };
+    let raw = read_blocks(text, size, &wanted, &MemoryBudget::new(size, options.memory), seen)?;
+    Some(asset(raw, name, options))
+}
+
+/// The take of a file, with its units and axes detected.
+fn asset(mut raw: RawBvh, name: &str, options: &ImportOptions) -> Result<Asset, ImportError> {
     let (rig, normalization, calibrated) =
         detect_rig_and_axes(&raw.skeleton, &raw.clip, options, &mut raw.warnings)?;
     let mut raw = raw.normalize(&normalization);

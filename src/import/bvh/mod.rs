@@ -9,6 +9,7 @@ mod header_scanner;
 mod frame_timing;
 mod lexer;
 mod motion_rows;
+mod text_blocks;
 mod irregular_rows;
 mod row_layout;
 mod parse_decimal;
@@ -17,7 +18,7 @@ mod bvh_anim_header;
 mod half_angles;
 
 pub use bvh_error::{BvhError, TextPosition};
-pub(super) use bvh_format::FORMAT;
+pub(super) use bvh_format::{FORMAT, import_blocks};
 pub use frame_timing::DEFAULT_FRAME_TIME;
 pub use header_scanner::MAX_JOINTS;
 pub use raw_bvh::{BvhReadOptions, Normalization, Positions, RawBvh, read};

@@ -34,13 +34,18 @@ pub(super) fn rows(
         Some(rows) => rows,
         None => IrregularRows::new(text, start, layout, stated, budget, warnings).read()?,
     };
+    check_count(stated, rows.frames, warnings);
+    Ok(rows)
+}
+
+/// Warns of a number after `Frames:` that is not that of the rows.
+pub(super) fn check_count(stated: Option<u64>, frames: usize, warnings: &mut Warnings) {
     if let Some(stated) = stated
-        && stated != rows.frames as u64
+        && stated != frames as u64
     {
-        let message = format!("`Frames:` states {stated}, {} rows follow and were read", rows.frames);
+        let message = format!("`Frames:` states {stated}, {frames} rows follow and were read");
         warnings.add("bvh-row-count", message, "the header");
     }
-    Ok(rows)
 }
 
 /// The rows, if each line is exactly one; else `None`.
@@ -59,65 +64,98 @@ fn even_rows(
     }
     let line_end = if body.contains(&b'\n') { b'\n' } else { b'\r' };
     let chunks = cut(body, line_end);
-    let lines: Vec<usize> = chunks
-        .par_iter()
-        .map(|chunk| {
-            // Counted in bytes, of which a register holds many; blocks of 255 cannot overflow.
-            let in_part = |part: &[u8]| part.iter().map(|&b| u8::from(b == line_end)).sum::<u8>();
-            let ends: usize = chunk.chunks(255).map(|part| usize::from(in_part(part))).sum();
-            ends + usize::from(chunk.last() != Some(&line_end))
-        })
-        .collect();
+    let lines = lines_of(&chunks, line_end);
     let frames: usize = lines.iter().sum();
     // A row has at least a digit and a separator per number, which limits the number of rows.
     if frames.saturating_mul(2 * channels) > body.len() + 1 {
         return Ok(None);
     }
     layout.take(frames, budget)?;
-    let translated = layout.positions();
-    let mut rows = DecodedRows {
-        frames,
-        rotations: Vec::with_capacity(frames * layout.joints()),
-        translations: Vec::with_capacity(frames * translated),
+    let mut rows = EvenRows::new(layout, line_end, frames);
+    Ok(rows.extend(&chunks, &lines).then(|| rows.finish()))
+}
+
+/// The number of lines of each chunk.
+pub(super) fn lines_of(chunks: &[&[u8]], line_end: u8) -> Vec<usize> {
+    let of_chunk = |chunk: &&[u8]| {
+        // Counted in bytes, of which a register holds many; blocks of 255 cannot overflow.
+        let in_part = |part: &[u8]| part.iter().map(|&b| u8::from(b == line_end)).sum::<u8>();
+        let ends: usize = chunk.chunks(255).map(|part| usize::from(in_part(part))).sum();
+        ends + usize::from(chunk.last() != Some(&line_end))
     };
-    // The lists grow with each wave of chunks, so that memory is first touched just before it is filled.
-    let wave = match rayon::current_num_threads() {
-        0 | 1 => 1,
-        threads => 4 * threads,
-    };
-    for (chunks, lines) in chunks.chunks(wave).zip(lines.chunks(wave)) {
-        let n: usize = lines.iter().sum();
-        let (r, t) = (rows.rotations.len(), rows.translations.len());
-        rows.rotations.par_extend(rayon::iter::repeat_n(Quat::identity(), n * layout.joints()));
-        rows.translations.resize(t + n * translated, Vec3::zeros());
-        let mut work = Vec::with_capacity(chunks.len());
-        let (mut rotations, mut translations) = (&mut rows.rotations[r..], &mut rows.translations[t..]);
-        for (&chunk, &n) in chunks.iter().zip(lines) {
-            let (r, rest) = rotations.split_at_mut(n * layout.joints());
-            let (t, tail) = translations.split_at_mut(n * translated);
-            (rotations, translations) = (rest, tail);
-            work.push((chunk, r, t));
-        }
-        let decoded = |(chunk, r, t): (&[u8], &mut [Quat], &mut [Vec3])| {
-            in_wide_registers(
-                #[inline(always)]
-                || even_chunk(chunk, line_end, layout, &mut *r, &mut *t),
-            )
+    chunks.par_iter().map(of_chunk).collect()
+}
+
+/// The rows of consecutive chunks of a text, each line of which is one row.
+pub(super) struct EvenRows<'a> {
+    layout: &'a RowLayout,
+    line_end: u8,
+    rows: DecodedRows,
+    /// The number of rows of each chunk.
+    lines: Vec<usize>,
+}
+
+impl<'a> EvenRows<'a> {
+    /// No rows, with room for `frames`.
+    pub(super) fn new(layout: &'a RowLayout, line_end: u8, frames: usize) -> Self {
+        let rows = DecodedRows {
+            frames: 0,
+            rotations: Vec::with_capacity(frames * layout.joints()),
+            translations: Vec::with_capacity(frames * layout.positions()),
         };
-        let even = match work.len() {
-            1 => work.into_iter().all(decoded),
-            _ => work.into_par_iter().map(decoded).reduce(|| true, |a, b| a && b),
-        };
-        if !even {
-            return Ok(None);
-        }
+        Self { layout, line_end, rows, lines: Vec::new() }
     }
-    join_hemispheres(&mut rows.rotations, layout.joints(), &lines);
-    Ok(Some(rows))
+
+    /// Appends the rows of chunks with these numbers of lines; `false` if any line is not one row of finite numbers.
+    pub(super) fn extend(&mut self, chunks: &[&[u8]], lines: &[usize]) -> bool {
+        let Self { layout, line_end, rows, .. } = self;
+        let (layout, line_end, translated) = (*layout, *line_end, layout.positions());
+        self.lines.extend(lines);
+        rows.frames += lines.iter().sum::<usize>();
+        // The lists grow with each wave of chunks, so that memory is first touched just before it is filled.
+        let wave = match rayon::current_num_threads() {
+            0 | 1 => 1,
+            threads => 4 * threads,
+        };
+        for (chunks, lines) in chunks.chunks(wave).zip(lines.chunks(wave)) {
+            let n: usize = lines.iter().sum();
+            let (r, t) = (rows.rotations.len(), rows.translations.len());
+            rows.rotations.par_extend(rayon::iter::repeat_n(Quat::identity(), n * layout.joints()));
+            rows.translations.resize(t + n * translated, Vec3::zeros());
+            let mut work = Vec::with_capacity(chunks.len());
+            let (mut rotations, mut translations) = (&mut rows.rotations[r..], &mut rows.translations[t..]);
+            for (&chunk, &n) in chunks.iter().zip(lines) {
+                let (r, rest) = rotations.split_at_mut(n * layout.joints());
+                let (t, tail) = translations.split_at_mut(n * translated);
+                (rotations, translations) = (rest, tail);
+                work.push((chunk, r, t));
+            }
+            let decoded = |(chunk, r, t): (&[u8], &mut [Quat], &mut [Vec3])| {
+                in_wide_registers(
+                    #[inline(always)]
+                    || even_chunk(chunk, line_end, layout, &mut *r, &mut *t),
+                )
+            };
+            let even = match work.len() {
+                1 => work.into_iter().all(decoded),
+                _ => work.into_par_iter().map(decoded).reduce(|| true, |a, b| a && b),
+            };
+            if !even {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// All rows, with quaternions that do not flip between chunks.
+    pub(super) fn finish(mut self) -> DecodedRows {
+        join_hemispheres(&mut self.rows.rotations, self.layout.joints(), &self.lines);
+        self.rows
+    }
 }
 
 /// Cuts at line ends, every [`CHUNK_BYTES`] or soon after.
-fn cut(mut body: &[u8], line_end: u8) -> Vec<&[u8]> {
+pub(super) fn cut(mut body: &[u8], line_end: u8) -> Vec<&[u8]> {
     let mut chunks = Vec::new();
     while body.len() > CHUNK_BYTES {
         let Some(n) = body[CHUNK_BYTES..].iter().position(|&b| b == line_end) else { break };

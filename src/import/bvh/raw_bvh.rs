@@ -90,11 +90,11 @@ pub(super) fn read_within(
 }
 
 /// 1 if the file has several roots, which get an added parent.
-fn added_roots(header: &BvhHeader) -> usize {
+pub(super) fn added_roots(header: &BvhHeader) -> usize {
     usize::from(header.joints.iter().filter(|j| j.parent.is_none()).count() > 1)
 }
 
-fn assemble(
+pub(super) fn assemble(
     header: &BvhHeader,
     layout: &RowLayout,
     mut rows: DecodedRows,

@@ -94,7 +94,11 @@ const LEVEL_REST: f64 = 0.1;
 
 /// The contacts of a motion; none at all for a body without legs.
 pub fn detect(motion: &Motion, options: &ContactOptions) -> Contacts {
-    let body = CharacterBody::new(&motion.character);
+    detect_on(&CharacterBody::new(&motion.character), motion, options)
+}
+
+/// As [`detect`], with the body of the motion's character.
+pub(crate) fn detect_on(body: &CharacterBody, motion: &Motion, options: &ContactOptions) -> Contacts {
     let mut points = body.contact_points().to_vec();
     let wanted = |part: ContactPart| {
         let labelled = !matches!(part, ContactPart::Toe(_));
@@ -102,12 +106,12 @@ pub fn detect(motion: &Motion, options: &ContactOptions) -> Contacts {
     };
     points.retain(|p| p.part.of_foot() || p.part == ContactPart::Pelvis || wanted(p.part));
     let parts = points.iter().map(|p| p.part).filter(|part| wanted(*part));
-    let scale = scale(&body);
+    let scale = scale(body);
     let shots = shots(motion);
     let tracks = tracks(motion, &points, &shots);
     let footing = match options.ground {
         Some(_) => Footing::default(),
-        None => FootingJoints::of(&body).footing(motion, &shots),
+        None => FootingJoints::of(body).footing(motion, &shots),
     };
     let Some(height) = options.ground.or_else(|| floor::height(&tracks, &footing, &shots, scale)) else {
         return Contacts::new(0.0, parts);

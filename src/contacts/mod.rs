@@ -10,8 +10,8 @@ mod label_table;
 mod point_track;
 mod seat_or_bar;
 
-pub(crate) use detect::ground;
 pub use detect::{ContactOptions, Detector, detect};
+pub(crate) use detect::{detect_on, ground};
 pub(crate) use footing::{FLOOR_PERCENTILE, Footing, FootingJoints, NEAR_FLOOR, REPEATED};
 pub(crate) use label_table::write;
 pub use label_table::{Labels, TableError, read};

@@ -164,7 +164,7 @@ fn alone(
         let contact_series = contact_series(context, &samples, contacts);
         made.metrics.extend(contact(&contact_series, samples.frames));
         if contact_series.iter().any(|c| c.part.of_foot()) {
-            made.metrics.extend(agreement(motion, contacts));
+            made.metrics.extend(agreement(context, motion, contacts));
         }
         if samples.lowest_skin.is_finite() {
             let depth = (contacts.ground * context.scale - samples.lowest_skin).max(0.0);

@@ -5,7 +5,7 @@
 use super::metric_context::MetricContext;
 use super::statistics::{mean, rounding};
 use crate::body::BodyPart;
-use crate::kinematics::forward;
+use crate::kinematics::Towards;
 use crate::math::Vec3;
 use crate::model::{JointId, ModelPose, Motion, Role};
 use crate::parallel;
@@ -141,8 +141,14 @@ impl SampleBlock {
         let (mut pose, mut model) = (skeleton.rest_pose(), skeleton.rest_model_pose());
         let mut excess = vec![None; context.limited.len()];
         let looks = (clip.sample_rate / LOOKS).ceil().max(1.0) as usize;
+        let sampled = Towards::new(skeleton, sampled(context, bones));
         for frame in seen.clone() {
-            forward(skeleton, clip, frame, &mut pose, &mut model);
+            clip.read_pose(frame, &mut pose);
+            match frame % looks {
+                0 => model.set(skeleton, &pose),
+                // Skin is not looked at in this frame.
+                _ => sampled.set(&pose, &mut model),
+            }
             masses.add(context, &model);
             if !own.contains(&frame) {
                 continue;
@@ -197,6 +203,15 @@ impl SampleBlock {
         }
         SampleBlock { samples: made, outside, least, inside }
     }
+}
+
+/// The joints whose positions are sampled in every frame, with the bones.
+fn sampled(context: &MetricContext, bones: &[(JointId, f64)]) -> impl Iterator<Item = JointId> {
+    let points = context.points().iter().map(|point| point.joint);
+    let masses = context.particles().iter().map(|particle| particle.joint);
+    let capsules = context.body.capsules().iter().map(|capsule| capsule.joint);
+    let ends = context.ends.iter().copied().chain([context.root]);
+    points.chain(masses).chain(capsules).chain(ends).chain(bones.iter().map(|bone| bone.0))
 }
 
 /// The joints whose length the clip can change, with their length at rest: translated ones below the hips.

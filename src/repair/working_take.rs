@@ -139,7 +139,10 @@ impl WorkingTake {
         let memory = || [const { SquaredDifferences::<4>::new() }; TOGETHER];
         let of_group = |all: &mut [SquaredDifferences<4>; TOGETHER], k: usize| -> Vec<T> {
             let all = &mut all[..groups[k].len()];
-            all.iter_mut().for_each(SquaredDifferences::clear);
+            for differences in all.iter_mut() {
+                differences.clear();
+                differences.reserve(frames.len());
+            }
             let mut columns = [[[0.0; 4]; FRAMES_TOGETHER]; TOGETHER];
             for first in frames.clone().step_by(FRAMES_TOGETHER) {
                 let count = FRAMES_TOGETHER.min(frames.end - first);

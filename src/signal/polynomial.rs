@@ -5,7 +5,7 @@
 //! the ends the outer rows of the end windows. Parabolas are sums of the polynomials `1, x, x^2 - (n^2 - 1) / 12`, which
 //! are orthogonal over `n` samples around their middle. Units: frames; the channel in any unit.
 
-use crate::math::{DMatrix, Vec3};
+use crate::math::{DMatrix, Vec3, in_wide_registers};
 
 /// A Savitzky-Golay filter of one degree and window.
 #[derive(Clone, Debug, PartialEq)]
@@ -98,11 +98,36 @@ impl SavitzkyGolay {
 
 /// Slides a window over `from`, with the row of `filters` for the sample's position in its window.
 fn slide(filters: &DMatrix<f64>, from: &[f64], to: &mut [f64]) {
-    let window = filters.ncols();
-    let rows: Vec<Vec<f64>> = filters.row_iter().map(|row| row.iter().copied().collect()).collect();
-    for (k, x) in to.iter_mut().enumerate() {
-        let start = k.saturating_sub(window / 2).min(from.len() - window);
-        *x = rows[k - start].iter().zip(&from[start..]).map(|(h, x)| h * x).sum();
+    let (window, count) = (filters.ncols(), from.len());
+    let half = window / 2;
+    let row = |place: usize| -> Vec<f64> { filters.row(place).iter().copied().collect() };
+    for k in (0..half).chain(count - half..count) {
+        let start = k.saturating_sub(half).min(count - window);
+        to[k] = row(k - start).iter().zip(&from[start..]).map(|(h, x)| h * x).sum();
+    }
+    let middle = row(half);
+    let inner = &mut to[half..count - half];
+    in_wide_registers(
+        #[inline(always)]
+        || convolve(&middle, from, inner),
+    );
+}
+
+/// The sums of the products of `row` and `from` at every offset. Several at once, each in the order of the row.
+#[inline(always)]
+fn convolve(row: &[f64], from: &[f64], to: &mut [f64]) {
+    /// Sums that fill the registers.
+    const TOGETHER: usize = 16;
+    let (blocks, rest) = to.as_chunks_mut::<TOGETHER>();
+    let first = TOGETHER * blocks.len();
+    for (block, sums) in blocks.iter_mut().enumerate() {
+        *sums = [-0.0; TOGETHER];
+        for (h, from) in row.iter().zip(from[TOGETHER * block..].windows(TOGETHER)) {
+            sums.iter_mut().zip(from).for_each(|(sum, x)| *sum += h * x);
+        }
+    }
+    for (k, sum) in rest.iter_mut().enumerate() {
+        *sum = row.iter().zip(&from[first + k..]).map(|(h, x)| h * x).sum();
     }
 }
 

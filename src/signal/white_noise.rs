@@ -76,6 +76,12 @@ impl<const K: usize> SquaredDifferences<K> {
         (self.seen, self.last) = (0, [[0.0; K]; 6]);
     }
 
+    /// Makes room for so many further values: to grow step by step would copy the squares again and again.
+    pub fn reserve(&mut self, values: usize) {
+        self.fourth.reserve_exact(values);
+        self.sixth.reserve_exact(values);
+    }
+
     /// Continues the series.
     pub fn extend(&mut self, values: &[[f64; K]]) {
         let first = self.seen;

@@ -162,10 +162,13 @@ pub fn tilt(rig: &Rig, rest: &ModelPose, figure: &Figure) -> Quat {
     }
 }
 
-/// The rotation to upright of a body that `rest` tilts as a whole; `None` of one that is upright. What it leans by build, forwards or
-/// backwards, stays where it is only rolled to a side.
+/// The rotation to upright of a body that `rest` tilts as a whole, or lays down; `None` of one that is upright. What it leans by build,
+/// forwards or backwards, stays where it is only rolled to a side.
 pub fn uprighting(rig: &Rig, rest: &ModelPose, figure: &Figure) -> Option<Quat> {
-    let [trunk, legs] = trunk_and_legs(rig, rest, &figure.pelvis).filter(|_| figure.up == Vec3::y())?;
+    if figure.up != Vec3::y() {
+        return Some(arc(&figure.up, &Vec3::y(), &Vec3::x()));
+    }
+    let [trunk, legs] = trunk_and_legs(rig, rest, &figure.pelvis)?;
     let tilt = tilt(rig, rest, figure);
     let (front, line) = (figure.left.cross(&Vec3::y()), trunk + legs);
     // The slopes of the lines through hip joints and shoulders, and the lean of the line through their middles.

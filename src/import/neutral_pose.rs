@@ -24,15 +24,15 @@ const PLACE: &str = "reference pose";
 /// How to keep the pose as it is.
 const KEEP: &str = "(`--set input.calibration=bind` keeps it)";
 
-/// Sets the reference pose of a body whose bind or rest pose is a pose, with warnings. Bodies that lie, and robots, stay as they are, and
-/// so do feet and trunks of bodies on four legs.
+/// Sets the reference pose of a body whose bind or rest pose is a pose, with warnings. Robots stay as they are, and so do feet and
+/// trunks of bodies on four legs.
 pub(super) fn neutralize(asset: &mut Asset) {
     let character = &asset.character;
     if character.calibration.is_some() || character.robot.is_some() {
         return;
     }
     let (rig, own) = (&character.rig, character.calibration_pose());
-    let Some(figure) = Figure::of(rig, &own).filter(|f| f.up == Vec3::y()) else { return };
+    let Some(figure) = Figure::of(rig, &own) else { return };
     let clips: Vec<&Clip> = asset.clips.iter().collect();
     let mut pose = stood_upright(rig, &own, &figure, &mut asset.warnings);
     let Some(figure) = Figure::of(rig, &pose) else { return };

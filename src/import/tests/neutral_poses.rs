@@ -88,7 +88,7 @@ fn feet_that_a_reference_pose_pitches_are_level_as_takes_stand_and_as_skins_show
 
 #[test]
 fn bodies_that_a_reference_pose_tilts_as_a_whole_are_stood_up_with_their_feet() {
-    let tilts: [(Rotations, f64); 6] = [
+    let tilts: [(Rotations, f64); 8] = [
         (&[(Role::Hips, [0.0, 0.0, 5.0])], 1.0),
         (&[(Role::Hips, [0.0, 0.0, -10.0])], 1.0),
         (&[(Role::Hips, [0.0, 0.0, 20.0])], 1.0),
@@ -96,6 +96,8 @@ fn bodies_that_a_reference_pose_tilts_as_a_whole_are_stood_up_with_their_feet() 
         // Up to what the body leans by build.
         (&[(Role::Hips, [20.0, 0.0, 0.0])], 5.0),
         (&[(Role::Hips, [-30.0, 0.0, 0.0])], 5.0),
+        (&[(Role::Hips, [0.0, 0.0, 50.0])], 5.0),
+        (&[(Role::Hips, [-90.0, 0.0, 0.0])], 5.0),
     ];
     let body = [FEET[0], FEET[1], Role::Hips, Role::Head, Role::UpperArm(Side::Left)];
     for file in ["walk.bvh", "wave.bvh", "turn.bvh", "mannequin.glb", "robot.glb"] {

@@ -45,7 +45,7 @@ pub use articulation::{Articulation, ArticulationError};
 pub(crate) use ball_tree::{BallLink, BallTree, JointState, JointVector, Placement};
 pub use block_elimination::solve_blocks;
 pub use body_target::BodyTarget;
-pub(crate) use bounded_minimum::bounded_minimum;
+pub(crate) use bounded_minimum::{bounded_minimum, bounded_minimum_of_columns};
 pub use constraint::{Constraint, ConstraintKind};
 pub(crate) use constraint_projection::project_velocities;
 pub(crate) use drive::{BallDrive, Pull, Support};

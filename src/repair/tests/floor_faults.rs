@@ -1,4 +1,5 @@
-//! Errors of the height of the root, and its noise: what the build of a body would explain is left.
+//! Errors of the height and steps of the root, its noise, and what the floor shows: what the build of a body or its motion would
+//! explain is left.
 
 use super::{HARM, data, repaired, take, walk, words};
 use crate::damages::{Damage, Dice, damaged, distance, moved};
@@ -35,6 +36,19 @@ fn feet_of_another_build_hide_a_height_and_are_not_moved_farther() {
         let bad = damaged(&truth, Damage::Raise(2.2 * by[1]));
         let [was, is] = [&bad, &repaired(&bad).motion].map(|motion| distance(&truth, motion));
         assert!(is < 0.6 * was, "{name}: {was} cm to {is} cm");
+    }
+}
+
+#[test]
+fn a_jump_of_the_whole_body_is_no_step_of_the_root_where_an_arm_jitters() {
+    for frames in 5..10 {
+        let truth = damaged(&walk(), Damage::Drop(frames));
+        assert!(repaired(&truth).motion == truth, "{frames} frames");
+        let bad = damaged(&truth, Damage::Jitter(10.0));
+        let found = repaired(&bad);
+        assert!(found.findings.iter().all(|f| f.fault != "root_step"), "{frames}: {:?}", words(&found));
+        let [was, is] = [&bad, &found.motion].map(|motion| distance(&truth, motion));
+        assert!(is <= was + HARM, "{frames} frames: {was} cm to {is} cm");
     }
 }
 

@@ -5,7 +5,7 @@ use super::robot_limbs::{Limbs, RobotLimb};
 use super::sole::Sole;
 use super::spread_pose::spread;
 use super::zero_pose::ZeroPose;
-use crate::math::{Quat, Vec3, exp, from_columns};
+use crate::math::{Quat, Transform, Vec3, exp, from_columns};
 use crate::model::Robot;
 use std::sync::Arc;
 
@@ -55,6 +55,35 @@ impl RobotBody {
             leg_length,
             hips_in_pelvis,
         })
+    }
+
+    /// In the zero pose from the middle of the hips to the waist that bends forward, and from there to a point of the torso. Without such a
+    /// waist the first is zero.
+    pub(crate) fn trunk_at_zero(&self, in_torso: Vec3) -> [Vec3; 2] {
+        let (pelvis, torso) = (self.limbs.pelvis(), self.limbs.torso());
+        let hips = self.zero.links[pelvis].point(&self.hips_in_pelvis);
+        let [a, b] = [pelvis, torso].map(|link| &self.zero.chains[link]);
+        let between = a.iter().filter(|hinge| !b.contains(hinge)).chain(b.iter().filter(|h| !a.contains(h)));
+        let bends = |&hinge: &usize| (self.zero.anchors[hinge], self.zero.axes[hinge].y.powi(2));
+        let add = |(sum, whole): (Vec3, f64), (at, bends): (Vec3, f64)| (sum + at * bends, whole + bends);
+        let (sum, whole) = between.map(bends).fold((Vec3::zeros(), 0.0), add);
+        let waist = if whole > 0.0 { sum / whole } else { hips };
+        [waist - hips, self.zero.links[torso].point(&in_torso) - waist]
+    }
+
+    /// The middle of the shoulders in the space of the torso, for links anywhere; `None` of robots without both arms.
+    pub(crate) fn shoulders_in_torso(&self, links: &[Transform]) -> Option<Vec3> {
+        let at = |arm: &RobotLimb| {
+            links[arm.shoulder].point(&self.zero.links[arm.shoulder].inverse().point(&arm.root))
+        };
+        let [left, right] = self.limbs.arms.each_ref().map(Option::as_ref);
+        let middle = (at(left?) + at(right?)) / 2.0;
+        Some(links[self.limbs.torso()].inverse().point(&middle))
+    }
+
+    /// Whether hinges of clavicles move the shoulders against the torso.
+    pub(crate) fn has_clavicles(&self) -> bool {
+        self.limbs.arms.iter().flatten().any(|arm| arm.shoulder != arm.base)
     }
 
     /// The frame of a hand in the zero pose, by its index (left, right): X along the forearm, Z to the thumb's side, which is the axis

@@ -38,6 +38,8 @@ pub(crate) struct RobotLimb {
     pub(crate) middle: usize,
     /// The link on which the limb hangs.
     pub(crate) base: usize,
+    /// The link on which its shoulder or hip is: that before the hinges whose axes meet there, after those of a clavicle.
+    pub(crate) shoulder: usize,
     /// The link before the middle hinge, after it, and that of the last hinge.
     pub(crate) upper: usize,
     pub(crate) lower: usize,
@@ -160,7 +162,8 @@ fn limb(robot: &Robot, zero: &ZeroPose, hinges: &[usize], end: Option<Vec3>) -> 
     let middle = middle(zero, hinges, end_point)?;
     let (before, after): (Vec<usize>, Vec<usize>) =
         hinges.iter().filter(|hinge| **hinge != middle).partition(|hinge| **hinge < middle);
-    let root = common_point(zero, &before[before.len().saturating_sub(BALL)..]);
+    let ball = &before[before.len().saturating_sub(BALL)..];
+    let root = common_point(zero, ball);
     let bends = |hinge: &&usize| {
         let line = (end_point - at(middle)).try_normalize(0.0).unwrap_or_else(Vec3::zeros);
         zero.axes[**hinge].dot(&line).abs() < TWIST
@@ -184,6 +187,7 @@ fn limb(robot: &Robot, zero: &ZeroPose, hinges: &[usize], end: Option<Vec3>) -> 
         hinges: hinges.to_vec(),
         middle,
         base: robot.links[link(first)].parent?,
+        shoulder: robot.links[link(*ball.first()?)].parent?,
         upper,
         lower,
         end: link(last),

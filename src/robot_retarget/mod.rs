@@ -9,6 +9,7 @@
 mod robot_settings;
 mod take_body;
 mod robot_goals;
+mod raised_stance;
 mod robot_state;
 mod small_system;
 mod trunk_start;
@@ -19,6 +20,7 @@ mod robot_equations;
 mod collisions;
 mod solve;
 mod window_seams;
+mod same_robot;
 mod retarget_robot;
 
 pub use retarget_robot::{RobotRetarget, RobotRetargetError};

@@ -2,10 +2,16 @@
 //!
 //! Space: the robot's world, floor at height 0. Units: metres, seconds.
 
+use super::raised_stance::raised_stance;
 use super::robot_settings::{LOWER, NEAR, SLOW};
 use super::take_body::{FootPath, LimbPath, TakeBody};
-use crate::math::{Quat, Vec3, median};
+use crate::math::{Quat, Vec3, exp, median};
 use crate::robot_body::RobotBody;
+
+/// A line from hips to shoulders that is seen from the chest's left within 30 degrees (this sine) does not show how the chest leans.
+const SEEN: f64 = 0.5;
+/// The chest makes up for a pelvis that leans otherwise by at most 30 degrees (this sine).
+const MADE_UP: f64 = 0.5;
 
 /// A point of a sole over time.
 #[derive(Clone, Debug)]
@@ -57,9 +63,15 @@ impl Goals {
         let level = |k: usize| seen[k].or(seen[1 - k]).unwrap_or_else(|| take.assumed_level());
         let ground = (level(0) + level(1)) / 2.0;
         let ankle_height = body.soles.iter().map(|sole| sole.height).sum::<f64>() / 2.0;
-        let moved = |p: Vec3| (p - Vec3::z() * ground) * scale + Vec3::z() * ankle_height;
+        let mut cut = vec![false; take.frames];
+        cuts.iter().for_each(|&frame| cut[frame] = true);
+        let soles = [0, 1].map(|k| sole_paths(&take.feet[k], level(k), [scale, body.soles[k].back / scale]));
+        let stands = raised_stance(&soles, &cut, body.leg_length, rate);
+        let moved =
+            |(f, p): (usize, Vec3)| (p - Vec3::z() * ground) * scale + Vec3::z() * (ankle_height - stands[f]);
         let [left, right] = &take.legs;
-        let hips = left.root.at.iter().zip(&right.root.at).map(|(a, b)| moved((a + b) / 2.0)).collect();
+        let middles = left.root.at.iter().zip(&right.root.at).map(|(a, b)| (a + b) / 2.0);
+        let hips = middles.enumerate().map(moved).collect();
         let hands = [0, 1].map(|k| {
             let zero = body.hand_at_zero(k)?.inverse();
             Some(take.hands[k].as_ref()?.iter().map(|hand| hand * zero).collect())
@@ -68,18 +80,20 @@ impl Goals {
         let limbs = [Some(directions(left)), Some(directions(right)), arm(0), arm(1)];
         let feet = [0, 1].map(|k| FootGoals {
             sole: take.feet[k].sole.iter().map(|sole| sole * body.soles[k].level).collect(),
-            ankle: take.feet[k].ankle.iter().map(|p| moved(*p)).collect(),
-            points: points(
-                &take.feet[k],
-                level(k),
-                [scale, body.soles[k].back / scale, body.leg_length],
-                rate,
-            ),
+            ankle: take.feet[k].ankle.iter().copied().enumerate().map(moved).collect(),
+            points: points(&soles[k], &stands, body.leg_length, rate),
         });
-        let mut cut = vec![false; take.frames];
-        cuts.iter().for_each(|&frame| cut[frame] = true);
-        let (frames, pelvis, torso) = (take.frames, take.pelvis.clone(), take.chest.clone());
+        let (frames, pelvis, torso) = (
+            take.frames,
+            take.pelvis.clone(),
+            leaning_torso(take, body, body.shoulders_in_torso(&body.zero.links)),
+        );
         Self { frames, rate, scale, cut, hips, pelvis, torso, hands, limbs, feet }
+    }
+
+    /// The goals for shoulders that clavicles hold elsewhere on the torso than in the zero pose.
+    pub(super) fn with_shoulders(self, take: &TakeBody, body: &RobotBody, in_torso: Vec3) -> Self {
+        Self { torso: leaning_torso(take, body, Some(in_torso)), ..self }
     }
 
     /// The goals of some frames.
@@ -113,6 +127,30 @@ impl Goals {
     }
 }
 
+/// Rotations of the torso with which the robot's line from hips to shoulders leans as the take's: the chest's, rotated about its left.
+/// Skeletons have hips up to 13 degrees before shoulders in their reference pose; a robot would lean forward by as much more than the take.
+fn leaning_torso(take: &TakeBody, body: &RobotBody, shoulders: Option<Vec3>) -> Vec<Quat> {
+    let (Some(lines), Some(shoulders)) = (&take.trunk_line, shoulders) else {
+        return take.chest.clone();
+    };
+    let [lower, upper] = body.trunk_at_zero(shoulders);
+    // About the left, from up to the front.
+    let lean = |v: Vec3| libm::atan2(v.x, v.z);
+    let leaning = |((chest, pelvis), line): ((&Quat, &Quat), &Vec3)| {
+        let wanted = chest.inverse() * line;
+        if wanted.xz().norm() < SEEN * wanted.norm() {
+            return *chest;
+        }
+        let wanted = lean(wanted);
+        let below = chest.inverse() * (pelvis * lower);
+        // What the part below the waist is off the wanted line, the part above it makes up for.
+        let off = below.x * libm::cos(wanted) - below.z * libm::sin(wanted);
+        let made_up = libm::asin((-off / upper.xz().norm()).clamp(-MADE_UP, MADE_UP));
+        chest * exp(&(Vec3::y() * (wanted + made_up - lean(upper))))
+    };
+    take.chest.iter().zip(&take.pelvis).zip(lines).map(leaning).collect()
+}
+
 /// The directions of both segments of a limb.
 fn directions(limb: &LimbPath) -> [Vec<Vec3>; 2] {
     let [root, middle, end] = [&limb.root.at, &limb.middle.at, &limb.end.at];
@@ -127,12 +165,12 @@ fn directions(limb: &LimbPath) -> [Vec<Vec3>; 2] {
     [along(root, middle), along(middle, end)]
 }
 
-/// Heel and ball of a foot, whose ankle is at `level` where it is flat.
-fn points(foot: &FootPath, level: f64, [scale, back, leg_length]: [f64; 3], rate: f64) -> [SoleGoal; 2] {
+/// The paths of heel and ball of a foot in the scaled take, whose ankle is at `level` where it is flat: height 0 where the foot is flat.
+fn sole_paths(foot: &FootPath, level: f64, [scale, back]: [f64; 2]) -> [Vec<Vec3>; 2] {
     let heel =
         foot.ankle.iter().zip(&foot.sole).map(|(ankle, sole)| ankle + sole * Vec3::new(back, 0.0, 0.0));
     let paths = [(heel.collect(), level), (foot.ball.clone(), level - foot.rise.unwrap_or(0.0))];
-    let [heel, ball]: [Vec<Vec3>; 2] = paths.map(|(path, level): (Vec<Vec3>, f64)| {
+    paths.map(|(path, level): (Vec<Vec3>, f64)| {
         let mut path: Vec<Vec3> = path.iter().map(|p| p * scale).collect();
         let flat = path.iter().zip(&foot.flat).filter(|(_, flat)| **flat);
         let ground = match foot.rise {
@@ -141,6 +179,13 @@ fn points(foot: &FootPath, level: f64, [scale, back, leg_length]: [f64; 3], rate
         };
         path.iter_mut().for_each(|p| p.z -= ground);
         path
+    })
+}
+
+/// Heel and ball of a foot, without the height at which the take stands.
+fn points(paths: &[Vec<Vec3>; 2], stands: &[f64], leg_length: f64, rate: f64) -> [SoleGoal; 2] {
+    let [heel, ball] = paths.each_ref().map(|path| -> Vec<Vec3> {
+        path.iter().zip(stands).map(|(p, height)| p - Vec3::z() * *height).collect()
     });
     let lower: Vec<f64> = heel.iter().zip(&ball).map(|(a, b)| a.z.min(b.z)).collect();
     [heel, ball].map(|at| {
@@ -155,7 +200,7 @@ fn points(foot: &FootPath, level: f64, [scale, back, leg_length]: [f64; 3], rate
 }
 
 /// The speed of a point by central differences, one-sided at the ends.
-fn speed(path: &[Vec3], frame: usize, rate: f64) -> f64 {
+pub(super) fn speed(path: &[Vec3], frame: usize, rate: f64) -> f64 {
     let (a, b) = (frame.saturating_sub(1), (frame + 1).min(path.len() - 1));
     if a == b { 0.0 } else { (path[b] - path[a]).norm() * rate / (b - a) as f64 }
 }

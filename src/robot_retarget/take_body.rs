@@ -2,7 +2,7 @@
 //!
 //! Space: X front, Y left, Z up. Units: metres of the take, seconds.
 
-use crate::math::{Quat, Transform, Vec3, arc, exp, from_columns, median, median_of, percentile};
+use crate::math::{Quat, Transform, Vec3, arc, from_columns, median, median_of, percentile};
 use crate::model::{Assignment, Character, JointId, Motion, Role, Side, model_from_world};
 use crate::parallel;
 use crate::robot_body::RobotBody;
@@ -27,8 +27,6 @@ const TILTED_ABOVE: f64 = 0.978;
 const ABOVE_OTHER: f64 = 0.03;
 /// In a reference pose that lies, the line from hips to shoulders is more than 45 degrees (this cosine) from up.
 const LIES: f64 = 0.7;
-/// A line from hips to shoulders that is seen from the chest's left within 30 degrees (this sine) does not show how the chest leans.
-const SEEN: f64 = 0.5;
 /// In a reference pose that stands, thighs and shins are within 45 degrees (this cosine) of down.
 const STANDS: f64 = 0.7;
 /// In a reference pose that stands, the toes are below the ankle by less than this share of their distance from it: 50 degrees.
@@ -99,6 +97,8 @@ pub(super) struct TakeBody {
     /// Frames of pelvis and chest: X to their front, Y to their left.
     pub(super) pelvis: Vec<Quat>,
     pub(super) chest: Vec<Quat>,
+    /// From the middle of the hips to that of the shoulders; `None` of a body without both arms.
+    pub(super) trunk_line: Option<Vec<Vec3>>,
     /// Frames of the hands: X along the fingers, Y out of the left hand's back and the right hand's palm.
     pub(super) hands: [Option<Vec<Quat>>; 2],
 }
@@ -153,22 +153,17 @@ impl TakeBody {
             apart(&leg.root, &leg.middle) + apart(&leg.middle, &leg.end)
         });
         let leg_length = lengths.sum::<f64>() / 2.0;
-        let (pelvis, chest) = match &arms {
-            [Some(left), Some(right)] => {
-                let shoulders = [&left.root, &right.root];
-                let hip_joints = [&legs[0].root, &legs[1].root];
-                let line =
-                    middle(shoulders.map(|path| path.rest_at)) - middle(hip_joints.map(|path| path.rest_at));
-                // A reference pose that lies does not show what is up.
-                let up = if line.z > LIES * line.norm() { Vec3::z() } else { line };
-                let chest = trunk(&path(chest), shoulders, up);
-                (trunk(&path(hips), hip_joints, up), leaning_as(chest, shoulders, hip_joints))
-            }
-            _ => {
-                let pelvis = trunk(&path(hips), [&legs[0].root, &legs[1].root], Vec3::z());
-                (pelvis.clone(), pelvis)
-            }
+        let hip_joints = legs.each_ref().map(|leg| &leg.root);
+        let shoulders = match &arms {
+            [Some(left), Some(right)] => Some([&left.root, &right.root]),
+            _ => None,
         };
+        let [pelvis, chest] = trunk_frames([&path(hips), &path(chest)], hip_joints, shoulders);
+        let line = |shoulders: [&Path; 2], f: usize| {
+            middle(shoulders.map(|path| path.at[f])) - middle(hip_joints.map(|path| path.at[f]))
+        };
+        let trunk_line =
+            shoulders.map(|shoulders| (0..motion.clip.frames()).map(|f| line(shoulders, f)).collect());
         let feet = feet(&legs, toes.map(|toes| toes.map(&path)), &pelvis, leg_length);
         // A robot has no T-pose: its hands' frames are those of its zero pose.
         let robot = character.robot.as_ref().and_then(|robot| RobotBody::of(robot).ok());
@@ -181,7 +176,17 @@ impl TakeBody {
             let joint_from_hand = arm.end.rest.inverse() * at_rest;
             Some(arm.end.rotations.iter().map(|rotation| rotation * joint_from_hand).collect())
         });
-        Ok(Self { frames: motion.clip.frames(), leg_length, legs, arms, feet, pelvis, chest, hands })
+        Ok(Self {
+            frames: motion.clip.frames(),
+            leg_length,
+            legs,
+            arms,
+            feet,
+            pelvis,
+            chest,
+            trunk_line,
+            hands,
+        })
     }
 
     /// The height that ankles of flat feet would have in a take that shows none: by the feet or, where other joints are lower (a
@@ -228,6 +233,22 @@ impl Path {
     }
 }
 
+/// The frames of pelvis and chest.
+fn trunk_frames(
+    [pelvis, chest]: [&Path; 2],
+    hips: [&Path; 2],
+    shoulders: Option<[&Path; 2]>,
+) -> [Vec<Quat>; 2] {
+    let Some(shoulders) = shoulders else {
+        let pelvis = trunk(pelvis, hips, Vec3::z());
+        return [pelvis.clone(), pelvis];
+    };
+    let line = middle(shoulders.map(|path| path.rest_at)) - middle(hips.map(|path| path.rest_at));
+    // A reference pose that lies does not show what is up.
+    let up = if line.z > LIES * line.norm() { Vec3::z() } else { line };
+    [trunk(pelvis, hips, up), trunk(chest, shoulders, up)]
+}
+
 /// The frame of pelvis or chest: its left is the line of hips or shoulders, its up that of the reference pose.
 fn trunk(path: &Path, [left, right]: [&Path; 2], up: Vec3) -> Vec<Quat> {
     let line = median_of((0..path.at.len()).map(|f| path.inside(f, left.at[f] - right.at[f])));
@@ -236,18 +257,6 @@ fn trunk(path: &Path, [left, right]: [&Path; 2], up: Vec3) -> Vec<Quat> {
     let x = y.cross(&up).try_normalize(1e-9).unwrap_or_else(|| path.rest.inverse() * Vec3::x());
     let joint_from_trunk = from_columns(&x, &y, &x.cross(&y));
     path.rotations.iter().map(|rotation| rotation * joint_from_trunk).collect()
-}
-
-/// Frames of the chest, rotated about its left so that they lean as the line from hips to shoulders does. Skeletons have hips up to 13
-/// degrees before shoulders in their reference pose; a robot would lean forward by as much more than the take.
-fn leaning_as(chest: Vec<Quat>, shoulders: [&Path; 2], hips: [&Path; 2]) -> Vec<Quat> {
-    let leaning = |(f, chest): (usize, Quat)| {
-        let line = middle(shoulders.map(|path| path.at[f])) - middle(hips.map(|path| path.at[f]));
-        let seen = chest.inverse() * line;
-        let angle = if seen.xz().norm() > SEEN * seen.norm() { libm::atan2(seen.x, seen.z) } else { 0.0 };
-        chest * exp(&(Vec3::y() * angle))
-    };
-    chest.into_iter().enumerate().map(leaning).collect()
 }
 
 fn middle([left, right]: [Vec3; 2]) -> Vec3 {

@@ -1,0 +1,42 @@
+//! Takes that stand a little above the floor.
+
+use super::*;
+
+/// The lowest point of the soles in each frame.
+fn lowest(made: &RobotMotion) -> Vec<f64> {
+    let body = RobotBody::of(&robot()).unwrap();
+    let low = |frame: usize| {
+        let links = body.robot.links_in_world(made.base[frame], made.values(frame));
+        let corners =
+            body.soles.iter().flat_map(|sole| sole.corners.map(|corner| links[sole.link].point(&corner).z));
+        corners.fold(f64::MAX, f64::min)
+    };
+    (0..made.frames()).map(low).collect()
+}
+
+/// On the tips of the toes, which a robot lacks, the soles of a take are 4 cm above the floor.
+#[test]
+fn a_take_on_the_tips_of_its_toes_does_not_make_a_robot_hover() {
+    let mut risen = slow("wave.bvh", 60);
+    for frame in 0..60 {
+        let by = 0.04 * crate::math::smoothstep((frame as f64 - 20.0) / 15.0);
+        risen.clip.translations_mut(frame)[0].y += by;
+    }
+    let soles = lowest(&performed(&risen));
+    let highest = soles.iter().copied().fold(0.0, f64::max);
+    assert!(highest < 0.005, "the soles are {highest} m above the floor");
+}
+
+#[test]
+fn a_jump_keeps_its_height() {
+    let take = slow("jump.bvh", 75);
+    let (own, body) = (unknowns().body, TakeBody::of(&take).unwrap());
+    let goals = Goals::of(&body, &own, take.clip.sample_rate, &[]);
+    let range = |heights: Vec<f64>| {
+        heights.iter().copied().fold(0.0, f64::max) - heights.iter().copied().fold(f64::MAX, f64::min)
+    };
+    let hips = body.legs[0].root.at.iter().zip(&body.legs[1].root.at).map(|(a, b)| (a.z + b.z) / 2.0);
+    let (takes, goals) =
+        (range(hips.collect()) * goals.scale, range(goals.hips.iter().map(|p| p.z).collect()));
+    assert!(takes > 0.3 && (takes - goals).abs() < 0.002, "{goals} m instead of {takes} m");
+}

@@ -167,9 +167,9 @@ mod memory {
         assert!(grown <= PROMISED, "{grown} bytes a frame, {PROMISED} are promised");
     }
 
-    /// What a run with a verdict takes, bytes a frame: the text is read block by block, the take is in a file until it is compared with
-    /// its result, and there is a series of each measure (measured: 1,991).
-    const JUDGED: usize = 2200;
+    /// What a run with a verdict takes, bytes a frame: the take is in a file until it is compared with its result, and there is a series
+    /// of each measure. Measured 1,991 to 2,334, by what the allocator has given back.
+    const JUDGED: usize = 3000;
 
     #[test]
     fn a_verdict_on_a_long_take_is_given_in_bounded_memory() {

@@ -190,7 +190,7 @@ pub const MEASURES: &[Measure] = &[
         "sole_tilt_p50",
         "rad",
         acceptable::SOLE,
-        "median angle of the reference pose's up axis of a foot from up while heel and ball are labelled; the worse foot of two",
+        "median angle from up of a foot's up axis in the reference pose; heel and ball labelled, shin within 60 degrees of vertical; worse foot",
     ),
     limited(
         "foot_orientation_p95",

@@ -4,13 +4,15 @@
 
 use super::arm_contacts::ArmContacts;
 use super::limb_comparison::{LimbComparison, MetricsAndSeries, both_sides, with_copy};
-use super::limb_frame::LimbFrame;
+use super::limb_frame::{ANKLE, KNEE, LimbFrame};
 use crate::anatomy::on_four_legs;
 use crate::math::{Vec3, angle_between, percentile_in_place, twist_angle};
 use crate::model::{Character, ContactPart, Contacts, Side};
 
 /// How far from the label of a contact a foot still takes off or lands, seconds: labels of two bodies differ by so much.
 const LANDING: f64 = 0.05;
+/// Cosine of the angle of a shin from vertical (60 degrees) from which its foot does not stand: shins of deep squats lean by 45.
+const STANDING_SHIN: f64 = 0.5;
 /// The fewest values that a percentile is taken of.
 const FEWEST: usize = 5;
 
@@ -104,7 +106,13 @@ pub fn sole_tilt(
             let k = usize::from(side == Side::Right);
             let up = rest.feet[k].inverse() * Vec3::y();
             let parts = [ContactPart::Heel(side), ContactPart::Ball(side)];
-            let stands = |f: usize| parts.iter().all(|part| contacts.hold(*part, f).is_some());
+            // The feet of who kneels or lies touch the floor with their insteps and sides.
+            let stands = |f: usize| {
+                let leg = &limbs.source[f].legs[k];
+                let shin = leg[KNEE] - leg[ANKLE];
+                shin.y > STANDING_SHIN * shin.norm()
+                    && parts.iter().all(|part| contacts.hold(*part, f).is_some())
+            };
             let tilt = |f: usize| match stands(f) {
                 true => angle_between(&(track[f].feet[k] * up), &Vec3::y()),
                 false => f64::NAN,

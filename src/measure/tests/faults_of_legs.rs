@@ -83,6 +83,17 @@ fn a_foot_that_stands_on_its_edge_is_no_better_for_a_direct_transfer_that_does_t
 }
 
 #[test]
+fn a_foot_that_lies_behind_its_knee_does_not_stand() {
+    let scene = resting();
+    let knee = joint(&scene.copy, Role::LowerLeg(Side::Left));
+    let kneels = changed(&scene.copy, |_, pose| {
+        rotate(&scene.copy.character, pose, knee, exp(&(Vec3::x() * (85.0 * DEGREE))));
+    });
+    let scene = Scene::own(Motion { contacts: scene.labels.clone(), ..kneels });
+    assert!(!scene.over(&scene.copy, &scene.copy).contains("sole_tilt_p50"));
+}
+
+#[test]
 fn feet_in_the_floor() {
     let scene = resting();
     assert_eq!(scene.added(&moved(&scene.copy, |_| Vec3::y() * -0.02)), ["penetration_max"]);

@@ -1,4 +1,4 @@
-//! Detects a tilted floor from the heights of stances, as opposed to a slope or a drift, and levels it.
+//! Detects a tilted floor from the heights of stances, as opposed to a slope or a drift, and levels it; what may be either is reported.
 
 use super::fault_log::{FaultLog, all};
 use super::robust_statistics::fit;
@@ -51,14 +51,17 @@ pub(super) fn tilt(
     let after = median(rows.iter().zip(&heights).map(off).collect());
     let degrees = libm::atan(steep).to_degrees();
     let not_a_drift = if rise.fixed || rise.plane { f64::INFINITY } else { 0.0 };
-    let share = all(&[
+    let inclined = all(&[
         degrees / TILT.0,
         TILT.1 / degrees.max(1e-9),
         (high - low) / REACH,
         EXPLAINS * before / after.max(1e-9),
-        not_a_drift,
     ]);
-    if !log.test("tilt", share) {
+    if !log.test("tilt", inclined.min(not_a_drift)) {
+        if inclined > 1.0 && log.left.iter().all(|f| f.fault != "vertical_drift") {
+            let why = "the stances lie on an inclined plane: a tilt, a slope or a drift, the data do not show which";
+            log.record_unfixed("tilt", 0..take.frames(), "deg", degrees, why);
+        }
         return false;
     }
     let normal = Vec3::new(-a, 1.0, -b);

@@ -21,11 +21,13 @@ mod root_step;
 mod foot_slide;
 mod foot_direction;
 mod spike;
+mod glitch;
 mod stances;
 mod side_swap;
 mod working_take;
 mod floor_tilt;
 mod path_drift;
+mod drift_onset;
 mod vertical_drift;
 
 pub use repair_motion::{Faults, RepairedMotion, repair_motion};

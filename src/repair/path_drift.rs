@@ -4,6 +4,7 @@
 //! straight even walk both are the same, so the scale is tested first, and a drift along the path, or along the feet of a body
 //! that is rotated away from its path, must exceed what feet roll. Units: metres of 0.86 m legs, seconds.
 
+use super::drift_onset::drift_onset;
 use super::fault_log::{FaultLog, all, own};
 use super::robust_statistics::{geometric_median, mode, weighted_median};
 use super::stances::{FootTrajectories, PointKind, SLOW, Stance};
@@ -38,7 +39,7 @@ const ELSEWHERE: f64 = 0.2;
 /// Rounds of that refinement, which converges within a few.
 const ROUNDS: usize = 10;
 /// Slowest and fastest drift, metres per second: clean takes drift by up to 3 cm/s, in no common direction.
-const DRIFT: (f64, f64) = (0.015, 0.25);
+pub(super) const DRIFT: (f64, f64) = (0.015, 0.25);
 /// Least share of the stance time that agrees about a drift, to within half.
 const AGREE_DRIFT: f64 = 0.6;
 /// Stances agree with a velocity within this share of it.
@@ -116,8 +117,9 @@ pub(super) fn partial_drift(take: &WorkingTake, feet: &FootTrajectories, log: &m
     if let Some((_, frames, velocity)) = &found {
         let why = "planted feet drift in a part of the take: where that begins is not known";
         log.record_unfixed("drift", frames.clone(), "m/s", own(take, velocity.norm()), why);
+        return true;
     }
-    found.is_some()
+    drift_onset(take, &stances, log)
 }
 
 /// A drift that stances agree about.
@@ -153,17 +155,17 @@ impl CommonDrift {
 
 /// Horizontal velocities during the pieces of all ball stances.
 #[derive(Default)]
-struct Velocities {
+pub(super) struct Velocities {
     /// Of the planted point.
-    feet: Vec<Vec3>,
+    pub feet: Vec<Vec3>,
     /// Of the root.
-    body: Vec<Vec3>,
+    pub body: Vec<Vec3>,
     /// The horizontal direction of the foot, not a velocity: from the ankle to the ball, of unit length.
-    pointing: Vec<Vec3>,
+    pub pointing: Vec<Vec3>,
     /// Seconds of each piece.
     weights: Vec<f64>,
     /// The middle frame of each piece.
-    middles: Vec<usize>,
+    pub middles: Vec<usize>,
 }
 
 impl Velocities {

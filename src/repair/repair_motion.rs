@@ -9,6 +9,7 @@ use super::floor_tilt::tilt;
 use super::foot_direction::drifting_feet;
 use super::foot_slide::slides;
 use super::frozen_joint::frozen;
+use super::glitch::glitches;
 use super::held_frames::held;
 use super::joint_flip::flips;
 use super::noise::noise;
@@ -102,6 +103,7 @@ fn test_all(take: &mut WorkingTake, faults: &Faults, log: &mut FaultLog) {
         }
         let trembling = noise(take, &cut, log);
         pops(take, log);
+        glitches(take, &cut, log);
         bursts(take, &cut, trembling, log);
     }
     if faults.floor || faults.legs {

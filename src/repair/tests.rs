@@ -1,6 +1,7 @@
 //! Laws of the repair: a clean take is returned bit for bit, a damaged one is nearer to the truth and never farther,
 //! and what is irrelevant (orientation, position, size, side) has no effect.
 
+mod doubtful_faults;
 mod floor_faults;
 mod joint_faults;
 

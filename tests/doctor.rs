@@ -1,7 +1,7 @@
 //! `posemill doctor`: each kind of file is called what it is, its faults are those of the commands, and the commands it prints work
 //! when they are copied.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -284,6 +284,28 @@ fn what_is_doubtful_or_does_not_fit_is_said_with_the_reason_of_retarget() {
     let face = about(&document, "face.csv");
     assert_eq!((&face["kind"], &face["next"]), (&"face".into(), &"posemill convert face.csv -o out/".into()));
     run_copied(folder.path(), "posemill convert face.csv -o out/");
+}
+
+/// A triangle without a skin is a character with one joint to the readers, and nothing that a take fits.
+const PROP: &str = r#"{"asset": {"version": "2.0"}, "scenes": [{"nodes": [0]}], "nodes": [{"name": "box", "mesh": 0}],
+    "meshes": [{"primitives": [{"attributes": {"POSITION": 0}}]}],
+    "accessors": [{"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3", "min": [0, 0, 0], "max": [1, 1, 0]}],
+    "bufferViews": [{"buffer": 0, "byteLength": 36}],
+    "buffers": [{"byteLength": 36, "uri": "data:application/octet-stream;base64,AAAAAAAAAAAAAAAAAACAPwAAAAAAAAAAAAAAAAAAgD8AAAAA"}]}"#;
+
+#[test]
+fn no_take_is_compared_with_props() {
+    let props: Vec<String> = (0..12).map(|k| format!("{k}.gltf")).collect();
+    let mut files: Vec<(&str, &str)> = props.iter().map(|name| (name.as_str(), PROP)).collect();
+    files.push(("t.bvh", "@walk.bvh"));
+    let (_, document) = doctor(folder(&files).path(), &["."]);
+    let take = about(&document, "t.bvh");
+    assert_eq!((&take["missing"], &take["next"]), (&json!([]), &json!("posemill convert t.bvh -o out/")));
+    // Props are not tried before a robot.
+    files.push(("robot.xml", "@humanoid.xml"));
+    let (_, document) = doctor(folder(&files).path(), &["."]);
+    assert_eq!(about(&document, "t.bvh")["next"], "posemill retarget t.bvh --onto robot.xml -o out/");
+    assert!(about(&document, "0.gltf")["about"].as_str().unwrap().ends_with(" 1 mesh part"));
 }
 
 #[test]

@@ -64,6 +64,8 @@ const NAMES_PER_TASK: usize = 64;
 
 /// In a skeleton with fewer joints a word shared by most of them may be a coincidence; nothing is dropped.
 const FEWEST_TO_SHARE: usize = 8;
+/// A word for helpers that more than this share of the joints have says nothing: no body is made of helpers alone.
+const NEARLY_ALL: f64 = 0.9;
 
 impl JointNames {
     /// Parses the joint names of `skeleton` with the words of `vocabulary`.
@@ -200,7 +202,8 @@ fn repeats_parent(vocabulary: &Vocabulary, skeleton: &Skeleton, labels: &[JointL
     }
 }
 
-/// Removes unknown words that more than half of the labels share.
+/// Removes words that say nothing: unknown ones that more than half of the labels share, and those for helpers that nearly all do
+/// (`part1` to `part40`).
 fn drop_shared(vocabulary: &Vocabulary, labels: &mut [JointLabel]) {
     if labels.len() < FEWEST_TO_SHARE {
         return;
@@ -208,13 +211,15 @@ fn drop_shared(vocabulary: &Vocabulary, labels: &mut [JointLabel]) {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for label in labels.iter() {
         for (at, word) in label.words.iter().enumerate() {
-            if !vocabulary.knows(word) && !label.words[..at].contains(word) {
+            let may_say_nothing = !vocabulary.knows(word) || vocabulary.is_helper(word);
+            if may_say_nothing && !label.words[..at].contains(word) {
                 *counts.entry(word).or_default() += 1;
             }
         }
     }
-    let shared: Vec<String> =
-        counts.into_iter().filter(|c| c.1 * 2 > labels.len()).map(|c| c.0.to_owned()).collect();
+    let least = |word: &str| if vocabulary.knows(word) { NEARLY_ALL } else { 0.5 };
+    let shared = counts.into_iter().filter(|(word, count)| *count as f64 > least(word) * labels.len() as f64);
+    let shared: Vec<String> = shared.map(|(word, _)| word.to_owned()).collect();
     for label in labels.iter_mut().filter(|_| !shared.is_empty()) {
         label.words.retain(|w| !shared.contains(w));
     }
@@ -439,6 +444,20 @@ mod tests {
         let names = JointNames::of(&skeleton(&joints), Vocabulary::built_in());
         assert_eq!(names.weight(JointId::new(0), NamedPart::Hips), 1.0);
         assert_eq!(names.weight(JointId::new(5), NamedPart::Hand), 0.9);
+    }
+
+    #[test]
+    fn a_word_for_helpers_that_all_joints_share_is_ignored() {
+        let numbered: Vec<String> = (0..9).map(|n| format!("part{n}")).collect();
+        let joints = |last: [&str; 2]| {
+            let names = numbered.iter().map(String::as_str).chain(last).collect::<Vec<_>>();
+            let joints: Vec<_> = names.iter().enumerate().map(|(n, j)| (*j, n.checked_sub(1))).collect();
+            let names = JointNames::of(&skeleton(&joints), Vocabulary::built_in());
+            (0..joints.len()).filter(|n| names.is_helper(JointId::new(*n))).count()
+        };
+        assert_eq!(joints(["part9", "part10"]), 0);
+        // Two of eleven are no helpers.
+        assert_eq!(joints(["Hips", "Spine"]), 9);
     }
 
     #[test]

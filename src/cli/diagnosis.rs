@@ -120,6 +120,9 @@ pub struct Diagnosis {
     /// Whether its document lacks data without which it cannot be written as a GLB.
     #[serde(skip)]
     pub incomplete: bool,
+    /// Whether parts of a body were recognised.
+    #[serde(skip)]
+    pub is_body: bool,
 }
 
 /// Formats whose takes are arrays or tables.
@@ -152,6 +155,7 @@ impl Diagnosis {
             body: None,
             robot: None,
             incomplete: false,
+            is_body: false,
         }
     }
 
@@ -286,7 +290,8 @@ fn of_asset(path: &Path, asset: &mut Asset, format: &'static str) -> Diagnosis {
         false => FileKind::Take,
     };
     let (clips, about) = (asset.clips.len(), about(asset, kind));
-    let mut found = Diagnosis { format: Some(format), clips, ..Diagnosis::new(path, kind, about) };
+    let is_body = character.rig.joint(Role::Hips).is_some();
+    let mut found = Diagnosis { format: Some(format), clips, is_body, ..Diagnosis::new(path, kind, about) };
     if kind == FileKind::Skeleton {
         found.missing.push("it holds no motion, and no skin that moves with its joints".to_owned());
     }
@@ -329,7 +334,7 @@ fn about(asset: &Asset, kind: FileKind) -> String {
         parts.push(counted(robot.hinges.len(), "hinge"));
     }
     if !asset.character.meshes.is_empty() && kind != FileKind::Face {
-        parts.push(counted(asset.character.meshes.len(), "skinned mesh part"));
+        parts.push(counted(asset.character.meshes.len(), "mesh part"));
     }
     match asset.clips.as_slice() {
         [] => {}

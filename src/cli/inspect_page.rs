@@ -128,7 +128,7 @@ pub(super) fn page(asset: &Asset, file: &str, format: &str) -> String {
         let (frames, rate) = (counted(clip.frames(), "frame"), clip.sample_rate);
         let _ = writeln!(text, "  {k}: {name}, {frames} at {rate:.6} Hz, {:.3} s", clip.duration());
     }
-    let _ = writeln!(text, "\n{}", counted(character.meshes.len(), "skinned mesh part"));
+    let _ = writeln!(text, "\n{}", counted(character.meshes.len(), "mesh part"));
     for mesh in &character.meshes {
         let (vertices, triangles) = (mesh.positions.len(), mesh.triangles.len());
         let _ = writeln!(text, "  {}: {vertices} vertices, {triangles} triangles", one_line(&mesh.name));

@@ -16,20 +16,27 @@ const OUT: &str = "out/";
 #[derive(Debug)]
 struct TargetBody {
     path: PathBuf,
+    /// The pipeline of `posemill retarget ... --onto PATH`.
     pipeline: Pipeline,
+    /// Whether parts of a body were recognised.
+    is_body: bool,
+}
+
+/// The pipeline of `posemill retarget ... --onto PATH`, with these overrides.
+fn retargeting(path: &Path, sets: &[String]) -> Result<Pipeline, String> {
+    let config = PipelineConfig::parse(DEFAULT_NAME, DEFAULT_PIPELINE, sets, STAGES);
+    let config = config.map_err(|e| e.to_string())?;
+    Pipeline::new(&config, Path::new(""), Some(&path.to_string_lossy())).map_err(|e| e.to_string())
+}
+
+/// Whether a take fits; `None` if it has no body of its own.
+fn check(pipeline: &Pipeline, take: &Diagnosis) -> Option<Result<(), RunError>> {
+    take.body.as_ref().map(|body| pipeline.check_take(body))
 }
 
 impl TargetBody {
-    /// The pipeline of `posemill retarget ... --onto PATH`, with these overrides; `None` if it cannot start.
-    fn new(path: &Path, sets: &[String]) -> Result<Self, String> {
-        let config = PipelineConfig::parse(DEFAULT_NAME, DEFAULT_PIPELINE, sets, STAGES);
-        let config = config.map_err(|e| e.to_string())?;
-        let pipeline = Pipeline::new(&config, Path::new(""), Some(&path.to_string_lossy()));
-        Ok(Self { path: path.to_owned(), pipeline: pipeline.map_err(|e| e.to_string())? })
-    }
-
     fn check(&self, take: &Diagnosis) -> Option<Result<(), RunError>> {
-        take.body.as_ref().map(|body| self.pipeline.check_take(body))
+        check(&self.pipeline, take)
     }
 
     /// Whether `posemill map` prints a map from the take's body, or the lines that one lacks.
@@ -92,10 +99,11 @@ pub fn advise(all: &mut [Diagnosis], more: &dyn Fn(&Path) -> bool) -> Option<Str
         .or_else(first)
 }
 
-/// The bodies among the files: characters without clips first, robots last.
+/// The bodies among the files: characters without clips first, then robots, and last what only takes with the same joint names fit.
 fn bodies(all: &[Diagnosis]) -> Vec<TargetBody> {
     let rank = |found: &Diagnosis| match found.kind {
         _ if found.incomplete => None,
+        FileKind::Character if !found.is_body => Some(3),
         FileKind::Character if found.clips == 0 => Some(0),
         FileKind::Character => Some(1),
         FileKind::Robot => Some(2),
@@ -103,14 +111,17 @@ fn bodies(all: &[Diagnosis]) -> Vec<TargetBody> {
     };
     let mut found: Vec<(i32, &Diagnosis)> = all.iter().filter_map(|f| Some((rank(f)?, f))).collect();
     found.sort_by_key(|(rank, _)| *rank);
-    let found = found.iter().filter_map(|(_, f)| TargetBody::new(&f.path, &[]).ok());
-    found.take(MOST_TRIED).collect()
+    let made = |found: &Diagnosis| {
+        let (path, pipeline) = (found.path.clone(), retargeting(&found.path, &[]).ok()?);
+        Some(TargetBody { path, pipeline, is_body: found.is_body || found.kind == FileKind::Robot })
+    };
+    found.iter().filter_map(|(_, found)| made(found)).take(MOST_TRIED).collect()
 }
 
-/// The first body that the take fits; if none does, the reason of the first is added to what is missing.
+/// The first body that the take fits; if none does, the reason of the first is added to what is missing, unless it is no body.
 fn fitting(take: &mut Diagnosis, bodies: &[TargetBody]) -> Option<usize> {
     let found = bodies.iter().position(|body| matches!(body.check(take), Some(Ok(()))));
-    if let (None, Some(body)) = (found, bodies.first())
+    if let (None, Some(body)) = (found, bodies.first().filter(|body| body.is_body))
         && let Some(Err(error)) = body.check(take)
     {
         let error = error.to_string();
@@ -126,7 +137,7 @@ fn of_take(file: &str, onto: Option<usize>, take: &Diagnosis, bodies: &[TargetBo
         (Some(body), _) => {
             format!("posemill retarget {file} --onto {} -o {OUT}", word(&bodies[body].path))
         }
-        (None, Some(body)) if take.kind != FileKind::Face && body.can_be_mapped(take) => {
+        (None, Some(body)) if take.kind != FileKind::Face && body.is_body && body.can_be_mapped(take) => {
             format!("posemill map {file} {}", word(&body.path))
         }
         _ if take.incomplete => format!("posemill inspect {file}"),
@@ -173,7 +184,7 @@ fn of_map(map: &Path, all: &[Diagnosis], bodies: &[TargetBody]) -> (Option<Strin
     let set = [format!("stage.retarget.map={}", toml::Value::String(map.display().to_string()))];
     let mut reason = None;
     for body in bodies {
-        let with = match TargetBody::new(&body.path, &set) {
+        let with = match retargeting(&body.path, &set) {
             Ok(with) => with,
             Err(error) => {
                 reason.get_or_insert(error);
@@ -181,7 +192,7 @@ fn of_map(map: &Path, all: &[Diagnosis], bodies: &[TargetBody]) -> (Option<Strin
             }
         };
         for take in &takes {
-            match with.check(take) {
+            match check(&with, take) {
                 Some(Ok(())) => {
                     let [take, body, map] = [&take.path, &body.path, map].map(word);
                     let command = format!("posemill retarget {take} --onto {body} --map {map} -o {OUT}");

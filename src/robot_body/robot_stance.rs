@@ -74,13 +74,14 @@ fn rotate(robot: &mut Robot, rotation: Quat) {
     *base = Quat::new_normalize((rotation * *base).into_inner());
 }
 
-/// The direction that is up: Z if the robot stands so, else one of its base's axes or of the world's.
+/// The direction that is up: Z if the robot stands so, else one of its base's axes or of the world's, first one in which it has two
+/// arms, and they are no longer than its legs: upside down, a robot may stand on its arms.
 fn up(robot: &Robot, names: &LinkNames) -> Option<Vec3> {
     let base = robot.links.first()?.parent_from_link.rotation;
     let axes = [Vec3::z(), Vec3::y(), Vec3::x()];
     let own = axes.into_iter().flat_map(|axis| [base * axis, -(base * axis)]);
     let worlds = axes.into_iter().flat_map(|axis| [axis, -axis]);
-    let mut doubtful = None;
+    let (mut armless, mut doubtful) = (None, None);
     for up in [Vec3::z()].into_iter().chain(own).chain(worlds) {
         let mut rotated = robot.clone();
         if up != Vec3::z() {
@@ -92,13 +93,18 @@ fn up(robot: &Robot, names: &LinkNames) -> Option<Vec3> {
         let across = chains.across();
         rotate(&mut rotated, arc(&Vec3::new(across.x, across.y, 0.0), &Vec3::y(), &Vec3::z()));
         let Ok(limbs) = Limbs::of(&rotated, &ZeroPose::of(&rotated)) else { continue };
-        if !limbs.legs.iter().any(|leg| names.contradict(&rotated, &leg.hinges, true)) {
+        if limbs.legs.iter().all(|leg| names.contradict(&rotated, &leg.hinges, true)) {
+            // Reversed, a robot whose legs have no knees would go on its arms: names are believed against that.
+            doubtful = doubtful.or((up == Vec3::z()).then_some(up));
+            continue;
+        }
+        let arms = limbs.arms.iter().flatten().map(|arm| arm.lengths.iter().sum::<f64>());
+        if up == Vec3::z() || arms.clone().count() == 2 && arms.sum::<f64>() < 2.0 * limbs.leg_length() {
             return Some(up);
         }
-        // Reversed, a robot whose legs have no knees would go on its arms: names are believed against that.
-        doubtful = doubtful.or((up == Vec3::z()).then_some(up));
+        armless = armless.or(Some(up));
     }
-    doubtful
+    armless.or(doubtful)
 }
 
 /// What says that the front is X (1) or its opposite (-1); 0 where it says nothing.

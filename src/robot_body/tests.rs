@@ -297,6 +297,40 @@ fn a_base_that_does_not_stand_and_look_to_the_front_is_turned() {
     }
 }
 
+/// Names that say nothing, or are those of lumbar vertebrae by chance (`l1` to `l5`), in whatever axes the base has.
+#[test]
+fn a_robot_whose_names_say_nothing_does_not_stand_on_its_arms() {
+    let Some(data) = crate::development_data::data() else { return };
+    let file = data.join("later/urdf/unitree_g1_29dof.urdf");
+    let (text, plain) = (std::fs::read_to_string(&file).unwrap(), robot(&file));
+    for (name, rpy) in
+        [("l", "0 0 0"), ("part", "1.570796 0 0"), ("part", "0 -1.570796 0"), ("part", "0 0 1")]
+    {
+        let mut named = text.clone();
+        for (k, link) in
+            text.split("<link name=\"").skip(1).map(|rest| rest.split('"').next().unwrap()).enumerate()
+        {
+            named = named.replace(&format!("\"{link}\""), &format!("\"{name}{k}\""));
+        }
+        let mount = format!(
+            "<link name=\"mount\"/><joint name=\"mount\" type=\"fixed\"><parent link=\"mount\"/><child link=\"{name}1\"/>\
+             <origin rpy=\"{rpy}\"/></joint></robot>"
+        );
+        // The first link is in a comment.
+        let named = named
+            .replace("</robot>", &mount)
+            .replace("_joint\"", "\"")
+            .replace("left_", "a")
+            .replace("right_", "b");
+        let asset =
+            from_bytes(named.as_bytes(), "g1", Some("urdf"), None, &ImportOptions::default()).unwrap();
+        let (body, own) =
+            (RobotBody::of(asset.character.robot.as_ref().unwrap()).unwrap(), RobotBody::of(&plain).unwrap());
+        assert!((body.leg_length - own.leg_length).abs() < 1e-6, "{name} {rpy}: {}", body.leg_length);
+        assert!(body.limbs.arms.iter().all(Option::is_some), "{name} {rpy}");
+    }
+}
+
 /// Feet and knees outvote names; feet and knees that contradict each other leave the base as it is. Both are said.
 #[test]
 fn witnesses_of_the_front_that_contradict_each_other_are_reported() {

@@ -11,6 +11,7 @@ use super::robot_settings::{RANGE, Settings};
 use super::robot_state::{Placed, RobotState, Unknowns};
 use super::starting_poses::first_guess;
 use super::take_body::TakeBody;
+use super::window_seams::{FrameSpan, joined};
 use super::{RobotRetarget, RobotRetargetError};
 use crate::import::{ImportOptions, load};
 use crate::made_walk::{shipped, take};
@@ -358,6 +359,46 @@ fn nothing_jumps_where_windows_meet() {
     bends.sort_by(f64::total_cmp);
     let usual = bends[bends.len() * 99 / 100];
     assert!(seams.iter().all(|bend| *bend < 1.5 * usual), "{seams:?} beside {usual}");
+}
+
+/// Of two windows only the speed of a planted foot is held, so that their places differ by millimetres.
+#[test]
+fn windows_that_are_millimetres_apart_are_blended() {
+    let (unknowns, take) = (unknowns(), slow("walk.bvh", 60));
+    let goals = Goals::of(&TakeBody::of(&take).unwrap(), &unknowns.body, 30.0, &[]);
+    let still = first_guess(&unknowns, &goals, &Settings::FINAL)[0].clone();
+    let mut moved = still.clone();
+    moved.base.translation.x += 0.004;
+    let span = |from, to, first, end| FrameSpan { from, to, first, end };
+    let solved = vec![vec![still.clone(); 40], vec![moved; 40]];
+    let all = joined(&unknowns, &goals, &[span(0, 40, 0, 30), span(20, 60, 30, 60)], solved);
+    let off: Vec<f64> = all.iter().map(|s| s.base.translation.x - still.base.translation.x).collect();
+    assert_eq!((all.len(), off[19]), (60, 0.0));
+    assert!((off[40] - 0.004).abs() < 1e-12);
+    let step = off.windows(2).map(|pair| pair[1] - pair[0]).fold(0.0, f64::max);
+    assert!(step < 0.0005, "a foot that is planted steps by {step} m");
+}
+
+/// Feet of legs that are spread in the zero pose are not level in it.
+#[test]
+fn feet_that_the_zero_pose_tilts_move_as_level_ones() {
+    let plain = RobotBody::of(&robot()).unwrap();
+    let mut tilted = (*plain.robot).clone();
+    for sole in &plain.soles {
+        tilted.links[sole.link].parent_from_link.rotation *= Quat::from_axis_angle(&Vec3::y_axis(), 0.2);
+    }
+    let tilted = Arc::new(tilted);
+    let take = slow("walk.bvh", 60);
+    let made = RobotRetarget::new(&tilted).unwrap().apply(&take, &[]).unwrap();
+    let own = RobotRetarget::new(&plain.robot).unwrap().apply(&take, &[]).unwrap();
+    for frame in 0..made.frames() {
+        let [a, b] = [(&plain.robot, &own), (&tilted, &made)]
+            .map(|(robot, motion)| robot.links_in_world(motion.base[frame], motion.values(frame)));
+        for sole in &plain.soles {
+            let off = a[sole.link].rotation.angle_to(&b[sole.link].rotation).to_degrees();
+            assert!(off < 4.0, "frame {frame}: a foot is {off} degrees off");
+        }
+    }
 }
 
 #[test]

@@ -208,6 +208,38 @@ fn a_robot_that_bends_where_the_take_stands_is_over_and_one_that_lies_with_it_is
     assert!(over(&lie, &|_| ()).contains(&"trunk_error".to_owned()));
 }
 
+/// The rest pose of a file is its author's choice: a figure that lies in it and stands in the take says nothing of the robot.
+#[test]
+fn the_rest_pose_of_a_take_does_not_decide_how_a_robots_trunk_is_judged() {
+    let take = {
+        let take = crate::made_walk::take("walk.bvh").part(0..4);
+        let rig = &take.character.rig;
+        let mut joints = rig.skeleton().joints().to_vec();
+        let turn = Quat::from_axis_angle(&Vec3::x_axis(), std::f64::consts::FRAC_PI_2);
+        joints[0].rest.rotation = turn * joints[0].rest.rotation;
+        let roles: Vec<_> = rig.assignments().map(|(role, a)| (role, a.clone())).collect();
+        let rig = crate::model::Rig::new(crate::model::Skeleton::new(joints).unwrap(), roles);
+        let mut clip = take.clip.clone();
+        clip.sample_rate = 30.0;
+        Motion::new(Arc::new(crate::model::Character::new("lying", rig)), clip)
+    };
+    let error = |change: &dyn Fn(&mut RobotMotion)| {
+        let result = standing(change);
+        let [own, of_take] = [&result, &take].map(|motion| MetricContext::new(&motion.character));
+        let made = assess_against(&own, &result, None, (&of_take, &take), &result);
+        made.metrics.into_iter().find(|m| m.name == "trunk_error").unwrap()
+    };
+    let (good, lies) = (
+        error(&|_| ()),
+        error(&|made| {
+            let back = Quat::from_axis_angle(&Vec3::y_axis(), -std::f64::consts::FRAC_PI_2);
+            made.base.iter_mut().for_each(|base| *base = Transform::new(back, Vec3::new(0.0, 0.0, 0.3)));
+        }),
+    );
+    assert!(good.value < 0.05, "{}", good.value);
+    assert!(lies.value > 1.5 && lies.at_most.is_some_and(|limit| lies.value > limit), "{}", lies.value);
+}
+
 /// A robot that lies on its side has its upper foot off the floor where the take's may touch the other one.
 #[test]
 fn a_robot_that_rests_on_its_body_does_not_float() {

@@ -22,7 +22,7 @@ pub fn bounded_minimum(q: &DMatrix<f64>, g: &[f64], low: &[f64]) -> Vec<f64> {
     let diagonal = (0..n).map(|i| q[(i, i)]).fold(0.0, f64::max);
     let slope = |x: &[f64], i: usize| (0..n).map(|j| q[(i, j)] * x[j]).sum::<f64>() - g[i];
     let slopes = |x: &[f64], of: &[usize]| of.iter().map(|&i| slope(x, i)).collect();
-    pivoted(low, diagonal, &|free, x| solve(q, g, low, free, x), &slopes)
+    pivoted(low, diagonal, |free, x| solve(q, g, low, free, x), slopes)
 }
 
 /// The same for `Q = C' C + D` with the columns of `C` and the diagonal of `D`, which is positive: in time linear in their number.
@@ -50,15 +50,15 @@ pub fn bounded_minimum_of_columns(columns: &[Vec6<f64>], d: &[f64], g: &[f64], l
         }
     };
     let diagonal = columns.iter().zip(d).map(|(c, d)| c.norm_squared() + d).fold(0.0, f64::max);
-    pivoted(low, diagonal, &solve, &slopes)
+    pivoted(low, diagonal, solve, slopes)
 }
 
 /// The search: `solve` gives the minimum over the free unknowns, `slopes` the slopes there in some unknowns.
 fn pivoted(
     low: &[f64],
     diagonal: f64,
-    solve: &dyn Fn(&[bool], &mut [f64]),
-    slopes: &dyn Fn(&[f64], &[usize]) -> Vec<f64>,
+    solve: impl Fn(&[bool], &mut [f64]),
+    slopes: impl Fn(&[f64], &[usize]) -> Vec<f64>,
 ) -> Vec<f64> {
     let n = low.len();
     let mut free: Vec<bool> = low.iter().map(|l| *l < 0.0).collect();

@@ -190,29 +190,4 @@ mod tests {
         assert_eq!(near(read, 3.1, Some([-3.15, 3.15])), read);
         assert_eq!(near(0.3, 0.2, Some([-1.0, 1.0])), 0.3);
     }
-
-    /// Read from quaternions, an angle is known but for whole circles.
-    #[test]
-    fn a_hinge_that_turns_past_half_a_circle_goes_on_inside_of_its_range() {
-        use crate::import::{ImportOptions, load};
-        use crate::model::Motion;
-        use std::sync::Arc;
-        let character = load(crate::made_walk::shipped("humanoid.xml"), &ImportOptions::default());
-        let mut character = (*character.unwrap().character).clone();
-        let mut own = (**character.robot.as_ref().unwrap()).clone();
-        own.hinges[20].range = Some([-TAU, TAU]);
-        let own = Arc::new(own);
-        character.robot = Some(Arc::clone(&own));
-        let turned = |frame: usize| {
-            let mut values = vec![0.0; own.hinges.len()];
-            values[20] = 2.9 + 0.1 * frame as f64;
-            values
-        };
-        let values: Vec<f64> = (0..8).flat_map(turned).collect();
-        let made = RobotMotion { rate: 30.0, base: vec![Transform::identity(); 8], values };
-        let motion = Motion::new(Arc::new(character), made.clip("turn", &own));
-        let read = RobotMotion::of(&motion).unwrap();
-        let off = read.values.iter().zip(&made.values).fold(0.0f64, |most, (a, b)| most.max((a - b).abs()));
-        assert!(off < 1e-9, "a hinge is {off} rad off");
-    }
 }

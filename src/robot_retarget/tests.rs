@@ -18,7 +18,7 @@ use crate::made_walk::{shipped, take};
 use crate::math::{Quat, Transform, Vec3, angle_between, exp};
 use crate::model::{Character, Motion, Robot, RobotMotion, Role, Side};
 use crate::robot_body::{RobotBody, robot_roles};
-use std::f64::consts::FRAC_PI_2;
+use std::f64::consts::{FRAC_PI_2, TAU};
 use std::sync::Arc;
 
 fn robot() -> Arc<Robot> {
@@ -305,6 +305,26 @@ fn a_robots_motion_onto_itself_is_the_same() {
         let again = RobotRetarget::new(&robot).unwrap().apply(&own, &[]).unwrap();
         assert_eq!(again, RobotMotion::of(&own).unwrap());
     }
+}
+
+/// Read from quaternions, an angle is known but for whole circles.
+#[test]
+fn a_hinge_that_turns_past_half_a_circle_goes_on_inside_of_its_range() {
+    let mut own = (*robot()).clone();
+    own.hinges[20].range = Some([-TAU, TAU]);
+    let own = Arc::new(own);
+    let turned = |frame: usize| {
+        let mut values = vec![0.0; own.hinges.len()];
+        values[20] = 2.9 + 0.1 * frame as f64;
+        values
+    };
+    let values: Vec<f64> = (0..8).flat_map(turned).collect();
+    let made = RobotMotion { rate: 30.0, base: vec![Transform::identity(); 8], values };
+    let rig = crate::model::Rig::new(own.skeleton().unwrap(), robot_roles(&own));
+    let character = Character { robot: Some(Arc::clone(&own)), ..Character::new("robot", rig) };
+    let read = RobotMotion::of(&Motion::new(Arc::new(character), made.clip("turn", &own))).unwrap();
+    let off = read.values.iter().zip(&made.values).fold(0.0f64, |most, (a, b)| most.max((a - b).abs()));
+    assert!(off < 1e-9, "a hinge is {off} rad off");
 }
 
 /// What its hands do does not depend on the zero pose of its file.

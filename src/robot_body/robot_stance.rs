@@ -74,8 +74,8 @@ fn rotate(robot: &mut Robot, rotation: Quat) {
     *base = Quat::new_normalize((rotation * *base).into_inner());
 }
 
-/// The direction that is up: Z if the robot stands so, else one of its base's axes or of the world's, first one in which it has two
-/// arms, and they are no longer than its legs: upside down, a robot may stand on its arms.
+/// The direction that is up: Z if the robot stands so with two arms, else one of its base's axes or of the world's, first one in which it
+/// has two arms that are shorter than its legs: upside down or lying, a robot may stand on its arms.
 fn up(robot: &Robot, names: &LinkNames) -> Option<Vec3> {
     let base = robot.links.first()?.parent_from_link.rotation;
     let axes = [Vec3::z(), Vec3::y(), Vec3::x()];
@@ -98,8 +98,9 @@ fn up(robot: &Robot, names: &LinkNames) -> Option<Vec3> {
             doubtful = doubtful.or((up == Vec3::z()).then_some(up));
             continue;
         }
-        let arms = limbs.arms.iter().flatten().map(|arm| arm.lengths.iter().sum::<f64>());
-        if up == Vec3::z() || arms.clone().count() == 2 && arms.sum::<f64>() < 2.0 * limbs.leg_length() {
+        let arms: Vec<f64> = limbs.arms.iter().flatten().map(|arm| arm.lengths.iter().sum()).collect();
+        let shorter = arms.iter().sum::<f64>() < 2.0 * limbs.leg_length();
+        if arms.len() == 2 && (shorter || up == Vec3::z()) {
             return Some(up);
         }
         armless = armless.or(Some(up));

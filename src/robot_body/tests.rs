@@ -303,9 +303,8 @@ fn a_robot_whose_names_say_nothing_does_not_stand_on_its_arms() {
     let Some(data) = crate::development_data::data() else { return };
     let file = data.join("later/urdf/unitree_g1_29dof.urdf");
     let (text, plain) = (std::fs::read_to_string(&file).unwrap(), robot(&file));
-    for (name, rpy) in
-        [("l", "0 0 0"), ("part", "1.570796 0 0"), ("part", "0 -1.570796 0"), ("part", "0 0 1")]
-    {
+    let turns = ["1.570796 0 0", "-1.570796 0 0", "0 1.570796 0", "0 -1.570796 0", "3.141593 0 0", "0 0 1"];
+    for (name, rpy) in turns.map(|rpy| ("part", rpy)).into_iter().chain([("l", "0 0 0")]) {
         let mut named = text.clone();
         for (k, link) in
             text.split("<link name=\"").skip(1).map(|rest| rest.split('"').next().unwrap()).enumerate()

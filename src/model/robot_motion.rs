@@ -114,11 +114,7 @@ impl RobotMotion {
         let before = self.values.len().checked_sub(values.len()).filter(|_| self.base.len() > 1);
         for (k, (&value, hinge)) in values.iter().zip(&robot.hinges).enumerate() {
             let known = before.filter(|_| !hinge.slides).map(|b| self.values[b + k]);
-            self.values.push(
-                known
-                    .filter(|_| !(std::env::var("MUT").as_deref() == Ok("7")))
-                    .map_or(value, |known| near(value, known, hinge.range)),
-            );
+            self.values.push(known.map_or(value, |known| near(value, known, hinge.range)));
         }
     }
 

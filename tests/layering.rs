@@ -176,6 +176,15 @@ fn only_the_command_line_prints() {
     }
 }
 
+/// What a stage does follows from its input and its keys alone, whatever is in the environment.
+#[test]
+fn only_the_command_line_reads_the_environment() {
+    for (module, file, text) in sources() {
+        let reads = text.contains("env::var");
+        assert!(module == "cli" || module == "main" || !reads, "{file} reads an environment variable");
+    }
+}
+
 #[test]
 fn every_module_says_what_it_is() {
     for (_, file, text) in sources() {

@@ -2,20 +2,16 @@
 
 use super::catalogue::metric;
 use super::metric_context::MetricContext;
-use crate::contacts::{ContactOptions, detect, detect_on};
+use crate::contacts::{ContactOptions, detect_on};
 use crate::model::{Contacts, Hold, Motion};
 use crate::report::Metric;
-use std::sync::Arc;
 
 /// How well the labels that are found on `motion` agree with `expected`, over all frames and the parts that both know.
 ///
 /// The ground is that of `expected`, so that feet off that ground count as floating.
 pub fn agreement(context: &MetricContext, motion: &Motion, expected: &Contacts) -> Vec<Metric> {
     let options = ContactOptions { ground: Some(expected.ground), ..ContactOptions::default() };
-    let found = match Arc::ptr_eq(context.character(), &motion.character) {
-        true => detect_on(&context.body, motion, &options),
-        false => detect(motion, &options),
-    };
+    let found = detect_on(&context.body, motion, &options);
     let (mut both, mut all_found, mut all_expected) = (0, 0, 0);
     let known: Vec<_> = found.parts().collect();
     for part in expected.parts().filter(|p| known.contains(p)) {

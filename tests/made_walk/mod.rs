@@ -3,7 +3,8 @@
 
 use posemill::contacts::read;
 use posemill::import::{ImportOptions, load};
-use posemill::model::{ModelPose, Motion};
+use posemill::math::{Vec3, exp};
+use posemill::model::{Character, ModelPose, Motion, Rig, Skeleton};
 use posemill::retarget::{Retarget, RootScale, map};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,6 +24,17 @@ pub fn walk(change: impl Fn(Motion) -> Motion) -> Motion {
     let text = std::fs::read_to_string(shipped("walk.contacts.csv")).unwrap();
     motion.contacts = Some(read(&text).unwrap().on(&motion, None));
     motion
+}
+
+/// The same motion on a skeleton that leans forward in its rest pose from a joint on.
+pub fn with_rest(plain: &Motion, joint: usize, degrees: f64) -> Motion {
+    let rig = &plain.character.rig;
+    let mut joints = rig.skeleton().joints().to_vec();
+    let turn = exp(&(Vec3::x() * degrees.to_radians()));
+    joints[joint].rest.rotation = turn * joints[joint].rest.rotation;
+    let roles: Vec<_> = rig.assignments().map(|(role, a)| (role, a.clone())).collect();
+    let rig = Rig::new(Skeleton::new(joints).unwrap(), roles);
+    Motion::new(Arc::new(Character::new("other", rig)), plain.clip.clone())
 }
 
 /// A performance carried onto the shipped mannequin.

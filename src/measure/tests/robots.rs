@@ -2,7 +2,7 @@
 
 use crate::contacts::{ContactOptions, detect};
 use crate::import::{ImportOptions, load};
-use crate::made_walk::shipped;
+use crate::made_walk::{shipped, take, with_rest};
 use crate::math::{Quat, Transform, Vec3, exp};
 use crate::measure::robot_measures::robot;
 use crate::measure::{Judgement, MetricContext, Reading, Verdict, assess, assess_against};
@@ -28,6 +28,12 @@ fn standing(change: impl Fn(&mut RobotMotion)) -> Motion {
     let mut made = RobotMotion { rate: 30.0, base: vec![base; 4], values: values.repeat(4) };
     change(&mut made);
     Motion::new(Arc::clone(&character), made.clip("still", &own))
+}
+
+/// It lies on its back, its base at this height.
+fn lie(made: &mut RobotMotion, height: f64) {
+    let back = exp(&(Vec3::y() * -std::f64::consts::FRAC_PI_2));
+    made.base.iter_mut().for_each(|base| *base = Transform::new(back, Vec3::new(0.0, 0.0, height)));
 }
 
 fn measured(change: impl Fn(&mut RobotMotion)) -> impl Fn(&str) -> f64 {
@@ -76,10 +82,7 @@ fn each_limit_of_robots_has_a_fault_that_it_alone_sees() {
     let sunk = over("left_elbow_joint", |made, _| made.base[2].translation.z -= 0.02);
     assert_eq!(sunk, ["robot_penetration_max"]);
     // It lies on its back, its base 3 cm above the floor: its trunk is thicker.
-    let lying = over("left_elbow_joint", |made, _| {
-        let back = Quat::from_axis_angle(&Vec3::y_axis(), -std::f64::consts::FRAC_PI_2);
-        made.base.iter_mut().for_each(|base| *base = Transform::new(back, Vec3::new(0.0, 0.0, 0.03)));
-    });
+    let lying = over("left_elbow_joint", |made, _| lie(made, 0.03));
     assert_eq!(lying, ["robot_penetration_max"]);
     // 45 rad/s at 30 Hz.
     let flipped = over("left_wrist_yaw_joint", |made, hinge| made.values[hinge] = 1.5);
@@ -190,10 +193,7 @@ fn a_robot_that_bends_where_the_take_stands_is_over_and_one_that_lies_with_it_is
             }
         }
     };
-    let lie = |made: &mut RobotMotion| {
-        let back = Quat::from_axis_angle(&Vec3::y_axis(), -std::f64::consts::FRAC_PI_2);
-        made.base.iter_mut().for_each(|base| *base = Transform::new(back, Vec3::new(0.0, 0.0, 0.3)));
-    };
+    let lie = |made: &mut RobotMotion| lie(made, 0.3);
     let over = |take: &dyn Fn(&mut RobotMotion), result: &dyn Fn(&mut RobotMotion)| {
         let [mut take, result] = [standing(take), standing(result)];
         take.contacts =
@@ -211,31 +211,15 @@ fn a_robot_that_bends_where_the_take_stands_is_over_and_one_that_lies_with_it_is
 /// The rest pose of a file is its author's choice: a figure that lies in it and stands in the take says nothing of the robot.
 #[test]
 fn the_rest_pose_of_a_take_does_not_decide_how_a_robots_trunk_is_judged() {
-    let take = {
-        let take = crate::made_walk::take("walk.bvh").part(0..4);
-        let rig = &take.character.rig;
-        let mut joints = rig.skeleton().joints().to_vec();
-        let turn = Quat::from_axis_angle(&Vec3::x_axis(), std::f64::consts::FRAC_PI_2);
-        joints[0].rest.rotation = turn * joints[0].rest.rotation;
-        let roles: Vec<_> = rig.assignments().map(|(role, a)| (role, a.clone())).collect();
-        let rig = crate::model::Rig::new(crate::model::Skeleton::new(joints).unwrap(), roles);
-        let mut clip = take.clip.clone();
-        clip.sample_rate = 30.0;
-        Motion::new(Arc::new(crate::model::Character::new("lying", rig)), clip)
-    };
+    let mut take = with_rest(&take("walk.bvh").part(0..4), 0, 90.0);
+    take.clip.sample_rate = 30.0;
     let error = |change: &dyn Fn(&mut RobotMotion)| {
         let result = standing(change);
         let [own, of_take] = [&result, &take].map(|motion| MetricContext::new(&motion.character));
         let made = assess_against(&own, &result, None, (&of_take, &take), &result);
         made.metrics.into_iter().find(|m| m.name == "trunk_error").unwrap()
     };
-    let (good, lies) = (
-        error(&|_| ()),
-        error(&|made| {
-            let back = Quat::from_axis_angle(&Vec3::y_axis(), -std::f64::consts::FRAC_PI_2);
-            made.base.iter_mut().for_each(|base| *base = Transform::new(back, Vec3::new(0.0, 0.0, 0.3)));
-        }),
-    );
+    let (good, lies) = (error(&|_| ()), error(&|made| lie(made, 0.3)));
     assert!(good.value < 0.05, "{}", good.value);
     assert!(lies.value > 1.5 && lies.at_most.is_some_and(|limit| lies.value > limit), "{}", lies.value);
 }

@@ -2,18 +2,7 @@
 
 use super::*;
 use crate::development_data::data;
-
-/// The same motion on a skeleton that leans in its rest pose from a joint on.
-fn with_rest(plain: &Motion, joint: usize, degrees: f64) -> Motion {
-    let rig = &plain.character.rig;
-    let mut joints = rig.skeleton().joints().to_vec();
-    let turn = Quat::from_axis_angle(&Vec3::x_axis(), degrees.to_radians());
-    joints[joint].rest.rotation = turn * joints[joint].rest.rotation;
-    let roles: Vec<_> = rig.assignments().map(|(role, a)| (role, a.clone())).collect();
-    let skeleton = crate::model::Skeleton::new(joints).unwrap();
-    let character = Character::new("other", crate::model::Rig::new(skeleton, roles));
-    Motion::new(Arc::new(character), plain.clip.clone())
-}
+use crate::made_walk::with_rest;
 
 /// The rest pose of a skeleton is its author's choice: a spine that leans back in it, or a body that lies, and the same motion.
 #[test]

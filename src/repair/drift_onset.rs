@@ -14,7 +14,7 @@ use std::ops::Range;
 const MOMENTS: usize = 20;
 /// Least number of stances before and after it: with four, a dancer's slide changes it.
 const STANCES: usize = 6;
-/// Least change over its standard error: 145 pieces of 13 clean takes reach 3.6.
+/// Least change over its standard error: none of 119 pieces of clean takes reaches it.
 const CERTAIN: f64 = 6.0;
 /// Rounds of reweighting.
 const ROUNDS: usize = 20;

@@ -67,19 +67,18 @@ mod tests {
     use super::*;
     use crate::import::bvh::read;
 
-    /// Two joints that turn by more than a whole turn, with `frames` rows and this text at the end of each.
+    /// Two joints that turn by many turns, in angles from -180 to 180, with `frames` rows and this text at the end of each.
     fn text(frames: usize, end: &str) -> String {
         let mut text = "HIERARCHY\nROOT Hips\n{\nOFFSET 0 90 0\nCHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation Yrotation\n\
             JOINT Spine\n{\nOFFSET 0 10 0\nCHANNELS 3 Zrotation Xrotation Yrotation\nEnd Site\n{\nOFFSET 0 10 0\n}\n}\n}\n"
             .to_owned();
         text += &format!("MOTION\nFrames: {frames}\nFrame Time: 0.01\n");
         for f in 0..frames {
-            let angle = 7.3 * f as f64;
+            let [angle, back, thrice] =
+                [7.3, -2.92, 21.9].map(|step| (step * f as f64 + 180.0).rem_euclid(360.0) - 180.0);
             text += &format!(
-                "{:.4} 90.0000 0.0000 {angle:.4} {:.4} 0.0000 0.0000 {:.4} {angle:.4}{end}",
-                0.01 * f as f64,
-                -0.4 * angle,
-                3.0 * angle
+                "{:.4} 90.0000 0.0000 {angle:.4} {back:.4} 0.0000 0.0000 {thrice:.4} {angle:.4}{end}",
+                0.01 * f as f64
             );
         }
         text
@@ -108,6 +107,11 @@ mod tests {
                     Some(raw) => {
                         let whole = whole.unwrap();
                         assert!(raw.clip.has_numbers_of(&whole.clip));
+                        let flips = |pair: [usize; 2]| {
+                            let [a, b] = pair.map(|f| raw.clip.rotations(f));
+                            a.iter().zip(b).any(|(a, b)| a.coords.dot(&b.coords) < 0.0)
+                        };
+                        assert_eq!((1..raw.clip.frames()).find(|f| flips([f - 1, *f])), None);
                         assert_eq!((raw, seen), (whole, text.len()));
                     }
                     None => assert_eq!(ends, "junk"),

@@ -114,6 +114,21 @@ fn bodies_that_a_reference_pose_tilts_as_a_whole_are_stood_up_with_their_feet() 
 }
 
 #[test]
+fn a_body_that_sways_its_hips_is_not_tilted_as_a_whole() {
+    let sway: Rotations = &[
+        (Role::Hips, [0.0, 0.0, 14.0]),
+        (Role::Spine(0), [0.0, 0.0, -9.0]),
+        (Role::UpperLeg(Side::Left), [0.0, 0.0, -9.0]),
+        (Role::UpperLeg(Side::Right), [0.0, 0.0, -9.0]),
+    ];
+    for file in ["walk.bvh", "mannequin.glb"] {
+        let mut asset = posed(&shipped(file), sway);
+        neutralize(&mut asset);
+        assert!(!asset.warnings.has("rest-tilted"), "{file}");
+    }
+}
+
+#[test]
 fn feet_of_raised_knees_and_crouches_stay_where_they_stand() {
     let poses: [Rotations; 2] = [
         &[(Role::UpperLeg(Side::Left), [-80.0, 0.0, 0.0]), (Role::LowerLeg(Side::Left), [80.0, 0.0, 0.0])],

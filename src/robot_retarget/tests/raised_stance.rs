@@ -1,6 +1,7 @@
 //! Takes that stand a little above the floor.
 
 use super::*;
+use crate::robot_retarget::raised_stance::raised_stance;
 
 /// The lowest point of the soles in each frame.
 fn lowest(made: &RobotMotion) -> Vec<f64> {
@@ -25,6 +26,20 @@ fn a_take_on_the_tips_of_its_toes_does_not_make_a_robot_hover() {
     let soles = lowest(&performed(&risen));
     let highest = soles.iter().copied().fold(0.0, f64::max);
     assert!(highest < 0.005, "the soles are {highest} m above the floor");
+}
+
+/// A leg of 1 m at 30 Hz: toe tips for a second, the top of a hop for a tenth of one, and a box under both feet.
+#[test]
+fn only_what_stands_near_the_floor_for_a_while_is_raised() {
+    let heights = |height: f64, frames: usize| {
+        let at = |f: usize| Vec3::z() * if (30..30 + frames).contains(&f) { height } else { 0.0 };
+        let path: Vec<Vec3> = (0..90).map(at).collect();
+        let soles = [0, 1].map(|_| [path.clone(), path.clone()]);
+        raised_stance(&soles, &[false; 90], 1.0, 30.0)
+    };
+    let (tips, hop, on_box) = (heights(0.05, 30), heights(0.05, 4), heights(0.3, 30));
+    assert!((tips[45] - 0.05).abs() < 0.005 && tips[0].abs() < 1e-6, "{} {}", tips[45], tips[0]);
+    assert_eq!([hop, on_box].map(|all| all.into_iter().fold(0.0, f64::max)), [0.0; 2]);
 }
 
 #[test]

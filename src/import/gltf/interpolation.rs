@@ -7,6 +7,8 @@ use crate::math::{Quat, RawQuat, Vec3, slerp};
 
 /// The highest rate of evenly spaced keys that is taken for a frame rate.
 const MAX_EVEN_RATE: f64 = 1000.0;
+/// Evenly spaced keys are frames from this rate on, Hz; takes are recorded and baked above it, sparser keys are set by hand.
+const LEAST_BAKED: f64 = 15.0;
 
 /// The interpolation between two keys.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -265,8 +267,9 @@ fn hermite(t: f64, length: f64) -> [f64; 4] {
 
 /// The rate in hertz that puts every key time on a frame, if there is one.
 ///
-/// `times` ascend and are not empty. The smallest whole rate from 1 to 240 wins, then the broadcast rates, then
-/// the rate of keys that are evenly spaced whatever their distance.
+/// `times` ascend and are not empty. Keys that are evenly spaced at [`LEAST_BAKED`] or closer are frames: a take of 0.015 s per
+/// frame has 66.667 Hz, not 200. Otherwise the smallest whole rate from 1 to 240 wins, then the broadcast rates, then the rate
+/// of keys that are evenly spaced whatever their distance.
 pub(super) fn fitting_rate(times: &[f64]) -> Option<f64> {
     let start = times[0];
     let fits = |rate: &f64| {
@@ -280,8 +283,9 @@ pub(super) fn fitting_rate(times: &[f64]) -> Option<f64> {
     let broadcast = [24000.0 / 1001.0, 30000.0 / 1001.0, 60000.0 / 1001.0, 120000.0 / 1001.0];
     let distinct = 1 + times.windows(2).filter(|w| w[1] - w[0] > 1e-6).count();
     let even = (distinct - 1) as f64 / (times[times.len() - 1] - start);
-    let even = Some(even).filter(|r| *r >= 1.0 && *r <= MAX_EVEN_RATE);
-    (1..=240).map(f64::from).chain(broadcast).chain(even).find(fits)
+    let even = Some(even).filter(|rate| (1.0..=MAX_EVEN_RATE).contains(rate) && fits(rate));
+    let most = even.filter(|rate| *rate >= LEAST_BAKED).map_or(240, |rate| rate.ceil().min(240.0) as u32);
+    (1..=most).map(f64::from).chain(broadcast).find(fits).or(even)
 }
 
 #[cfg(test)]
@@ -302,6 +306,15 @@ mod tests {
             at(1.0 / 0.0083333, &(0..3000).collect::<Vec<_>>()).map(|r| (r - 120.0005).abs() < 1e-3),
             Some(true)
         );
+        for rate in [200.0 / 3.0, 100.0 / 3.0, 200.0 / 9.0] {
+            let found = at(rate, &(0..500).collect::<Vec<_>>());
+            assert!(
+                found.is_some_and(|found| (found - rate).abs() < 1e-3),
+                "every frame at {rate} Hz: {found:?}"
+            );
+        }
+        assert_eq!(at(200.0 / 3.0, &[0, 1, 2, 7]), Some(200.0), "not evenly spaced");
+        assert_eq!(at(2.5, &[0, 1, 2, 3]), Some(5.0), "keys set by hand");
         assert_eq!(fitting_rate(&[0.0, 0.0317, 0.0711]), None);
         assert_eq!(fitting_rate(&[2.0, 2.0]), Some(1.0));
     }

@@ -78,8 +78,12 @@ impl Limbs {
             (Side::Right, Side::Left) => [second, first],
             _ => return Err("both legs are on one side"),
         };
-        let mut arms = [None, None];
         let names = LinkNames::of(robot);
+        let is_arm = |leg: &RobotLimb| names.as_ref().is_some_and(|names| names.is_arm(robot, &leg.hinges));
+        if chains.arms.is_empty() && legs.iter().all(is_arm) {
+            return Err("its two limbs are arms by their names, and there are no others");
+        }
+        let mut arms = [None, None];
         let arm = |chain: &HingeChain| {
             let whole = limb(robot, zero, &chain.hinges, Some(chain.end))?;
             let fingers = fingers(robot, &whole, names.as_ref());

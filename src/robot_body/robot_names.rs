@@ -5,6 +5,10 @@ use crate::model::{JointId, Robot, Side};
 
 /// Fewest links of a limb whose names are of another part before that counts: one may be the name of a hinge's axis.
 const FEWEST: usize = 2;
+/// Parts of a leg, of an arm, and of the trunk with what grows out of it.
+const LEG: [NamedPart; 4] = [NamedPart::UpperLeg, NamedPart::LowerLeg, NamedPart::Foot, NamedPart::Toes];
+const ARM: [NamedPart; 4] = [NamedPart::Clavicle, NamedPart::UpperArm, NamedPart::LowerArm, NamedPart::Hand];
+const TRUNK: [NamedPart; 4] = [NamedPart::Spine, NamedPart::Neck, NamedPart::Head, NamedPart::Tail];
 
 /// The names of a robot.
 pub(super) struct LinkNames {
@@ -44,14 +48,19 @@ impl LinkNames {
 
     /// Whether the names of a limb are those of other parts of the body.
     pub(super) fn contradict(&self, robot: &Robot, hinges: &[usize], is_leg: bool) -> bool {
-        let leg = [NamedPart::UpperLeg, NamedPart::LowerLeg, NamedPart::Foot, NamedPart::Toes];
-        let arm = [NamedPart::Clavicle, NamedPart::UpperArm, NamedPart::LowerArm, NamedPart::Hand];
-        let trunk = [NamedPart::Spine, NamedPart::Neck, NamedPart::Head, NamedPart::Tail];
-        let (own, other) = if is_leg { (leg, arm) } else { (arm, leg) };
-        let count = |parts: &[NamedPart]| {
-            let named = |joint: &JointId| parts.iter().any(|part| self.names.weight(*joint, *part) > 0.0);
-            self.links(robot, hinges).filter(named).count()
-        };
-        count(&own) == 0 && count(&other) + count(&trunk) >= FEWEST
+        let (own, other) = if is_leg { (LEG, ARM) } else { (ARM, LEG) };
+        let count = |parts: &[NamedPart]| self.count(robot, hinges, parts);
+        count(&own) == 0 && count(&other) + count(&TRUNK) >= FEWEST
+    }
+
+    /// Whether the names of a limb are those of an arm.
+    pub(super) fn is_arm(&self, robot: &Robot, hinges: &[usize]) -> bool {
+        self.count(robot, hinges, &LEG) == 0 && self.count(robot, hinges, &ARM) >= FEWEST
+    }
+
+    /// The number of links behind these hinges whose names may be those of one of these parts.
+    fn count(&self, robot: &Robot, hinges: &[usize], parts: &[NamedPart]) -> usize {
+        let named = |joint: &JointId| parts.iter().any(|part| self.names.weight(*joint, *part) > 0.0);
+        self.links(robot, hinges).filter(named).count()
     }
 }

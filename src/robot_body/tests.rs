@@ -379,6 +379,22 @@ fn four_legs_are_refused_with_the_reason() {
     assert!(error.contains("four legs"), "{error}");
 }
 
+/// Arms that hang reach down as legs do: a robot that ends at the waist would stand on its hands.
+#[test]
+fn a_robot_that_is_an_upper_body_is_refused_and_not_stood_on_its_arms() {
+    let text = std::fs::read_to_string(crate::made_walk::shipped("humanoid.xml")).unwrap();
+    let [legs, trunk] =
+        ["left_hip_pitch", "waist_yaw"].map(|body| text.find(&format!("<body name=\"{body}\"")).unwrap());
+    let upper = text[..legs].to_owned() + &text[trunk..];
+    let refused = |text: &str| {
+        let asset = from_bytes(text.as_bytes(), "r", Some("xml"), None, &ImportOptions::default()).unwrap();
+        let robot = asset.character.robot.clone().unwrap();
+        crate::robot_retarget::RobotRetarget::new(&robot).err().map(|error| error.to_string())
+    };
+    assert!(refused(&upper).unwrap().contains("two limbs are arms"));
+    assert_eq!(refused(&text), None);
+}
+
 /// Upside down its arms reach down and have an elbow each.
 #[test]
 fn a_robot_without_a_knee_is_refused_and_not_stood_on_its_arms() {

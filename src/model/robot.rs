@@ -42,6 +42,8 @@ pub struct Link {
     pub parent_from_link: Transform,
     /// Its shapes for collisions that are not meshes.
     pub shapes: Vec<Shape>,
+    /// The centre of its mass in its frame, where the file states it.
+    pub centre: Option<Vec3>,
 }
 
 /// A hinge or a slide between a link and its parent.
@@ -251,6 +253,7 @@ mod tests {
             parent,
             parent_from_link: Transform::identity(),
             shapes: Vec::new(),
+            centre: None,
         };
         let hinge = |link: usize| Hinge {
             name: format!("hinge_{link}"),

@@ -183,7 +183,8 @@ fn chains(robot: &Robot, zero: &ZeroPose) -> Vec<HingeChain> {
 }
 
 /// The end of a chain: the origin of the farthest link that its last hinge moves; where a chain without a wrist has its elbow
-/// there, the far end of that link's shapes.
+/// there, the far end of that link's shapes, or, where these are meshes that are not read, as far beyond the centre of its mass as
+/// that is beyond the elbow: mass is spread along a forearm.
 fn end(robot: &Robot, zero: &ZeroPose, hinges: &[usize]) -> Vec3 {
     let hinge = hinges[hinges.len() - 1];
     let (link, last) = (robot.hinges[hinge].link, zero.anchors[hinge]);
@@ -212,5 +213,7 @@ fn end(robot: &Robot, zero: &ZeroPose, hinges: &[usize]) -> Vec3 {
         [along, -along].map(|end| (world_from_leaf * shape.link_from_shape).point(&end))
     });
     let at_elbow = hinges.len() <= WITHOUT_WRIST && (world_from_leaf.translation - last).norm() < APART;
-    ends.filter(|_| at_elbow).max_by(far).unwrap_or(world_from_leaf.translation)
+    let beyond_centre = |centre: Vec3| last + (world_from_leaf.point(&centre) - last) * 2.0;
+    let end = || ends.max_by(far).or_else(|| robot.links[leaf].centre.map(beyond_centre));
+    at_elbow.then(end).flatten().unwrap_or(world_from_leaf.translation)
 }

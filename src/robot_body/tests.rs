@@ -253,6 +253,32 @@ fn an_arm_without_an_elbow_is_missed_and_said() {
     assert!(said.message.contains("only the right arm"), "{}", said.message);
 }
 
+/// A robot of which only the meshes' names are there: where its forearms end follows from their mass.
+#[test]
+fn an_arm_whose_last_shape_is_a_mesh_ends_beyond_the_centre_of_its_mass() {
+    let arm = |name: &str, y: f64, inertial: &str| {
+        let hinge =
+            |axis: &str, k: usize| format!("<joint name=\"{name}{k}\" axis=\"{axis}\" range=\"-90 90\"/>");
+        format!(
+            "<body name=\"{name}_upper\" pos=\"0 {y} 0.5\">{}{}{}<body name=\"{name}_lower\" pos=\"0 0 -0.2\">{inertial}{}</body></body>",
+            hinge("0 1 0", 0),
+            hinge("1 0 0", 1),
+            hinge("0 0 1", 2),
+            hinge("0 1 0", 3)
+        )
+    };
+    let text = std::fs::read_to_string(crate::made_walk::shipped("humanoid.xml")).unwrap();
+    let armless = &text[..text.find("<body name=\"left_shoulder_pitch\"").unwrap()];
+    let lengths = |inertial: &str| {
+        let arms = arm("a", 0.2, inertial) + &arm("b", -0.2, inertial);
+        let text = format!("{armless}{arms}</body></body></body></body></worldbody></mujoco>");
+        let asset = from_bytes(text.as_bytes(), "r", Some("xml"), None, &ImportOptions::default()).unwrap();
+        limbs(&asset)[2].1
+    };
+    assert_eq!(lengths("<inertial pos=\"0.1 0 0\" mass=\"1\" diaginertia=\"1 1 1\"/>"), [200_000, 200_000]);
+    assert_eq!(lengths(""), [0, 0], "nothing says where the forearm ends");
+}
+
 const BASE: &str = "<body name=\"pelvis\" pos=\"0 0 0.74\">";
 
 /// The shipped robot with its base rotated in the file, w x y z.

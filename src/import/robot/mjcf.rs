@@ -110,6 +110,10 @@ impl<'d, 't> MjcfReader<'d, 't> {
                 "body" => inside.push((child, around)),
                 "joint" => self.joint(child, around)?,
                 "geom" => self.geom(child, around)?,
+                "inertial" => {
+                    let centre = Element::new(tree, child).vector("pos", Vec3::zeros())?;
+                    self.parts.links[link].centre = Some(centre);
+                }
                 "replicate" | "attach" | "composite" | "flexcomp" => {
                     let message = format!("`{}` is not read", child.tag_name().name());
                     self.parts.warnings.add("robot-element", message, tree.file());

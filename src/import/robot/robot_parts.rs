@@ -43,7 +43,7 @@ impl RobotParts {
     ) -> Result<usize, RobotError> {
         room(self.links.len(), MAX_LINKS, "links", "MAX_LINKS", element)?;
         let name = unique(&mut self.names, element, "link", self.links.len())?;
-        self.links.push(Link { name, parent, parent_from_link, shapes: Vec::new() });
+        self.links.push(Link { name, parent, parent_from_link, shapes: Vec::new(), centre: None });
         self.shapes.push([Vec::new(), Vec::new()]);
         Ok(self.links.len() - 1)
     }
@@ -113,7 +113,13 @@ fn add_base(robot: &mut Robot, names: &HashSet<String>) {
     let name = name.map_or_else(|| format!("base_{}", robot.links.len()), |name| (*name).to_owned());
     robot.links.iter_mut().for_each(|link| link.parent = Some(link.parent.map_or(0, |parent| parent + 1)));
     robot.hinges.iter_mut().for_each(|hinge| hinge.link += 1);
-    let base = Link { name, parent: None, parent_from_link: Transform::identity(), shapes: Vec::new() };
+    let base = Link {
+        name,
+        parent: None,
+        parent_from_link: Transform::identity(),
+        shapes: Vec::new(),
+        centre: None,
+    };
     robot.links.insert(0, base);
 }
 

@@ -165,6 +165,9 @@ impl<'d, 't> UrdfReader<'d, 't> {
         while let Some((name, parent, parent_from_link, joint)) = open.pop() {
             let node = self.links[name];
             let link = self.parts.link(&Element::new(self.tree, node), parent, parent_from_link)?;
+            if let Some(inertial) = child(node, "inertial") {
+                self.parts.links[link].centre = Some(self.origin(inertial)?.translation);
+            }
             if let Some(joint) = joint {
                 self.hinge(joint, link, mimics)?;
             }

@@ -91,11 +91,12 @@ pub(super) fn parts(motion: &Motion, rest: &ModelPose) -> Vec<FigurePart> {
         thighs.next().is_some()
     };
     for id in skeleton.ids() {
-        // Joints above the hips get no geometry: they only position the body in the world.
-        if hips.is_some_and(|h| !(h == id || skeleton.is_ancestor(h, id))) {
+        let here = nearest_role(rig, id);
+        // Joints above the hips get no geometry: they only position the body in the world. Arms may hang there, of a robot whose
+        // base is its chest.
+        if here.is_none() && hips.is_some_and(|h| !(h == id || skeleton.is_ancestor(h, id))) {
             continue;
         }
-        let here = nearest_role(rig, id);
         let leaf = skeleton.children(id).is_empty();
         let tip = skeleton.joint(id).tip.map(|t| rest.joint(id).point(&t));
         // Ends of bones, eyes and jaws have no role: they are no further head, hand or foot.

@@ -3,7 +3,8 @@
 use crate::made_bodies::{ADULT, bones};
 use crate::math::{Quat, Transform, Vec3};
 use crate::model::{
-    Calibration, CalibrationSource, Character, Clip, Joint, JointId, Motion, Rig, Role, Side, Skeleton,
+    Assignment, Calibration, CalibrationSource, Character, Clip, Joint, JointId, Motion, Rig, Role, Side,
+    Skeleton,
 };
 use crate::render::figure::{FigurePart, lengths_of, parts};
 use std::sync::Arc;
@@ -111,4 +112,33 @@ fn a_robot_is_drawn_by_the_capsules_of_its_links() {
         drawn_links += 1;
     }
     assert!(drawn_links > 10 && parts.len() >= drawn_links);
+}
+
+/// A robot whose base is its chest, from which arms, head and hips hang.
+#[test]
+fn arms_that_do_not_hang_on_the_hips_are_drawn() {
+    let from_chest = motion(&|made| {
+        let (rig, pose) = (&made.rig, made.skeleton().rest_model_pose());
+        let chest = *rig.chain(Role::Spine).last().unwrap();
+        let mut joints = vec![Joint::new("trunk", None, Transform::from_translation(pose.position(chest)))];
+        for id in made.skeleton().ids() {
+            let joint = made.skeleton().joint(id);
+            let parent = joint.parent.filter(|parent| *parent != chest);
+            let from =
+                if parent.is_some() { joint.rest } else { pose.joint(chest).inverse() * *pose.joint(id) };
+            let parent = parent.map_or(0, |parent| parent.index() + 1);
+            joints.push(Joint::new(&joint.name, Some(JointId::new(parent)), from));
+        }
+        let roles = rig.assignments().filter(|(_, a)| a.joint != chest);
+        let roles =
+            roles.map(|(r, a)| (r, Assignment { joint: JointId::new(a.joint.index() + 1), ..a.clone() }));
+        let roles: Vec<_> = roles.collect();
+        Character { rig: Rig::new(Skeleton::new(joints).unwrap(), roles), ..made }
+    });
+    let rig = &from_chest.character.rig;
+    for side in Side::BOTH {
+        let arm = [Role::UpperArm(side), Role::LowerArm(side)].map(|role| rig.joint(role).unwrap());
+        assert!(arm.iter().all(|joint| drawn(&from_chest).iter().any(|part| part.joint == *joint)));
+    }
+    assert!(drawn(&from_chest).iter().all(|part| part.joint.index() > 0), "the base itself gets no part");
 }

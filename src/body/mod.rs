@@ -45,7 +45,7 @@ pub(crate) use self_contact::{Overlap, SelfContact};
 pub(crate) use skin_soles::skin_soles;
 #[cfg(feature = "physics")]
 pub(crate) use skin_volume::skin_volume;
-pub(crate) use support_points::SupportPoints;
+pub(crate) use support_points::{SupportPoints, outermost};
 pub(crate) use trunk_parts::{AroundSegment, PartLine, PartSegment, TOUCHED_PARTS, TouchedPart};
 
 #[cfg(test)]

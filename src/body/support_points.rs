@@ -95,25 +95,22 @@ impl SupportPoints {
         let mut of_head = Vec::new();
         for id in skeleton.ids() {
             let at = stand.joint(id);
-            let hull = |points: &[Vec3]| -> Vec<Vec3> {
-                furthest(points, all_around()).into_iter().map(|k| points[k]).collect()
-            };
             let mut points: Vec<Vec3> = skin[id.index()].clone();
             let joined = |points: Vec<Vec3>| points.into_iter().map(move |p| (id, p));
             match parts[id.index()] {
                 // Front legs without a paw bear the body: it is raised for them, as for its trunk, and they do not bend.
                 Some(Role::LowerArm(side)) if four_legs && rig.joint(Role::Hand(side)).is_none() => {
-                    found.trunk.extend(joined(hull(&points)));
+                    found.trunk.extend(joined(outermost(&points)));
                 }
                 Some(Role::Hand(side) | Role::Finger(side, ..)) => {
-                    found.hands[usize::from(side == Side::Right)].extend(joined(hull(&points)));
+                    found.hands[usize::from(side == Side::Right)].extend(joined(outermost(&points)));
                 }
                 Some(Role::Hips | Role::Spine(_) | Role::UpperLeg(_)) => {
-                    found.trunk.extend(joined(hull(&points)));
+                    found.trunk.extend(joined(outermost(&points)));
                 }
                 Some(Role::Neck(_) | Role::Head) if !four_legs => {
                     points.retain(|p| height(&at.point(p)) > nape);
-                    of_head.extend(joined(hull(&points)));
+                    of_head.extend(joined(outermost(&points)));
                 }
                 Some(Role::LowerLeg(side)) => {
                     let ends = [Role::LowerLeg(side), Role::Foot(side)].map(|role| rig.joint(role));
@@ -126,7 +123,7 @@ impl SupportPoints {
                     points.retain(|p| along(p) > 0.5 * length && along(p) < length);
                     let in_knee = stand.joint(knee).inverse() * *at;
                     let shin = &mut found.shins[usize::from(side == Side::Right)];
-                    shin.extend(hull(&points).iter().map(|p| in_knee.point(p)));
+                    shin.extend(outermost(&points).iter().map(|p| in_knee.point(p)));
                 }
                 _ => {}
             }
@@ -240,6 +237,11 @@ fn parts_of_joints(rig: &Rig, four_legs: bool) -> Vec<Option<Role>> {
         }
     };
     skeleton.ids().map(part_of).collect()
+}
+
+/// The support points of any points, in their order.
+pub(crate) fn outermost(points: &[Vec3]) -> Vec<Vec3> {
+    furthest(points, all_around()).into_iter().map(|k| points[k]).collect()
 }
 
 /// Straight down and up, and around at several slopes.

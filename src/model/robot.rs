@@ -8,6 +8,7 @@
 
 use super::{Joint, JointId, RobotField, RobotLayout, Skeleton, SkeletonError};
 use crate::math::{Quat, RawQuat, Transform, Vec3};
+use std::sync::Arc;
 
 /// Model space (Y up, facing +Z) from the robot's world (Z up, facing +X): a third of a circle about (1, 1, 1), exactly.
 pub(crate) fn model_from_world() -> Quat {
@@ -40,7 +41,7 @@ pub struct Link {
     pub parent: Option<usize>,
     /// Its frame in that of the parent with every hinge at its zero; for the first link in the world.
     pub parent_from_link: Transform,
-    /// Its shapes for collisions that are not meshes.
+    /// Its shapes for collisions.
     pub shapes: Vec<Shape>,
     /// The centre of its mass in its frame, where the file states it.
     pub centre: Option<Vec3>,
@@ -94,7 +95,7 @@ pub struct Shape {
 }
 
 /// The form of a shape, along z where it has an axis. Lengths are half lengths, metres.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
 pub enum Form {
     /// A ball.
@@ -120,6 +121,11 @@ pub enum Form {
     Box {
         /// Half its sides.
         half: Vec3,
+    },
+    /// The convex hull of a mesh.
+    Mesh {
+        /// Its outermost points; the box around them is centred at the origin.
+        points: Arc<[Vec3]>,
     },
 }
 

@@ -318,7 +318,7 @@ fn add_part(part: &FigurePart, (around, cap): (usize, usize), mesh: &mut Mesh) {
     }
 }
 
-/// Whether a robot has shapes to draw: those that are meshes are not read.
+/// Whether a robot has shapes to draw.
 fn has_shapes(robot: &Robot) -> bool {
     robot.links.iter().any(|link| !link.shapes.is_empty())
 }

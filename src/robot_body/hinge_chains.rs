@@ -202,13 +202,15 @@ fn end(robot: &Robot, zero: &ZeroPose, hinges: &[usize]) -> Vec3 {
     let world_from_leaf = zero.links[leaf];
     let far = |a: &Vec3, b: &Vec3| (a - last).norm().total_cmp(&(b - last).norm());
     let ends = robot.links[leaf].shapes.iter().flat_map(|shape| {
-        let along = match shape.form {
+        let of_box = |half: Vec3| {
+            let long = half.imax();
+            Vec3::ith(long, half[long])
+        };
+        let along = match &shape.form {
             Form::Sphere { .. } => Vec3::zeros(),
-            Form::Capsule { half, .. } | Form::Cylinder { half, .. } => Vec3::z() * half,
-            Form::Box { half } => {
-                let long = half.imax();
-                Vec3::ith(long, half[long])
-            }
+            Form::Capsule { half, .. } | Form::Cylinder { half, .. } => Vec3::z() * *half,
+            Form::Box { half } => of_box(*half),
+            Form::Mesh { points } => of_box(points.iter().fold(Vec3::zeros(), |half, p| half.sup(&p.abs()))),
         };
         [along, -along].map(|end| (world_from_leaf * shape.link_from_shape).point(&end))
     });

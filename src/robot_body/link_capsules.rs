@@ -16,6 +16,8 @@ const BOX_RADIUS: f64 = 1.08;
 const BOX_INSIDE: f64 = 0.6;
 /// A box needs several capsules if its middle side is this many times the smallest.
 const BOX_FLAT: f64 = 1.05;
+/// Points of a mesh stick out of its capsules by this share of their radius, as those of cylinders and the edges of boxes do.
+const STICK_OUT: f64 = 0.08;
 /// Height of a foot's capsule above the sole, in its radii.
 const FOOT_HEIGHT: f64 = 0.6;
 /// Radius of a limb without shapes, in lengths of its segment: a thigh of people (Winter 2009) has 0.19, robots are thinner.
@@ -76,15 +78,15 @@ pub(crate) fn shape_capsules(link: usize, shape: &Shape) -> Vec<LinkCapsule> {
         Form::Sphere { radius } => along_z(0.0, radius),
         Form::Capsule { radius, half } => along_z(half, radius),
         Form::Cylinder { radius, half } => along_z(half - CYLINDER_END * radius, radius),
+        Form::Mesh { ref points } => {
+            let row = |ends: [Vec3; 2], radius: f64| capsule(ends[0], ends[1], radius);
+            mesh_rows(points).into_iter().map(|(ends, radius)| row(ends, radius)).collect()
+        }
         Form::Box { half } => {
             let mut sides = [0, 1, 2];
             sides.sort_by(|&a, &b| half[a].total_cmp(&half[b]));
             let [small, middle, long] = sides.map(|k| half[k]);
-            let count = if middle > BOX_FLAT * small {
-                ((middle / small.max(1e-6)).ceil() as usize).clamp(2, 8)
-            } else {
-                1
-            };
+            let count = rows(middle, small);
             let sideways = |k: usize| match count {
                 1 => 0.0,
                 _ => (2.0 * k as f64 / (count - 1) as f64 - 1.0) * (middle - BOX_INSIDE * small),
@@ -98,6 +100,52 @@ pub(crate) fn shape_capsules(link: usize, shape: &Shape) -> Vec<LinkCapsule> {
             (0..count).map(row).collect()
         }
     }
+}
+
+/// The number of capsules side by side in a box of these sides across them.
+fn rows(middle: f64, small: f64) -> usize {
+    match middle > BOX_FLAT * small {
+        true => ((middle / small.max(1e-6)).ceil() as usize).clamp(2, 8),
+        false => 1,
+    }
+}
+
+/// Ends and radius of capsules around the points of a mesh: those of the box around them, where no point is as far out with shorter ends
+/// and less apart.
+fn mesh_rows(points: &[Vec3]) -> Vec<([Vec3; 2], f64)> {
+    let half = points.iter().fold(Vec3::zeros(), |half, p| half.sup(&p.abs()));
+    let mut sides = [0, 1, 2];
+    sides.sort_by(|&a, &b| half[a].total_cmp(&half[b]));
+    let [small, middle, long] = sides.map(|k| half[k]);
+    let count = rows(middle, small);
+    let around = points.iter().map(|p| libm::hypot(p[sides[0]], p[sides[1]])).fold(0.0, f64::max);
+    let radius = if count == 1 { around.min(small * BOX_RADIUS) } else { small * BOX_RADIUS };
+    let far = radius * (1.0 + STICK_OUT);
+    // How far a row has to reach to one end of a side, for points that are `off` it.
+    let reach = |side: usize, sign: f64, most: f64, off: &dyn Fn(&Vec3) -> f64| {
+        let needed = |p: &Vec3| sign * p[side] - libm::sqrt((far * far - off(p).powi(2)).max(0.0));
+        points.iter().map(needed).fold(f64::MIN, f64::max).min(most)
+    };
+    let pair = |side: usize, most: f64, off: &dyn Fn(&Vec3) -> f64| {
+        let [low, high] = [-reach(side, -1.0, most, off), reach(side, 1.0, most, off)];
+        if low < high { [low, high] } else { [(low + high) / 2.0; 2] }
+    };
+    let across = match count {
+        1 => [0.0; 2],
+        _ => pair(sides[1], middle - BOX_INSIDE * small, &|p| p[sides[0]]),
+    };
+    let aside = |p: &Vec3| p[sides[1]] - p[sides[1]].clamp(across[0], across[1]);
+    let along = pair(sides[2], long - CYLINDER_END * small, &|p| libm::hypot(p[sides[0]], aside(p)));
+    let row = |k: usize| {
+        let share = k as f64 / (count.max(2) - 1) as f64;
+        let end = |at: f64| {
+            let mut end = Vec3::zeros();
+            (end[sides[1]], end[sides[2]]) = (across[0] + (across[1] - across[0]) * share, at);
+            end
+        };
+        (along.map(end), radius)
+    };
+    (0..count).map(row).collect()
 }
 
 /// Capsules along the segments of limbs, for robots without shapes.

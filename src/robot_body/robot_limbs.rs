@@ -69,8 +69,15 @@ impl Limbs {
     pub(crate) fn of(robot: &Robot, zero: &ZeroPose) -> Result<Self, &'static str> {
         let chains = LimbChains::of(robot, zero)?;
         let leg = |chain: &HingeChain| {
-            limb(robot, zero, without_toes(zero, &chain.hinges, chains.across()), None)
-                .ok_or("a leg has no knee")
+            let hinges = without_toes(zero, &chain.hinges, chains.across());
+            let ends_in_knee = || {
+                let whole = limb(robot, zero, hinges, Some(chain.end));
+                whole.is_some_and(|whole| hinges.last() == Some(&whole.middle))
+            };
+            limb(robot, zero, hinges, None).ok_or_else(|| match ends_in_knee() {
+                true => "a leg has no ankle: no hinge moves its foot",
+                false => "a leg has no knee",
+            })
         };
         let [first, second] = [leg(&chains.legs[0])?, leg(&chains.legs[1])?];
         let legs = match (first.side, second.side) {

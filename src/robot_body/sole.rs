@@ -21,6 +21,11 @@ const NARROWED: usize = 20;
 /// Rounds about the slope of the shapes' outermost points, which depend on it.
 const SLOPE_ROUNDS: usize = 3;
 
+/// The edge of a sole of meshes is where the foot stands when it is tilted by the angle of this cotangent, 30 degrees: people and robots
+/// that walk tilt a foot on its toes so far (Winter 2009). What is rounded or above the floor is then as far in or above it as it can be
+/// on either side of this angle.
+const TILTED: f64 = 1.732;
+
 /// The sole of a foot, in the space of its link.
 #[derive(Clone, Debug)]
 pub(crate) struct Sole {
@@ -69,8 +74,16 @@ impl Sole {
         let [back, front, side, height] = PLAIN.map(|share| share * leg_length);
         let plain = [ankle + Vec3::new(back, -side, -height), ankle + Vec3::new(front, side, -height)];
         let all = if measured { points.iter() } else { plain.iter() };
-        let low = all.clone().fold(Vec3::repeat(f64::MAX), |low, point| low.inf(point));
-        let high = all.fold(Vec3::repeat(f64::MIN), |high, point| high.sup(point));
+        let mut low = all.clone().fold(Vec3::repeat(f64::MAX), |low, point| low.inf(point));
+        let mut high = all.fold(Vec3::repeat(f64::MIN), |high, point| high.sup(point));
+        let is_mesh = |shape: &Shape| matches!(shape.form, Form::Mesh { .. });
+        if measured && parts.iter().any(|&k| robot.links[k].shapes.iter().any(is_mesh)) {
+            let edge = |k: usize, sign: f64| {
+                let inside = points.iter().map(|p| sign * p[k] - TILTED * (p.z - low.z));
+                sign * inside.fold(f64::MIN, f64::max)
+            };
+            [low.x, low.y, high.x, high.y] = [edge(0, -1.0), edge(1, -1.0), edge(0, 1.0), edge(1, 1.0)];
+        }
         let link_from_world = (level * zero.links[link].rotation).inverse();
         let corner = |x: f64, y: f64| link_from_world * Vec3::new(x, y, low.z);
         let corners =
@@ -131,6 +144,7 @@ fn extremes(world_from_shape: Transform, shape: &Shape) -> Vec<Vec3> {
         around(end(half), radius).chain(around(end(-half), radius)).collect()
     };
     match shape.form {
+        Form::Mesh { ref points } => points.iter().map(|p| world_from_shape.point(p)).collect(),
         Form::Sphere { radius } => ends(0.0, radius),
         Form::Capsule { radius, half } => ends(half, radius),
         Form::Cylinder { radius, half } => {

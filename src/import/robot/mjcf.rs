@@ -4,14 +4,15 @@
 //! Source: the XML reference of MuJoCo 3.
 
 use super::mjcf_defaults::MjcfDefaults;
+use super::mjcf_meshes::MjcfMeshes;
 use super::mjcf_shape::{Geom, place, read as read_geom};
 use super::robot_error::RobotError;
-use super::robot_parts::RobotParts;
+use super::robot_parts::{FoundRobot, RobotParts};
 use super::xml_element::Element;
 use super::xml_files::XmlTree;
 use crate::math::{Transform, Vec3};
-use crate::model::{Coupling, Hinge, Robot};
-use crate::report::{Warnings, shortened};
+use crate::model::{Coupling, Hinge};
+use crate::report::shortened;
 use roxmltree::Node;
 
 /// What holds for everything inside of the world, a body or a `frame`.
@@ -46,7 +47,7 @@ fn visit<'d, 't>(
 const OBJECT_JOINTS: usize = 6;
 
 /// The robot of a file: of several bodies in the world the one with the most hinges, of those that float if any of them has some.
-pub(super) fn read(tree: &XmlTree<'_>, name: &str) -> Result<(Robot, Warnings), RobotError> {
+pub(super) fn read(tree: &XmlTree<'_>, name: &str) -> Result<FoundRobot, RobotError> {
     let defaults = MjcfDefaults::read(tree)?;
     let sections = tree.children(tree.root());
     let worlds = sections.iter().filter(|node| node.has_tag_name("worldbody"));
@@ -71,7 +72,8 @@ pub(super) fn read(tree: &XmlTree<'_>, name: &str) -> Result<(Robot, Warnings), 
         let (file, reason) = (tree.file().to_owned(), "its world has no body".to_owned());
         return Err(RobotError::NoRobot { file, reason });
     };
-    let mut reader = MjcfReader { tree, defaults: &defaults, parts: RobotParts::default() };
+    let meshes = MjcfMeshes::read(tree, &defaults, &sections);
+    let mut reader = MjcfReader { tree, defaults: &defaults, meshes, parts: RobotParts::default() };
     reader.body(*body, None, *around)?;
     let MjcfReader { mut parts, .. } = reader;
     if bodies.len() > 1 {
@@ -87,6 +89,7 @@ pub(super) fn read(tree: &XmlTree<'_>, name: &str) -> Result<(Robot, Warnings), 
 struct MjcfReader<'d, 't> {
     tree: &'d XmlTree<'t>,
     defaults: &'d MjcfDefaults<'d>,
+    meshes: MjcfMeshes<'d>,
     parts: RobotParts,
 }
 
@@ -132,8 +135,10 @@ impl<'d, 't> MjcfReader<'d, 't> {
         let geom = self.defaults.element(self.tree, node, around.class);
         match read_geom(self.defaults, &geom, around.link_from_frame)? {
             Geom::Shape(shape, collides) => self.parts.shape(&geom, around.link, collides, shape)?,
-            Geom::Mesh(true) => self.parts.meshes += 1,
-            Geom::Mesh(false) | Geom::Other => {}
+            Geom::Mesh(name, place, collides) => {
+                self.parts.mesh(self.meshes.of_link(name, around.link, place, collides), collides);
+            }
+            Geom::Other => {}
         }
         Ok(())
     }

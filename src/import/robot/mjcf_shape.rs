@@ -8,11 +8,11 @@ use crate::model::{Form, Shape};
 
 /// A `geom`.
 #[derive(Debug)]
-pub(super) enum Geom {
+pub(super) enum Geom<'d> {
     /// A shape, and whether the file lets it collide.
     Shape(Shape, bool),
-    /// A mesh, and whether it collides.
-    Mesh(bool),
+    /// The name of a mesh, its place, and whether it collides.
+    Mesh(&'d str, Transform, bool),
     /// Nothing that a link can collide with.
     Other,
 }
@@ -21,18 +21,18 @@ pub(super) enum Geom {
 ///
 /// # Errors
 /// Sizes that are missing.
-pub(super) fn read(
+pub(super) fn read<'d>(
     defaults: &MjcfDefaults<'_>,
-    geom: &Element<'_, '_>,
+    geom: &Element<'d, '_>,
     link_from_frame: Transform,
-) -> Result<Geom, RobotError> {
+) -> Result<Geom<'d>, RobotError> {
     let collides = ["contype", "conaffinity"].iter().any(|key| geom.text(key).is_none_or(|mask| mask != "0"));
-    if geom.text("mesh").is_some() {
-        return Ok(Geom::Mesh(collides));
+    let mut at = place(defaults, geom)?;
+    if let Some(mesh) = geom.text("mesh") {
+        return Ok(Geom::Mesh(mesh, link_from_frame * at, collides));
     }
     let size = geom.numbers("size")?.unwrap_or_default();
     let kind = geom.text("type").unwrap_or("sphere");
-    let mut at = Transform::new(defaults.rotation(geom)?, geom.vector("pos", Vec3::zeros())?);
     let mut half = size.get(1).copied();
     if let Some(ends) = geom.array::<6>("fromto")? {
         let (a, b) = (Vec3::from_column_slice(&ends[..3]), Vec3::from_column_slice(&ends[3..]));
@@ -63,7 +63,7 @@ pub(super) fn read(
     Ok(Geom::Shape(Shape { form, link_from_shape: link_from_frame * at }, collides))
 }
 
-/// The place of a `frame` or `body` in what is around it.
+/// The place of a `frame`, `body` or `geom` in what is around it.
 ///
 /// # Errors
 /// Numbers that are missing or none.

@@ -1,10 +1,12 @@
 //! MJCF and URDF as import formats: a robot becomes a character whose joints are its hinges.
 
+use super::mesh_files::MeshFiles;
 use super::robot_error::RobotError;
 use super::xml_files::XmlFiles;
 use super::{mjcf, urdf};
 use crate::import::format::{ReadFormat, SourceFile};
 use crate::import::import_error::ImportError;
+use crate::import::import_options::ImportOptions;
 use crate::model::{Asset, Character, Rig};
 use crate::robot_body::{centre_joints, robot_roles, stand};
 use std::sync::Arc;
@@ -19,7 +21,7 @@ pub const MJCF: ReadFormat = ReadFormat {
     recognise: |head| {
         place(head, b"<mujoco").is_some_and(|at| place(head, b"<robot").is_none_or(|other| at < other))
     },
-    read: |source, _| import(source),
+    read: import,
 };
 
 /// ROS's models.
@@ -29,17 +31,17 @@ pub const URDF: ReadFormat = ReadFormat {
     about: "ROS model of a robot: a character whose joints are hinges",
     loses: "meshes, masses, transmissions",
     recognise: |head| place(head, b"<robot").is_some(),
-    read: |source, _| import(source),
+    read: import,
 };
 
 fn place(head: &[u8], word: &[u8]) -> Option<usize> {
     head.windows(word.len()).position(|found| found == word)
 }
 
-fn import(source: &SourceFile) -> Result<Asset, ImportError> {
+fn import(source: &SourceFile, options: &ImportOptions) -> Result<Asset, ImportError> {
     let files = XmlFiles::read(source)?;
     let tree = files.parse()?;
-    let (mut robot, mut warnings) = match tree.root().tag_name().name() {
+    let mut found = match tree.root().tag_name().name() {
         "mujoco" | "mujocoinclude" => mjcf::read(&tree, source.name)?,
         "robot" => urdf::read(&tree, source.name)?,
         other => {
@@ -47,13 +49,18 @@ fn import(source: &SourceFile) -> Result<Asset, ImportError> {
             return Err(RobotError::NoRobot { file, reason }.into());
         }
     };
+    let budget = options.budget(source.bytes);
+    let mut meshes = MeshFiles::new(source.folder, &budget);
+    found.add_meshes(&mut meshes, tree.file())?;
     drop(tree);
+    let (mut robot, mut warnings) = (found.robot, found.warnings);
     warnings.extend(stand(&mut robot, source.name));
     centre_joints(&mut robot);
     let skeleton = robot.skeleton().map_err(RobotError::from)?;
     let rig = Rig::new(skeleton, robot_roles(&robot));
     let character = Character { robot: Some(Arc::new(robot)), ..Character::new(source.name, rig) };
-    let companions = files.included();
+    let mut companions = files.included();
+    companions.extend(meshes.contents());
     Ok(Asset {
         character: Arc::new(character),
         clips: Vec::new(),

@@ -2,6 +2,7 @@
 
 use super::couplings::resolve;
 use super::robot_error::RobotError;
+use super::robot_meshes::MeshUse;
 use super::xml_element::Element;
 use crate::math::Transform;
 use crate::model::{Hinge, Link, Robot, Shape};
@@ -15,6 +16,16 @@ const MAX_HINGES: usize = 4096;
 /// Most shapes of a robot, drawn ones included; a detailed one has 200. Every pair of them may collide.
 const MAX_SHAPES: usize = 2048;
 
+/// A robot as its file has it, but for its meshes.
+#[derive(Debug)]
+pub(super) struct FoundRobot {
+    pub(super) robot: Robot,
+    pub(super) meshes: Vec<MeshUse>,
+    /// Shapes for collisions that cannot be read.
+    pub(super) unread: usize,
+    pub(super) warnings: Warnings,
+}
+
 /// What was read so far.
 #[derive(Debug, Default)]
 pub(super) struct RobotParts {
@@ -23,8 +34,9 @@ pub(super) struct RobotParts {
     /// Shapes of each link that the file lets collide, and those that it does not.
     shapes: Vec<[Vec<Shape>; 2]>,
     shape_count: usize,
-    /// Shapes for collisions that are meshes, which are not read.
-    pub(super) meshes: usize,
+    meshes: Vec<MeshUse>,
+    /// Shapes for collisions that cannot be read.
+    pub(super) unread: usize,
     names: HashSet<String>,
     hinge_names: HashSet<String>,
     pub(super) warnings: Warnings,
@@ -76,11 +88,19 @@ impl RobotParts {
         Ok(())
     }
 
+    /// Adds a mesh to a link; `None` is one that cannot be read.
+    pub(super) fn mesh(&mut self, mesh: Option<MeshUse>, collides: bool) {
+        match mesh {
+            Some(mesh) if self.meshes.len() < MAX_SHAPES => self.meshes.push(mesh),
+            _ => self.unread += usize::from(collides),
+        }
+    }
+
     /// The robot. Its first link gets no hinge: where it has one, a link is put before it.
     ///
     /// # Errors
     /// A file without hinges.
-    pub(super) fn robot(mut self, name: &str, file: &str) -> Result<(Robot, Warnings), RobotError> {
+    pub(super) fn robot(mut self, name: &str, file: &str) -> Result<FoundRobot, RobotError> {
         if self.hinges.is_empty() {
             let reason = format!("it has {} links and no hinge", self.links.len());
             return Err(RobotError::NoRobot { file: file.to_owned(), reason });
@@ -89,21 +109,14 @@ impl RobotParts {
         for (link, [collide, drawn]) in self.links.iter_mut().zip(self.shapes) {
             link.shapes = if collide.is_empty() { drawn } else { collide };
         }
-        if self.meshes > 0 {
-            let message = format!(
-                "{} shapes are meshes, which are not read: collisions are those of the other shapes, and of the links where there \
-                 are none",
-                self.meshes
-            );
-            self.warnings.add("robot-meshes", message, file);
-        }
         resolve(&mut self.hinges, file, &mut self.warnings);
         let mut robot =
             Robot { name: name.to_owned(), links: self.links, hinges: self.hinges, merges_fixed: false };
         if robot.hinges_of(0).next().is_some() {
             add_base(&mut robot, &self.names);
+            self.meshes.iter_mut().for_each(|mesh| mesh.link += 1);
         }
-        Ok((robot, self.warnings))
+        Ok(FoundRobot { robot, meshes: self.meshes, unread: self.unread, warnings: self.warnings })
     }
 }
 

@@ -11,6 +11,8 @@ mod leads;
 mod bases;
 mod couplings;
 mod limits;
+mod meshes;
+mod mesh_places;
 
 use crate::import::{ImportError, ImportOptions, from_bytes, load};
 use crate::math::{Quat, RawQuat, Transform, Vec3};
@@ -261,7 +263,6 @@ fn what_cannot_be_a_robot_is_named_with_its_line() {
         ("r.urdf", joint("<axis xyz=\"0 0 0\"/>"), &["line 2", "the axis of <joint name=\"j\"> is zero"]),
         ("r.urdf", joint("<limit lower=\"1\" upper=\"-1\"/>"), &["are reversed: 1 to -1"]),
         ("r.urdf", joint("<limit lower=\"1\" upper=\"1\"/>"), &["are equal: 1"]),
-        ("r.urdf", joint("<mimic joint=\"none\"/>"), &["no other joint `none` to mimic"]),
         ("r.urdf", urdf(""), &["`a` and `b` both have no parent"]),
         ("r.urdf", urdf("<link name=\"b\"/>"), &["the name of <link name=\"b\"> is taken"]),
         ("r.urdf", urdf("<joint name=\"j\" type=\"fixed\"><parent link=\"a\"/><child link=\"c\"/></joint>"), &["no child link that exists"]),

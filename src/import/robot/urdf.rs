@@ -3,17 +3,18 @@
 //! Space: a link's frame is at its joint; Z up. Units: metres, radians. Source: the URDF XML specification of ROS.
 
 use super::robot_error::RobotError;
-use super::robot_parts::RobotParts;
+use super::robot_meshes::MeshUse;
+use super::robot_parts::{FoundRobot, RobotParts};
 use super::xml_element::Element;
 use super::xml_files::XmlTree;
 use crate::math::{Quat, Transform, Vec3};
-use crate::model::{Coupling, Form, Hinge, Robot, Shape};
-use crate::report::{Warnings, shortened};
+use crate::model::{Coupling, Form, Hinge, Shape};
+use crate::report::shortened;
 use roxmltree::Node;
 use std::collections::{HashMap, HashSet};
 
 /// The robot of a file.
-pub(super) fn read(tree: &XmlTree<'_>, name: &str) -> Result<(Robot, Warnings), RobotError> {
+pub(super) fn read(tree: &XmlTree<'_>, name: &str) -> Result<FoundRobot, RobotError> {
     let children = tree.children(tree.root());
     let mut links: HashMap<&str, Node> = HashMap::new();
     for node in children.iter().filter(|node| node.has_tag_name("link")) {
@@ -57,8 +58,13 @@ pub(super) fn read(tree: &XmlTree<'_>, name: &str) -> Result<(Robot, Warnings), 
         let number = |key, default| mimic.array::<1>(key).map(|n| n.map_or(default, |[n]| n));
         let (offset, multiplier) = (number("offset", 0.0)?, number("multiplier", 1.0)?);
         let Some(other) = parts.hinges.iter().position(|h| h.name == other).filter(|o| *o != hinge) else {
-            let reason = format!("there is no other joint `{}` to mimic", shortened(other));
-            return Err(mimic.fault(reason, "name a joint that moves"));
+            let message = format!(
+                "the coupling of `{}` names no other joint that moves, `{}`: it moves freely",
+                shortened(&parts.hinges[hinge].name),
+                shortened(other)
+            );
+            parts.warnings.add("robot-coupling", message, tree.file());
+            continue;
         };
         parts.hinges[hinge].follows =
             Some(Coupling { hinge: other, coefficients: [offset, multiplier, 0.0, 0.0, 0.0] });
@@ -68,8 +74,9 @@ pub(super) fn read(tree: &XmlTree<'_>, name: &str) -> Result<(Robot, Warnings), 
             "some links are not attached to the others: their joints go round in a circle".to_owned(),
         ));
     }
-    let (robot, warnings) = parts.robot(tree.root().attribute("name").unwrap_or(name), tree.file())?;
-    Ok((Robot { merges_fixed: true, ..robot }, warnings))
+    let mut found = parts.robot(tree.root().attribute("name").unwrap_or(name), tree.file())?;
+    found.robot.merges_fixed = true;
+    Ok(found)
 }
 
 /// A joint as written.
@@ -259,7 +266,8 @@ impl<'d, 't> UrdfReader<'d, 't> {
                     }
                     "box" => Form::Box { half: element.vector("size", Vec3::zeros())? / 2.0 },
                     _ => {
-                        self.parts.meshes += usize::from(collides);
+                        let mesh = mesh(&element, number, collides, self.origin(node)?);
+                        self.parts.mesh(mesh, collides);
                         continue;
                     }
                 };
@@ -269,6 +277,23 @@ impl<'d, 't> UrdfReader<'d, 't> {
         }
         Ok(())
     }
+}
+
+/// A mesh of a link; `None` of any other element, and of a mesh whose scale means nothing.
+fn mesh(
+    element: &Element<'_, '_>,
+    link: usize,
+    collides: bool,
+    link_from_mesh: Transform,
+) -> Option<MeshUse> {
+    let scale = match element.numbers("scale").ok()?.as_deref() {
+        None => Vec3::repeat(1.0),
+        Some(&[x, y, z]) => Vec3::new(x, y, z),
+        Some(&[all]) => Vec3::repeat(all),
+        Some(_) => return None,
+    };
+    let file = element.text("filename").filter(|_| element.node.has_tag_name("mesh"))?.to_owned();
+    Some(MeshUse { link, collides, file, scale, moved: Transform::identity(), link_from_mesh })
 }
 
 fn child<'d, 't>(node: Node<'d, 't>, tag: &str) -> Option<Node<'d, 't>> {

@@ -52,7 +52,7 @@ impl XmlFiles {
     pub(super) fn read(source: &SourceFile) -> Result<Self, RobotError> {
         let extension = if source.extension.is_empty() { "xml" } else { source.extension };
         let own = format!("{}.{extension}", source.name);
-        let mut files = vec![XmlFile { text: text(&own, source.bytes, 0)?, name: own, around: 0 }];
+        let mut files = vec![XmlFile { text: checked_text(&own, source.bytes, 0)?, name: own, around: 0 }];
         let mut open: VecDeque<usize> = VecDeque::from([0]);
         while let Some(at) = open.pop_front() {
             let document = parse(&files[at])?;
@@ -96,7 +96,7 @@ impl XmlFiles {
                     let (what, file) = ("bytes with its includes", files[0].name.clone());
                     return Err(RobotError::Limit { file, what, limit: MAX_BYTES, name: "MAX_BYTES" });
                 }
-                files.push(XmlFile { text: text(&name, &bytes, around)?, name, around });
+                files.push(XmlFile { text: checked_text(&name, &bytes, around)?, name, around });
                 open.push_back(files.len() - 1);
             }
         }
@@ -162,7 +162,7 @@ pub(super) fn line(node: &Node) -> usize {
 }
 
 /// The text of a file whose `include` is inside of `around` elements.
-fn text(file: &str, bytes: &[u8], around: usize) -> Result<String, RobotError> {
+pub(super) fn checked_text(file: &str, bytes: &[u8], around: usize) -> Result<String, RobotError> {
     let limit = |what, limit, name| Err(RobotError::Limit { file: file.to_owned(), what, limit, name });
     if bytes.len() > MAX_BYTES {
         return limit("bytes", MAX_BYTES, "MAX_BYTES");
@@ -229,7 +229,12 @@ fn tag(text: &str) -> (&str, usize) {
 }
 
 fn parse(file: &XmlFile) -> Result<Document<'_>, RobotError> {
-    let options = ParsingOptions { allow_dtd: false, nodes_limit: MAX_NODES, ..ParsingOptions::default() };
-    Document::parse_with_options(&file.text, options)
+    parse_text(&file.text)
         .map_err(|error| RobotError::Xml { file: file.name.clone(), reason: error.to_string() })
+}
+
+/// The document of a text that was checked.
+pub(super) fn parse_text(text: &str) -> Result<Document<'_>, roxmltree::Error> {
+    let options = ParsingOptions { allow_dtd: false, nodes_limit: MAX_NODES, ..ParsingOptions::default() };
+    Document::parse_with_options(text, options)
 }

@@ -119,3 +119,17 @@ fn three_slides_and_three_hinges_of_the_first_body_are_the_floating_base() {
     // Two of the slides are one, of which MuJoCo's base can do less.
     assert_eq!(base([x, y, "1 1 0", x, y, z]), (false, 7, "base pelvis arm".into()));
 }
+
+#[test]
+fn a_mimic_of_no_joint_is_a_warning_and_an_ordinary_hinge() {
+    for other in ["none", "j"] {
+        let text = format!(
+            "<robot name=\"r\"><link name=\"a\"/><link name=\"b\"/><joint name=\"j\" type=\"revolute\"><parent link=\"a\"/>\
+             <child link=\"b\"/><mimic joint=\"{other}\"/></joint></robot>"
+        );
+        let (asset, robot) = read(&text, "urdf");
+        assert!(robot.hinges[0].follows.is_none());
+        let said = asset.warnings.iter().find(|w| w.code == "robot-coupling").unwrap();
+        assert!(said.message.contains(&format!("`{other}`: it moves freely")), "{}", said.message);
+    }
+}

@@ -12,7 +12,7 @@ use super::point_track::{PointTrack, tracks};
 use crate::body::CharacterBody;
 use crate::kinematics::shots;
 use crate::math::{Vec3, nearest_rank};
-use crate::model::{ContactPart, Contacts, Hold, Motion};
+use crate::model::{ContactPart, Contacts, Hold, Motion, UnevenGround};
 use crate::parallel;
 use crate::signal::spans;
 use std::ops::Range;
@@ -108,11 +108,14 @@ pub(crate) fn detect_on(body: &CharacterBody, motion: &Motion, options: &Contact
     let parts = points.iter().map(|p| p.part).filter(|part| wanted(*part));
     let scale = scale(body);
     let shots = shots(motion);
-    let tracks = tracks(motion, &points, &shots);
+    let mut tracks = tracks(motion, &points, &shots);
     let footing = match options.ground {
         Some(_) => Footing::default(),
         None => FootingJoints::of(body).footing(motion, &shots),
     };
+    // Found as on level ground, whose heights are given back below.
+    let uneven = footing.uneven.as_ref();
+    uneven.iter().for_each(|ground| level(&mut tracks, ground));
     let Some(height) = options.ground.or_else(|| floor::height(&tracks, &footing, &shots, scale)) else {
         return Contacts::new(0.0, parts);
     };
@@ -159,16 +162,30 @@ pub(crate) fn detect_on(body: &CharacterBody, motion: &Motion, options: &Contact
         }
         _ => floor,
     };
-    let mut contacts = Contacts::new(floor.height, parts);
+    let base = uneven.map_or(0.0, |ground| ground.base);
+    let mut contacts = Contacts::new(floor.height + base, parts).on(footing.uneven.clone());
     for (part, spans) in resting {
-        let hold = |frames: Range<usize>| Hold {
-            height: floor.under(part, (frames.start + frames.end) / 2),
-            frames,
-            slide: 0.0,
+        let track = tracks.iter().find(|track| track.part == part);
+        let hold = |frames: Range<usize>| {
+            let middle = (frames.start + frames.end) / 2;
+            let at = track.and_then(|track| track.at.get(middle));
+            let ground =
+                uneven.zip(at).map_or(0.0, |(ground, at)| ground.base + ground.under(part, middle, at));
+            Hold { height: floor.under(part, middle) + ground, frames, slide: 0.0 }
         };
         contacts.set(part, spans.into_iter().map(hold).collect());
     }
     contacts
+}
+
+/// Displaces paths by the height of uneven ground under them.
+fn level(tracks: &mut [PointTrack], ground: &UnevenGround) {
+    for track in tracks {
+        for frame in 0..track.at.len() {
+            let at = track.at[frame];
+            track.at[frame].y -= ground.base + ground.under(track.part, frame, &at);
+        }
+    }
 }
 
 /// The labelled spans, cleaned; a contact ends at a cut.
@@ -247,7 +264,7 @@ impl Signal {
             if track.part.of_foot() { (SOLE_TOLERANCE, 1.0) } else { (SKIN_TOLERANCE, 2.0) };
         let rests = |(f, (z, s)): (usize, (&f64, &f64))| (*s < SLOW && z.abs() < tolerance).then_some(f);
         let resting: Vec<usize> = height.iter().zip(&speed).enumerate().filter_map(rests).collect();
-        let level = level(&height, &resting, rate);
+        let level = resting_level(&height, &resting, rate);
         height.iter_mut().enumerate().for_each(|(f, z)| *z -= level(f));
         let mut off: Vec<f64> = resting.iter().map(|&f| height[f].abs()).collect();
         let spread = HEIGHT_SPREADS * nearest_rank(&mut off, 0.5).unwrap_or(0.0);
@@ -263,7 +280,7 @@ impl Signal {
 
 /// The height at which a part rests around a frame: the 0.4 quantile of its heights in resting frames nearby, linear between
 /// steps.
-fn level(height: &[f64], resting: &[usize], rate: f64) -> impl Fn(usize) -> f64 + use<> {
+fn resting_level(height: &[f64], resting: &[usize], rate: f64) -> impl Fn(usize) -> f64 + use<> {
     let step = (LEVEL_STEP * rate).max(1.0);
     let quantile =
         |frames: &[usize]| nearest_rank(&mut frames.iter().map(|&f| height[f]).collect::<Vec<_>>(), 0.4);

@@ -6,19 +6,21 @@
 //! bar, or belong to a body that never stands up, as on a chair, or that a seat or a bar bears ([`BearingJoints`]).
 //! Space: model space, Y up. Units: metres, seconds; lengths and speeds in leg lengths.
 
+use super::ground_slopes::{can_be_uneven, uneven_ground};
 use super::seat_or_bar::BearingJoints;
+use super::standing_foot::{LegPath, bearing};
 use crate::anatomy::on_four_legs;
 use crate::body::CharacterBody;
 use crate::kinematics::{map_frames_towards, sunk_shots};
 use crate::math::{Vec3, percentile, smoothstep};
-use crate::model::{JointId, ModelPose, Motion, Role, Side};
+use crate::model::{JointId, ModelPose, Motion, Role, Side, UnevenGround};
 use crate::signal::distinct_frames;
 use std::ops::Range;
 
 /// Height of a foot, and of the pelvis, above the lowest of hands, head and pelvis from which the foot is in the air: twice the
 /// height of an ankle above its sole, so that bodies that lie, crawl or touch the floor keep their feet on it. In 60 takes
 /// pitched by 110 to 180 degrees, half of them throughout, 72.0 % of all feet are in the air; 72.2 with 0.1, 71.4 with 0.25.
-const ABOVE: f64 = 0.15;
+pub(super) const ABOVE: f64 = 0.15;
 /// The same from which a foot moves as one with a body that is raised out of the floor: a foot that changed between standing and
 /// moving within a smaller interval would jump.
 const CARRIED: f64 = 0.45;
@@ -40,7 +42,7 @@ const REST_TIME: f64 = 0.06;
 /// and in swings by 43 degrees.
 const LOW_SHARE: f64 = 0.4;
 /// Height of the hip joints above the ankles below which a body sits or lies: less than a deep crouch from which it walks.
-const FOLDED: f64 = 0.75;
+pub(super) const FOLDED: f64 = 0.75;
 /// Height of the soles above height 0 from which feet may be in the air throughout. The ankles of eleven captures that stand are
 /// 0.03 to 0.17 above it; runs on the spot, whose feet never rest and are low in 0.21 to 0.32 of the frames, stand on height 0 as well.
 const RAISED: f64 = 0.15;
@@ -49,6 +51,8 @@ const RAISED: f64 = 0.15;
 const THICK: f64 = 2.0;
 /// Depth of a body below height 0 from which its floor is there: files that have the pelvis at height 0.
 const SUNK: f64 = 0.2;
+/// The share of a take between two cuts that tells its ground.
+const ONE_SHOT: f64 = 0.9;
 
 /// The joints of a body that tell where it stands.
 #[derive(Clone, Debug)]
@@ -58,9 +62,12 @@ pub(crate) struct FootingJoints {
     /// Pelvis, head, elbows and hands.
     others: Vec<JointId>,
     bearing: Option<BearingJoints>,
-    /// Length of the legs, and height of an ankle above its sole.
+    /// Length of the legs, and heights of an ankle and of a toe joint above their sole.
     leg: f64,
     ankle: f64,
+    toes: f64,
+    /// The up direction in the space of each foot.
+    foot_up: Vec<Vec3>,
 }
 
 /// When feet can stand, and the floor of a take in which they never do.
@@ -69,6 +76,8 @@ pub(crate) struct Footing {
     /// How far each foot is above what bears the body instead, leg lengths, by frame: see [`ABOVE`].
     above: Vec<(Side, Vec<f64>)>,
     floor: Option<f64>,
+    /// The ground under feet that stand at several heights; `None` of level ground.
+    pub uneven: Option<UnevenGround>,
     /// Whether a seat or a bar bears the body above the floor, so that its feet say nothing about it.
     pub held: bool,
     /// Whether no foot of the take stands, and hands, head or pelvis are on that floor for most of it.
@@ -76,7 +85,7 @@ pub(crate) struct Footing {
 }
 
 /// A frame: hip, ankle and toes of each leg, and the lowest height of the rest.
-type FootingFrame = (Vec<[Vec3; 3]>, f64);
+pub(super) type FootingFrame = (Vec<[Vec3; 3]>, f64);
 
 impl FootingJoints {
     /// Those of a body.
@@ -100,13 +109,18 @@ impl FootingJoints {
         let lengths: Vec<f64> = legs.iter().filter_map(|(side, _)| bones(*side)).collect();
         let leg = lengths.iter().sum::<f64>() / lengths.len().max(1) as f64;
         let (up, sole) = body.figure().map_or((Vec3::y(), 0.0), |figure| (figure.up, figure.sole));
-        let ankles = legs.iter().map(|(_, [_, ankle, _])| (pose.position(*ankle).dot(&up) - sole).max(0.0));
-        let ankle = ankles.sum::<f64>() / legs.len().max(1) as f64;
+        let above_sole = |joint: usize| {
+            let heights = legs.iter().map(|(_, leg)| (pose.position(leg[joint]).dot(&up) - sole).max(0.0));
+            heights.sum::<f64>() / legs.len().max(1) as f64
+        };
+        let foot_up = legs.iter().map(|(_, [_, foot, _])| pose.joint(*foot).rotation.inverse() * up);
         FootingJoints {
             others: others.collect(),
             bearing: BearingJoints::of(rig, pose, &up),
             leg,
-            ankle,
+            ankle: above_sole(1),
+            toes: above_sole(2),
+            foot_up: foot_up.collect(),
             legs,
         }
     }
@@ -138,7 +152,49 @@ impl FootingJoints {
         let on_floor =
             |height: f64| counted().filter(|((_, low), _)| low - height < ABOVE * self.leg).count();
         let lies = floor.is_some_and(|height| 2 * on_floor(height) > counted().count());
-        Footing { above, floor, held, lies }
+        let uneven = match floor {
+            Some(_) => None,
+            None => self.uneven_ground(&frames, &above, shots, motion),
+        };
+        Footing { above, floor, uneven, held, lies }
+    }
+
+    /// The ground under feet that stand at several heights.
+    fn uneven_ground(
+        &self,
+        frames: &[FootingFrame],
+        above: &[(Side, Vec<f64>)],
+        shots: &[Range<usize>],
+        motion: &Motion,
+    ) -> Option<UnevenGround> {
+        let shot = shots.iter().max_by_key(|shot| shot.len())?;
+        if self.legs.len() < Side::BOTH.len() || (shot.len() as f64) < ONE_SHOT * frames.len() as f64 {
+            return None;
+        }
+        let path = |k: usize| LegPath {
+            side: self.legs[k].0,
+            leg: k,
+            frames,
+            above: &above[k].1,
+            shot,
+            rate: motion.clip.sample_rate,
+            length: self.leg,
+        };
+        let mut feet = bearing((0..self.legs.len()).flat_map(|k| path(k).stands()).collect(), self.leg);
+        if !can_be_uneven(&feet, self.leg) {
+            return None;
+        }
+        let ankles = self.legs.iter().map(|(_, leg)| leg[1]);
+        let up = |model: &ModelPose| -> Vec<Vec3> {
+            let legs = self.legs.iter().zip(&self.foot_up);
+            legs.map(|((_, leg), up)| model.joint(leg[1]).rotation * up).collect()
+        };
+        let ups = map_frames_towards(motion.character.skeleton(), &motion.clip, ankles, up);
+        for foot in &mut feet {
+            let k = self.legs.iter().position(|(side, _)| *side == foot.side).unwrap_or(0);
+            foot.slope = path(k).slope(foot, |f| ups[f][k]);
+        }
+        uneven_ground(&feet, self.leg, self.toes)
     }
 
     /// The floor of a take in which no foot stands, and whether a seat or a bar bears the body; `None` if a foot stands. Only

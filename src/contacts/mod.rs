@@ -9,6 +9,8 @@ mod clean_spans;
 mod label_table;
 mod point_track;
 mod seat_or_bar;
+mod standing_foot;
+mod ground_slopes;
 
 pub use detect::{ContactOptions, Detector, detect};
 pub(crate) use detect::{detect_on, ground};

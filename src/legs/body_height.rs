@@ -54,8 +54,11 @@ pub fn rise(
     median(feet.distinct(&frames).map(|f| above(*f)).collect())
 }
 
+/// The height of an ankle by leg and frame.
+type AnkleHeight<'a> = dyn Fn(usize, usize) -> f64 + Sync + 'a;
+
 /// The height by which the solved clip hovers as a whole: that of its soles in the frames in which the source's are planted;
-/// 0 if it does not. `goals` are those of the ankles, `solution` what the solve adds, `leg` is the length of the legs. A body
+/// 0 if it does not. `ankle` is the height of an ankle above the ground, `solution` what the solve adds, `leg` is the length of the legs. A body
 /// whose lowest skin of trunk and thighs, `seat` above the floor, mostly sits on it in these frames is not lowered into it; one that
 /// stands and lies down for a while is lowered, and raised while it lies.
 pub fn hover(
@@ -63,10 +66,9 @@ pub fn hover(
     planted: &[Vec<bool>],
     soles: &[Vec<SoleHeights>],
     level: &[Option<Vec3>],
-    (goals, seat, solution): (&[Vec<Vec3>], &[f64], &[FrameSolution]),
+    (ankle, seat, solution): (&AnkleHeight<'_>, &[f64], &[FrameSolution]),
     leg: f64,
 ) -> f64 {
-    let ankle = |k: usize, f: usize| goals[k][f].y + solution[f][k + 1].y;
     let seat = |f: usize| seat.get(f).map_or(f64::MAX, |low| low + solution[f][0].y);
     let heights = sole_heights(pairs, planted, soles, level, ankle);
     if heights.len() < FEWEST || pairs.iter().any(|pair| pair.paw > 0.0) {
@@ -143,10 +145,10 @@ mod tests {
             paw: 0.0,
             lying_toes: None,
         };
-        let goals = [soles.iter().map(|sole| Vec3::new(0.0, sole + 0.08, 0.0)).collect()];
+        let ankle = |_: usize, f: usize| soles[f] + 0.08;
         let (seats, still) =
             ((0..soles.len()).map(seat).collect::<Vec<f64>>(), vec![[Vec3::zeros(); 3]; soles.len()]);
-        hover(&[pair], &[planted.to_vec()], &[Vec::new()], &[None], (&goals, &seats, &still), 0.9)
+        hover(&[pair], &[planted.to_vec()], &[Vec::new()], &[None], (&ankle, &seats, &still), 0.9)
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! Y up. Units: metres, seconds.
 
 use super::body_height::rise;
-use super::equations::{Equations, LegTerms, leg_terms, solved_ankles};
+use super::equations::{Equations, FrameSolution, LegTerms, leg_terms, solved_ankles};
 use super::leg_pair::{LegPair, mean_length, source_legs};
 use super::limb_chain::LimbChain;
 use super::limb_pose::{LimbPose, LimbPositions, limb_poses, translate};
@@ -98,8 +98,9 @@ pub fn solve_forelegs(
     let lowest: Vec<Vec<f64>> =
         soles.iter().map(|sole| sole.iter().map(SoleHeights::lowest).collect()).collect();
     let shares = vec![vec![0.0; time.frames]; pairs.len()];
+    let ankle = |k: usize, f: usize, solution: &[FrameSolution]| goals[k][f].y + solution[f][k + 1].y;
     let (solution, raised) =
-        out_of_floor((&solve, solution), time, &goals, (&lowest, &[]), &shares, leg, &held);
+        out_of_floor((&solve, solution), time, &ankle, (&lowest, &[]), &shares, leg, &held);
     ForelegTrajectories {
         lift,
         legs: pairs.iter().map(|pair| pair.target.clone()).collect(),

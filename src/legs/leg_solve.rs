@@ -6,12 +6,16 @@
 
 use super::body_height::{hover, hover_of_body, rise};
 use super::continuation::Continuation;
-use super::equations::{LegTerms, leg_terms, solved_ankles};
+use super::equations::{FrameSolution, LegTerms, leg_terms, solved_ankles};
 use super::foot_tilt::{LongFoot, foot_deltas};
 use super::hip_tilt::hip_tilt;
 use super::leg_pair::{LegPair, leg_ratio, mean_length, source_legs};
 use super::leg_trajectories::LegTrajectories;
-use super::limb_pose::{LimbPose, LimbPositions, rotate_foot, tilt_hips, translate};
+use super::level_feet::{
+    GroundUnderFoot, above_ground, level_feet, levelled, lowered, on_level_ground, tilt_back, tilt_feet_back,
+    tilt_toes_back,
+};
+use super::limb_pose::{FootDelta, LimbPose, LimbPositions, rotate_foot, tilt_hips, translate};
 use super::out_of_floor::out_of_floor;
 use super::raise_shots::onto_one_floor;
 use super::settings::Settings;
@@ -41,16 +45,22 @@ pub fn solve_legs(
     let sunk = onto_one_floor(time, &mut scaled, leg, settings);
     let tilts = tilts(&scaled, &copied);
     tilt_hips(&mut copied, &tilts);
-    let feet = SourceFeet::of(time, &scaled, &source_legs(pairs), footing, leg, settings).without(&sunk);
+    let mut under = GroundUnderFoot::of_all(footing, pairs, &mut scaled, ratio);
+    let mut level_source = levelled(&under, &scaled);
+    level_feet(&under, &mut copied);
+    let seen = level_source.as_ref().unwrap_or(&scaled);
+    let feet = SourceFeet::of(time, seen, &source_legs(pairs), footing, leg, settings);
+    let feet = feet.without(&sunk).lowered(lowered(&under, &scaled));
     let toe_rests = lie_toes(&feet, &mut copied, pairs);
     let mut foot_deltas = foot_deltas(&feet, &copied, pairs, ratio);
     copied.iter_mut().zip(&foot_deltas).for_each(|(poses, deltas)| rotate_foot(poses, deltas));
     let mut soles = SoleHeights::of_all(pairs, &copied);
     let level = toe_levels(&feet, &copied);
-    let mut rise = rise(pairs, &feet, &scaled, &copied, &soles, &level);
+    let mut rise = rise(pairs, &feet, seen, &copied, &soles, &level);
     let (mut base, aside) = base_offsets(time, &scaled, &copied, across / ratio - 1.0, rise);
     rise -= lowered_where_it_lies(footing, &feet, seat, &mut base);
     copied.iter_mut().for_each(|poses| translate(poses, &base));
+    under.iter_mut().for_each(|own| own.iter_mut().zip(&aside).for_each(|(own, aside)| own.at += aside));
     let ends = Continuation::of(time, &scaled, leg);
     let (mut goals, mut sides, mut planted, mut long) = <(Vec<_>, Vec<_>, Vec<_>, Vec<_>)>::default();
     let mut terms: Vec<LegTerms> = (0..pairs.len())
@@ -58,8 +68,10 @@ pub fn solve_legs(
             // The legs of a long take are large: each is freed when its terms are known.
             let (scaled, copied) = (std::mem::take(&mut scaled[k]), std::mem::take(&mut copied[k]));
             let LegPair { source, target, .. } = &pairs[k];
-            let ends = ((&scaled[..], source), (&copied[..], target));
+            let seen = level_source.as_mut().map(|level| std::mem::take(&mut level[k]));
+            let ends = ((seen.as_deref().unwrap_or(&scaled), source), (&copied[..], target));
             let (mut points, contact) = feet.points(k, time, ends.0, ends.1, (ratio, leg), settings);
+            points.iter_mut().for_each(|point| tilt_back(&under[k], &mut point.misfit));
             let misfits = points.iter_mut().flat_map(|point| point.misfit.iter_mut().zip(&aside));
             misfits.for_each(|(misfit, aside)| *misfit += aside);
             let goal = |(s, aside): (&LimbPositions, &Vec3)| s.ankle + aside + Vec3::y() * rise;
@@ -78,22 +90,25 @@ pub fn solve_legs(
     drop((feet, aside));
     let solve = ends.equations(&mut terms, leg, settings);
     let solution = solve(None);
-    let hover = hover(pairs, &planted, &soles, &level, (&goals, &seat, &solution), leg);
+    let height = |k: usize, f: usize, goals: &[Vec<Vec3>], solution: &[FrameSolution]| {
+        above_ground(&under[k], f, &(goals[k][f] + solution[f][k + 1]))
+    };
+    let ankle = |k: usize, f: usize| height(k, f, &goals, &solution);
+    let hover = hover(pairs, &planted, &soles, &level, (&ankle, &seat, &solution), leg);
     seat.iter_mut().for_each(|low| *low -= hover);
     base.iter_mut().chain(goals.iter_mut().flatten()).for_each(|at: &mut Vec3| at.y -= hover);
-    let ankle = |k: usize, f: usize| goals[k][f].y + solution[f][k + 1].y;
+    let ankle = |k: usize, f: usize| height(k, f, &goals, &solution);
     let mut toes = all_toe_rotations(time, pairs, &mut soles, &level, ankle, settings);
     let lowest: Vec<Vec<f64>> =
         soles.into_iter().map(|s| s.iter().map(SoleHeights::lowest_with_shin).collect()).collect();
     let (places, shares) = ((&lowest[..], &seat[..]), shares_of_raise(footing, time, pairs));
     let before: Vec<f64> = solution.iter().map(|frame| frame[0].y).collect();
-    let (solution, raised) = out_of_floor((&solve, solution), time, &goals, places, &shares, leg, settings);
+    let ankle = |k: usize, f: usize, solution: &[FrameSolution]| height(k, f, &goals, solution);
+    let (solution, raised) = out_of_floor((&solve, solution), time, &ankle, places, &shares, leg, settings);
     drop(solve);
     drop((terms, lowest));
     let ankles = solved_ankles(goals, &solution, &raised);
-    for (k, foot) in long.into_iter().enumerate().filter_map(|(k, foot)| Some((k, foot?))) {
-        toes[k] = foot.give_back(&mut foot_deltas[k], time, &ankles[k], level[k], settings);
-    }
+    give_tilts_back(long, time, (&under, &ankles, &level), (&mut foot_deltas, &mut toes), settings);
     Some(LegTrajectories {
         settings: *settings,
         sides,
@@ -107,6 +122,22 @@ pub fn solve_legs(
         ankles,
         forelegs: None,
     })
+}
+
+/// Gives long feet their tilt back where they are clear of the ground, and rotates what was found on level ground back to it.
+fn give_tilts_back(
+    long: Vec<Option<LongFoot<'_>>>,
+    time: &Timeline,
+    (under, ankles, level): (&[Vec<GroundUnderFoot>], &[Vec<Vec3>], &[Option<Vec3>]),
+    (feet, toes): (&mut [Vec<FootDelta>], &mut [Vec<Quat>]),
+    settings: &Settings,
+) {
+    for (k, foot) in long.into_iter().enumerate().filter_map(|(k, foot)| Some((k, foot?))) {
+        let ankles = on_level_ground(&under[k], &ankles[k]);
+        toes[k] = foot.give_back(&mut feet[k], time, &ankles, level[k], settings);
+    }
+    tilt_feet_back(under, feet);
+    tilt_toes_back(under, toes);
 }
 
 /// Lowers a body that lies onto the floor; returns by how much.

@@ -21,6 +21,7 @@ mod equations;
 mod continuation;
 mod treadmill;
 mod soles;
+mod level_feet;
 mod foot_tilt;
 mod floor_tilt;
 mod raise_shots;
@@ -51,7 +52,6 @@ pub(crate) use raise_hands::raise_hands;
 pub(crate) use raise_head::raise_head;
 pub use settings::Settings;
 pub(crate) use timeline::Timeline;
-#[cfg(feature = "physics")]
 pub(crate) use write_clip::shifted;
 
 #[cfg(test)]

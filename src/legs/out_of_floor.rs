@@ -4,7 +4,6 @@ use super::envelope::envelope;
 use super::equations::FrameSolution;
 use super::settings::Settings;
 use super::timeline::Timeline;
-use crate::math::Vec3;
 
 /// Most rounds of raising feet out of the floor; each leaves a tenth to a half of the penetration.
 const ROUNDS: usize = 6;
@@ -14,6 +13,9 @@ pub const LEAST_RAISE: f64 = 1e-4;
 /// Solves the equations of a clip with raised goals: see [`super::equations::Equations::solve`].
 type Solve<'a> = dyn Fn(Option<&[Vec<f64>]>) -> Vec<FrameSolution> + 'a;
 
+/// The height of an ankle above the ground, by leg, frame and solution.
+type SolvedAnkleHeight<'a> = dyn Fn(usize, usize, &[FrameSolution]) -> f64 + 'a;
+
 /// The solution with feet and seat raised out of the floor, and the height by which each foot was raised. Feet that are in the air
 /// above hands, head or pelvis are raised with the body, by these `shares` of its raise, by leg and frame. Each raise is a smooth upper
 /// envelope of the penetration, added to the goals or to the path of the pelvis: the matrix does not change, and nothing switches
@@ -21,13 +23,13 @@ type Solve<'a> = dyn Fn(Option<&[Vec<f64>]>) -> Vec<FrameSolution> + 'a;
 pub fn out_of_floor(
     (solve, mut solution): (&Solve<'_>, Vec<FrameSolution>),
     time: &Timeline,
-    goals: &[Vec<Vec3>],
+    ankle: &SolvedAnkleHeight<'_>,
     (lowest, seat): (&[Vec<f64>], &[f64]),
     shares: &[Vec<f64>],
     leg: f64,
     settings: &Settings,
 ) -> (Vec<FrameSolution>, Vec<Vec<f64>>) {
-    let mut raised = vec![vec![0.0; time.frames]; goals.len()];
+    let mut raised = vec![vec![0.0; time.frames]; lowest.len()];
     let mut body_raise = vec![0.0; time.frames];
     // Adds a smooth upper envelope of the remaining penetration to a curve; returns the largest penetration.
     let cover = |needed: Vec<f64>, seconds: f64, channel: &mut [f64]| {
@@ -47,7 +49,7 @@ pub fn out_of_floor(
     let standing = |k: usize, raised: &[f64], body_raise: &[f64], solution: &[FrameSolution]| -> Vec<f64> {
         let sunk = |f: usize| {
             let raised = raised[f] + shares[k][f] * body_raise[f];
-            let sole = goals[k][f].y + solution[f][k + 1].y + raised + lowest[k][f];
+            let sole = ankle(k, f, solution) + raised + lowest[k][f];
             (-sole - settings.penetration * leg).max(0.0)
         };
         let frames = 0..if lowest[k].is_empty() { 0 } else { time.unknowns() };

@@ -47,6 +47,8 @@ pub struct SourceFeet {
     distinct: Vec<bool>,
     /// The belt velocity of a walk on a treadmill, metres per second.
     belt: Option<Vec3>,
+    /// By how much each foot was lowered onto level ground, by leg and frame; empty if it was not.
+    lowered: Vec<Vec<f64>>,
 }
 
 impl SourceFeet {
@@ -121,13 +123,18 @@ impl SourceFeet {
         let seconds = counted.saturating_sub(1).max(1) as f64 * time.dt;
         let travels = (middle(time.frames - 1) - middle(0)) / (seconds * leg);
         let belt = belt(&low, &travels).map(|v| v * leg);
-        Self { flat: flat.collect(), can_stand: Vec::new(), distinct: Vec::new(), belt }
+        Self { flat: flat.collect(), can_stand: Vec::new(), distinct: Vec::new(), belt, lowered: Vec::new() }
     }
 
     /// With no foot flat in these frames.
     pub fn without(mut self, shots: &[Range<usize>]) -> Self {
         self.flat.iter_mut().for_each(|flat| shots.iter().for_each(|shot| flat[shot.clone()].fill(false)));
         self
+    }
+
+    /// With feet that were lowered onto level ground by this much, by leg and frame: they are not faster for that.
+    pub fn lowered(self, lowered: Vec<Vec<f64>>) -> Self {
+        Self { lowered, ..self }
     }
 
     /// The values of the frames that do not repeat the one before.
@@ -172,7 +179,14 @@ impl SourceFeet {
     ) -> (Vec<SolePoint>, FootContact) {
         let mut sole = self.sole(k, source, copy, ratio);
         let heights = self.heights(k, &sole);
-        let speeds: Vec<Vec<f64>> = sole.iter().map(|t| self.speed(time, &t.at, leg, settings)).collect();
+        let speed = |track: &SoleTrajectory| match self.lowered.get(k).filter(|own| !own.is_empty()) {
+            None => self.speed(time, &track.at, leg, settings),
+            Some(lowered) => {
+                let at = track.at.iter().zip(lowered).map(|(at, by)| at + Vec3::y() * *by);
+                self.speed(time, &at.collect::<Vec<Vec3>>(), leg, settings)
+            }
+        };
+        let speeds: Vec<Vec<f64>> = sole.iter().map(speed).collect();
         // Frees memory that is large for a long take.
         sole.iter_mut().for_each(|track| track.at = Vec::new());
         let able = &self.can_stand[k];

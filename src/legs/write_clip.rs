@@ -241,7 +241,6 @@ impl PoseBuffers {
 }
 
 /// The motion with its whole body displaced, by frame; frames with displacement zero keep every bit.
-#[cfg(feature = "physics")]
 pub fn shifted(motion: Motion, offsets: &[Vec3]) -> Motion {
     let body: Vec<(Vec3, Quat)> = offsets.iter().map(|offset| (*offset, Quat::identity())).collect();
     let still = |f: usize| offsets[f] == Vec3::zeros();

@@ -167,7 +167,10 @@ fn alone(
             made.metrics.extend(agreement(context, motion, contacts));
         }
         if samples.lowest_skin.is_finite() {
-            let depth = (contacts.ground * context.scale - samples.lowest_skin).max(0.0);
+            // Where skin is below the ground of some frame it may be above that of its own.
+            let ground = contact_series.iter().map(|c| c.lowest_ground).fold(f64::INFINITY, f64::min);
+            let ground = ground.min(contacts.ground * context.scale);
+            let depth = (ground - samples.lowest_skin).max(0.0);
             made.metrics.push(metric("body_skin_below_floor", depth));
         }
         made.metrics.extend(published(&contact_series, samples.frames, samples.rate));

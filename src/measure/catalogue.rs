@@ -190,7 +190,7 @@ pub const MEASURES: &[Measure] = &[
         "sole_tilt_p50",
         "rad",
         acceptable::SOLE,
-        "median angle from up of a foot's up axis in the reference pose; heel and ball labelled, shin within 60 degrees of vertical; worse foot",
+        "median angle from up (on a ramp its normal) of a foot's up axis in the reference pose; heel and ball labelled, shin within 60 degrees of vertical; worse foot",
     ),
     limited(
         "foot_orientation_p95",

@@ -12,10 +12,12 @@ pub struct ContactSeries {
     /// The part of the body.
     pub part: ContactPart,
     /// The height above the surface of the contact while it is labelled, else above the lower of the ground and the surfaces
-    /// of the contacts before and after.
+    /// of the contacts before and after; above the ground below it, where that is not level.
     pub clearance: Vec<f64>,
     /// The height above the ground.
     pub height: Vec<f64>,
+    /// The height of the lowest ground under it where that is not level; infinite on level ground.
+    pub lowest_ground: f64,
     /// The speed over the ground from the frame before; 0 in the first frame.
     pub speed: Vec<f64>,
     /// The spans of contact.
@@ -48,6 +50,7 @@ pub fn contact_series(context: &MetricContext, samples: &Samples, contacts: &Con
             part,
             clearance: Vec::with_capacity(samples.frames),
             height: Vec::with_capacity(samples.frames),
+            lowest_ground: f64::INFINITY,
             speed: Vec::with_capacity(samples.frames),
             rests: vec![false; samples.frames],
             holds,
@@ -63,17 +66,21 @@ pub fn contact_series(context: &MetricContext, samples: &Samples, contacts: &Con
             }
             let level =
                 |k: Option<usize>| k.and_then(|k| made.holds.get(k)).map(|h| h.height * context.scale);
+            let here = samples.point(frame, k);
+            let uneven =
+                contacts.height_under(part, frame, &(here / context.scale)).map(|y| y * context.scale);
+            made.lowest_ground = made.lowest_ground.min(uneven.unwrap_or(f64::INFINITY));
             let floor = match made.rests[frame] {
+                _ if uneven.is_some() => uneven.unwrap_or(ground),
                 true => level(Some(next)).unwrap_or(ground),
                 false => {
                     let around = [level(next.checked_sub(1)), level(Some(next))];
                     around.into_iter().flatten().fold(ground, f64::min)
                 }
             };
-            let here = samples.point(frame, k);
             let before = samples.point(frame.saturating_sub(1), k);
             made.clearance.push(here.y - floor);
-            made.height.push(here.y - ground);
+            made.height.push(here.y - uneven.unwrap_or(ground));
             made.speed.push(libm::hypot(here.x - before.x, here.z - before.z) * samples.rate);
         }
         made

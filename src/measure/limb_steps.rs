@@ -88,7 +88,7 @@ pub fn foot_orientation(limbs: &LimbComparison, contacts: Option<&Contacts>) -> 
     (vec![worst], both_sides("foot_orientation", "rad", sides))
 }
 
-/// The angle of soles from horizontal while heel and ball are on the floor, which alignment with a tilted reference pose does not excuse:
+/// The angle of soles from the ground while heel and ball are on it, which alignment with a tilted reference pose does not excuse:
 /// the direct transfer has its faults too. None of bodies on four legs, whose paws roll.
 pub fn sole_tilt(
     limbs: &LimbComparison,
@@ -114,7 +114,7 @@ pub fn sole_tilt(
                     && parts.iter().all(|part| contacts.hold(*part, f).is_some())
             };
             let tilt = |f: usize| match stands(f) {
-                true => angle_between(&(track[f].feet[k] * up), &Vec3::y()),
+                true => angle_between(&(track[f].feet[k] * up), &contacts.up_under(side, f)),
                 false => f64::NAN,
             };
             (0..limbs.frames).map(tilt).collect::<Vec<f64>>()

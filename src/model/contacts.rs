@@ -2,7 +2,7 @@
 //!
 //! Space: model space, Y up. Units: frames, metres.
 
-use super::{JointId, Side};
+use super::{JointId, Side, UnevenGround};
 use crate::math::Vec3;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -148,6 +148,9 @@ pub struct Hold {
 pub struct Contacts {
     /// The height of the ground, model space, metres.
     pub ground: f64,
+    /// The ground above that height, where it is not level.
+    #[cfg_attr(feature = "serialize", serde(default))]
+    uneven: Option<Box<UnevenGround>>,
     tracks: BTreeMap<ContactPart, Vec<Hold>>,
 }
 
@@ -158,6 +161,32 @@ impl Contacts {
         let mut contacts = Self { ground, ..Self::default() };
         parts.into_iter().for_each(|part| contacts.set(part, Vec::new()));
         contacts
+    }
+
+    /// The height that other bodies have at height 0, model space, metres: that of the ground. A ramp or stairs that a take has at
+    /// its height 0 are there at height 0 on other bodies as well, and their lowest contact, the ground, is below.
+    pub fn zero(&self) -> f64 {
+        self.ground - self.uneven.as_ref().map_or(0.0, |uneven| uneven.lowest)
+    }
+
+    /// The same contacts on ground that is not level.
+    pub(crate) fn on(self, uneven: Option<UnevenGround>) -> Contacts {
+        Contacts { uneven: uneven.map(Box::new), ..self }
+    }
+
+    /// Whether the ground is a ramp or stairs.
+    pub(crate) fn is_uneven(&self) -> bool {
+        self.uneven.is_some()
+    }
+
+    /// The height of ground that is not level at a point under a part; `None` on level ground.
+    pub(crate) fn height_under(&self, part: ContactPart, frame: usize, at: &Vec3) -> Option<f64> {
+        self.uneven.as_ref().map(|uneven| self.ground + uneven.under(part, frame, at))
+    }
+
+    /// The direction away from the ground under the foot of a side.
+    pub(crate) fn up_under(&self, side: Side, frame: usize) -> Vec3 {
+        self.uneven.as_ref().map_or(Vec3::y(), |uneven| uneven.up(side, frame))
     }
 
     /// Sets the holds of a part.
@@ -203,6 +232,9 @@ impl Contacts {
     pub fn changed(&self, frame: impl Fn(usize) -> usize, height: impl Fn(f64) -> f64) -> Contacts {
         let mut changed = self.clone();
         changed.ground = height(self.ground);
+        // Heights are scaled as all else, and displaced.
+        let scale = height(1.0) - height(0.0);
+        changed.uneven = self.uneven.as_ref().map(|uneven| Box::new(uneven.changed(&frame, scale)));
         for holds in changed.tracks.values_mut() {
             let mut from = 0;
             holds.retain_mut(|hold| {
@@ -226,7 +258,8 @@ impl Contacts {
     /// The contacts of the mirrored motion.
     pub fn mirrored(&self) -> Contacts {
         let tracks = self.tracks.iter().map(|(part, holds)| (part.mirrored(), holds.clone())).collect();
-        Contacts { ground: self.ground, tracks }
+        let uneven = self.uneven.as_ref().map(|uneven| Box::new(uneven.mirrored()));
+        Contacts { ground: self.ground, uneven, tracks }
     }
 }
 

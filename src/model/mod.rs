@@ -28,6 +28,7 @@ mod robot_motion;
 mod role;
 mod skeleton;
 mod static_meshes;
+mod uneven_ground;
 mod unique_names;
 
 pub use asset::Asset;
@@ -63,6 +64,7 @@ pub(crate) use skeleton::NO_TIP;
 pub(crate) use skeleton::{FARTHEST, FARTHEST_ON_EARTH};
 pub use skeleton::{Joint, JointId, Skeleton, SkeletonError};
 pub use static_meshes::StaticMeshes;
+pub(crate) use uneven_ground::{GroundPlane, UnevenGround};
 pub(crate) use unique_names::UniqueNames;
 
 #[cfg(test)]

@@ -3,9 +3,11 @@
 //! Contacts are detected on the take, whatever stages ran; the floor of the result is at height 0. A long take is measured in
 //! parts, and each measure keeps its worst part, so that memory does not grow with it.
 
+use crate::body::CharacterBody;
 use crate::contacts::{ContactOptions, detect};
 use crate::export::made_by;
 use crate::kinematics::cuts;
+use crate::legs::{LegPair, leg_ratio};
 use crate::measure::{
     Assessment, MetricContext, Reading, add_words, assess, assess_against, mark, of_bodies,
     with_a_limit_of_robots,
@@ -219,7 +221,7 @@ pub(super) fn judge_parts<E>(
     Ok(made)
 }
 
-/// The labels of a take for a result: the ground of the take is at height 0, and heights above it are scaled by the ratio of leg
+/// The labels of a take for a result: the ground of the take ([`Contacts::zero`]) is at height 0, and heights above it are scaled by the ratio of leg
 /// lengths. A take of the result's own character keeps its floor; where only one of the two has skin, which is lower than joints,
 /// no floor above 0.
 fn over_floor(labels: &Contacts, result: &MetricContext, take: &MetricContext) -> Contacts {
@@ -229,8 +231,13 @@ fn over_floor(labels: &Contacts, result: &MetricContext, take: &MetricContext) -
         let above = if same { 0.0 } else { labels.ground.max(0.0) };
         return labels.changed(|frame| frame, |height| height - above);
     }
-    let ratio = result.leg() / take.leg();
-    labels.changed(|frame| frame, |height| ratio * (height - labels.ground))
+    // What is carried over a distance goes by the bones of the legs, as the path does.
+    let bones = || {
+        let [take, result] = [take, result].map(|context| CharacterBody::new(context.character()));
+        leg_ratio(&LegPair::of(&take, &result))
+    };
+    let ratio = labels.is_uneven().then(bones).flatten().unwrap_or_else(|| result.leg() / take.leg());
+    labels.changed(|frame| frame, |height| ratio * (height - labels.zero()))
 }
 
 /// The measures of so many frames, measured in parts of equal length: each the worst of the parts.

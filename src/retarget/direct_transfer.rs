@@ -33,7 +33,7 @@ impl DirectTransfer {
     pub fn of(joints: &JointTransfer, motion: &Motion) -> DirectTransfer {
         let mut joints = joints.clone();
         if let Some(contacts) = &motion.contacts {
-            joints.pelvis = joints.pelvis.map(|path| path.on_ground(contacts.ground));
+            joints.pelvis = joints.pelvis.map(|path| path.on_ground(contacts.zero()));
         }
         // A joint's own translation is transferred if the source's clip or its tree gives it one.
         let target = joints.target.skeleton();

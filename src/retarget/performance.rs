@@ -3,7 +3,10 @@
 use super::direct_transfer::DirectTransfer;
 use super::skinned_roots::SkinnedRoots;
 use crate::body::SupportPoints;
-use crate::legs::{LegPair, LegTrajectories, Settings, Timeline, raise_hands, raise_head, with_slides};
+use crate::legs::{
+    LegPair, LegTrajectories, Settings, Timeline, raise_hands, raise_head, shifted, with_slides,
+};
+use crate::math::Vec3;
 use crate::model::{Contacts, Motion, PropertyTrack};
 use crate::signal::fix_hemispheres;
 use std::sync::Arc;
@@ -18,6 +21,8 @@ pub struct Performance<'a> {
     pub(super) time: Timeline,
     /// Whether no foot of the take stands on the floor, so that the body keeps the take's height, scaled.
     pub off_floor: bool,
+    /// The height of the lowest ground: all is solved above it.
+    pub(super) lowest: f64,
     pub(super) contacts: Option<Contacts>,
     pub(super) property_tracks: Vec<PropertyTrack>,
     pub(super) roots: Option<&'a SkinnedRoots>,
@@ -55,11 +60,17 @@ impl Performance<'_> {
         whole
     }
 
-    /// The finished motion with its hands out of the floor: after all else that moves arms, which could put them back into it.
+    /// The finished motion with its hands out of the floor: after all else that moves arms, which could put them back into it. Then a
+    /// ramp or stairs are lowered to where the take has them.
     pub fn raised_hands(&self, whole: Motion) -> Motion {
-        match self.trajectories.is_some() {
-            true => raise_hands(whole, self.skin, &self.time, self.legs, &Settings::default()),
-            false => whole,
+        if self.trajectories.is_none() {
+            return whole;
         }
+        let whole = raise_hands(whole, self.skin, &self.time, self.legs, &Settings::default());
+        if self.lowest == 0.0 {
+            return whole;
+        }
+        let offsets = vec![Vec3::y() * self.lowest; whole.clip.frames()];
+        shifted(whole, &offsets)
     }
 }

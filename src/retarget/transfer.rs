@@ -147,7 +147,7 @@ impl Retarget {
     /// If the motion's skeleton is not the one that this transfer was made for.
     pub fn prepare(&self, motion: &Motion, time: &Timeline) -> Performance<'_> {
         let copy = DirectTransfer::of(&self.joints, motion);
-        let (mut trajectories, off_floor) = self.trajectories(&copy, motion, time);
+        let (mut trajectories, footing) = self.trajectories(&copy, motion, time);
         let kept = without_still_ends(&motion.clip);
         // A pose that is held at an end is that of the last frame that moves, and the legs before it are those of the take without
         // it; but a body that is raised or lowered meanwhile needs the time.
@@ -168,20 +168,21 @@ impl Retarget {
             skin: &self.skin,
             trajectories,
             time: time.clone(),
-            off_floor,
+            off_floor: footing.floor().is_some(),
+            lowest: self.scale() * footing.uneven.map_or(0.0, |ground| ground.lowest),
             contacts,
             property_tracks: self.property_tracks(motion),
             roots: self.roots.as_ref(),
         }
     }
 
-    /// The trajectories of the legs; `None` without legs. Also whether no foot stands on the floor.
+    /// The trajectories of the legs; `None` without legs. Also when feet can stand, and on what.
     fn trajectories(
         &self,
         copy: &DirectTransfer,
         motion: &Motion,
         time: &Timeline,
-    ) -> (Option<LegTrajectories>, bool) {
+    ) -> (Option<LegTrajectories>, Footing) {
         let footing = match self.legs.is_empty() {
             true => Footing::default(),
             false => self.footing.footing(motion, &time.shots()),
@@ -197,7 +198,7 @@ impl Retarget {
             let solved = solve_legs(time, (source, copied), (&seat, &footing), pairs, &Settings::default())?;
             Some(solved.with_forelegs(time, front, front_copy, &self.forelegs, self.joints.scale))
         });
-        (trajectories.flatten(), footing.floor().is_some())
+        (trajectories.flatten(), footing)
     }
 
     /// The weights of morph targets and the animation of other nodes, for the target.
@@ -205,9 +206,9 @@ impl Retarget {
         transferred(&motion.clip.property_tracks, &motion.character, self.target())
     }
 
-    /// The contact labels of the source on the target, whose ground is at height 0.
+    /// The contact labels of the source on the target, whose ground is at height 0, or where a ramp has that height.
     pub fn labels(&self, contacts: &Contacts) -> Contacts {
-        contacts.changed(|frame| frame, |y| self.joints.scale * (y - contacts.ground))
+        contacts.changed(|frame| frame, |y| self.joints.scale * (y - contacts.zero()))
     }
 
     /// The direct rotation transfer without correction of the legs: the baseline that results are compared with.

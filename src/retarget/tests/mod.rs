@@ -16,3 +16,4 @@ mod repaired;
 mod reported;
 mod roll_joints;
 mod skinned_roots;
+mod sloping;

@@ -4,7 +4,7 @@
 //! and after: fast motion alone is not a cut. Space: model space. Units: radians, fractions of the body's size.
 
 use super::{Block, Forward};
-use crate::math::{LANES, Quat, Vec3, median};
+use crate::math::{LANES, Quat, Real, RealX4, Vec3, in_wide_registers, median};
 use crate::model::{Clip, ModelPose, Motion};
 use crate::parallel;
 use std::ops::Range;
@@ -145,9 +145,19 @@ fn least_rotating(clip: &Clip, frame: usize) -> usize {
 /// Whether the mean rotation over an edge may exceed [`ROTATION`] if at least `joints` joints rotate: a mean of roots is at most
 /// the root of the mean.
 fn may_rotate(clip: &Clip, joints: usize, edge: usize) -> bool {
-    let pairs = clip.rotations(edge).iter().zip(clip.rotations(edge + 1));
-    let sum: f64 = pairs.map(|(a, b)| (1.0 - a.coords.dot(&b.coords).abs()).max(0.0)).sum();
-    8.0 * sum >= joints as f64 * (ROTATION * NEARLY).powi(2)
+    let (from, to) = (clip.rotations(edge), clip.rotations(edge + 1));
+    // The squared chords of the half angles; of a rotation whose sign changes it is too large.
+    let mut sum = RealX4::splat(0.0);
+    in_wide_registers(
+        #[inline(always)]
+        || {
+            for (a, b) in from.iter().zip(to) {
+                let [a, b] = [a, b].map(|q| RealX4::from(<[f64; 4]>::from(q.coords)));
+                sum += (a - b) * (a - b);
+            }
+        },
+    );
+    4.0 * <[f64; 4]>::from(sum).iter().sum::<f64>() >= joints as f64 * (ROTATION * NEARLY).powi(2)
 }
 
 /// The position of every joint over some frames, in `f32`: jumps and steps differ in the leading digits.

@@ -79,12 +79,13 @@ pub fn plain_mean_rotation(q: &[Quat], w: &[f64]) -> Quat {
 ///
 /// Uses the sine for small angles, where the cosine loses precision.
 pub fn rotation_between(a: &Quat, b: &Quat) -> f64 {
-    let between = a.coords.dot(&b.coords).abs();
-    if between < 0.9 {
-        return 2.0 * libm::acos(between);
+    let cosine = a.coords.dot(&b.coords);
+    if cosine.abs() < 0.9 {
+        return 2.0 * libm::acos(cosine.abs());
     }
-    let (plus, minus) = ((a.coords - b.coords).norm_squared(), (a.coords + b.coords).norm_squared());
-    4.0 * libm::asin((0.5 * plus.min(minus).sqrt()).min(1.0))
+    // The shorter chord: `b` and `-b` are the same rotation.
+    let chord = if cosine > 0.0 { a.coords - b.coords } else { a.coords + b.coords };
+    4.0 * libm::asin((0.5 * chord.norm()).min(1.0))
 }
 
 #[cfg(test)]

@@ -32,7 +32,7 @@ const GOES_ON: f64 = 0.02;
 pub(super) fn frozen(take: &mut WorkingTake, log: &mut FaultLog) {
     log.test("frozen", 0.0);
     let edges = take.edges();
-    let of_joint = |k: usize| -> Vec<(usize, Range<usize>, f64, f64)> {
+    let of_joint = |&k: &usize| -> Vec<(usize, Range<usize>, f64, f64)> {
         let still = spans(0..edges, |e| take.steps(e)[k] < STILL).into_iter();
         let long = still.filter(|s| s.start > 0 && s.end < edges && s.len() as f64 * take.dt >= SHORTEST);
         let share = |span: Range<usize>| {
@@ -47,7 +47,8 @@ pub(super) fn frozen(take: &mut WorkingTake, log: &mut FaultLog) {
         };
         long.map(share).collect()
     };
-    let found = parallel::map(take.rotating.len(), 1 + EDGES_PER_TASK / edges, of_joint);
+    let slow = take.joints_with(|smallest, _| smallest < STILL);
+    let found = parallel::map_each(&slow, 1 + EDGES_PER_TASK / edges, of_joint);
     let mut changed = false;
     for (k, span, step, share) in found.into_iter().flatten() {
         if !log.test("frozen", share) {

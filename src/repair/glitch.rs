@@ -31,11 +31,8 @@ pub(super) fn glitches(take: &WorkingTake, cut: &[bool], log: &mut FaultLog) {
     if take.frames() < SHORTEST {
         return;
     }
-    let mut fast = vec![false; take.rotating.len()];
-    for edge in 0..take.edges() {
-        fast.iter_mut().zip(take.steps(edge)).for_each(|(fast, step)| *fast |= *step > 0.5 * LEAST);
-    }
-    let joints: Vec<usize> = (0..fast.len()).filter(|k| fast[*k]).map(|k| take.rotating[k]).collect();
+    let fast = take.joints_with(|_, largest| largest > 0.5 * LEAST);
+    let joints: Vec<usize> = fast.into_iter().map(|k| take.rotating[k]).collect();
     let of_joint = |j: &usize| of_joint(take, cut, *j);
     let mut found: Vec<(usize, usize, f64)> =
         parallel::map_each(&joints, 1, of_joint).into_iter().flatten().collect();
@@ -68,6 +65,9 @@ fn of_joint(take: &WorkingTake, cut: &[bool], joint: usize) -> Vec<(usize, usize
     let length = |v: &[f64; 4]| v.iter().map(|x| x * x).sum::<f64>().sqrt();
     // An angle is twice that between quaternions.
     let mut sizes: Vec<f64> = off.iter().map(|v| (2.0 * length(v)).to_degrees()).collect();
+    if sizes.iter().all(|size| *size < LEAST) {
+        return Vec::new();
+    }
     let mut largest = Vec::new();
     for _ in 0..=MOST {
         let Some((f, size)) = sizes.iter().copied().enumerate().max_by(|a, b| a.1.total_cmp(&b.1)) else {

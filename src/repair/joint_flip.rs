@@ -44,11 +44,12 @@ const BODY_FLIP: f64 = 0.5;
 /// Rotates flipped joints back, joint by joint.
 pub(super) fn flips(take: &mut WorkingTake, log: &mut FaultLog) {
     log.test("flip", 0.0);
-    let edges = take.edges();
+    let fast = take.joints_with(|_, largest| largest > 0.5 * LEAST);
     let seen = |take: &WorkingTake, e: usize| -> Vec<(usize, usize, f64)> {
-        let share = |k: usize| (take.steps(e)[k] > 0.5 * LEAST).then(|| (k, e, share(take, k, e)));
-        (0..take.rotating.len()).filter_map(share).collect()
+        let share = |k: &usize| (take.steps(e)[*k] > 0.5 * LEAST).then(|| (*k, e, share(take, *k, e)));
+        fast.iter().filter_map(share).collect()
     };
+    let edges = if fast.is_empty() { 0 } else { take.edges() };
     let found = parallel::map(edges, EDGES_PER_TASK, |e| seen(take, e));
     let mut of_joint: Vec<Vec<usize>> = vec![Vec::new(); take.rotating.len()];
     for (k, e, share) in found.into_iter().flatten() {

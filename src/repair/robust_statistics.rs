@@ -121,9 +121,16 @@ pub(super) fn sliding_quantile(values: &[f64], reach: usize, q: f64) -> Vec<f64>
     for f in 0..values.len() as isize {
         if f > 0 {
             let find = |window: &[f64], x: f64| window.partition_point(|v| v.total_cmp(&x).is_lt());
-            window.remove(find(&window, at(f - 1 - reach)));
-            let new = at(f + reach);
-            window.insert(find(&window, new), new);
+            // What leaves makes room for what enters: only the values between both move.
+            let (old, new) = (find(&window, at(f - 1 - reach)), at(f + reach));
+            let place = find(&window, new);
+            if place > old {
+                window.copy_within(old + 1..place, old);
+                window[place - 1] = new;
+            } else {
+                window.copy_within(place..old, place + 1);
+                window[place] = new;
+            }
         }
         found.push(window[low] + (window[high] - window[low]) * (rank - low as f64));
     }

@@ -23,6 +23,9 @@ const SHORTEST: usize = 9;
 /// Least joints that rotate: with fewer it is a prop, a camera or a test, no recording of a body.
 const FEWEST: usize = 6;
 
+/// The bounds of no steps.
+const NO_STEPS: [f64; 2] = [f64::INFINITY, f64::NEG_INFINITY];
+
 /// Steps per parallel task where each is little work.
 pub(super) const EDGES_PER_TASK: usize = 256;
 
@@ -46,6 +49,8 @@ pub(super) struct WorkingTake {
     path: RootPath,
     /// Rotation angle of every rotating joint over every step, step-major.
     steps: Vec<f64>,
+    /// No step of a rotating joint is smaller or larger than these two.
+    bounds: Vec<[f64; 2]>,
 }
 
 impl WorkingTake {
@@ -76,8 +81,9 @@ impl WorkingTake {
         };
         let path = RootPath::of(&mut motion);
         let (dt, scale) = (motion.clip.sample_rate.recip(), LEG / leg.max(1e-9));
-        let mut take = Self { motion, dt, scale, rotating, legs, path, steps: Vec::new() };
-        take.steps = vec![0.0; take.rotating.len() * take.edges()];
+        let steps = vec![0.0; rotating.len() * (frames - 1)];
+        let bounds = vec![NO_STEPS; rotating.len()];
+        let mut take = Self { motion, dt, scale, rotating, legs, path, steps, bounds };
         take.measure(0..frames);
         Ok(take)
     }
@@ -179,13 +185,27 @@ impl WorkingTake {
         let (width, clip, rotating) = (self.rotating.len(), &self.motion.clip, &self.rotating);
         let edges = frames.start.saturating_sub(1)..frames.end.min(clip.frames() - 1);
         let steps = &mut self.steps[edges.start * width..edges.end * width];
-        let mut steps: Vec<_> = steps.chunks_mut(width).zip(edges).collect();
-        parallel::for_each(&mut steps, 64, |_, (steps, edge)| {
-            let (from, to) = (clip.rotations(*edge), clip.rotations(*edge + 1));
-            for (step, j) in steps.iter_mut().zip(rotating) {
-                *step = rotation_between(&from[*j], &to[*j]).to_degrees();
+        let mut blocks: Vec<&mut [f64]> = steps.chunks_mut(EDGES_PER_TASK * width).collect();
+        let bounds_of = |block: usize, steps: &mut &mut [f64]| -> Vec<[f64; 2]> {
+            let mut bounds = vec![NO_STEPS; width];
+            for (row, edge) in steps.chunks_mut(width).zip(edges.start + block * EDGES_PER_TASK..) {
+                let (from, to) = (clip.rotations(edge), clip.rotations(edge + 1));
+                for ((step, j), bounds) in row.iter_mut().zip(rotating).zip(&mut bounds) {
+                    *step = rotation_between(&from[*j], &to[*j]).to_degrees();
+                    widen(bounds, *step);
+                }
             }
-        });
+            bounds
+        };
+        for of_block in parallel::map_mut(&mut blocks, 1, bounds_of) {
+            let both = self.bounds.iter_mut().zip(of_block);
+            both.for_each(|(bounds, of_block)| of_block.into_iter().for_each(|step| widen(bounds, step)));
+        }
+    }
+
+    /// The columns of the joints whose smallest and largest step may be like this.
+    pub fn joints_with(&self, like: impl Fn(f64, f64) -> bool) -> Vec<usize> {
+        (0..self.bounds.len()).filter(|k| like(self.bounds[*k][0], self.bounds[*k][1])).collect()
     }
 
     /// Makes quaternion signs continuous after rotations were replaced.
@@ -202,16 +222,11 @@ impl WorkingTake {
     /// it.
     pub fn leaps(&self, longest: usize, least: f64) -> Vec<usize> {
         let edges = self.edges();
-        let mut leaps = vec![false; self.rotating.len()];
-        for edge in 0..edges {
-            for (k, step) in self.steps(edge).iter().enumerate() {
-                if *step >= least && !leaps[k] {
-                    let mut after = edge + 1..edges.min(edge + 1 + longest);
-                    leaps[k] = after.any(|other| self.steps(other)[k] >= least);
-                }
-            }
-        }
-        (0..leaps.len()).filter(|k| leaps[*k]).collect()
+        let leaps = |k: &usize| {
+            let far = |edge: usize| self.steps(edge)[*k] >= least;
+            (0..edges).any(|edge| far(edge) && (edge + 1..edges.min(edge + 1 + longest)).any(far))
+        };
+        self.joints_with(|_, largest| largest >= least).into_iter().filter(leaps).collect()
     }
 
     /// The mean rotation angle of all rotating joints over a step.
@@ -250,5 +265,15 @@ impl WorkingTake {
         let mut cut = vec![false; self.edges()];
         cuts(&self.motion).into_iter().for_each(|f| cut[f - 1] = true);
         cut
+    }
+}
+
+/// Widens the bounds of a joint's steps to this one.
+fn widen([least, most]: &mut [f64; 2], step: f64) {
+    if step < *least {
+        *least = step;
+    }
+    if step > *most {
+        *most = step;
     }
 }

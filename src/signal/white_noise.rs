@@ -22,6 +22,11 @@ pub(crate) struct WhiteNoise {
 pub(crate) const LEAST_WHITENESS: f64 = 0.7;
 /// The sums of the squared binomial coefficients of a fourth and of a sixth difference.
 const NORMS: [f64; 2] = [70.0, 924.0];
+/// Values before one that its sixth difference needs.
+const BACK: usize = 6;
+/// Values whose differences are taken together: with those before them they fit the first-level cache, and are more than the
+/// registers hold.
+const TOGETHER: usize = 128;
 
 impl WhiteNoise {
     /// The estimates of a series; zeros where it is too short.
@@ -52,8 +57,8 @@ pub(crate) struct SquaredDifferences<const K: usize> {
     sixth: Vec<f64>,
     /// The number of values.
     seen: usize,
-    /// The last value, and its differences of orders 1 to 5.
-    last: [[f64; K]; 6],
+    /// The last six values, zeros before the first: sixth differences reach as far back.
+    last: [[f64; K]; BACK],
 }
 
 impl<const K: usize> SquaredDifferences<K> {
@@ -66,14 +71,14 @@ impl<const K: usize> SquaredDifferences<K> {
 
     /// Of no values.
     pub const fn new() -> Self {
-        Self { fourth: Vec::new(), sixth: Vec::new(), seen: 0, last: [[0.0; K]; 6] }
+        Self { fourth: Vec::new(), sixth: Vec::new(), seen: 0, last: [[0.0; K]; BACK] }
     }
 
     /// Begins another series in the same memory.
     pub fn clear(&mut self) {
         self.fourth.clear();
         self.sixth.clear();
-        (self.seen, self.last) = (0, [[0.0; K]; 6]);
+        (self.seen, self.last) = (0, [[0.0; K]; BACK]);
     }
 
     /// Makes room for so many further values: to grow step by step would copy the squares again and again.
@@ -84,47 +89,55 @@ impl<const K: usize> SquaredDifferences<K> {
 
     /// Continues the series.
     pub fn extend(&mut self, values: &[[f64; K]]) {
-        let first = self.seen;
-        self.seen += values.len();
-        self.fourth.resize(self.seen.saturating_sub(4), 0.0);
-        self.sixth.resize(self.seen.saturating_sub(6), 0.0);
-        in_wide_registers(
-            #[inline(always)]
-            || self.fill(values, first),
-        );
+        for part in values.chunks(TOGETHER) {
+            let first = self.seen;
+            self.seen += part.len();
+            self.fourth.resize(self.seen.saturating_sub(4), 0.0);
+            self.sixth.resize(self.seen.saturating_sub(6), 0.0);
+            in_wide_registers(
+                #[inline(always)]
+                || self.fill(part, first),
+            );
+        }
     }
 
     #[inline(always)]
     fn fill(&mut self, values: &[[f64; K]], first: usize) {
-        let mut last = self.last;
-        for (f, value) in (first..).zip(values) {
-            let mut differences = [*value; 7];
-            for order in 0..6 {
-                for k in 0..K {
-                    differences[order + 1][k] = differences[order][k] - last[order][k];
-                }
+        let mut list = [[0.0; K]; BACK + TOGETHER];
+        let list = &mut list[..BACK + values.len()];
+        list[..BACK].copy_from_slice(&self.last);
+        list[BACK..].copy_from_slice(values);
+        self.last.copy_from_slice(&list[values.len()..]);
+        for order in 1..=6 {
+            let count = list.len() - order;
+            let numbers = &mut list.as_flattened_mut()[..(count + 1) * K];
+            for k in 0..count * K {
+                numbers[k] = numbers[k + K] - numbers[k];
             }
-            last.copy_from_slice(&differences[..6]);
-            if let Some(place) = f.checked_sub(4).and_then(|f| self.fourth.get_mut(f)) {
-                *place = squared_norm(&differences[4]);
-            }
-            if let Some(place) = f.checked_sub(6).and_then(|f| self.sixth.get_mut(f)) {
-                *place = squared_norm(&differences[6]);
-            }
+            let squares = match order {
+                4 => &mut self.fourth[first.saturating_sub(4)..],
+                6 => &mut self.sixth[first.saturating_sub(6)..],
+                _ => continue,
+            };
+            // The first values of a series have no such difference.
+            let own = &list[count - squares.len()..count];
+            squares.iter_mut().zip(own).for_each(|(square, difference)| *square = squared_norm(difference));
         }
-        self.last = last;
     }
 
     /// The estimates of the noise; zeros of a series that is too short. Leaves the squares in another order: nothing else is known
     /// afterwards.
     pub fn noise(&mut self) -> WhiteNoise {
         let [tenth, quarter] = chi_square(K);
-        let [fourth, sixth] = [&mut self.fourth, &mut self.sixth].map(|squares| quantiles(squares));
+        let (fourth, _) = quartile(&mut self.fourth);
+        let least = self.sixth.len().saturating_sub(1) / 10;
+        let (sixth, below) = quartile(&mut self.sixth);
+        let lowest = if below.len() > least { *nth(below, least).1 } else { sixth };
         let deviation = |square: f64, norm: f64| (square / (norm * quarter)).sqrt();
         WhiteNoise {
-            by_fourth: deviation(fourth[1], NORMS[0]),
-            by_sixth: deviation(sixth[1], NORMS[1]),
-            always: (sixth[0] / tenth) / (sixth[1] / quarter).max(f64::MIN_POSITIVE),
+            by_fourth: deviation(fourth, NORMS[0]),
+            by_sixth: deviation(sixth, NORMS[1]),
+            always: (lowest / tenth) / (sixth / quarter).max(f64::MIN_POSITIVE),
         }
     }
 
@@ -136,6 +149,10 @@ impl<const K: usize> SquaredDifferences<K> {
         let least = NEARLY * deviation * deviation * NORMS[1] * chi_square(K)[1];
         let window = length.saturating_sub(6);
         let wanted = window - window.saturating_sub(1) / 4;
+        // Mostly there are fewer in the whole series.
+        if self.sixth.iter().filter(|square| **square > least).count() < wanted {
+            return false;
+        }
         let mut above = 0;
         self.sixth.iter().enumerate().any(|(f, square)| {
             above += usize::from(*square > least);
@@ -154,21 +171,18 @@ fn squared_norm<const K: usize>(v: &[f64; K]) -> f64 {
     sum
 }
 
-/// The first tenth and the first quartile; 0 without values.
-fn quantiles(values: &mut [f64]) -> [f64; 2] {
-    let Some(last) = values.len().checked_sub(1) else { return [0.0; 2] };
+/// The first quartile, and the squares below it; 0 without squares.
+fn quartile(squares: &mut [f64]) -> (f64, &mut [f64]) {
+    let Some(last) = squares.len().checked_sub(1) else { return (0.0, squares) };
+    let (below, quarter) = nth(squares, last / 4);
+    (*quarter, below)
+}
+
+/// The square of this rank, and those below it.
+fn nth(squares: &mut [f64], rank: usize) -> (&mut [f64], &f64) {
     // Squares are ordered as their bits.
-    let (below, quarter, _) = values.select_nth_unstable_by_key(last / 4, |square| square.to_bits());
-    let quarter = *quarter;
-    let tenth = last / 10;
-    [
-        if below.len() > tenth {
-            *below.select_nth_unstable_by_key(tenth, |square| square.to_bits()).1
-        } else {
-            quarter
-        },
-        quarter,
-    ]
+    let (below, own, _) = squares.select_nth_unstable_by_key(rank, |square| square.to_bits());
+    (below, own)
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 //! block to a consumer while it is in the cache; results of whole clips are not stored.
 //! Space: model space from joint space. Units: metres.
 
+use super::FramePoses;
 use crate::math::{
     LANES, LaneTransform, LaneVec3, Quat, Transform, Vec3, in_wide_registers, lane_quat, lane_vec3,
     splat_vec3,
@@ -35,12 +36,7 @@ pub fn map_frames<T: Send>(
     clip: &Clip,
     of: impl Fn(&ModelPose) -> T + Send + Sync,
 ) -> Vec<T> {
-    let start = || (skeleton.rest_pose(), skeleton.rest_model_pose());
-    let at_frame = |(scratch, model): &mut (Pose, ModelPose), frame: usize| {
-        forward(skeleton, clip, frame, scratch, model);
-        of(model)
-    };
-    parallel::map_with(clip.frames(), 1, start, at_frame)
+    map_frames_towards(skeleton, clip, skeleton.ids(), of)
 }
 
 /// As `map_frames`, but computes only `wanted` and their ancestors; other joints stay at rest.
@@ -54,13 +50,8 @@ pub fn map_frames_towards<T: Send>(
     of: impl Fn(&ModelPose) -> T + Send + Sync,
 ) -> Vec<T> {
     let towards = Towards::new(skeleton, wanted);
-    let start = || (skeleton.rest_pose(), skeleton.rest_model_pose());
-    let at_frame = |(scratch, model): &mut (Pose, ModelPose), frame: usize| {
-        clip.read_pose(frame, scratch);
-        towards.set(scratch, model);
-        of(model)
-    };
-    parallel::map_with(clip.frames(), 1, start, at_frame)
+    let start = || FramePoses::new(&towards, clip);
+    parallel::map_with(clip.frames(), 1, start, |poses, frame| of(poses.at(frame)))
 }
 
 /// Some joints of a skeleton and their ancestors, for poses in which no other joint is needed.
@@ -80,6 +71,11 @@ impl<'a> Towards<'a> {
     /// The joints, parents first.
     pub fn joints(&self) -> &[JointId] {
         &self.joints
+    }
+
+    /// The skeleton of these joints.
+    pub fn skeleton(&self) -> &'a Skeleton {
+        self.skeleton
     }
 
     /// Computes the model-space pose of a local one, as [`ModelPose::set`]; other joints of `model` are unchanged.

@@ -5,6 +5,7 @@
 mod cuts;
 mod figure_size;
 mod forward;
+mod frame_poses;
 mod gravity;
 mod still_ends;
 mod sunk_shots;
@@ -15,6 +16,7 @@ pub(crate) use figure_size::figure_size;
 pub(crate) use forward::Towards;
 pub use forward::{Block, Forward, forward};
 pub(crate) use forward::{map_frames, map_frames_towards};
+pub(crate) use frame_poses::FramePoses;
 pub(crate) use gravity::GRAVITY;
 pub(crate) use still_ends::without_still_ends;
 pub(crate) use sunk_shots::sunk_shots;

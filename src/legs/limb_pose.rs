@@ -5,7 +5,7 @@
 use super::limb_chain::LimbChain;
 use super::timeline::TOGETHER;
 use crate::contacts::REPEATED;
-use crate::kinematics::Towards;
+use crate::kinematics::{FramePoses, Towards};
 use crate::math::{Quat, Transform, Vec3, exp, log};
 use crate::model::{JointId, ModelPose, Motion};
 use crate::parallel;
@@ -162,11 +162,10 @@ fn map_frames<T: Copy + Send>(
         blocks.iter_mut().zip(poses.chunks_mut(BLOCK)).for_each(|(block, poses)| block.push(poses));
     }
     parallel::for_each(&mut blocks, 1, |number, block| {
-        let (mut pose, mut model) = (skeleton.rest_pose(), skeleton.rest_model_pose());
+        let mut models = FramePoses::new(&towards, clip);
         for n in 0..block.first().map_or(0, |poses| poses.len()) {
-            clip.read_pose(number * BLOCK + n, &mut pose);
-            towards.set(&pose, &mut model);
-            legs.iter().zip(&mut *block).for_each(|(leg, poses)| poses[n] = of(leg_pose(leg, &model)));
+            let model = models.at(number * BLOCK + n);
+            legs.iter().zip(&mut *block).for_each(|(leg, poses)| poses[n] = of(leg_pose(leg, model)));
         }
     });
     all

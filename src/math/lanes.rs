@@ -1,31 +1,25 @@
-//! Eight transforms in `f32` SIMD lanes: the same joint in eight frames, computed at once.
+//! Transforms in SIMD lanes: the same joint in eight frames in `f32`, or in four in `f64`, computed at once.
 //!
 //! The lanes are frames, not joints: a joint depends on its parent, frames are independent. All functions are inlined, so
 //! that they are compiled for the caller's register width.
 
-use super::{Quat, RawQuat, Real, RealX8, Transform, Triple, Vec3, cross, sum};
+use super::{Quat, RawQuat, Real, RealX4, RealX8, Transform, Triple, Vec3, cross, sum};
 
 /// Numbers per lane value.
 pub(crate) const LANES: usize = RealX8::LANES;
 /// Eight vectors.
 pub(crate) type LaneVec3 = Triple<RealX8>;
 
-/// Eight rigid transforms. Space and units as [`Transform`], in `f32`.
+/// A rigid transform in every lane. Space and units as [`Transform`].
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LaneTransform {
+pub struct LaneTransform<T = RealX8> {
     /// The rotations, applied first: unit quaternions `x, y, z, w`.
-    pub(crate) rotation: [RealX8; 4],
+    pub(crate) rotation: [T; 4],
     /// The translations, applied second, in metres.
-    pub(crate) translation: LaneVec3,
+    pub(crate) translation: Triple<T>,
 }
 
 impl LaneTransform {
-    /// Eight identity transforms.
-    pub(crate) fn identity() -> Self {
-        let [zero, one] = [0.0, 1.0].map(RealX8::splat);
-        Self { rotation: [zero, zero, zero, one], translation: [zero; 3] }
-    }
-
     /// One of the eight transforms in `f64`, with its rotation renormalised.
     ///
     /// # Panics
@@ -42,10 +36,28 @@ impl LaneTransform {
     pub(crate) fn position(&self, lane: usize) -> Vec3 {
         self.translation.map(|c| c.lane(lane)).into()
     }
+}
 
-    /// Maps eight points by the transforms: `t + q p q*`, with `q p q* = p + w c + v x c`, `c = 2 v x p`.
+impl LaneTransform<RealX4> {
+    /// The transform in one lane.
     #[inline(always)]
-    pub(crate) fn point(&self, p: LaneVec3) -> LaneVec3 {
+    pub(crate) fn exact(&self, lane: usize) -> Transform {
+        let [x, y, z, w] = self.rotation.map(|c| c.lane(lane));
+        let translation = self.translation.map(|c| c.lane(lane)).into();
+        Transform::new(Quat::new_unchecked(RawQuat::new(w, x, y, z)), translation)
+    }
+}
+
+impl<T: Real> LaneTransform<T> {
+    /// The identity in every lane.
+    pub(crate) fn identity() -> Self {
+        let [zero, one] = [0.0, 1.0].map(T::splat);
+        Self { rotation: [zero, zero, zero, one], translation: [zero; 3] }
+    }
+
+    /// Maps a point in every lane: `t + q p q*`, with `q p q* = p + w c + v x c`, `c = 2 v x p`.
+    #[inline(always)]
+    pub(crate) fn point(&self, p: Triple<T>) -> Triple<T> {
         let [x, y, z, w] = self.rotation;
         let half = cross([x, y, z], p);
         let c = sum(half, half);
@@ -55,10 +67,10 @@ impl LaneTransform {
     }
 }
 
-impl std::ops::Mul for LaneTransform {
-    type Output = LaneTransform;
+impl<T: Real> std::ops::Mul for LaneTransform<T> {
+    type Output = Self;
     #[inline(always)]
-    fn mul(self, b: LaneTransform) -> LaneTransform {
+    fn mul(self, b: Self) -> Self {
         LaneTransform {
             rotation: quat_product(self.rotation, b.rotation),
             translation: self.point(b.translation),

@@ -6,7 +6,7 @@
 
 use super::catalogue::metric;
 use super::metric_context::MetricContext;
-use crate::kinematics::forward;
+use crate::kinematics::{FramePoses, Towards};
 use crate::math::{Mat3, Quat, Vec3, best_rotation, percentile_in_place};
 use crate::model::{JointId, ModelPose, Motion, Role};
 use crate::report::Metric;
@@ -25,8 +25,8 @@ pub fn comparison(
     if !same || frames == 0 {
         return None;
     }
-    let mut scratch = (skeleton.rest_pose(), copy.character.skeleton().rest_pose());
-    let mut model = (skeleton.rest_model_pose(), copy.character.skeleton().rest_model_pose());
+    let all = [skeleton, copy.character.skeleton()].map(|skeleton| Towards::new(skeleton, skeleton.ids()));
+    let mut poses = [(motion, &all[0]), (copy, &all[1])].map(|(m, all)| FramePoses::new(all, &m.clip));
     let mut sums = Sums::default();
     let mut places: Vec<(Vec3, Vec3)> = Vec::with_capacity(context.joints.len());
     let mut apart = Vec::with_capacity(frames);
@@ -34,8 +34,7 @@ pub fn comparison(
     let (mut head_angles, mut finger_angles) = (Vec::new(), Vec::new());
     let count = context.joints.len() as f64;
     for frame in 0..frames {
-        forward(skeleton, &motion.clip, frame, &mut scratch.0, &mut model.0);
-        forward(copy.character.skeleton(), &copy.clip, frame, &mut scratch.1, &mut model.1);
+        let model: (&ModelPose, &ModelPose) = poses.each_mut().map(|poses| poses.at(frame)).into();
         let place = |id| (model.0.position(id) * context.scale, model.1.position(id) * context.scale);
         places.clear();
         places.extend(context.joints.iter().map(|id| place(*id)));
@@ -67,7 +66,7 @@ pub fn comparison(
         let (own, theirs) = (motion.clip.rotations(frame), copy.clip.rotations(frame));
         let of_joint = |id: &JointId| angle(&own[id.index()], &theirs[id.index()]);
         finger_angles.extend(fingers.iter().map(of_joint).reduce(f64::max));
-        sums.ends += context.ends.iter().map(|id| end(&model, *id)).sum::<f64>() * context.scale;
+        sums.ends += context.ends.iter().map(|id| end(model, *id)).sum::<f64>() * context.scale;
     }
     let entries = frames as f64 * count;
     let tall = crate::body::COMMON_HEIGHT;
@@ -117,7 +116,7 @@ struct Sums {
     ends: f64,
 }
 
-fn end(model: &(ModelPose, ModelPose), id: JointId) -> f64 {
+fn end(model: (&ModelPose, &ModelPose), id: JointId) -> f64 {
     (model.0.position(id) - model.1.position(id)).norm()
 }
 

@@ -5,7 +5,7 @@
 use super::catalogue::metric;
 use super::metric_context::MetricContext;
 use crate::body::{CharacterBody, HandTargets};
-use crate::kinematics::Towards;
+use crate::kinematics::{FramePoses, Towards};
 use crate::model::Motion;
 use crate::report::Metric;
 
@@ -30,15 +30,10 @@ pub fn hands(context: &MetricContext, source: &Motion, copy: &Motion, motion: &M
     let [from, to] = places.joints();
     let towards = [(source, &from), (copy, &to), (motion, &to)]
         .map(|(m, joints)| Towards::new(m.character.skeleton(), joints.iter().copied()));
-    let mut poses = all.map(|m| m.character.skeleton().rest_pose());
-    let mut models = all.map(|m| m.character.skeleton().rest_model_pose());
+    let mut poses = [0, 1, 2].map(|k| FramePoses::new(&towards[k], &all[k].clip));
     let (mut own, mut plain, mut near) = (0.0, 0.0, 0.0);
     for frame in 0..frames {
-        for (((m, towards), pose), model) in all.iter().zip(&towards).zip(&mut poses).zip(&mut models) {
-            m.clip.read_pose(frame, pose);
-            towards.set(pose, model);
-        }
-        let [from, copy, result] = &models;
+        let [from, copy, result] = poses.each_mut().map(|poses| poses.at(frame));
         for (distance, of_copy, nearness) in places.errors(from, copy, result) {
             (own, plain, near) = (own + distance * nearness, plain + of_copy * nearness, near + nearness);
         }

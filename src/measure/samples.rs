@@ -5,7 +5,7 @@
 use super::metric_context::MetricContext;
 use super::statistics::{mean, rounding};
 use crate::body::BodyPart;
-use crate::kinematics::Towards;
+use crate::kinematics::{FramePoses, Towards};
 use crate::math::Vec3;
 use crate::model::{JointId, ModelPose, Motion, Role};
 use crate::parallel;
@@ -138,18 +138,21 @@ impl SampleBlock {
         // The change of a momentum takes the frames on either side.
         let seen = own.start.saturating_sub(1)..clip.frames().min(own.end + 1);
         let mut masses = Masses::new(context, clip.sample_rate, seen.len());
-        let (mut pose, mut model) = (skeleton.rest_pose(), skeleton.rest_model_pose());
+        let (mut pose, mut whole) = (skeleton.rest_pose(), skeleton.rest_model_pose());
         let mut excess = vec![None; context.limited.len()];
         let looks = (clip.sample_rate / LOOKS).ceil().max(1.0) as usize;
-        let sampled = Towards::new(skeleton, sampled(context, bones));
+        let mut sampled = FramePoses::new(&Towards::new(skeleton, sampled(context, bones)), clip);
         for frame in seen.clone() {
             clip.read_pose(frame, &mut pose);
-            match frame % looks {
-                0 => model.set(skeleton, &pose),
+            let model = match frame % looks {
+                0 => {
+                    whole.set(skeleton, &pose);
+                    &whole
+                }
                 // Skin is not looked at in this frame.
-                _ => sampled.set(&pose, &mut model),
-            }
-            masses.add(context, &model);
+                _ => sampled.at(frame),
+            };
+            masses.add(context, model);
             if !own.contains(&frame) {
                 continue;
             }
@@ -158,14 +161,14 @@ impl SampleBlock {
                 at.y -= point.radius;
                 made.points.push(at * context.scale);
             }
-            made.lowest.push(lowest(context, &model) * context.scale);
+            made.lowest.push(lowest(context, model) * context.scale);
             made.ends.extend(context.ends.iter().map(|id| model.position(*id) * context.scale));
             made.root.push(model.position(context.root) * context.scale);
             if frame % looks == 0 && !context.skin.is_empty() {
-                inside.push(context.skin.share_inside(&model));
+                inside.push(context.skin.share_inside(model));
             }
             if frame % looks == 0 {
-                made.lowest_skin = made.lowest_skin.min(context.lowest.lowest(&model) * context.scale);
+                made.lowest_skin = made.lowest_skin.min(context.lowest.lowest(model) * context.scale);
             }
             let mut most = 0.0_f64;
             for (&id, known) in context.limited.iter().zip(&mut excess) {

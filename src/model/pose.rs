@@ -107,6 +107,11 @@ impl ModelPose {
         &self.joints
     }
 
+    /// The model-space transforms, mutable.
+    pub(crate) fn joints_mut(&mut self) -> &mut [Transform] {
+        &mut self.joints
+    }
+
     /// The model-space transform of one joint.
     pub fn joint(&self, id: JointId) -> &Transform {
         &self.joints[id.index()]

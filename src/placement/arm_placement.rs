@@ -13,9 +13,9 @@ use super::elbow_axis::elbow_axes;
 use super::goals::{FrameGoals, goals};
 use super::write_arms::{ArmTurn, MovedHands, write_arms};
 use crate::body::{BodySurface, CharacterBody, LandmarkPose, Landmarks};
-use crate::kinematics::{Towards, is_cycle, map_frames_towards, shots};
+use crate::kinematics::{FramePoses, Towards, is_cycle, map_frames_towards, shots};
 use crate::math::{Vec3, any_perpendicular};
-use crate::model::{ModelPose, Motion, Pose};
+use crate::model::{ModelPose, Motion};
 use crate::parallel;
 use std::ops::Range;
 
@@ -229,12 +229,10 @@ impl TargetArms {
     ) -> Vec<TargetFrame> {
         let (skeleton, clip) = (motion.character.skeleton(), &motion.clip);
         let towards = Towards::new(skeleton, self.landmarks.joints());
-        let start = || (skeleton.rest_pose(), skeleton.rest_model_pose());
         let arms = self.landmarks.arms();
-        let frame = |(local, model): &mut (Pose, ModelPose), k: usize| {
+        let frame = |models: &mut FramePoses<'_>, k: usize| {
             let f = window.frame(k);
-            clip.read_pose(f, local);
-            towards.set(local, model);
+            let model = models.at(f);
             let body = pair.target_frame(&self.landmarks.at(model));
             let arm = |side: usize| {
                 let [shoulder, elbow, wrist] = body.pose.arms[side];
@@ -250,7 +248,7 @@ impl TargetArms {
             };
             (body, [arm(0), arm(1)])
         };
-        parallel::map_with(window.frames, 64, start, frame)
+        parallel::map_with(window.frames, 64, || FramePoses::new(&towards, clip), frame)
     }
 }
 

@@ -5,7 +5,7 @@ use super::position_source::{PositionSource, dependencies};
 use super::stretch::JointStretch;
 use crate::body::SupportPoints;
 use crate::contacts::Footing;
-use crate::kinematics::map_frames_towards;
+use crate::kinematics::{FramePoses, Towards, map_frames_towards};
 use crate::legs::{LimbChain, LimbPose, limb_poses};
 use crate::math::{Quat, Transform, Vec3};
 use crate::model::{Clip, Contacts, JointId, ModelPose, Motion, Skeleton};
@@ -58,19 +58,17 @@ impl DirectTransfer {
         let mut translations = vec![Vec3::zeros(); frames * moved.max(1)];
         let track = |id: JointId| self.translated.binary_search(&id).ok();
         let tracks: Vec<(JointId, Option<usize>)> = joints.iter().map(|&id| (id, track(id))).collect();
+        let all = Towards::new(source, source.ids());
         let trunk = self.joints.trunk.as_ref().filter(|(trunk, _)| trunk.rotates_any(joints));
         /// Frames that share scratch poses; the result does not depend on which thread computes a block.
         const BLOCK: usize = 64;
         let blocks = rotations.chunks_mut(BLOCK * width).zip(translations.chunks_mut(BLOCK * moved.max(1)));
         parallel::for_each(&mut blocks.collect::<Vec<_>>(), 1, |block, (rotations, translations)| {
-            let mut local = source.rest_pose();
-            let mut from = ModelPose::of(source, &local);
+            let mut poses = FramePoses::new(&all, clip);
             let mut model = vec![Transform::identity(); width];
             let mut inverse = vec![Transform::identity(); width];
             for (n, row) in rotations.chunks_mut(width).enumerate() {
-                clip.read_pose(block * BLOCK + n, &mut local);
-                from.set(source, &local);
-                self.joints.frame(&from, (joints, trunk), &mut model);
+                self.joints.frame(poses.at(block * BLOCK + n), (joints, trunk), &mut model);
                 for &id in joints {
                     if !skeleton.children(id).is_empty() {
                         inverse[id.index()] = model[id.index()].inverse();

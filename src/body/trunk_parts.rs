@@ -3,7 +3,7 @@
 //! Space: model space. Units: metres.
 
 use super::landmarks::{BodyLengths, LandmarkPose};
-use crate::math::Vec3;
+use crate::math::{Real, RealX4, Triple, Vec3, difference, dot, scaled};
 
 /// A part of the body that hands and arms are placed by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,6 +108,19 @@ impl PartLine {
         PartLine { start, along, inverse_square: 1.0 / along.norm_squared().max(1e-18) }
     }
 
+    /// The square of `most` less that of the distance, of four points: not above 0 of those that are no nearer than `most`.
+    #[inline(always)]
+    pub fn room(&self, points: Triple<RealX4>, most: RealX4) -> RealX4 {
+        /// More than the rounding of both sides.
+        const NEARLY: f64 = 1.0 + 1e-9;
+        let [start, along] = [self.start, self.along].map(|v| <[f64; 3]>::from(v).map(RealX4::splat));
+        let [zero, less] = [0.0, -1.0].map(RealX4::splat);
+        let off = difference(points, start);
+        let share = (dot(off, along) * RealX4::splat(self.inverse_square)).max(zero);
+        let off = difference(off, scaled(along, -(-share).max(less)));
+        most * most * RealX4::splat(NEARLY) - dot(off, off)
+    }
+
     /// A point in its coordinates.
     pub fn around(&self, point: &Vec3) -> AroundSegment {
         let off = point - self.start;
@@ -150,6 +163,24 @@ impl PartSegment {
 mod tests {
     use super::*;
     use crate::math::{Quat, angle_between, exp};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn near_points_are_among_those_that_may_be(
+            ends in prop::array::uniform6(-1.0..1.0f64), at in prop::array::uniform12(-2.0..2.0f64), most in 0.0..3.0f64,
+        ) {
+            let [a, b, c, d, e, f] = ends;
+            let line = PartLine::new(Vec3::new(a, b, c), Vec3::new(d, e, f));
+            let lanes = [0, 1, 2].map(|c| RealX4::from_lanes(|lane| at[4 * c + lane]));
+            let room = line.room(lanes, RealX4::splat(most));
+            for lane in 0..4 {
+                let distance = line.around(&Vec3::new(at[lane], at[4 + lane], at[8 + lane])).distance;
+                prop_assert_eq!(room.lane(lane) > 0.0, distance < most, "{} {}", distance, most);
+                prop_assert!(line.room(lanes, RealX4::splat(distance.next_up())).lane(lane) > 0.0);
+            }
+        }
+    }
 
     #[test]
     fn axes_of_every_part_are_left_along_and_front_of_the_body_however_it_faces() {

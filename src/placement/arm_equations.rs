@@ -15,7 +15,7 @@ use super::block_chain::{FrameBlock, Smoothness};
 use super::copied_arm::{ArmPoint, ArmState, CopiedArm, ELBOW, PALM, POINTS, WRIST};
 use super::goals::{ArmSegment, BodyGoal, FrameGoals};
 use crate::body::{PartLine, PartSegment, TOUCHED_PARTS};
-use crate::math::{Vec3, smoothstep};
+use crate::math::{Real, RealX4, Triple, Vec3, in_wide_registers, smoothstep};
 use crate::parallel;
 
 /// The distance by which a touch may be missed, over the length of the arm: with 0.02 arms rotate half as much again for four
@@ -187,16 +187,35 @@ impl ArmWindow<'_> {
         // Without a source the surfaces shall just not touch.
         let outermost = if self.source.is_some() { 0.0 } else { ramp };
         let mut any = false;
-        for part in TOUCHED_PARTS {
-            let largest = pair.target.tables[part.table()].largest();
+        // Four points at a time: almost all are passed over.
+        let groups: [(Triple<RealX4>, RealX4); 2 * POINTS / 4] = std::array::from_fn(|group| {
+            let points: [(usize, usize); 4] = std::array::from_fn(|lane| place(group, lane));
+            let at = points.map(|(side, k)| sum.points[side][k].at);
+            let extents = points.map(|point| largest_extent(&pair.target, point) + outermost);
+            ([0, 1, 2].map(|c| RealX4::from_lanes(|lane| at[lane][c])), extents.into())
+        });
+        let largest = TOUCHED_PARTS.map(|part| pair.target.tables[part.table()].largest());
+        let lines = TOUCHED_PARTS.map(|part| PartLine::of(part, &body.pose, &pair.target.lengths));
+        let mut room = [[RealX4::splat(0.0); 2 * POINTS / 4]; TOUCHED_PARTS.len()];
+        in_wide_registers(
+            #[inline(always)]
+            || {
+                for ((room, line), largest) in room.iter_mut().zip(&lines).zip(largest) {
+                    for (room, (at, extent)) in room.iter_mut().zip(&groups) {
+                        *room = line.room(*at, *extent + RealX4::splat(largest));
+                    }
+                }
+            },
+        );
+        for (((part, line), largest), room) in TOUCHED_PARTS.into_iter().zip(&lines).zip(largest).zip(&room) {
             if largest <= 0.0 {
                 continue;
             }
-            let line = PartLine::of(part, &body.pose, &pair.target.lengths);
             // Few points are near a part: axes are computed for those.
             let mut segment = None;
-            for side in 0..2 {
-                for k in 0..POINTS {
+            for (group, room) in room.iter().enumerate() {
+                let near = (0..4).filter(|lane| room.lane(*lane) > 0.0);
+                for (side, k) in near.map(|lane| place(group, lane)) {
                     let around = line.around(&sum.points[side][k].at);
                     let most = largest + largest_extent(&pair.target, (side, k)) + outermost;
                     if around.distance >= most {
@@ -228,6 +247,12 @@ impl ArmWindow<'_> {
         }
         any
     }
+}
+
+/// The side and the number of a point of both arms, by its place in groups of four.
+fn place(group: usize, lane: usize) -> (usize, usize) {
+    let n = 4 * group + lane;
+    (n / POINTS, n % POINTS)
 }
 
 /// The normal equations of one frame.

@@ -120,13 +120,13 @@ impl TrunkLean {
             let line = below + pieces.iter().sum::<Vec3>();
             let (length, miss) = (line.norm(), angle_between(&line, &wanted));
             let Some(axis) = line.cross(&wanted).try_normalize(1e-12 * length * wanted.norm()) else { break };
-            let along: Vec<f64> = pieces.iter().map(|piece| piece.dot(&line) / length.powi(2)).collect();
-            let shares: Vec<f64> = along.iter().zip(&self.weights).map(|(l, weight)| l / weight).collect();
-            let leverage: f64 = along.iter().zip(&shares).map(|(l, share)| l * share).sum();
+            let along = |piece: &Vec3| piece.dot(&line) / length.powi(2);
+            let lever = |(piece, weight): (&Vec3, &f64)| along(piece) * (along(piece) / weight);
+            let leverage: f64 = pieces.iter().zip(&self.weights).map(lever).sum();
             // The damped Newton step.
             let angle = miss * leverage / (leverage.powi(2) + DAMPING.powi(2));
-            for ((piece, (_, delta)), share) in pieces.iter_mut().zip(&mut deltas).zip(shares) {
-                let more = exp(&(axis * (angle * share)));
+            for ((piece, (_, delta)), weight) in pieces.iter_mut().zip(&mut deltas).zip(&self.weights) {
+                let more = exp(&(axis * (angle * (along(piece) / weight))));
                 *piece = more * *piece;
                 *delta = more * *delta;
             }

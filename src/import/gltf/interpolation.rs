@@ -229,9 +229,18 @@ impl<'a> KeyTrack<'a> {
             }
             return c;
         }
-        for (n, key_position) in key_positions.iter().enumerate() {
-            let q = raw(self.value(key_position.key));
+        let mut set = |n: usize, value: &[u8]| {
+            let q = raw(value);
             [c[0][n], c[1][n], c[2][n], c[3][n]] = [q.i, q.j, q.k, q.w];
+        };
+        // Mostly each frame has a key of its own.
+        let first = key_positions[0].key;
+        let in_a_row =
+            key_positions.iter().enumerate().all(|(n, key_position)| key_position.key == first + n);
+        let keys = self.values.as_chunks::<16>().0.get(first..first + N);
+        match keys.filter(|_| in_a_row && self.interpolation != Interpolation::CubicSpline) {
+            Some(keys) => keys.iter().enumerate().for_each(|(n, key)| set(n, key)),
+            None => (0..N).for_each(|n| set(n, self.value(key_positions[n].key))),
         }
         // Square roots and divisions are vectorized.
         let [i, j, k, r] = &mut c;

@@ -289,6 +289,24 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_rotation_of_more_than_the_limit_is_never_ruled_out(
+            steps in proptest::collection::vec((proptest::array::uniform3(-3.0..3.0f64), 0.09..0.14f64, any::<bool>()), 1..9),
+        ) {
+            let first: Vec<Quat> = steps.iter().map(|(at, ..)| exp(&Vec3::from(*at))).collect();
+            let step = |(from, (_, angle, flipped)): (&Quat, &(_, f64, bool))| {
+                let to = exp(&(Vec3::y() * *angle)) * from;
+                if *flipped { Quat::new_unchecked(-to.into_inner()) } else { to }
+            };
+            let second: Vec<Quat> = first.iter().zip(&steps).map(step).collect();
+            let joints = steps.len();
+            let clip = Clip::new("", 60.0, joints, [first, second].concat(), Vec::new(), Vec::new());
+            let all: Vec<usize> = (0..joints).collect();
+            prop_assert!(mean_rotation(&clip, &all, 0) <= ROTATION || may_rotate(&clip, joints, 0));
+        }
+    }
+
+    proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
         /// A body that wanders and sometimes jumps or angles suddenly, by about as much as a cut needs.
         #[test]

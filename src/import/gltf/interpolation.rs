@@ -350,6 +350,20 @@ mod tests {
     }
 
     #[test]
+    fn rotations_of_keys_in_a_row_are_those_of_each() {
+        let times: Vec<f64> = (0..20).map(f64::from).collect();
+        let values = bytes(&(0..80).map(|k| (0.7 * k as f32).sin()).collect::<Vec<f32>>());
+        let track = KeyTrack::new(0, 20, &values, 4, Interpolation::Linear).unwrap();
+        for skipped in [0, 1] {
+            let mut cursor = KeyCursor::new(&times);
+            let time = |f: usize| (2 + f + skipped * (f / 9)) as f64;
+            let key_positions: [KeyPosition; 16] = std::array::from_fn(|f| cursor.seek(time(f), 1e-4));
+            let each = key_positions.map(|key_position| track.sample::<Quat>(key_position).coords);
+            assert_eq!([0, 1, 2, 3].map(|k| each.map(|q| q[k])), track.rotations(&key_positions));
+        }
+    }
+
+    #[test]
     fn steps_hold_and_linear_rotations_take_the_shorter_arc() {
         let times = [0.0, 1.0];
         let half = std::f32::consts::FRAC_1_SQRT_2;

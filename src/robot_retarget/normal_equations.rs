@@ -3,9 +3,12 @@
 
 use crate::math::in_wide_registers;
 
-/// Columns that are eliminated together: entries of the others are loaded and stored once for so many (Golub and Van Loan,
-/// Matrix Computations, 2013, 4.3.5). With 8 the processor has no registers left.
+/// Columns that are reduced together: entries of those before are loaded once for so many (Golub and Van Loan, Matrix Computations,
+/// 2013, 4.3.5).
 const PANEL: usize = 4;
+
+/// Registers of each of these columns that are reduced together. With three the processor has none left.
+const TILE: usize = 2;
 
 /// Entries that are handled together: the single floats of a register of 256 bits.
 const LANES: usize = 8;
@@ -16,12 +19,20 @@ const LANES: usize = 8;
 /// of the bytes and twice the lanes.
 #[derive(Clone, Debug)]
 pub(super) struct NormalEquations {
-    /// Entries per column: the diagonal and those below, as far as two frames later, then zeros for a panel and a register.
+    /// Entries of a column below its diagonal: as far as two frames later.
+    reach: usize,
+    /// Entries per column, from its diagonal down.
     width: usize,
     columns: Vec<f32>,
     pub(super) gradient: Vec<f64>,
     pub(super) cost: f64,
+    /// From one column of the factor to the same row of the next: whole registers, so that rows begin registers in all columns or in none.
+    row_stride: usize,
+    /// The columns of `L D`, from the diagonal down; zeros follow for a tile, and room for what tiles of the next column have above its
+    /// diagonal.
     factor: Vec<f32>,
+    /// Per column one over its entry of `D`.
+    inverse: Vec<f32>,
     /// Per unknown 1, or 0 for those that are held; as many zeros as a column has entries follow.
     free: Vec<f32>,
     /// The last step in single precision, and as many zeros.
@@ -33,20 +44,25 @@ pub(super) struct NormalEquations {
 impl NormalEquations {
     /// Of no rows.
     pub(super) fn new(frames: usize, per_frame: usize) -> Self {
-        let width = (2 * per_frame + PANEL + LANES).next_multiple_of(LANES);
-        let count = frames * per_frame;
-        let columns = vec![0.0; count * width];
-        let (gradient, free) = (vec![0.0; count], vec![0.0; count + width]);
-        let single = free.clone();
+        let (reach, count) = (2 * per_frame, frames * per_frame);
+        let width = (reach + 1).next_multiple_of(LANES);
+        let row_stride = (reach + (TILE + 1) * LANES).next_multiple_of(LANES);
+        // The last panel is a whole one.
+        let padded = count.next_multiple_of(PANEL);
+        let (columns, factor) = (vec![0.0; padded * width], vec![0.0; padded * (row_stride + 1)]);
+        let (gradient, free) = (vec![0.0; count], vec![0.0; padded + width]);
         Self {
+            reach,
             width,
-            factor: columns.clone(),
-            change: gradient.clone(),
             columns,
-            gradient,
             cost: 0.0,
+            row_stride,
+            factor,
+            inverse: free.clone(),
+            single: free.clone(),
             free,
-            single,
+            change: gradient.clone(),
+            gradient,
         }
     }
 
@@ -57,6 +73,7 @@ impl NormalEquations {
     }
 
     /// Entries of a column, from the diagonal down, and the entry of the gradient.
+    #[inline(always)]
     pub(super) fn column(&mut self, column: usize) -> (&mut [f32], &mut f64) {
         (&mut self.columns[column * self.width..][..self.width], &mut self.gradient[column])
     }
@@ -80,46 +97,41 @@ impl NormalEquations {
     }
 
     /// Solves the damped equations for the change, without the unknowns that are held: factors as `L D L'` (Golub and Van Loan,
-    /// Matrix Computations, 2013, 4.3), a panel at a time. A column is copied as soon as a panel reaches it, and the right-hand side
+    /// Matrix Computations, 2013, 4.3), a panel at a time. A column is copied when its panel is reached, and the right-hand side
     /// follows each panel, so that all of it is still in the cache.
     pub(super) fn solve(&mut self, held: &[bool], damping: f64) {
-        let (width, reach) = (self.width, self.width - LANES);
         self.free.iter_mut().zip(held).for_each(|(free, held)| *free = if *held { 0.0 } else { 1.0 });
         for ((single, gradient), free) in self.single.iter_mut().zip(&self.gradient).zip(&self.free) {
             *single = -*gradient as f32 * free;
         }
-        let Self { columns, factor, free, single, .. } = self;
-        let damped = 1.0 + damping as f32;
-        let mut shares = vec![0.0; PANEL * width];
+        let Self { reach, width, columns, row_stride, factor, inverse, free, single, .. } = self;
+        let (damped, below) = (1.0 + damping as f32, 1..1 + reach.next_multiple_of(LANES));
+        let stride = *row_stride + 1;
+        let mut shares = vec![[0.0; PANEL]; *reach];
         in_wide_registers(
             #[inline(always)]
             || {
-                let (count, mut copied) = (factor.len() / width, 0);
-                for j in (0..count).step_by(PANEL) {
-                    while copied < (j + reach).min(count) {
-                        let to = &mut factor[copied * width..][..width];
-                        copy_column(
-                            &columns[copied * width..][..width],
-                            &free[copied..][..width],
-                            damped,
-                            to,
-                        );
-                        copied += 1;
+                for (first, columns) in (0..).step_by(PANEL).zip(columns.chunks_exact(PANEL * *width)) {
+                    let panel = factor[first * stride..].chunks_exact_mut(stride);
+                    for ((column, to), free) in
+                        columns.chunks_exact(*width).zip(panel).zip(free[first..].windows(*width))
+                    {
+                        copy_column(column, free, damped, to);
                     }
-                    let many = PANEL.min(count - j);
-                    let (panel, rest) = factor[j * width..].split_at_mut(many * width);
-                    factor_panel(panel, &mut shares, width);
-                    if many == PANEL {
-                        eliminate(panel, &shares, rest, width);
-                    }
-                    for (p, head) in panel.chunks_exact_mut(width).enumerate() {
-                        head[1..].copy_from_slice(&shares[p * width..][1..width]);
-                        subtract_multiple(&head[1..], &mut single[j + p..]);
+                    reduce(factor, inverse, &mut shares, first, [*reach, *row_stride]);
+                    for j in first..first + PANEL {
+                        let (column, later) = factor[j * stride..].split_at_mut(stride);
+                        inverse[j] = 1.0 / column[0];
+                        for (i, next) in (1..first + PANEL - j).zip(later.chunks_exact_mut(stride)) {
+                            subtract_multiple(&column[i..][..*width], column[i] * inverse[j], 1.0, next);
+                        }
+                        let (value, rest) = single[j..].split_first_mut().expect("a value per column");
+                        subtract_multiple(&column[below.clone()], *value, inverse[j], rest);
                     }
                 }
-                for (j, column) in factor.chunks_exact(width).enumerate().rev() {
-                    let (value, rest) = single[j..].split_first_mut().expect("as many values as columns");
-                    *value = *value / column[0] - product(&column[1..], rest);
+                for (j, column) in factor.chunks_exact(stride).enumerate().rev() {
+                    let (value, rest) = single[j..].split_first_mut().expect("a value per column");
+                    *value = *value / column[0] - product(&column[below.clone()], inverse[j], rest);
                 }
             },
         );
@@ -133,75 +145,67 @@ const LEAST: f32 = 1e-6;
 /// A column of the damped matrix, without the unknowns that are not free.
 #[inline(always)]
 fn copy_column(column: &[f32], free: &[f32], damped: f32, to: &mut [f32]) {
-    if free[0] == 0.0 {
-        to.fill(0.0);
-        to[0] = 1.0;
-        return;
+    to[column.len()..].fill(0.0);
+    for ((to, from), free_row) in to.iter_mut().zip(column).zip(free) {
+        *to = from * free_row * free[0];
     }
-    for ((to, from), free) in to.iter_mut().zip(column).zip(free) {
-        *to = from * free;
-    }
-    to[0] = column[0] * damped + LEAST;
+    to[0] = if free[0] == 0.0 { 1.0 } else { column[0] * damped + LEAST };
 }
 
-/// Eliminates the columns of a panel from each other; `shares` become the columns of `L`.
+/// Takes the columns before a panel out of it. What this makes of rows above the diagonal, in the register where it is, is never used.
 #[inline(always)]
-fn factor_panel(panel: &mut [f32], shares: &mut [f32], width: usize) {
-    for p in 0..panel.len() / width {
-        let (head, tail) = panel[p * width..].split_at_mut(width);
-        let shares = &mut shares[p * width..][..width];
-        let inverse = 1.0 / head[0];
-        for (share, entry) in shares.iter_mut().zip(&*head) {
-            *share = *entry * inverse;
-        }
-        for (i, next) in (1..).zip(tail.chunks_exact_mut(width)) {
-            let share = shares[i];
-            for (x, y) in next.iter_mut().zip(&head[i..]) {
-                *x -= share * y;
+fn reduce(
+    factor: &mut [f32],
+    inverse: &[f32],
+    shares: &mut [[f32; PANEL]],
+    panel: usize,
+    [reach, row_stride]: [usize; 2],
+) {
+    let first = panel.saturating_sub(reach);
+    for ((share, inverse), k) in shares.iter_mut().zip(&inverse[first..panel]).zip(first..) {
+        let rows: &[f32; PANEL] =
+            factor[k * row_stride + panel..].first_chunk().expect("the rows of a panel");
+        *share = rows.map(|x| x * inverse);
+    }
+    for row in (panel - panel % LANES..panel + PANEL + reach).step_by(TILE * LANES) {
+        let at = |k: usize| k * row_stride + row..k * row_stride + row + TILE * LANES;
+        let mut sums: [[[f32; LANES]; TILE]; PANEL] =
+            std::array::from_fn(|p| registers(&factor[at(panel + p)]));
+        let from = first.max(row.saturating_sub(reach)).min(panel);
+        for (k, share) in (from..panel).zip(&shares[from - first..]) {
+            let column: [[f32; LANES]; TILE] = registers(&factor[at(k)]);
+            for (sums, share) in sums.iter_mut().zip(share) {
+                for (sum, entries) in sums.iter_mut().zip(&column) {
+                    *sum = std::array::from_fn(|lane| sum[lane] - share * entries[lane]);
+                }
             }
         }
-    }
-}
-
-/// Takes the columns of a panel out of those after it.
-#[inline(always)]
-fn eliminate(panel: &[f32], shares: &[f32], rest: &mut [f32], width: usize) {
-    let used = width - LANES;
-    for (i, next) in (PANEL..used).zip(rest.chunks_exact_mut(width)) {
-        // Column `p` begins `p` rows lower than the first.
-        let share: [f32; PANEL] = std::array::from_fn(|p| shares[p * width + i - p]);
-        if share == [0.0; PANEL] {
-            continue;
-        }
-        // The last register reaches into the zeros after a column.
-        let length = (used - i).next_multiple_of(LANES);
-        let [a, b, c, d] =
-            std::array::from_fn(|p| panel[p * width + i - p..][..length].as_chunks::<LANES>().0);
-        let next = next[..length].as_chunks_mut::<LANES>().0;
-        for ((((next, a), b), c), d) in next.iter_mut().zip(a).zip(b).zip(c).zip(d) {
-            *next = std::array::from_fn(|k| {
-                next[k] - share[0] * a[k] - share[1] * b[k] - share[2] * c[k] - share[3] * d[k]
-            });
+        for (p, sums) in sums.iter().enumerate() {
+            factor[at(panel + p)].copy_from_slice(sums.as_flattened());
         }
     }
 }
 
-/// Takes the first of the values, times a column below the diagonal, out of those after it.
+/// The registers of a tile.
 #[inline(always)]
-fn subtract_multiple(below: &[f32], values: &mut [f32]) {
-    let (value, rest) = values.split_first_mut().expect("a value for the column");
-    let rest = rest[..below.len()].as_chunks_mut::<LANES>().0;
-    for (x, y) in rest.iter_mut().zip(below.as_chunks::<LANES>().0) {
-        *x = std::array::from_fn(|k| x[k] - *value * y[k]);
+fn registers(entries: &[f32]) -> [[f32; LANES]; TILE] {
+    *entries.as_chunks().0.first_chunk().expect("as many as a tile has")
+}
+
+/// Takes `value` times a column, scaled, out of the values beside it.
+#[inline(always)]
+fn subtract_multiple(column: &[f32], value: f32, scale: f32, values: &mut [f32]) {
+    for (x, y) in values.as_chunks_mut::<LANES>().0.iter_mut().zip(column.as_chunks::<LANES>().0) {
+        *x = std::array::from_fn(|k| x[k] - value * (y[k] * scale));
     }
 }
 
-/// The inner product of a column below the diagonal and the values there, in as many sums as registers have lanes.
+/// The inner product of a column, scaled, and the values beside it, in as many sums as registers have lanes.
 #[inline(always)]
-fn product(below: &[f32], values: &[f32]) -> f32 {
+fn product(column: &[f32], scale: f32, values: &[f32]) -> f32 {
     let mut sums = [0.0; LANES];
-    for (x, y) in values.as_chunks::<LANES>().0.iter().zip(below.as_chunks::<LANES>().0) {
-        sums = std::array::from_fn(|k| sums[k] + x[k] * y[k]);
+    for (x, y) in values.as_chunks::<LANES>().0.iter().zip(column.as_chunks::<LANES>().0) {
+        sums = std::array::from_fn(|k| sums[k] + x[k] * (y[k] * scale));
     }
     sums.iter().sum()
 }

@@ -1,11 +1,10 @@
-//! Rows that share the unknowns of a link: summed in a small dense matrix, which goes into the band once.
+//! Rows that share the unknowns of a link: their products are summed before they go into the band.
 
 use super::normal_equations::NormalEquations;
 use super::robot_state::{Placed, Unknowns};
 use crate::math::{Mat3, Vec3, in_wide_registers};
-use std::ops::Range;
 
-/// Rows are padded to a multiple of this, so that their inner products have no remainder: the doubles of a register.
+/// Columns that are handled together: the doubles of a register.
 const LANES: usize = 4;
 
 /// A sum of weighted rows with their derivatives, three rows at a time.
@@ -13,12 +12,14 @@ const LANES: usize = 4;
 pub(super) struct ChainRows {
     /// The unknowns of the clip, ascending.
     columns: Vec<usize>,
-    /// Columns of one frame whose unknowns follow each other.
-    runs: Vec<Range<usize>>,
+    /// Registers per row.
     width: usize,
-    matrix: Vec<f64>,
-    gradient: Vec<f64>,
-    rows: [Vec<f64>; 3],
+    /// The derivatives of three rows after three rows, a register of columns after another.
+    rows: Vec<[[f64; LANES]; 3]>,
+    /// The same times the weights.
+    weighted: Vec<[[f64; LANES]; 3]>,
+    residuals: Vec<Vec3>,
+    weights: Vec<[f64; 3]>,
 }
 
 /// A link at one frame, whose derivatives begin at a column of the block.
@@ -49,39 +50,31 @@ impl ChainRows {
         let own = &unknowns.columns[link].unknowns;
         self.columns.clear();
         self.columns.extend(firsts.iter().flat_map(|first| own.iter().map(move |unknown| first + unknown)));
-        self.runs.clear();
-        for (k, column) in self.columns.iter().enumerate() {
-            match self.runs.last_mut().filter(|run| self.columns[run.end - 1] + 1 == *column) {
-                Some(run) => run.end = k + 1,
-                None => self.runs.push(k..k + 1),
-            }
-        }
-        let count = self.columns.len();
-        self.width = count.next_multiple_of(LANES);
-        self.matrix.clear();
-        self.matrix.resize(count * self.width, 0.0);
-        self.gradient.clear();
-        self.gradient.resize(count, 0.0);
-        self.clear_rows();
+        self.width = self.columns.len().div_ceil(LANES);
+        self.rows.clear();
+        self.residuals.clear();
+        self.weights.clear();
     }
 
-    /// Sets the three rows to zero.
-    pub(super) fn clear_rows(&mut self) {
-        for row in &mut self.rows {
-            row.clear();
-            row.resize(self.width, 0.0);
-        }
+    /// Begins three rows, with their residuals and weights; their derivatives are zero.
+    pub(super) fn add(&mut self, residuals: Vec3, weights: [f64; 3]) {
+        self.rows.resize(self.rows.len() + self.width, [[0.0; LANES]; 3]);
+        self.residuals.push(residuals);
+        self.weights.push(weights);
     }
 
+    /// Adds to the derivatives of the last rows.
     fn set(&mut self, column: usize, value: Vec3) {
-        self.rows.iter_mut().zip(value.iter()).for_each(|(row, x)| row[column] += x);
+        let first = self.rows.len() - self.width;
+        let rows = &mut self.rows[first + column / LANES];
+        rows.iter_mut().zip(value.iter()).for_each(|(row, x)| row[column % LANES] += x);
     }
 
-    /// Adds the derivatives of a point of a link, times a factor, to the rows.
+    /// Adds the derivatives of a point of a link, times a factor, to the last rows.
     pub(super) fn point(&mut self, link: RowsLink, point: Vec3, factor: f64) {
         let arm = (point - link.placed.base) * factor;
         for k in 0..3 {
-            self.rows[k][link.at + k] += factor;
+            self.set(link.at + k, Vec3::ith(k, factor));
         }
         // The base rotates about its own place.
         self.set(link.at + 3, Vec3::new(0.0, -arm.z, arm.y));
@@ -92,9 +85,8 @@ impl ChainRows {
         }
     }
 
-    /// Sets the rows to the derivatives of a link's rotation, seen in the axes of `seen`.
+    /// Adds the derivatives of a link's rotation, seen in the axes of `seen`, to the last rows.
     pub(super) fn rotation(&mut self, link: RowsLink, seen: &Mat3<f64>) {
-        self.clear_rows();
         for k in 0..3 {
             self.set(link.at + 3 + k, seen.column(k).into());
         }
@@ -105,42 +97,47 @@ impl ChainRows {
         }
     }
 
-    /// Adds the three rows with their residuals and weights to the sum.
-    pub(super) fn add(&mut self, residuals: Vec3, weights: [f64; 3]) {
-        let Self { columns, width, matrix, gradient, rows: [a, b, c], .. } = self;
+    /// Adds the sum to the equations: the products of four columns with four at a time.
+    pub(super) fn finish(&mut self, into: &mut NormalEquations) {
+        let Self { columns, width, rows, residuals, weights, weighted } = self;
         in_wide_registers(
             #[inline(always)]
             || {
-                let (a, b, c) = (&a[..*width], &b[..*width], &c[..*width]);
-                for i in 0..columns.len() {
-                    let [x, y, z] = [a[i] * weights[0], b[i] * weights[1], c[i] * weights[2]];
-                    if [x, y, z] == [0.0; 3] {
-                        continue;
+                weighted.clear();
+                for (rows, weights) in rows.chunks_exact(*width).zip(&*weights) {
+                    weighted.extend(rows.iter().map(|rows| -> [[f64; LANES]; 3] {
+                        std::array::from_fn(|k| rows[k].map(|x| x * weights[k]))
+                    }));
+                }
+                let terms = weighted.chunks_exact(*width).zip(rows.chunks_exact(*width));
+                for (k, own) in columns.chunks(LANES).enumerate() {
+                    let mut slopes = [0.0; LANES];
+                    for ((weighted, _), e) in terms.clone().zip(&*residuals) {
+                        let [x, y, z] = &weighted[k];
+                        slopes = std::array::from_fn(|i| slopes[i] + (x[i] * e.x + y[i] * e.y + z[i] * e.z));
                     }
-                    gradient[i] += x * residuals.x + y * residuals.y + z * residuals.z;
-                    let from = i - i % LANES;
-                    let sums = matrix[i * *width..][from..*width].as_chunks_mut::<LANES>().0;
-                    let [a, b, c] = [a, b, c].map(|row| row[from..].as_chunks::<LANES>().0);
-                    for (((sum, a), b), c) in sums.iter_mut().zip(a).zip(b).zip(c) {
-                        *sum = std::array::from_fn(|k| sum[k] + (x * a[k] + y * b[k] + z * c[k]));
+                    own.iter().zip(slopes).for_each(|(&column, slope)| *into.column(column).1 += slope);
+                    for (at, others) in columns.chunks(LANES).enumerate().skip(k) {
+                        let mut sums = [[0.0; LANES]; LANES];
+                        for (weighted, rows) in terms.clone() {
+                            let ([x, y, z], [a, b, c]) = (&weighted[k], &rows[at]);
+                            for (i, sums) in sums.iter_mut().enumerate() {
+                                let sum = |j: usize| sums[j] + (x[i] * a[j] + y[i] * b[j] + z[i] * c[j]);
+                                *sums = std::array::from_fn(sum);
+                            }
+                        }
+                        let sums = sums.map(|sums| sums.map(|x| x as f32));
+                        for (i, (&column, sums)) in own.iter().zip(&sums).enumerate() {
+                            let entries = into.column(column).0;
+                            let from = if at == k { i } else { 0 };
+                            for (other, sum) in others[from..].iter().zip(&sums[from..]) {
+                                entries[other - column] += sum;
+                            }
+                        }
                     }
                 }
             },
         );
-    }
-
-    /// Adds the sum to the equations.
-    pub(super) fn finish(&self, into: &mut NormalEquations) {
-        let rows = self.matrix.chunks_exact(self.width.max(1)).zip(&self.gradient);
-        for (i, ((row, sum), &column)) in rows.zip(&self.columns).enumerate() {
-            let (entries, gradient) = into.column(column);
-            *gradient += sum;
-            for run in self.runs.iter().filter(|run| run.end > i) {
-                let from = run.start.max(i);
-                let entries = &mut entries[self.columns[from] - column..][..run.end - from];
-                entries.iter_mut().zip(&row[from..run.end]).for_each(|(entry, x)| *entry += *x as f32);
-            }
-        }
     }
 }
 

@@ -106,21 +106,18 @@ impl<'a> Writer<'a> {
         RowsLink { unknowns: self.equations.unknowns, placed: &self.placed[frame], end, link, at: 0 }
     }
 
-    /// Adds the rows of the block, whose derivatives `rows` writes.
+    /// Adds three rows to the block, whose derivatives `rows` writes.
     fn add(&mut self, residual: Vec3, weights: [f64; 3], rows: impl Fn(&mut ChainRows)) {
         let scale = self.equations.per_frame();
         let weights = weights.map(|w| w * scale);
         self.into.cost += (0..3).map(|k| weights[k] * residual[k] * residual[k]).sum::<f64>();
-        rows(&mut self.scratch.block);
         self.scratch.block.add(residual, weights);
+        rows(&mut self.scratch.block);
     }
 
     /// Adds the rows of a point of a link.
     fn add_point(&mut self, link: RowsLink, point: Vec3, residual: Vec3, weights: [f64; 3]) {
-        self.add(residual, weights, |block| {
-            block.clear_rows();
-            block.point(link, point, 1.0);
-        });
+        self.add(residual, weights, |block| block.point(link, point, 1.0));
     }
 
     /// A residual that is the rotation of a link away from its goal, seen in the axes of `seen`.
@@ -233,13 +230,12 @@ impl<'a> Writer<'a> {
             let points = [before, frame].map(|f| self.placed[f].links[sole.link].point(&own));
             let residual = (points[1] - points[0] - travel * (1.0 - rests)) / dt;
             self.into.cost += weight * residual.norm_squared();
-            pair.clear_rows();
+            pair.add(residual, [weight; 3]);
             for (k, f) in [before, frame].into_iter().enumerate() {
                 let (placed, end, at) = (&self.placed[f], sole.link, k * count);
                 let link = RowsLink { unknowns, placed, end, link: end, at };
                 pair.point(link, points[k], if k == 0 { -1.0 / dt } else { 1.0 / dt });
             }
-            pair.add(residual, [weight; 3]);
         }
         pair.finish(self.into);
     }

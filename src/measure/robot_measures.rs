@@ -105,10 +105,11 @@ fn state(body: &RobotBody, own: &RobotMotion, frame: usize) -> FrameState {
 }
 
 fn collides(body: &RobotBody, links: &[Transform]) -> bool {
-    let ends = |k: usize| body.capsules[k].ends.map(|end| links[body.capsules[k].link].point(&end));
-    body.pairs.iter().any(|&[a, b]| {
-        let (one, two) = (ends(a), ends(b));
-        let [s, t] = nearest_of_segments(&one, &two);
+    let ends: Vec<[Vec3; 2]> =
+        body.capsules.iter().map(|c| c.ends.map(|end| links[c.link].point(&end))).collect();
+    body.near(&ends, 0.0).any(|[a, b]| {
+        let (one, two) = (&ends[a], &ends[b]);
+        let [s, t] = nearest_of_segments(one, two);
         let apart = one[0] + (one[1] - one[0]) * s - two[0] - (two[1] - two[0]) * t;
         apart.norm() < body.capsules[a].radius + body.capsules[b].radius - COLLIDES
     })

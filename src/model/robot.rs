@@ -222,7 +222,7 @@ impl Robot {
         for (k, link) in self.links.iter().enumerate() {
             let mut at = link.parent.map_or(world_from_base, |parent| links[parent] * link.parent_from_link);
             while let Some((hinge, value)) = hinges.next_if(|(hinge, _)| hinge.link == k) {
-                at = at * hinge.moved(*value);
+                at = hinge.moving(at, *value);
             }
             links.push(at);
         }
@@ -238,6 +238,14 @@ impl Hinge {
         }
         let rotation = self.rotation(value);
         Transform::new(rotation, self.anchor - rotation * self.anchor)
+    }
+
+    /// Where the link's space is if it is `at` at zero, and the hinge has this value.
+    pub(crate) fn moving(&self, at: Transform, value: f64) -> Transform {
+        if self.slides || self.anchor != Vec3::zeros() {
+            return at * self.moved(value);
+        }
+        Transform { rotation: at.rotation * self.rotation(value), ..at }
     }
 
     /// The rotation from zero to this value.

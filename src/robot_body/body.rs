@@ -21,7 +21,7 @@ pub(crate) struct RobotBody {
     /// Indices of capsules that may collide.
     pub(crate) pairs: Vec<[usize; 2]>,
     /// Per pair the distance of their middles beyond which they are apart in any pose.
-    pub(crate) far: Vec<f64>,
+    far: Vec<f64>,
     /// Mean length of thigh and shin together.
     pub(crate) leg_length: f64,
     /// The middle between the hip joints in the space of the pelvis.
@@ -55,6 +55,16 @@ impl RobotBody {
             leg_length,
             hips_in_pelvis,
         })
+    }
+
+    /// The pairs of capsules with these ends that are not farther apart than `margin` by their lengths alone.
+    pub(crate) fn near(&self, ends: &[[Vec3; 2]], margin: f64) -> impl Iterator<Item = [usize; 2]> {
+        let near = move |&(&[a, b], far): &(&[usize; 2], &f64)| {
+            // Twice the distance of the middles.
+            let apart = ends[a][0] + ends[a][1] - ends[b][0] - ends[b][1];
+            apart.norm_squared() <= 4.0 * (far + margin) * (far + margin)
+        };
+        self.pairs.iter().zip(&self.far).filter(near).map(|(&pair, _)| pair)
     }
 
     /// In the zero pose from the middle of the hips to the waist that bends forward, and from there to a point of the torso. Without such a

@@ -30,13 +30,8 @@ impl Writer<'_> {
             self.finish();
         }
         let weight = self.equations.per_frame() * square(settings.collision);
-        for (&[a, b], &far) in body.pairs.iter().zip(&body.far) {
+        for [a, b] in body.near(&ends, COLLISION_MARGIN) {
             let (one, two) = (&body.capsules[a], &body.capsules[b]);
-            // Twice the distance of the middles.
-            let apart = ends[a][0] + ends[a][1] - ends[b][0] - ends[b][1];
-            if apart.norm_squared() > 4.0 * (far + COLLISION_MARGIN) * (far + COLLISION_MARGIN) {
-                continue;
-            }
             let [s, t] = nearest_of_segments(&ends[a], &ends[b]);
             let at = |k: usize, t: f64| ends[k][0] + (ends[k][1] - ends[k][0]) * t;
             let (p, q) = (at(a, s), at(b, t));

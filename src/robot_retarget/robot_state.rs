@@ -156,7 +156,7 @@ impl Unknowns {
             while let Some(h) = robot.hinges.get(hinge).filter(|h| h.link == k) {
                 placed.anchors.push(at.point(&h.anchor));
                 placed.axes.push(at.rotation * h.axis);
-                at = at * h.moved(state.values[hinge]);
+                at = h.moving(at, state.values[hinge]);
                 hinge += 1;
             }
             placed.links.push(at);

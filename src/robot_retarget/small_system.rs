@@ -45,7 +45,8 @@ impl SmallSystem {
 
     /// The step that lowers the sum of squares. Unknowns that `held` says are at a limit, given the gradient, do not move.
     pub(super) fn step(&mut self, held: impl Fn(usize, f64) -> bool) -> [f64; MOST] {
-        let n = self.count;
+        // The compiler then knows that all indices are within.
+        let n = self.count.min(MOST);
         let (matrix, gradient) = (&mut self.matrix, &mut self.gradient);
         for i in 0..n {
             if held(i, gradient[i]) {

@@ -195,7 +195,7 @@ pub struct Metric {
     /// The limit for a good clip, for measures that have one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at_most: Option<f64>,
-    /// The stages that changed on purpose what is measured, for measures that are therefore not judged.
+    /// The stages that changed on purpose what is measured, or `robot`, for measures that are therefore not judged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_judged: Option<String>,
     /// What is said of it, for measures with a limit: `good`, `as recorded`, `over` or `not judged`.
@@ -369,7 +369,7 @@ pub struct Report {
     /// Capture errors, in the order of the detectors.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
-    /// Measures that stages made meaningless on purpose, by stage: they are not judged.
+    /// Measures that stages made meaningless on purpose, by stage, or by `robot` where the result is a robot's: they are not judged.
     #[serde(skip_serializing_if = "NotJudged::is_empty")]
     pub not_judged: NotJudged,
     /// What stages did to the frames of the last clip, in their order: the take is changed alike before both are compared.

@@ -49,7 +49,7 @@ pub use measure_entry::Measure;
 pub use metric_context::MetricContext;
 #[cfg(feature = "physics")]
 pub(crate) use nonnegative_least_squares::{Row6, residual as unreached};
-pub(crate) use not_judged::{AGAINST_THE_TAKE, mark, of_bodies, with_a_limit_of_robots};
+pub(crate) use not_judged::{AGAINST_THE_TAKE, ROBOT, mark, of_bodies, with_a_limit_of_robots};
 pub(crate) use statistics::rounding;
 pub(crate) use summary::{Summary, summaries};
 pub use threshold::{Threshold, ThresholdError};

@@ -60,6 +60,9 @@ const LIMITS_OF_ROBOTS: [(&str, f64); 4] = [
     ("rest_drift", acceptable::ROBOT_DRIFT),
 ];
 
+/// Records list under this name the measures that are not judged because a robot has no limits in them; others under the name of a stage.
+pub const ROBOT: &str = "robot";
+
 /// The limit that a robot has in a measure of bodies; `None` if it has none.
 fn limit_of_robots(measure: &str) -> Option<f64> {
     LIMITS_OF_ROBOTS.iter().find(|(name, _)| *name == measure).map(|(_, limit)| *limit)

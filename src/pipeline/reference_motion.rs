@@ -9,7 +9,7 @@ use crate::export::made_by;
 use crate::kinematics::cuts;
 use crate::legs::{LegPair, leg_ratio};
 use crate::measure::{
-    Assessment, MetricContext, Reading, add_words, assess, assess_against, mark, of_bodies,
+    Assessment, MetricContext, ROBOT, Reading, add_words, assess, assess_against, mark, of_bodies,
     with_a_limit_of_robots,
 };
 use crate::model::{Character, Contacts, Motion};
@@ -121,12 +121,12 @@ pub(super) fn direct_transfer(
 }
 
 /// What the stages that made a character's file recorded as not judged. A robot's result in a file without the robot has none of
-/// the limits of robots: nothing of it is judged.
+/// the limits of robots: nothing of it is judged, not even by measures that came after the file.
 fn recorded(character: &Character) -> NotJudged {
     let mut recorded: NotJudged = from_record(character, "not_judged");
-    if character.robot.is_none() {
-        let of_robots = recorded.values_mut().filter(|names| is_of_robot(names));
-        of_robots.for_each(|names| names.extend(with_a_limit_of_robots().map(str::to_owned)));
+    if character.robot.is_none() && recorded.iter().any(is_of_robot) {
+        let all = of_bodies().into_iter().chain(with_a_limit_of_robots());
+        recorded.insert(ROBOT.to_owned(), all.map(str::to_owned).collect());
     }
     recorded
 }
@@ -135,12 +135,14 @@ fn recorded(character: &Character) -> NotJudged {
 #[cfg(feature = "cli")]
 pub(crate) fn lacks_its_robot(character: &Character) -> bool {
     let recorded: NotJudged = from_record(character, "not_judged");
-    character.robot.is_none() && recorded.values().any(|names| is_of_robot(names))
+    character.robot.is_none() && recorded.iter().any(is_of_robot)
 }
 
-/// Whether these measures are those that a stage onto a robot leaves without judgement.
-fn is_of_robot(names: &[String]) -> bool {
-    of_bodies().iter().all(|body| names.iter().any(|name| name == body))
+/// Whether measures are not judged because the result is a robot's.
+fn is_of_robot((by, names): (&String, &Vec<String>)) -> bool {
+    /// Older files name the stage in place of the robot; no other stage makes these meaningless.
+    const OF_ROBOTS_ALONE: [&str; 2] = ["bone_stretch", "skin_stretch"];
+    by == ROBOT || OF_ROBOTS_ALONE.iter().all(|of_robots| names.iter().any(|name| name == of_robots))
 }
 
 fn from_record<T: DeserializeOwned + Default>(character: &Character, member: &str) -> T {

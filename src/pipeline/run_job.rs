@@ -384,11 +384,10 @@ pub(super) fn apply_stages(
             report.take_changes.extend(change);
         }
         plain = plain.and_then(|plain| stage.apply_to_plain(plain));
-        let of_stage = stage.not_judged();
-        let not_judged: Vec<String> =
-            meaningless.iter().chain(&of_stage).filter(|_| changed).map(|&name| name.to_owned()).collect();
-        if !not_judged.is_empty() {
-            report.not_judged.insert((*name).to_owned(), not_judged);
+        let of_stage = (!meaningless.is_empty()).then(|| (*name, meaningless.to_vec()));
+        for (by, names) in of_stage.into_iter().chain(stage.not_judged()).filter(|_| changed) {
+            let names = names.into_iter().map(str::to_owned).collect();
+            report.not_judged.insert(by.to_owned(), names);
         }
         monitor.after(name, &motion);
         if cfg!(debug_assertions) || index + 1 == stages.len() {

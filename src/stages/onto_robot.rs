@@ -2,7 +2,7 @@
 
 use super::{Stage, StageError};
 use crate::kinematics::cuts;
-use crate::measure::of_bodies;
+use crate::measure::{ROBOT, of_bodies};
 use crate::model::{Character, Motion, Robot};
 use crate::report::Report;
 use crate::robot_retarget::RobotRetarget;
@@ -32,8 +32,8 @@ impl Stage for RetargetRobotStage {
         Arc::clone(&self.target)
     }
 
-    fn not_judged(&self) -> Vec<&'static str> {
-        of_bodies()
+    fn not_judged(&self) -> Option<(&'static str, Vec<&'static str>)> {
+        Some((ROBOT, of_bodies()))
     }
 
     fn apply(&self, motion: Motion, report: &mut Report) -> Result<Motion, StageError> {

@@ -164,9 +164,9 @@ pub trait Stage: Send + Sync + std::fmt::Debug {
         None
     }
 
-    /// The names of measures that mean nothing of its results, whatever it does: they are not judged.
-    fn not_judged(&self) -> Vec<&'static str> {
-        Vec::new()
+    /// The kind of body that its results have, and the names of measures that mean nothing of such: they are not judged.
+    fn not_judged(&self) -> Option<(&'static str, Vec<&'static str>)> {
+        None
     }
 
     /// Whether the stage changes nothing but what it reports as a fixed finding.

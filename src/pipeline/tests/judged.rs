@@ -5,8 +5,8 @@ use crate::import::{self, ImportOptions};
 use crate::math::{Vec3, exp, smoothstep};
 use crate::measure::{Judgement, MetricContext, Reading, Verdict};
 use crate::model::{Character, Motion, RobotMotion, Role, Side};
-use crate::pipeline::{Pipeline, PipelineConfig, ReferenceMotion, assess_alone};
-use crate::report::{Metric, Report, TakeChange};
+use crate::pipeline::{Pipeline, PipelineConfig, ReferenceMotion, assess_alone, provenance};
+use crate::report::{Metric, NotJudged, Report, TakeChange};
 use crate::stages::STAGES;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -135,6 +135,34 @@ fn a_take_that_was_cut_by_hand_is_not_cut_again() {
     assert_eq!(reference.frames(), result.clip.frames());
 }
 
+/// The motion as a GLB with this record, which is read with or without a robot.
+fn stored(result: &Motion, not_judged: &NotJudged, robot: Option<&str>) -> Motion {
+    let options = ExportOptions { made_by: provenance(not_judged, &[]), ..ExportOptions::default() };
+    let bytes =
+        save(std::slice::from_ref(result), Format::of("glb").unwrap(), &options).unwrap().0.remove(0).bytes;
+    let options = ImportOptions { robot: robot.map(data), ..ImportOptions::default() };
+    import::from_bytes(&bytes, "walk", Some("glb"), None, &options).unwrap().motion(0).unwrap()
+}
+
+/// Also where some of the measures came after it, and where the record names the stage, as it did.
+#[test]
+fn an_older_result_of_a_robot_is_not_judged_without_its_robot() {
+    let (result, report) = Pipeline::standard(data("humanoid.xml")).unwrap().apply(take("walk.bvh")).unwrap();
+    let later = ["sole_tilt_p50", "finger_error_p95"];
+    let mut known = report.not_judged["robot"].clone();
+    known.retain(|name| !later.contains(&name.as_str()));
+    for by in ["robot", "retarget"] {
+        let bare = stored(&result, &NotJudged::from([(by.to_owned(), known.clone())]), None);
+        let alone = assess_alone(&MetricContext::new(&bare.character), &bare, 0.0);
+        let beside = ReferenceMotion::of(take("walk.bvh"), &bare).unwrap();
+        let beside = beside.assess(&MetricContext::new(&bare.character), &bare);
+        for metric in alone.metrics.iter().chain(&beside.metrics).filter(|metric| metric.at_most.is_some()) {
+            assert!(metric.not_judged.is_some(), "{by}: {}", metric.name);
+        }
+        assert!(alone.metrics.iter().chain(&beside.metrics).any(|metric| metric.at_most.is_some()));
+    }
+}
+
 /// A robot is judged by its own measures, also where its motion went through a file that knows nothing of robots.
 #[test]
 fn a_robots_result_is_judged_by_the_measures_of_robots() {
@@ -142,7 +170,7 @@ fn a_robots_result_is_judged_by_the_measures_of_robots() {
     pipeline.verdict = true;
     let (result, report) = pipeline.apply(take("walk.bvh")).unwrap();
     let names = ["robot_out_of_range_max", "robot_penetration_max", "robot_hinge_speed_max"];
-    let recorded = &report.not_judged["retarget"];
+    let recorded = &report.not_judged["robot"];
     assert!(["float_share", "skin_stretch"].iter().all(|name| recorded.iter().any(|known| known == name)));
     assert!(names.iter().all(|name| !recorded.iter().any(|known| known == name)));
 
@@ -160,14 +188,7 @@ fn a_robots_result_is_judged_by_the_measures_of_robots() {
     assert!(against.iter().all(|name| later(&result).iter().any(|m| m.0 == *name)), "{:?}", later(&result));
     assert!(limited(&report.metrics).iter().all(|m| m.2 == Judgement::Good), "{:?}", report.metrics);
 
-    let made_by = serde_json::json!({ "not_judged": report.not_judged }).to_string();
-    let options = ExportOptions { made_by, ..ExportOptions::default() };
-    let bytes =
-        save(std::slice::from_ref(&result), Format::of("glb").unwrap(), &options).unwrap().0.remove(0).bytes;
-    let read = |robot: Option<&str>| {
-        let options = ImportOptions { robot: robot.map(data), ..ImportOptions::default() };
-        import::from_bytes(&bytes, "walk", Some("glb"), None, &options).unwrap().motion(0).unwrap()
-    };
+    let read = |robot: Option<&str>| stored(&result, &report.not_judged, robot);
     assert!(read(None).character.robot.is_none());
     let not_judged = |metrics: &[Metric]| limited(metrics).iter().all(|m| m.2 == Judgement::NotJudged);
     let bare = read(None);

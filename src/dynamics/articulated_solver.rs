@@ -216,7 +216,8 @@ impl ArticulationSolver {
         );
     }
 
-    /// Computes the twists of the links of the trees `touched` (ranges of links) under impulses on a few links.
+    /// Computes the twists of the links in the ranges `touched` under impulses on a few of them; all that are above a link are in these
+    /// ranges, in the order of the links within a tree.
     pub(super) fn respond_to(&mut self, touched: &[Range<usize>], impulses: &[(usize, Wrench)]) {
         self.respond_to_tree(touched, impulses);
         if !self.loops.is_empty() {
@@ -244,15 +245,13 @@ impl ArticulationSolver {
                 up = self.nodes[up].parent;
             }
         }
-        for range in touched {
-            for i in range.clone().rev() {
-                if self.nodes[i].on_path {
-                    self.pass_to_root(i, &Vec3::zeros());
-                }
+        for i in touched.iter().rev().flat_map(|range| range.clone().rev()) {
+            if self.nodes[i].on_path {
+                self.pass_to_root(i, &Vec3::zeros());
             }
-            for i in range.clone() {
-                self.pass_to_leaves(i);
-            }
+        }
+        for i in touched.iter().cloned().flatten() {
+            self.pass_to_leaves(i);
         }
     }
 

@@ -9,9 +9,11 @@
 use super::articulated_solver::{ArticulationSolver, Resistance};
 use super::articulation::{Articulation, ArticulationError};
 use super::constraint::{Constraint, ConstraintKind, matrix};
+use super::joint_vector::{JointState, JointVector};
 use super::rigid_body::{Body, BodyState};
 use super::spatial::Wrench;
-use crate::math::{Mat3, Mat6, Quat, Vec3, exp, hat, log};
+use crate::math::{Mat3, Mat6, Quat, Vec3, hat};
+use std::ops::Range;
 
 /// One body of the tree.
 #[derive(Clone, Debug)]
@@ -30,62 +32,8 @@ pub struct BallLink {
     pub inertia: Mat3<f64>,
 }
 
-/// Position and rotations of a tree.
-#[derive(Clone, Debug, PartialEq)]
-pub struct JointState {
-    /// The root's origin, world, metres.
-    pub position: Vec3,
-    /// Root to world, then child to parent, by body.
-    pub rotations: Vec<Quat>,
-}
-
-/// Rates, differences, accelerations or generalised forces of a tree.
-#[derive(Clone, Debug, PartialEq)]
-pub struct JointVector {
-    /// Of the root's origin, world axes.
-    pub linear: Vec3,
-    /// By body, in its own axes.
-    pub angular: Vec<Vec3>,
-}
-
-impl JointVector {
-    /// Zero, for so many bodies.
-    pub fn zeros(bodies: usize) -> Self {
-        Self { linear: Vec3::zeros(), angular: vec![Vec3::zeros(); bodies] }
-    }
-
-    /// Each entry from the entries of two vectors.
-    pub fn zip(&self, other: &Self, of: impl Fn(&Vec3, &Vec3) -> Vec3) -> Self {
-        let angular = self.angular.iter().zip(&other.angular).map(|(a, b)| of(a, b)).collect();
-        Self { linear: of(&self.linear, &other.linear), angular }
-    }
-
-    /// Adds `scale` times another vector.
-    pub fn add_scaled(&mut self, other: &Self, scale: f64) {
-        self.linear += other.linear * scale;
-        self.angular.iter_mut().zip(&other.angular).for_each(|(a, b)| *a += b * scale);
-    }
-}
-
-impl JointState {
-    /// The difference to `from`: displacement of the root, and rotation vectors in the axes of the bodies.
-    pub fn minus(&self, from: &Self) -> JointVector {
-        let angular = from.rotations.iter().zip(&self.rotations).map(|(a, b)| log(&(a.inverse() * b)));
-        JointVector { linear: self.position - from.position, angular: angular.collect() }
-    }
-
-    /// The state after moving with constant rates for `time` seconds: the inverse of [`JointState::minus`] over `time`.
-    pub fn moved(&self, rates: &JointVector, time: f64) -> Self {
-        let turned = |(q, w): (&Quat, &Vec3)| Quat::new_normalize((q * exp(&(w * time))).into_inner());
-        Self {
-            position: self.position + rates.linear * time,
-            rotations: self.rotations.iter().zip(&rates.angular).map(turned).collect(),
-        }
-    }
-}
-
 /// The bodies of a tree in one state, world axes.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Placement {
     /// Body to world.
     pub rotation: Vec<Mat3<f64>>,
@@ -163,12 +111,15 @@ impl BallTree {
         &self.links
     }
 
-    /// Places the bodies in a state.
-    pub fn place(&self, state: &JointState, placed: &mut Placement) {
-        placed.orientation.clear();
-        placed.rotation.clear();
-        placed.origin.clear();
-        placed.to_centre.clear();
+    /// The bodies in a state.
+    pub fn place(&self, state: &JointState) -> Placement {
+        let n = self.links.len();
+        let mut placed = Placement {
+            rotation: Vec::with_capacity(n),
+            origin: Vec::with_capacity(n),
+            to_centre: Vec::with_capacity(n),
+            orientation: Vec::with_capacity(n),
+        };
         for (link, q) in self.links.iter().zip(&state.rotations) {
             let (orientation, origin) = match link.parent {
                 None => (*q, state.position),
@@ -180,6 +131,7 @@ impl BallTree {
             placed.origin.push(origin);
             placed.to_centre.push(rotation * link.centre);
         }
+        placed
     }
 
     /// The wrenches that move the bodies, about their origins, in world axes: with these rates, this acceleration, and
@@ -295,16 +247,42 @@ impl BallTree {
         self.rates(placed)
     }
 
+    /// The links of these bodies and of all those between them and the root.
+    pub fn paths(&self, bodies: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
+        let mut on_path = vec![false; self.links.len()];
+        for body in bodies {
+            let up = std::iter::successors(Some(body), |&body| self.links[body].parent);
+            up.for_each(|body| on_path[self.link_of[body]] = true);
+        }
+        let mut paths: Vec<Range<usize>> = Vec::new();
+        for link in (0..on_path.len()).filter(|&link| on_path[link]) {
+            match paths.last_mut().filter(|path| path.end == link) {
+                Some(path) => path.end += 1,
+                None => paths.push(link..link + 1),
+            }
+        }
+        paths
+    }
+
     /// Computes the motion under impulses at points (body, position, impulse; world), in the pose of the last
     /// [`BallTree::step`]; it is read by [`BallTree::velocity_at`] and [`BallTree::rates`].
     pub fn respond(&mut self, placed: &Placement, impulses: impl Iterator<Item = (usize, Vec3, Vec3)>) {
+        self.respond_on(std::slice::from_ref(&(0..self.links.len())), placed, impulses);
+    }
+
+    /// The same for the bodies on some paths alone, which all impulses are on.
+    pub fn respond_on(
+        &mut self,
+        paths: &[Range<usize>],
+        placed: &Placement,
+        impulses: impl Iterator<Item = (usize, Vec3, Vec3)>,
+    ) {
         let wrench = |(body, at, impulse): (usize, Vec3, Vec3)| {
             let arm = at - self.reference(placed, body);
             (self.link_of[body], Wrench { moment: arm.cross(&impulse), force: impulse })
         };
         let wrenches: Vec<(usize, Wrench)> = impulses.map(wrench).collect();
-        let whole = 0..self.links.len();
-        self.solver.respond_to(std::slice::from_ref(&whole), &wrenches);
+        self.solver.respond_to(paths, &wrenches);
     }
 
     /// The point of a body that the solver refers its motion to.

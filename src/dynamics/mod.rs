@@ -5,6 +5,7 @@
 //! scenes with contacts, motors and limits.
 
 mod articulation;
+mod joint_vector;
 mod ball_tree;
 mod block_elimination;
 mod bounded_minimum;
@@ -42,7 +43,7 @@ mod world;
 
 pub use articulated_solver::ArticulationSolver;
 pub use articulation::{Articulation, ArticulationError};
-pub(crate) use ball_tree::{BallLink, BallTree, JointState, JointVector, Placement};
+pub(crate) use ball_tree::{BallLink, BallTree, Placement};
 pub use block_elimination::solve_blocks;
 pub use body_target::BodyTarget;
 pub(crate) use bounded_minimum::{bounded_minimum, bounded_minimum_of_columns};
@@ -50,6 +51,7 @@ pub use constraint::{Constraint, ConstraintKind};
 pub(crate) use constraint_projection::project_velocities;
 pub(crate) use drive::{BallDrive, Pull, Support};
 pub use integrate::{Integrator, Stabilization, Stepper, System, accelerations};
+pub(crate) use joint_vector::{JointState, JointVector};
 pub use note_system::solve_note;
 pub(crate) use recording::ConstraintGeometry;
 pub use recording::{Frame, Recording};

@@ -1,6 +1,6 @@
 //! A tree of balls in joint coordinates against MuJoCo, and its steps against its own inverse dynamics.
 
-use crate::dynamics::{BallLink, BallTree, JointState, JointVector, Placement};
+use crate::dynamics::{BallLink, BallTree, JointState, JointVector};
 use crate::math::{Mat3, Quat, RawQuat, Vec3};
 
 /// The tree of the reference file: state, rates, acceleration, force.
@@ -51,8 +51,7 @@ fn apart(a: &JointVector, b: &JointVector) -> f64 {
 #[test]
 fn inverse_dynamics_are_those_of_mujoco() {
     let r = reference();
-    let mut placed = Placement::default();
-    r.tree.place(&r.state, &mut placed);
+    let placed = r.tree.place(&r.state);
     let gravity = Vec3::new(0.0, -9.81, 0.0);
     let force = r.tree.inverse_dynamics(&placed, &r.rates, &r.acceleration, &gravity);
     assert!(apart(&force, &r.force) < 1e-9, "{:.1e}", apart(&force, &r.force));
@@ -61,8 +60,7 @@ fn inverse_dynamics_are_those_of_mujoco() {
 #[test]
 fn a_step_with_resistance_undoes_inverse_dynamics() {
     let mut r = reference();
-    let mut placed = Placement::default();
-    r.tree.place(&r.state, &mut placed);
+    let placed = r.tree.place(&r.state);
     let still = JointVector::zeros(r.rates.angular.len());
     for most in [0.0, 3.0] {
         let gains: Vec<f64> =
@@ -80,6 +78,17 @@ fn a_step_with_resistance_undoes_inverse_dynamics() {
         let (there, rates) = (r.tree.velocity_at(&placed, q.0, &q.1).dot(&v), r.tree.rates(&placed));
         let generalised = r.tree.of_forces(&placed, &[(p.0, p.1, u)]);
         let at = r.tree.point_velocities(&placed, &rates, &[q])[0].dot(&v);
+        // The motion of some bodies is the same bits without the others.
+        let paths = r.tree.paths([p.0, q.0].into_iter());
+        assert!(paths.len() > 1 && paths.iter().map(|path| path.len()).sum::<usize>() < gains.len());
+        let moving = |tree: &BallTree| [p, q].map(|(body, at)| tree.velocity_at(&placed, body, &at));
+        for (body, at, push) in [(p.0, p.1, u), (q.0, q.1, v)] {
+            r.tree.respond(&placed, std::iter::once((body, at, push)));
+            let with_all = moving(&r.tree);
+            r.tree.respond(&placed, std::iter::once((0, at, u)));
+            r.tree.respond_on(&paths, &placed, std::iter::once((body, at, push)));
+            assert_eq!(moving(&r.tree), with_all);
+        }
         r.tree.respond(&placed, std::iter::once((q.0, q.1, v)));
         let back = r.tree.velocity_at(&placed, p.0, &p.1).dot(&u);
         assert!((there - back).abs() < 1e-9 * there.abs() && (there - at).abs() < 1e-9 * there.abs());

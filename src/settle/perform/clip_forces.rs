@@ -7,7 +7,6 @@ use super::feed_forward::FeedForward;
 use super::load_points::{LoadTracks, OTHER_PARTS, load_points};
 use super::performing_body::PerformingBody;
 use super::reference::Reference;
-use crate::dynamics::Placement;
 #[cfg(feature = "cli")]
 use crate::kinematics::GRAVITY;
 use crate::kinematics::shots;
@@ -76,11 +75,10 @@ impl ClipForces {
             for frame in 0..shot.len() {
                 let k = (frame * reference.per_frame).min(reference.steps() - 1);
                 let forces = FeedForward::at(k, &body, &points, &reference, &tracks, true);
-                let mut placed = Placement::default();
-                body.tree.place(&reference.states[k], &mut placed);
+                let placed = &forces.placed;
                 let rates = &reference.rates[k];
-                let (_, kinetic) = body.tree.momentum_and_energy(&placed, rates);
-                let height = body.tree.centre_of_mass(&placed).y;
+                let (_, kinetic) = body.tree.momentum_and_energy(placed, rates);
+                let height = body.tree.centre_of_mass(placed).y;
                 let each: Vec<Vec3> = forces.along.iter().map(|along| body.pyramid.force(along)).collect();
                 let sum = |of: &dyn Fn(ContactPart) -> bool| -> Vec3 {
                     points.iter().zip(&each).filter(|(p, _)| of(p.part)).map(|(_, force)| force).sum()

@@ -107,11 +107,12 @@ impl Explanation<'_> {
         let mut found = vec![[0.0; EDGES]; self.points.len()];
         let on: Vec<usize> = (0..self.points.len()).filter(|&p| self.capacity[p] > LEAST_CAPACITY).collect();
         let Some(inverse) = self.inertia.cholesky().filter(|_| !on.is_empty()) else { return found };
-        let columns: Vec<(usize, usize, Vec6<f64>)> = on
-            .iter()
-            .flat_map(|&p| self.pyramid.edges.into_iter().enumerate().map(move |(e, d)| (p, e, d)))
-            .map(|(p, e, d)| (p, e, self.wrench(p, &d)))
-            .collect();
+        let mut columns: Vec<(usize, usize, Vec6<f64>)> = Vec::with_capacity(on.len() * EDGES);
+        for p in on {
+            let arm = self.points[p].place(self.placed) - self.placed.origin[0];
+            let wrenches = self.pyramid.edges.iter().map(|edge| stacked(edge, &arm.cross(edge)));
+            columns.extend(wrenches.enumerate().map(|(e, wrench)| (p, e, wrench)));
+        }
         // As of a body with unit inertia.
         let lower = inverse.l();
         let of_unit = |wrench: &Vec6<f64>| lower.solve_lower_triangular(wrench).unwrap_or_else(Vec6::zeros);
@@ -126,13 +127,6 @@ impl Explanation<'_> {
             found[*p][*e] = near[*p][*e] + change;
         }
         found
-    }
-
-    /// Force and moment about the root's origin of a force at a point.
-    fn wrench(&self, point: usize, force: &Vec3) -> Vec6<f64> {
-        let at = self.points[point].place(self.placed);
-        let moment = (at - self.placed.origin[0]).cross(force);
-        stacked(force, &moment)
     }
 }
 

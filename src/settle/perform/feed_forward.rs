@@ -22,6 +22,8 @@ pub struct FeedForward {
     /// Force and torques: the root's are what no contact explains (force in world axes, torque in the root's), the others
     /// those of the joints, in the axes of the child.
     pub force: JointVector,
+    /// Where the bodies are.
+    pub placed: Placement,
     /// The points at the step, and their velocities over it.
     pub places: Vec<Vec3>,
     /// See above, m/s.
@@ -41,8 +43,7 @@ impl FeedForward {
         explain: bool,
     ) -> Self {
         let tree = &body.tree;
-        let mut placed = Placement::default();
-        tree.place(&reference.states[k], &mut placed);
+        let placed = tree.place(&reference.states[k]);
         let (now, next) = (&reference.rates[k], &reference.rates[k + 1]);
         let acceleration = next.zip(now, |b, a| (b - a) / reference.h);
         let mut left = tree.inverse_dynamics(&placed, now, &acceleration, &gravity());
@@ -67,7 +68,8 @@ impl FeedForward {
         let acting: Vec<_> = at.iter().enumerate().map(contacts).collect();
         left.add_scaled(&tree.of_forces(&placed, &acting), -1.0);
         let velocities = tree.point_velocities(&placed, next, &at);
-        Self { along, force: left, places: at.into_iter().map(|p| p.1).collect(), velocities, capacity }
+        let places = at.into_iter().map(|p| p.1).collect();
+        Self { along, force: left, placed, places, velocities, capacity }
     }
 
     /// Whether a point may bear at all.

@@ -76,12 +76,7 @@ fn other_points(measured: &CharacterBody, body: &PerformingBody) -> Vec<LoadPoin
 
 /// The bodies in every frame.
 fn body_places(body: &PerformingBody, frames: &[JointState]) -> Vec<Placement> {
-    let place = |state: &JointState| {
-        let mut placed = Placement::default();
-        body.tree.place(state, &mut placed);
-        placed
-    };
-    frames.iter().map(place).collect()
+    frames.iter().map(|state| body.tree.place(state)).collect()
 }
 
 /// The points along the reference.

@@ -12,7 +12,7 @@ use super::performer::{Controls, Performer, StepForces};
 use super::performing_body::PerformingBody;
 use super::reference::Reference;
 use super::touching_parts::CapsulesApart;
-use crate::dynamics::{JointState, JointVector, Placement};
+use crate::dynamics::{JointState, JointVector};
 use crate::kinematics::shots;
 use crate::math::{Vec3, smoothstep};
 use crate::model::{JointId, Motion};
@@ -377,10 +377,6 @@ fn impulse(performer: &mut Performer, hit: &Hit) -> Vec3 {
 
 /// The distances of the joints between two states.
 pub fn distances(body: &PerformingBody, a: &JointState, b: &JointState) -> Vec<f64> {
-    let [a, b] = [a, b].map(|state| {
-        let mut placed = Placement::default();
-        body.tree.place(state, &mut placed);
-        placed
-    });
+    let [a, b] = [a, b].map(|state| body.tree.place(state));
     a.origin.iter().zip(&b.origin).map(|(a, b)| (a - b).norm()).collect()
 }

@@ -130,8 +130,7 @@ impl<'a> Performer<'a> {
 
     /// The velocity of a point of a body, and that of one newton second at it along `n`: for masses that are thrown.
     pub fn response_at(&mut self, body: usize, at: &Vec3, n: &Vec3) -> (Vec3, f64) {
-        let mut placed = Placement::default();
-        self.tree.place(&self.state, &mut placed);
+        let placed = self.tree.place(&self.state);
         let point = placed.point(body, at);
         let still = JointVector::zeros(self.rates.angular.len());
         self.tree.step(&placed, &vec![0.0; self.rates.angular.len()], &still);
@@ -147,8 +146,7 @@ impl<'a> Performer<'a> {
         let e = self.deviation();
         let [now, next] = [k, k + 1].map(|s| aligned(&e, &self.reference.rates[s]));
         let acceleration = self.acceleration(&e, &now, &next);
-        let mut placed = Placement::default();
-        self.tree.place(&self.state, &mut placed);
+        let placed = self.tree.place(&self.state);
         let still = JointVector::zeros(e.angular.len());
         let bias = self.tree.inverse_dynamics(&placed, &self.rates, &still, &gravity());
         let mut wanted = self.tree.inverse_dynamics(&placed, &still, &acceleration, &Vec3::zeros());
@@ -174,7 +172,7 @@ impl<'a> Performer<'a> {
         impulse.add_scaled(&self.tree.of_forces(&placed, &rows.expected(h)), 1.0);
         let mut rates = self.tree.step(&placed, &gains, &impulse);
         rates.add_scaled(&self.rates, 1.0);
-        let parts = if terms.touch { self.touching(&placed, &rates) } else { Vec::new() };
+        let parts = if terms.touch { self.touching(&clip.placed, &placed, &rates) } else { Vec::new() };
         let (contacts, pushes) = rows.solve(&mut self.tree, &placed, &mut rates, (terms, &parts), h);
         let on_both =
             |(t, push): (&PartContact, &Vec3)| [(t.bodies[0], t.at[0], *push), (t.bodies[1], t.at[1], -push)];
@@ -196,11 +194,9 @@ impl<'a> Performer<'a> {
         StepForces { given, force, contacts, touches, wanted, bounded, slip }
     }
 
-    /// The parts that would touch each other in this step with these rates.
-    fn touching(&self, placed: &Placement, rates: &JointVector) -> Vec<PartContact> {
-        let mut clip = Placement::default();
-        self.tree.place(&self.reference.states[self.step], &mut clip);
-        let of_clip = (&clip, &self.reference.rates[self.step + 1]);
+    /// The parts that would touch each other in this step with these rates, given where the clip has them.
+    fn touching(&self, clip: &Placement, placed: &Placement, rates: &JointVector) -> Vec<PartContact> {
+        let of_clip = (clip, &self.reference.rates[self.step + 1]);
         touching(self.pairs, &self.tree, (placed, rates), of_clip, self.reference.h)
     }
 

@@ -182,14 +182,17 @@ impl FloorRows {
     /// The rows of all points, then those of touching parts.
     fn rows(&self, touches: &[PartContact], h: f64) -> Vec<ContactRow> {
         let row = |on, along, expected| ContactRow { on, along, expected };
-        let of_point = |(i, p): (usize, &FloorPoint)| match p.along {
-            Some(along) => {
-                (0..EDGES).map(|e| row(RowOn::Floor(i), self.pyramid.edges[e], along[e] * h)).collect()
+        let mut rows = Vec::with_capacity(self.points.len() * EDGES + touches.len());
+        for (i, point) in self.points.iter().enumerate() {
+            match point.along {
+                Some(along) => {
+                    rows.extend((0..EDGES).map(|e| row(RowOn::Floor(i), self.pyramid.edges[e], along[e] * h)))
+                }
+                None => rows.push(row(RowOn::Floor(i), Vec3::y(), 0.0)),
             }
-            None => vec![row(RowOn::Floor(i), Vec3::y(), 0.0)],
-        };
-        let parts = touches.iter().enumerate().map(|(k, t)| row(RowOn::Parts(k), t.out, 0.0));
-        self.points.iter().enumerate().flat_map(of_point).chain(parts).collect()
+        }
+        rows.extend(touches.iter().enumerate().map(|(k, t)| row(RowOn::Parts(k), t.out, 0.0)));
+        rows
     }
 
     /// The places of both ends of a touch in the list of all places: behind the points.
@@ -205,8 +208,9 @@ impl FloorRows {
         (at, touches): (&[(usize, Vec3)], &[PartContact]),
         rows: &[ContactRow],
     ) -> DMatrix<f64> {
+        let paths = tree.paths(at.iter().map(|(body, _)| *body));
         let mut moved = |acting: &[(usize, Vec3)]| -> Vec<Vec3> {
-            tree.respond(placed, acting.iter().map(|(i, push)| (at[*i].0, at[*i].1, *push)));
+            tree.respond_on(&paths, placed, acting.iter().map(|(i, push)| (at[*i].0, at[*i].1, *push)));
             at.iter().map(|(body, at)| tree.velocity_at(placed, *body, at)).collect()
         };
         // Of every axis at every point, and of every touch, on every place.

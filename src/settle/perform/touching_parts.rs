@@ -32,6 +32,9 @@ pub struct CapsulesApart {
     /// The ends of the segments in the axes of the bodies, and the radii.
     ends: [[Vec3; 2]; 2],
     radii: [f64; 2],
+    /// The middles of the segments, and how far apart they are at most where the two are near.
+    middles: [Vec3; 2],
+    near: f64,
     /// Their depth in each other in the reference pose, metres.
     usual: f64,
 }
@@ -79,12 +82,25 @@ impl CapsulesApart {
                 if a.0 == b.0 || parent(a.0) == Some(b.0) || parent(b.0) == Some(a.0) {
                     continue;
                 }
-                let mut pair = Self { bodies: [a.0, b.0], ends: [a.1, b.1], radii: [a.2, b.2], usual: 0.0 };
-                pair.usual = nearest(&[a.3, b.3], &pair.radii).map_or(0.0, |n| (-n.gap).max(0.0));
-                pairs.push(pair);
+                let (ends, radii) = ([a.1, b.1], [a.2, b.2]);
+                let reach = |k: usize| (ends[k][1] - ends[k][0]).norm() / 2.0 + radii[k];
+                pairs.push(Self {
+                    bodies: [a.0, b.0],
+                    ends,
+                    radii,
+                    middles: ends.map(|[a, b]| (a + b) / 2.0),
+                    near: reach(0) + reach(1) + NEAR,
+                    usual: nearest(&[a.3, b.3], &radii).map_or(0.0, |n| (-n.gap).max(0.0)),
+                });
             }
         }
         pairs
+    }
+
+    /// Whether the two can be near by their lengths alone.
+    fn may_be_near(&self, placed: &Placement) -> bool {
+        let [a, b] = [0, 1].map(|k| placed.point(self.bodies[k], &self.middles[k]));
+        (a - b).norm_squared() <= self.near * self.near
     }
 
     /// Where the two are nearest to each other; `None` where their axes cross, so that no direction leads out.
@@ -120,6 +136,7 @@ pub fn touching(
 ) -> Vec<PartContact> {
     let near: Vec<(&CapsulesApart, Nearest, Nearest)> = pairs
         .iter()
+        .filter(|pair| pair.may_be_near(placed))
         .filter_map(|pair| {
             let now = pair.nearest(placed).filter(|now| now.gap < NEAR)?;
             Some((pair, now, pair.nearest(clip)?))

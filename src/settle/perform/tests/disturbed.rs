@@ -2,7 +2,6 @@
 
 use super::scene::{Scene, chest_hit, hit_along, shipped};
 use crate::body::COMMON_MASS as MASS;
-use crate::dynamics::Placement;
 use crate::kinematics::GRAVITY;
 use crate::math::{Quat, Transform, Vec3, exp};
 use crate::model::{Character, Clip, Joint, Motion, Rig, Role, Side, Skeleton};
@@ -63,8 +62,7 @@ fn in_flight_without_help_momentum_changes_by_gravity_and_the_hit() {
     let (body, at) = scene.chest();
     let h = scene.reference.h;
     let momentum = |performer: &super::super::performer::Performer| {
-        let mut placed = Placement::default();
-        scene.body.tree.place(&performer.state, &mut placed);
+        let placed = scene.body.tree.place(&performer.state);
         scene.body.tree.momentum_and_energy(&placed, &performer.rates).0
     };
     let before = momentum(&performer);
@@ -92,8 +90,7 @@ fn the_recorded_forces_give_the_step() {
     let ((body, at), h, tree) = (scene.chest(), scene.reference.h, &scene.body.tree);
     for k in 0..120 {
         let hit = part_of_blow(&Vec3::new(-40.0, 0.0, 20.0), 0.03, k as f64 * h, (k + 1) as f64 * h);
-        let mut placed = Placement::default();
-        tree.place(&performer.state, &mut placed);
+        let placed = tree.place(&performer.state);
         let before = performer.rates.clone();
         let forces = performer.advance(&[(body, at, hit)]);
         let soles = scene.points.iter().zip(&forces.contacts);
@@ -123,11 +120,8 @@ fn into_each_other(scene: &Scene, role: Role, hit: Vec3) -> [f64; 2] {
             for k in 0..240 {
                 let given = part_of_blow(&hit, 0.03, k as f64 * h, (k + 1) as f64 * h);
                 performer.advance(&[(body, at, given)]);
-                let [now, clip] = [&performer.state, &scene.reference.states[performer.step]].map(|state| {
-                    let mut placed = Placement::default();
-                    scene.body.tree.place(state, &mut placed);
-                    placed
-                });
+                let [now, clip] = [&performer.state, &scene.reference.states[performer.step]]
+                    .map(|state| scene.body.tree.place(state));
                 let excess = scene.pairs.iter().map(|pair| pair.excess(&now, &clip));
                 deepest = excess.fold(deepest, f64::max);
             }

@@ -12,7 +12,7 @@ use super::hip_tilt::hip_tilt;
 use super::leg_pair::{LegPair, leg_ratio, mean_length, source_legs};
 use super::leg_trajectories::LegTrajectories;
 use super::level_feet::{
-    GroundUnderFoot, above_ground, level_feet, levelled, lowered, on_level_ground, tilt_back, tilt_feet_back,
+    GroundUnderFoot, above_ground, displace, level_feet, levelled, lowered, on_level_ground, tilt_feet_back,
     tilt_toes_back,
 };
 use super::limb_pose::{FootDelta, LimbPose, LimbPositions, rotate_foot, tilt_hips, translate};
@@ -42,20 +42,13 @@ pub fn solve_legs(
     let ratio = leg_ratio(pairs).filter(|_| time.frames > 0)?;
     let leg = mean_length(pairs);
     scaled.iter_mut().flatten().for_each(|pose| *pose = pose.scaled(ratio));
-    let sunk = onto_one_floor(time, &mut scaled, leg, settings);
-    let tilts = tilts(&scaled, &copied);
-    tilt_hips(&mut copied, &tilts);
-    let mut under = GroundUnderFoot::of_all(footing, pairs, &mut scaled, ratio);
-    let mut level_source = levelled(&under, &scaled);
-    level_feet(&under, &mut copied);
+    let (tilts, mut under, mut level_source, feet) =
+        source_feet(time, (&mut scaled, &mut copied), footing, (pairs, ratio), settings);
     let seen = level_source.as_ref().unwrap_or(&scaled);
-    let feet = SourceFeet::of(time, seen, &source_legs(pairs), footing, leg, settings);
-    let feet = feet.without(&sunk).lowered(lowered(&under, &scaled));
     let toe_rests = lie_toes(&feet, &mut copied, pairs);
     let mut foot_deltas = foot_deltas(&feet, &copied, pairs, ratio);
     copied.iter_mut().zip(&foot_deltas).for_each(|(poses, deltas)| rotate_foot(poses, deltas));
-    let mut soles = SoleHeights::of_all(pairs, &copied);
-    let level = toe_levels(&feet, &copied);
+    let (mut soles, level) = (SoleHeights::of_all(pairs, &copied), toe_levels(&feet, &copied));
     let mut rise = rise(pairs, &feet, seen, &copied, &soles, &level);
     let (mut base, aside) = base_offsets(time, &scaled, &copied, across / ratio - 1.0, rise);
     rise -= lowered_where_it_lies(footing, &feet, seat, &mut base);
@@ -69,11 +62,9 @@ pub fn solve_legs(
             let (scaled, copied) = (std::mem::take(&mut scaled[k]), std::mem::take(&mut copied[k]));
             let LegPair { source, target, .. } = &pairs[k];
             let seen = level_source.as_mut().map(|level| std::mem::take(&mut level[k]));
-            let ends = ((seen.as_deref().unwrap_or(&scaled), source), (&copied[..], target));
+            let ends = ((seen.as_deref().unwrap_or(&scaled[..]), source), (&copied[..], target));
             let (mut points, contact) = feet.points(k, time, ends.0, ends.1, (ratio, leg), settings);
-            points.iter_mut().for_each(|point| tilt_back(&under[k], &mut point.misfit));
-            let misfits = points.iter_mut().flat_map(|point| point.misfit.iter_mut().zip(&aside));
-            misfits.for_each(|(misfit, aside)| *misfit += aside);
+            points.iter_mut().for_each(|point| displace(&under[k], &aside, &mut point.misfit));
             let goal = |(s, aside): (&LimbPositions, &Vec3)| s.ankle + aside + Vec3::y() * rise;
             let own: Vec<Vec3> = scaled.iter().zip(&aside).map(goal).collect();
             let terms = leg_terms(points, &scaled, &copied, &own, source.length() * ratio, settings);
@@ -93,14 +84,13 @@ pub fn solve_legs(
     let height = |k: usize, f: usize, goals: &[Vec<Vec3>], solution: &[FrameSolution]| {
         above_ground(&under[k], f, &(goals[k][f] + solution[f][k + 1]))
     };
-    let ankle = |k: usize, f: usize| height(k, f, &goals, &solution);
-    let hover = hover(pairs, &planted, &soles, &level, (&ankle, &seat, &solution), leg);
+    let ankle = &|k: usize, f: usize| height(k, f, &goals, &solution);
+    let hover = hover(pairs, &planted, &soles, &level, (ankle, &seat, &solution), leg);
     seat.iter_mut().for_each(|low| *low -= hover);
     base.iter_mut().chain(goals.iter_mut().flatten()).for_each(|at: &mut Vec3| at.y -= hover);
     let ankle = |k: usize, f: usize| height(k, f, &goals, &solution);
     let mut toes = all_toe_rotations(time, pairs, &mut soles, &level, ankle, settings);
-    let lowest: Vec<Vec<f64>> =
-        soles.into_iter().map(|s| s.iter().map(SoleHeights::lowest_with_shin).collect()).collect();
+    let lowest = SoleHeights::lowest_of_all(soles);
     let (places, shares) = ((&lowest[..], &seat[..]), shares_of_raise(footing, time, pairs));
     let before: Vec<f64> = solution.iter().map(|frame| frame[0].y).collect();
     let ankle = |k: usize, f: usize, solution: &[FrameSolution]| height(k, f, &goals, solution);
@@ -122,6 +112,31 @@ pub fn solve_legs(
         ankles,
         forelegs: None,
     })
+}
+
+/// The scaled source on level ground, `None` if it is there anyway.
+type LevelSource = Option<Vec<Vec<LimbPositions>>>;
+
+/// Puts the scaled source on one floor, tilts the hips of the direct transfer as its hips, and rotates feet as if the ground were level.
+/// Returns the tilts, the ground, the source on level ground, and its feet.
+fn source_feet(
+    time: &Timeline,
+    (scaled, copied): (&mut [Vec<LimbPositions>], &mut [Vec<LimbPose>]),
+    footing: &Footing,
+    (pairs, ratio): (&[LegPair], f64),
+    settings: &Settings,
+) -> (Vec<Quat>, Vec<Vec<GroundUnderFoot>>, LevelSource, SourceFeet) {
+    let leg = mean_length(pairs);
+    let sunk = onto_one_floor(time, scaled, leg, settings);
+    let tilts = tilts(scaled, copied);
+    tilt_hips(copied, &tilts);
+    let under = GroundUnderFoot::of_all(footing, pairs, scaled, ratio);
+    let level_source = levelled(&under, scaled);
+    level_feet(&under, copied);
+    let seen = level_source.as_deref().unwrap_or(&*scaled);
+    let feet = SourceFeet::of(time, seen, &source_legs(pairs), footing, leg, settings);
+    let feet = feet.without(&sunk).lowered(lowered(&under, scaled));
+    (tilts, under, level_source, feet)
 }
 
 /// Gives long feet their tilt back where they are clear of the ground, and rotates what was found on level ground back to it.

@@ -96,12 +96,13 @@ pub fn on_level_ground<'a>(under: &[GroundUnderFoot], ankles: &'a [Vec3]) -> Cow
     if under.is_empty() { ankles.into() } else { ankles.iter().enumerate().map(level).collect() }
 }
 
-/// Rotates deviations that were found on level ground back to the ground under the foot.
-pub fn tilt_back(under: &[GroundUnderFoot], offsets: &mut [Vec3]) {
+/// Rotates deviations that were found on level ground back to the ground under the foot, and adds displacements.
+pub fn displace(under: &[GroundUnderFoot], by: &[Vec3], offsets: &mut [Vec3]) {
     offsets.iter_mut().zip(under).for_each(|(offset, ground)| *offset = ground.tilt() * *offset);
+    offsets.iter_mut().zip(by).for_each(|(offset, by)| *offset += by);
 }
 
-/// The same of the delta rotations of feet, by leg and frame.
+/// Rotates the delta rotations of feet back to the ground under them, by leg and frame.
 pub fn tilt_feet_back(under: &[Vec<GroundUnderFoot>], feet: &mut [Vec<FootDelta>]) {
     for (under, deltas) in under.iter().zip(feet) {
         for (delta, ground) in deltas.iter_mut().zip(under) {

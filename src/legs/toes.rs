@@ -58,6 +58,11 @@ impl SoleHeights {
         pairs.iter().zip(poses).map(|(pair, poses)| Self::of(pair, poses)).collect()
     }
 
+    /// The lowest points of shin, foot and toes of all legs, by leg and frame.
+    pub fn lowest_of_all(soles: Vec<Vec<SoleHeights>>) -> Vec<Vec<f64>> {
+        soles.into_iter().map(|own| own.iter().map(SoleHeights::lowest_with_shin).collect()).collect()
+    }
+
     /// The lowest point of foot and toes.
     pub fn lowest(&self) -> f64 {
         self.lowest[0].min(self.lowest[1])

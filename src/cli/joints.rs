@@ -146,7 +146,7 @@ fn frames(words: &[String], count: usize) -> Result<Vec<usize>, Failure> {
 }
 
 fn rows(document: &JointsDocument) -> String {
-    let names: Vec<String> = document.joints.iter().map(|j| csv_field(&one_line(&j.name)).into()).collect();
+    let names: Vec<String> = document.joints.iter().map(|j| csv_field(&one_line(&j.name))).collect();
     let mut text = "frame,time,joint,x,y,z\n".to_owned();
     for frame in &document.frames {
         for (name, [x, y, z]) in names.iter().zip(&frame.positions) {

@@ -224,7 +224,7 @@ mod tests {
             StandingFoot {
                 side,
                 frames: 30 * k..30 * k + 20,
-                at: Vec3::new(if k % 2 == 0 { 0.1 } else { -0.1 }, height(z) + 0.02 + noise, z),
+                at: Vec3::new(if k.is_multiple_of(2) { 0.1 } else { -0.1 }, height(z) + 0.02 + noise, z),
                 slope: [0.0, tilts * slope],
             }
         };

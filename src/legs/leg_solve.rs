@@ -98,7 +98,7 @@ pub fn solve_legs(
     drop(solve);
     drop((terms, lowest));
     let ankles = solved_ankles(goals, &solution, &raised);
-    give_tilts_back(long, time, (&under, &ankles, &level), (&mut foot_deltas, &mut toes), settings);
+    give_tilts_back(long, time, &under, (&ankles, &level), (&mut foot_deltas, &mut toes), settings);
     Some(LegTrajectories {
         settings: *settings,
         sides,
@@ -143,7 +143,8 @@ fn source_feet(
 fn give_tilts_back(
     long: Vec<Option<LongFoot<'_>>>,
     time: &Timeline,
-    (under, ankles, level): (&[Vec<GroundUnderFoot>], &[Vec<Vec3>], &[Option<Vec3>]),
+    under: &[Vec<GroundUnderFoot>],
+    (ankles, level): (&[Vec<Vec3>], &[Option<Vec3>]),
     (feet, toes): (&mut [Vec<FootDelta>], &mut [Vec<Quat>]),
     settings: &Settings,
 ) {

@@ -51,7 +51,7 @@ fn a_sole_of_a_mesh_ends_where_its_foot_stands_on_its_edge() {
     // Of each box the upper half, and the lower one narrower by its height.
     let narrower = |half: Vec3| {
         let lower = half - Vec3::new(half.z, half.z, 0.0);
-        let upper = (0..8).map(move |k| signs(k)).filter(|s| s.z > 0.0);
+        let upper = (0..8).map(signs).filter(|s| s.z > 0.0);
         upper
             .flat_map(move |s| {
                 let up = s.component_mul(&half);
@@ -73,12 +73,12 @@ fn a_sole_of_a_mesh_ends_where_its_foot_stands_on_its_edge() {
 fn capsules_are_around_the_points_of_a_mesh() {
     let cone = |k: usize| {
         let (sin, cos) = libm::sincos(k as f64);
-        let wide = if k % 2 == 0 { 0.05 } else { 0.03 };
-        Vec3::new(wide * cos, wide * sin, if k % 2 == 0 { 0.2 } else { -0.2 })
+        let wide = if k.is_multiple_of(2) { 0.05 } else { 0.03 };
+        Vec3::new(wide * cos, wide * sin, if k.is_multiple_of(2) { 0.2 } else { -0.2 })
     };
     let plate = |k: usize| {
         let (sin, cos) = libm::sincos(k as f64);
-        Vec3::new(0.15 * cos, if k % 2 == 0 { 0.03 } else { -0.03 }, 0.1 * sin)
+        Vec3::new(0.15 * cos, if k.is_multiple_of(2) { 0.03 } else { -0.03 }, 0.1 * sin)
     };
     let of = |point: &dyn Fn(usize) -> Vec3| (0..80).map(point).collect::<Vec<_>>();
     // Between the capsules of a plate, as between those of a box, a third of a radius is outside.

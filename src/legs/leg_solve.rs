@@ -44,12 +44,11 @@ pub fn solve_legs(
     scaled.iter_mut().flatten().for_each(|pose| *pose = pose.scaled(ratio));
     let (tilts, mut under, mut level_source, feet) =
         source_feet(time, (&mut scaled, &mut copied), footing, (pairs, ratio), settings);
-    let seen = level_source.as_ref().unwrap_or(&scaled);
     let toe_rests = lie_toes(&feet, &mut copied, pairs);
     let mut foot_deltas = foot_deltas(&feet, &copied, pairs, ratio);
     copied.iter_mut().zip(&foot_deltas).for_each(|(poses, deltas)| rotate_foot(poses, deltas));
     let (mut soles, level) = (SoleHeights::of_all(pairs, &copied), toe_levels(&feet, &copied));
-    let mut rise = rise(pairs, &feet, seen, &copied, &soles, &level);
+    let mut rise = rise(pairs, &feet, level_source.as_ref().unwrap_or(&scaled), &copied, &soles, &level);
     let (mut base, aside) = base_offsets(time, &scaled, &copied, across / ratio - 1.0, rise);
     rise -= lowered_where_it_lies(footing, &feet, seat, &mut base);
     copied.iter_mut().for_each(|poses| translate(poses, &base));

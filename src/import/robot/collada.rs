@@ -11,10 +11,10 @@ use roxmltree::Node;
 use std::collections::HashMap;
 
 /// A node of the scene, and where it is.
-type Placed<'a, 't> = (Node<'a, 't>, Mat4<f64>);
+type PlacedNode<'a, 't> = (Node<'a, 't>, Mat4<f64>);
 
-/// The vertices of a file in metres; `None` of a file that is damaged, places no mesh, or has another axis up. `outermost` reduces those of a mesh, which may be
-/// placed often.
+/// The vertices of a file in metres; `None` of a file that is damaged, places no mesh, or has another axis up. `outermost` reduces
+/// those of a mesh, which may be placed often.
 ///
 /// # Errors
 /// More memory than the file may use.
@@ -44,7 +44,7 @@ pub(super) fn dae(
     let chosen =
         |node: &Node| scene.is_none_or(|url| node.attribute("id") == Some(url.trim_start_matches('#')));
     let scale = Mat4::new_scaling(unit);
-    let mut open: Vec<Placed<'_, '_>> = scenes.filter(chosen).map(|node| (node, scale)).collect();
+    let mut open: Vec<PlacedNode<'_, '_>> = scenes.filter(chosen).map(|node| (node, scale)).collect();
     let mut found = Vec::new();
     while let Some((node, place)) = open.pop() {
         let Some(place) = moved(node, place) else { return Ok(None) };

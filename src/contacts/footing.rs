@@ -35,7 +35,7 @@ pub const REPEATED: f64 = 1e-6;
 pub const NEAR_FLOOR: f64 = 0.03;
 /// Speed below which a low foot rests, leg lengths per second: a foot that kicks, or passes the lowest point of a swing, is
 /// slower for a twentieth of a second at most (2 Hz, 0.2 leg lengths).
-const RESTING: f64 = 0.3;
+pub(super) const RESTING: f64 = 0.3;
 /// Time for which a foot rests that stands, seconds: the stance of a sprint is 0.1.
 const REST_TIME: f64 = 0.06;
 /// Share of frames with a low foot from which a floor carries it although it never rests, as on a skateboard: 0.11 to 0.19 in flights

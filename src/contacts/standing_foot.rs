@@ -4,15 +4,12 @@
 //! Y up. Units: metres, seconds; lengths and speeds in leg lengths.
 
 use super::clean_spans::cleaned;
-use super::footing::{ABOVE, FOLDED, FootingFrame};
+use super::footing::{ABOVE, FOLDED, FootingFrame, RESTING};
 use crate::math::{Vec3, median, median_of};
 use crate::model::Side;
 use crate::signal::spans;
 use std::ops::Range;
 
-/// Speed of a joint below which it rests, leg lengths per second, as in [`super::footing`]: with half of it, feet that roll at 24 Hz
-/// rest in two frames.
-const STANDING: f64 = 0.3;
 /// Half the time over which a speed is measured, seconds: the noise of a capture is less.
 const HALF_WINDOW_S: f64 = 1.0 / 30.0;
 /// Time for which a foot stands, seconds: at the top of a jump it is slower for 0.06 s.
@@ -21,7 +18,6 @@ const SHORTEST_S: f64 = 0.1;
 const SAME_PLACE: f64 = 0.1;
 /// A foot that is held up is by so much above the other one, which stands meanwhile.
 const HELD_UP: f64 = 0.05;
-
 /// Least upward part of the direction away from a sole: of one that stands on its edge the slope says nothing.
 const LEAST_UP: f64 = 0.1;
 
@@ -95,7 +91,7 @@ impl LegPath<'_> {
         let half = ((HALF_WINDOW_S * self.rate).round() as usize).max(1);
         let ends = [f.saturating_sub(half).max(self.shot.start), (f + half).min(self.shot.end - 1)];
         let [from, to] = ends.map(|f| self.frames[f].0[self.leg][joint]);
-        (to - from).norm() * self.rate < STANDING * self.length * (ends[1] - ends[0]) as f64
+        (to - from).norm() * self.rate < RESTING * self.length * (ends[1] - ends[0]) as f64
     }
 }
 

@@ -58,9 +58,9 @@ pub fn rise(
 type AnkleHeight<'a> = dyn Fn(usize, usize) -> f64 + Sync + 'a;
 
 /// The height by which the solved clip hovers as a whole: that of its soles in the frames in which the source's are planted;
-/// 0 if it does not. `ankle` is the height of an ankle above the ground, `solution` what the solve adds, `leg` is the length of the legs. A body
-/// whose lowest skin of trunk and thighs, `seat` above the floor, mostly sits on it in these frames is not lowered into it; one that
-/// stands and lies down for a while is lowered, and raised while it lies.
+/// 0 if it does not. `ankle` is the height of an ankle above the ground, `solution` what the solve adds, `leg` is the length of the
+/// legs. A body whose lowest skin of trunk and thighs, `seat` above the floor, mostly sits on it in these frames is not lowered into
+/// it; one that stands and lies down for a while is lowered, and raised while it lies.
 pub fn hover(
     pairs: &[LegPair],
     planted: &[Vec<bool>],

@@ -47,6 +47,12 @@ impl GroundUnderFoot {
     fn tilt(&self) -> Quat {
         arc(&Vec3::y(), &self.up, &Vec3::x())
     }
+
+    /// A delta rotation that was found on level ground.
+    fn tilted(&self, delta: &Quat) -> Quat {
+        let tilt = self.tilt();
+        tilt * delta * tilt.inverse()
+    }
 }
 
 /// The height of an ankle above the ground under it: above height 0 on level ground.
@@ -106,9 +112,7 @@ pub fn displace(under: &[GroundUnderFoot], by: &[Vec3], offsets: &mut [Vec3]) {
 pub fn tilt_feet_back(under: &[Vec<GroundUnderFoot>], feet: &mut [Vec<FootDelta>]) {
     for (under, deltas) in under.iter().zip(feet) {
         for (delta, ground) in deltas.iter_mut().zip(under) {
-            let tilt = ground.tilt();
-            let back = |q: &Quat| tilt * q * tilt.inverse();
-            *delta = FootDelta { foot: back(&delta.foot), toes: back(&delta.toes) };
+            *delta = FootDelta { foot: ground.tilted(&delta.foot), toes: ground.tilted(&delta.toes) };
         }
     }
 }
@@ -116,9 +120,6 @@ pub fn tilt_feet_back(under: &[Vec<GroundUnderFoot>], feet: &mut [Vec<FootDelta>
 /// The same of the delta rotations of toes.
 pub fn tilt_toes_back(under: &[Vec<GroundUnderFoot>], toes: &mut [Vec<Quat>]) {
     for (under, deltas) in under.iter().zip(toes) {
-        deltas
-            .iter_mut()
-            .zip(under)
-            .for_each(|(delta, ground)| *delta = ground.tilt() * *delta * ground.tilt().inverse());
+        deltas.iter_mut().zip(under).for_each(|(delta, ground)| *delta = ground.tilted(delta));
     }
 }

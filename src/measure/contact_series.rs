@@ -70,14 +70,13 @@ pub fn contact_series(context: &MetricContext, samples: &Samples, contacts: &Con
             let uneven =
                 contacts.height_under(part, frame, &(here / context.scale)).map(|y| y * context.scale);
             made.lowest_ground = made.lowest_ground.min(uneven.unwrap_or(f64::INFINITY));
-            let floor = match made.rests[frame] {
-                _ if uneven.is_some() => uneven.unwrap_or(ground),
+            let floor = uneven.unwrap_or_else(|| match made.rests[frame] {
                 true => level(Some(next)).unwrap_or(ground),
                 false => {
                     let around = [level(next.checked_sub(1)), level(Some(next))];
                     around.into_iter().flatten().fold(ground, f64::min)
                 }
-            };
+            });
             let before = samples.point(frame.saturating_sub(1), k);
             made.clearance.push(here.y - floor);
             made.height.push(here.y - uneven.unwrap_or(ground));

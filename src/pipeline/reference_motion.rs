@@ -223,9 +223,9 @@ pub(super) fn judge_parts<E>(
     Ok(made)
 }
 
-/// The labels of a take for a result: the ground of the take ([`Contacts::zero`]) is at height 0, and heights above it are scaled by the ratio of leg
-/// lengths. A take of the result's own character keeps its floor; where only one of the two has skin, which is lower than joints,
-/// no floor above 0.
+/// The labels of a take for a result: the ground of the take ([`Contacts::zero`]) is at height 0, and heights above it are scaled by
+/// the ratio of leg lengths. A take of the result's own character keeps its floor; where only one of the two has skin, which is lower
+/// than joints, no floor above 0.
 fn over_floor(labels: &Contacts, result: &MetricContext, take: &MetricContext) -> Contacts {
     let (own, theirs) = (result.character(), take.character());
     if alike(own, theirs) {

@@ -7,6 +7,7 @@
 use super::joint_nodes::{JointNodes, RestPose};
 use super::mesh::GlbMeshes;
 use crate::gltf_document::{FLOAT, GlbBuilder, floats};
+use crate::import::gltf::LEAST_BAKED;
 use crate::import::import_error::ImportError;
 use crate::memory_budget::MemoryBudget;
 use crate::parallel;
@@ -25,8 +26,6 @@ const MORPH_SAMPLE: u64 = 16;
 
 /// Layers without animation of a node that the reader passes in one step of work.
 const LAYERS_PER_STEP: usize = 64;
-/// Lowest rate of baked takes, Hz: sparser keys are an animator's poses.
-const LEAST_BAKED: f64 = 15.0;
 /// Highest rate of baked takes, Hz: denser keys are not frames.
 const MOST_BAKED: f64 = 240.0;
 /// Largest distance of a key from its frame, in frames: times are whole ticks of a 46186158000th of a second.

@@ -8,7 +8,7 @@ use crate::math::{Quat, RawQuat, Vec3, slerp};
 /// The highest rate of evenly spaced keys that is taken for a frame rate.
 const MAX_EVEN_RATE: f64 = 1000.0;
 /// Evenly spaced keys are frames from this rate on, Hz; takes are recorded and baked above it, sparser keys are set by hand.
-const LEAST_BAKED: f64 = 15.0;
+pub(in crate::import) const LEAST_BAKED: f64 = 15.0;
 
 /// The interpolation between two keys.
 #[derive(Clone, Copy, Debug, PartialEq)]

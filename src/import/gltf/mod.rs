@@ -32,5 +32,7 @@ mod required_extensions;
 pub(crate) use animations::SCALE_ANIMATED;
 pub use gltf_file::GltfFile;
 pub(super) use gltf_format::{FORMAT, asset};
+#[cfg(feature = "fbx")]
+pub(super) use interpolation::LEAST_BAKED;
 #[cfg(feature = "formats")]
 pub(super) use node_joints::{VrmHumanoid, VrmVersion};

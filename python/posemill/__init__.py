@@ -25,6 +25,7 @@ from ._posemill import (
     save,
     verdict,
 )
+from ._table import table
 
 
 class MissingFile(FileNotFoundError, Error):
@@ -44,5 +45,6 @@ __all__ = [
     "measures",
     "retarget",
     "save",
+    "table",
     "verdict",
 ]

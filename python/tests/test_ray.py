@@ -1,5 +1,6 @@
 """Folders on a cluster of Ray: one row for each take, also where a machine is lost in the middle."""
 
+import math
 import os
 import threading
 import time
@@ -47,21 +48,31 @@ def test_nothing_is_lost_or_made_twice_where_a_machine_is_killed(cluster, data, 
 
     killer = threading.Thread(target=kill)
     killer.start()
-    table = posemill.ray.map_folder(takes, data / "robot.glb", out, shares=12, retries=5, progress=False)
+    # `fail_on` measures each take.
+    asked = {
+        "input": {"character": str(data / "robot.glb")},
+        "output": {"report": False, "fail_on": ["foot_skate_p95 > 100 m/s"]},
+        "stage": [{"use": "retarget"}],
+    }
+    pipeline = posemill.Pipeline(asked)
+    rows = posemill.ray.map_folder(takes, pipeline, out, shares=12, retries=5, progress=False).take_all()
     killer.join()
     assert 0 < lost[0] < TAKES, "the machine was lost before or after the work"
-    rows = table.take_all()
     assert [os.path.basename(r["path"]) for r in rows] == [*(f"{k:02}.bvh" for k in range(TAKES)), "bad.bvh"]
     failed = rows.pop()
-    assert failed["status"] == "failed" and failed["error"].startswith("line 2")
+    assert failed["status"] == "failed" and failed["error"].startswith("line 2") and math.isnan(failed["foot_skate_p95"])
     assert {r["status"] for r in rows} <= {"written", "up_to_date"} and not any(r["error"] for r in rows)
-    # The same bytes as of one machine, and nothing else.
-    posemill.Pipeline.standard(data / "robot.glb").run([takes / "**" / "*.bvh"], tmp_path / "one")
+    # The same bytes as of one machine, and nothing else; measures also of what a lost task had made.
+    pipeline.run([takes / "**" / "*.bvh"], tmp_path / "one")
     here, there = (sorted(p.relative_to(f) for p in f.rglob("*.glb")) for f in (tmp_path / "one", out))
     assert here == there and len(here) == TAKES
     assert all((out / p).read_bytes() == (tmp_path / "one" / p).read_bytes() for p in here)
-    # Once more: everything is there.
-    again = posemill.ray.map_folder(takes, data / "robot.glb", out, shares=3, progress=False).take_all()
-    assert [r["status"] for r in again if not r["error"]] == ["up_to_date"] * TAKES
+    table = posemill.table(tmp_path / "one").to_pylist()
+    assert [r["output_blake3"] for r in rows] == [r["output_blake3"] for r in table]
+    assert [r["foot_skate_p95"] for r in rows] == [r["measures"]["foot_skate_p95"]["value"] for r in table]
+    # Once more: everything is there, with its measures.
+    again = posemill.ray.map_folder(takes, pipeline, out, shares=3, progress=False).take_all()[:TAKES]
+    assert [r["status"] for r in again] == ["up_to_date"] * TAKES
+    assert [r["foot_skate_p95"] for r in again] == [r["foot_skate_p95"] for r in rows]
     with pytest.raises(ValueError, match="holds no takes"):
-        posemill.ray.map_folder(data / "pictures", data / "robot.glb", tmp_path / "none")
+        posemill.ray.map_folder(data / "pictures", pipeline, tmp_path / "none")

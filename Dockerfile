@@ -7,6 +7,7 @@ COPY . .
 ENV CARGO_PROFILE_RELEASE_STRIP=symbols
 RUN cargo build --release --locked --bin posemill
 # The program with the C library that it was linked with, each file at its own path.
+SHELL ["/bin/bash", "-o", "pipefail", "-c"]
 RUN mkdir -p /out/usr/bin && cp target/release/posemill /out/usr/bin/ \
     && ldd target/release/posemill | grep -o '/[^ ]*' | xargs cp --parents --dereference --target-directory /out
 

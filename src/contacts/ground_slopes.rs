@@ -20,9 +20,9 @@ const BACK: f64 = 0.03;
 const RISES: usize = 3;
 /// The least height that they climb.
 const CLIMB: f64 = 0.12;
-/// The least height (10th to 90th percentile) that a plane gives stances which do not climb, as across a slope: feet 0.12 m apart
-/// on 12 degrees. Ankles of one height on soles of different ones differ by less.
-const EXPLAINS: f64 = 0.022;
+/// The least difference of the heights of stances: feet 0.12 m apart across a slope of 12 degrees. Ankles of one height on soles of
+/// different ones differ by less.
+const DIFFERS: f64 = 0.022;
 /// The largest share of that spread that may remain about a plane.
 const REMAINS: f64 = 0.5;
 /// The largest deviation (90th percentile) of stances from the plane of a ramp, and how much more for a slope of one in one: the
@@ -50,7 +50,7 @@ const STEP: f64 = 0.25;
 /// Whether stances differ in height by as much as on such ground.
 pub(super) fn can_be_uneven(stances: &[StandingFoot], leg: f64) -> bool {
     let heights = || stances.iter().map(|stance| stance.at.y);
-    heights().fold(f64::NEG_INFINITY, f64::max) - heights().fold(f64::INFINITY, f64::min) > EXPLAINS * leg
+    heights().fold(f64::NEG_INFINITY, f64::max) - heights().fold(f64::INFINITY, f64::min) > DIFFERS * leg
 }
 
 /// The ground under these stances, in the order of time; `None` if it is level. `leg` is the length of the legs, `sole` the
@@ -118,7 +118,6 @@ fn is_plane(stances: &[StandingFoot], plane: &GroundPlane, leg: f64) -> bool {
     let away = |stance: &StandingFoot| stance.at.y - plane.height(&stance.at);
     let off: Vec<f64> = stances.iter().map(|stance| away(stance).abs() / leg).collect();
     stances.len() > RISES
-        && spread(&|stance| plane.height(&stance.at)) > EXPLAINS
         && spread(&away) < REMAINS * spread(&|stance| stance.at.y)
         && percentile(&off, 0.9) < UNEVEN[0] + UNEVEN[1] * libm::hypot(plane.slope[0], plane.slope[1])
 }

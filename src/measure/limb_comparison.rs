@@ -4,7 +4,7 @@
 
 use super::catalogue::metric;
 use super::limb_frame::{LimbFrame, limb_frames};
-use crate::model::Motion;
+use crate::model::{Motion, UnevenGround};
 use crate::report::{Metric, Series};
 
 /// The fewest values that a percentile is taken of.
@@ -31,6 +31,8 @@ pub(super) fn both_sides(name: &str, unit: &'static str, values: [Vec<f64>; 2]) 
 pub(super) struct LimbComparison {
     /// Of the source, scaled to the direct transfer's legs.
     pub(super) source: Vec<LimbFrame>,
+    /// The ground of the source where it is not level, scaled alike.
+    pub(super) ground: Option<UnevenGround>,
     /// Of the direct transfer.
     pub(super) copy: Vec<LimbFrame>,
     /// Of the motion that is measured.
@@ -48,12 +50,14 @@ impl LimbComparison {
     pub(super) fn of(source: &Motion, copy: &Motion, motion: &Motion) -> Option<LimbComparison> {
         let rate = motion.clip.sample_rate;
         let step = [source, copy].iter().all(|m| (m.clip.sample_rate - rate).abs() < 1e-6);
+        let uneven = source.contacts.as_ref().and_then(|contacts| contacts.uneven());
         let tracks = [source, copy, motion].map(|m| limb_frames(m).filter(|_| step));
         let [Some(source), Some(copy), Some(own)] = tracks else { return None };
         let frames = source.len().min(copy.len()).min(own.len());
         let (first, to) = (source.first()?, copy.first()?);
         let (k, leg) = (to.leg() / first.leg().max(1e-9), to.leg());
         let source = source.into_iter().map(|i| i.scaled(k)).collect();
-        Some(LimbComparison { source, copy, own, frames, rate, leg })
+        let ground = uneven.map(|ground| ground.changed(|frame| frame, k));
+        Some(LimbComparison { source, ground, copy, own, frames, rate, leg })
     }
 }

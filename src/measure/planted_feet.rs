@@ -6,6 +6,7 @@
 use super::limb_comparison::{FEWEST, LimbComparison, MetricsAndSeries, both_sides, with_copy};
 use super::limb_frame::{ANKLE, LimbFrame, TOES};
 use crate::math::{Vec3, percentile, percentile_in_place};
+use crate::model::Side;
 
 /// An ankle or toe joint slower than this is static, m/s: 0.5 cm a frame at 30 Hz (HuMoR, contact labels).
 const STATIC_SPEED: f64 = 0.15;
@@ -32,6 +33,8 @@ impl LimbComparison {
     fn planted(&self, side: usize, scale: f64) -> Vec<Option<usize>> {
         let source = &self.source;
         let at = |p: usize, f: usize| source[f].legs[side][p] * scale;
+        let height =
+            |p: usize, f: usize| at(p, f).y - self.ground_under(side, f, &source[f].legs[side][p]) * scale;
         let speeds = |p: usize| -> Vec<f64> {
             (0..self.frames).map(|f| (at(p, f) - at(p, f.saturating_sub(1))).norm() * self.rate).collect()
         };
@@ -43,17 +46,22 @@ impl LimbComparison {
             .map(|&p| {
                 let speeds = speeds(p);
                 let mut heights: Vec<f64> =
-                    (1..self.frames).filter(|f| speeds[*f] < STATIC_SPEED).map(|f| at(p, f).y).collect();
+                    (1..self.frames).filter(|f| speeds[*f] < STATIC_SPEED).map(|f| height(p, f)).collect();
                 (p, speeds, percentile_in_place(&mut heights, LEVEL_QUANTILE))
             })
             .collect();
         let planted = |f: usize| {
             let still = tracks.iter().filter(|(p, speeds, level)| {
-                f > 0 && speeds[f] < STATIC_SPEED && at(*p, f).y - level < PLANTED_HEIGHT
+                f > 0 && speeds[f] < STATIC_SPEED && height(*p, f) - level < PLANTED_HEIGHT
             });
             still.min_by(|a, b| a.1[f].total_cmp(&b.1[f])).map(|(p, ..)| *p)
         };
         (0..self.frames).map(planted).collect()
+    }
+
+    /// The height of ground that is not level at a point under the foot of a side; 0 of level ground.
+    fn ground_under(&self, side: usize, frame: usize, at: &Vec3) -> f64 {
+        self.ground.as_ref().map_or(0.0, |ground| ground.height(Side::BOTH[side], frame, at))
     }
 
     /// Slip and height of feet against those of the scaled source, where it plants them; `scale` leads to metres of the
@@ -132,7 +140,7 @@ impl LimbComparison {
         path * self.rate / steps.max(1) as f64
     }
 
-    /// The heights of planted joints above those of the source less their median, by stance and frame. `tilt` is the slope of the
+    /// The heights of planted joints above the ground and those of the source less their median, by stance and frame. `tilt` is the slope of the
     /// source's floor along X and Z that the result does not have.
     fn clearances(
         &self,
@@ -143,8 +151,9 @@ impl LimbComparison {
     ) -> Vec<Vec<f64>> {
         let of = |stance: &PlantedJoint| {
             let away = |f: &usize| {
-                let from = stance.at(&self.source, *f);
-                (stance.at(track, *f).y - from.y + tilt[0] * from.x + tilt[1] * from.z) * scale
+                let (from, at) = (stance.at(&self.source, *f), stance.at(track, *f));
+                let [above, own] = [&from, &at].map(|p| p.y - self.ground_under(stance.side, *f, p));
+                (own - above + tilt[0] * from.x + tilt[1] * from.z) * scale
             };
             let away: Vec<f64> = stance.frames.iter().map(away).collect();
             let middle = percentile(&away, 0.5);
@@ -202,6 +211,7 @@ fn within(planted: &[Option<usize>], margin: usize) -> Vec<Option<usize>> {
 mod tests {
     use super::*;
     use crate::math::Quat;
+    use crate::model::{GroundPlane, UnevenGround};
 
     /// A still body with straight legs of 0.9 m, whose left foot is at this position.
     fn frame(foot: Vec3) -> LimbFrame {
@@ -227,7 +237,15 @@ mod tests {
         let slide = |f: usize| 0.3 * f.saturating_sub(40) as f64 / 60.0;
         let source: Vec<_> = (0..120).map(|f| frame(Vec3::new(0.1, level(f), 0.0))).collect();
         let own = (0..120).map(|f| frame(Vec3::new(0.1, level(f), slide(f)))).collect();
-        let limbs = LimbComparison { copy: source.clone(), source, own, frames: 120, rate: 60.0, leg: 0.9 };
+        let limbs = LimbComparison {
+            copy: source.clone(),
+            ground: None,
+            source,
+            own,
+            frames: 120,
+            rate: 60.0,
+            leg: 0.9,
+        };
         assert!(0.035 > 0.03 * limbs.leg, "the rule of `legs` sees no contact here");
         let (metrics, _) = limbs.planted_feet(1.0);
         let slip = metrics.iter().find(|m| m.name == "rest_slip_p95").unwrap();
@@ -240,7 +258,7 @@ mod tests {
         let slip = |step: f64| {
             let own = vec![still[0], frame(Vec3::new(0.1, 0.08, step))];
             let (copy, source) = (still.clone(), still.clone());
-            let limbs = LimbComparison { copy, source, own, frames: 2, rate: 30.0, leg: 0.9 };
+            let limbs = LimbComparison { copy, ground: None, source, own, frames: 2, rate: 30.0, leg: 0.9 };
             let (metrics, _) = limbs.planted_feet(1.0);
             let names: Vec<&str> = metrics.iter().map(|m| m.name.as_str()).collect();
             assert_eq!(names, ["rest_slip_p95"]);
@@ -258,7 +276,7 @@ mod tests {
         let source: Vec<_> = (0..120).map(at).collect();
         let slip = |own: Vec<LimbFrame>| {
             let (copy, source) = (source.clone(), source.clone());
-            let limbs = LimbComparison { copy, source, own, frames: 120, rate: 30.0, leg: 0.9 };
+            let limbs = LimbComparison { copy, ground: None, source, own, frames: 120, rate: 30.0, leg: 0.9 };
             let (metrics, _) = limbs.planted_feet(1.0);
             metrics.iter().find(|m| m.name == "rest_slip_p95").unwrap().value
         };
@@ -276,14 +294,53 @@ mod tests {
             let at = |f: usize, slope: f64| frame(Vec3::new(0.1, 0.08 + slope * along(f), along(f)));
             let source: Vec<_> = (0..120).map(|f| at(f, slope)).collect();
             let own = (0..120).map(|f| at(f, left)).collect();
-            let limbs =
-                LimbComparison { copy: source.clone(), source, own, frames: 120, rate: 30.0, leg: 0.9 };
+            let limbs = LimbComparison {
+                copy: source.clone(),
+                ground: None,
+                source,
+                own,
+                frames: 120,
+                rate: 30.0,
+                leg: 0.9,
+            };
             let (metrics, _) = limbs.planted_feet(1.0);
             metrics.iter().find(|m| m.name == "clearance_error_p95").unwrap().value
         };
         assert!(clearance(0.04, 0.0) < 1e-4 && clearance(0.04, 0.04) < 1e-9);
         // A result that sinks along its path on a level floor, and one that levels a ramp.
         assert!(clearance(0.0, -0.04) > 0.007 && clearance(0.08, 0.0) > 0.014);
+    }
+
+    #[test]
+    fn feet_are_planted_and_judged_by_the_ground_under_them_on_a_ramp() {
+        // Ten steps along Z of one foot, on a ramp of 1 in 5; the result slides in the last four, or leaves the ground.
+        let (slope, last) = ([0.0, 0.2], 72);
+        let at = |f: usize, beyond: Vec3| {
+            let along = 0.3 * (f / 12) as f64;
+            frame(Vec3::new(0.1, 0.08 + 0.2 * (along + beyond.z), along) + beyond)
+        };
+        let judged = |beyond: &dyn Fn(usize) -> Vec3| {
+            let plane = GroundPlane { through: Vec3::zeros(), slope };
+            let source: Vec<_> = (0..120).map(|f| at(f, Vec3::zeros())).collect();
+            let limbs = LimbComparison {
+                ground: UnevenGround::new([vec![(0..120, plane)], vec![(0..120, plane)]], 0.0, 0.0, 0.0),
+                copy: source.clone(),
+                source,
+                own: (0..120).map(|f| at(f, beyond(f))).collect(),
+                frames: 120,
+                rate: 30.0,
+                leg: 0.9,
+            };
+            let (metrics, _) = limbs.planted_feet(1.0);
+            let value = |name: &str| metrics.iter().find(|m| m.name == name).unwrap().value;
+            [value("rest_slip_p95"), value("clearance_error_p95")]
+        };
+        assert_eq!(judged(&|_| Vec3::zeros()), [0.0; 2]);
+        // Every step is farther up the ramp: the feet are on it.
+        assert!(judged(&|f| Vec3::z() * (0.01 * (f / 12) as f64)).iter().all(|value| *value < 1e-9));
+        let within = |f: usize| f.saturating_sub(last) as f64;
+        assert!(judged(&|f| Vec3::z() * (0.01 * within(f)))[0] > 0.25);
+        assert!(judged(&|f| Vec3::y() * (0.005 * within(f)))[1] > 0.02);
     }
 
     #[test]
@@ -298,6 +355,7 @@ mod tests {
         let limbs = LimbComparison {
             copy: source.clone(),
             own: source.clone(),
+            ground: None,
             source,
             frames: 120,
             rate: 60.0,

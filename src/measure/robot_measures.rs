@@ -5,7 +5,7 @@
 
 use super::catalogue::metric;
 use crate::math::{Transform, Vec3, nearest_of_segments};
-use crate::model::{ContactPart, Contacts, Hinge, Motion, RobotMotion, Side};
+use crate::model::{ContactPart, Contacts, Hinge, Motion, RobotMotion, Side, model_from_world};
 use crate::parallel;
 use crate::report::Metric;
 use crate::robot_body::{LinkCapsule, RobotBody};
@@ -29,9 +29,9 @@ struct FrameState {
     /// The largest angle of a hinge beyond the usable part of its range, radians.
     beyond: f64,
     collides: bool,
-    /// Lowest corner of each sole, and where its heel and ball are.
+    /// Height of the lowest corner of each sole above the ground, and where its heel and ball are.
     soles: [(f64, [Vec3; 2]); 2],
-    /// The lowest point of the capsules of other parts.
+    /// The same of the lowest point of the capsules of other parts.
     others: f64,
 }
 
@@ -43,7 +43,7 @@ pub(super) fn robot(motion: &Motion, contacts: Option<&Contacts>) -> Vec<Metric>
     if frames == 0 {
         return Vec::new();
     }
-    let states: Vec<FrameState> = parallel::map(frames, 1, |f| state(&body, &own, f));
+    let states: Vec<FrameState> = parallel::map(frames, 1, |f| state(&body, &own, contacts, f));
     let share = |of: &dyn Fn(&FrameState) -> bool| {
         states.iter().filter(|state| of(state)).count() as f64 / frames as f64
     };
@@ -81,7 +81,7 @@ fn speed_ratio(body: &RobotBody, own: &RobotMotion) -> Option<f64> {
     (!fastest.is_empty()).then(|| (1..own.frames()).map(ratio).fold(0.0, f64::max))
 }
 
-fn state(body: &RobotBody, own: &RobotMotion, frame: usize) -> FrameState {
+fn state(body: &RobotBody, own: &RobotMotion, contacts: Option<&Contacts>, frame: usize) -> FrameState {
     let values = own.values(frame);
     let links = body.robot.links_in_world(own.base[frame], values);
     let beyond = |(hinge, value): (&Hinge, &f64)| {
@@ -93,13 +93,20 @@ fn state(body: &RobotBody, own: &RobotMotion, frame: usize) -> FrameState {
     let in_range = all().map(beyond).all(|beyond| beyond <= f64::from(f32::EPSILON));
     // A slide is in range or not; its excess is no angle.
     let beyond = all().filter(|(hinge, _)| !hinge.slides).map(beyond).fold(0.0, f64::max);
+    // Above the ramp or stairs of the take, else above the floor at height 0.
+    let above = |part: ContactPart, p: Vec3| {
+        let ground = contacts.and_then(|own| own.height_under(part, frame, &(model_from_world() * p)));
+        p.z - ground.unwrap_or(0.0)
+    };
     let sole = |k: usize| {
         let sole = &body.soles[k];
         let at = links[sole.link];
-        let low = sole.corners.iter().map(|corner| at.point(corner).z).fold(f64::MAX, f64::min);
+        let part = ContactPart::Ball(Side::BOTH[k]);
+        let low = sole.corners.iter().map(|corner| above(part, at.point(corner))).fold(f64::MAX, f64::min);
         (low, [sole.heel, sole.ball].map(|point| at.point(&point)))
     };
-    let low = |c: &LinkCapsule| c.ends.map(|end| links[c.link].point(&end).z - c.radius);
+    let low =
+        |c: &LinkCapsule| c.ends.map(|end| above(ContactPart::Pelvis, links[c.link].point(&end)) - c.radius);
     let others = body.capsules.iter().filter(|c| !c.is_foot).flat_map(low).fold(f64::MAX, f64::min);
     FrameState { in_range, beyond, collides: collides(body, &links), soles: [sole(0), sole(1)], others }
 }

@@ -174,9 +174,9 @@ impl Contacts {
         Contacts { uneven: uneven.map(Box::new), ..self }
     }
 
-    /// Whether the ground is a ramp or stairs.
-    pub(crate) fn is_uneven(&self) -> bool {
-        self.uneven.is_some()
+    /// The ground, if it is a ramp or stairs.
+    pub(crate) fn uneven(&self) -> Option<&UnevenGround> {
+        self.uneven.as_deref()
     }
 
     /// The height of ground that is not level at a point under a part; `None` on level ground.

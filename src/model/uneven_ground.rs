@@ -50,6 +50,13 @@ impl UnevenGround {
         stands.then_some(UnevenGround { planes, base, lowest: (base - zero).min(0.0), beyond })
     }
 
+    /// The plane of a ramp, on which all stances are; `None` of other ground.
+    pub fn plane(&self) -> Option<GroundPlane> {
+        let mut planes = self.planes.iter().flatten().map(|(_, plane)| plane);
+        let first = planes.next()?;
+        planes.all(|plane| plane == first).then_some(*first)
+    }
+
     /// The height of the ground at a point under a part of the body: under a foot the lower one of two planes while it is between
     /// them, under other parts the lower one of both feet's.
     pub fn under(&self, part: ContactPart, frame: usize, at: &Vec3) -> f64 {

@@ -238,7 +238,7 @@ fn over_floor(labels: &Contacts, result: &MetricContext, take: &MetricContext) -
         let [take, result] = [take, result].map(|context| CharacterBody::new(context.character()));
         leg_ratio(&LegPair::of(&take, &result))
     };
-    let ratio = labels.is_uneven().then(bones).flatten().unwrap_or_else(|| result.leg() / take.leg());
+    let ratio = labels.uneven().and_then(|_| bones()).unwrap_or_else(|| result.leg() / take.leg());
     labels.changed(|frame| frame, |height| ratio * (height - labels.zero()))
 }
 

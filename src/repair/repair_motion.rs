@@ -144,13 +144,13 @@ fn floor_and_path(take: &mut WorkingTake, cut: &[bool], faults: &Faults, log: &m
         |take: &WorkingTake, feet: FootTrajectories| FootTrajectories::of(take, cut).unwrap_or(feet);
     let mut drifts = false;
     let stances = long_stances(take, &feet);
-    let rise = if faults.floor { vertical_drift(take, &feet, &stances, log) } else { None };
-    if let Some(rise) = rise {
-        if rise.fixed {
+    let rises = if faults.floor { vertical_drift(take, &feet, &stances, log) } else { None };
+    if let Some(rises) = rises {
+        if rises {
             feet = feet_again(take, feet);
         }
         let stances = long_stances(take, &feet);
-        if tilt(take, &feet, &stances, &rise, log) {
+        if tilt(take, &feet, &stances, log) {
             feet = feet_again(take, feet);
         }
         if level(take, &feet, log) {

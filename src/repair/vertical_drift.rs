@@ -18,7 +18,7 @@ pub(super) const SHORTEST: f64 = 0.12;
 /// Largest residual of the line in time, as a share of that of a constant height...
 const EXPLAINS: f64 = 0.5;
 /// ... or of the plane's, and vice versa.
-pub(super) const BEATS: f64 = 0.6;
+const BEATS: f64 = 0.6;
 /// Least rise over the take, metres...
 const RISE: f64 = 0.03;
 /// ... least rate, metres per second...
@@ -32,37 +32,23 @@ const SPAN: f64 = 2.0;
 /// Stances from which a line and a plane can be distinguished.
 const MANY: usize = 6;
 
-/// What the heights of stances show.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Rise {
-    /// Whether a plane in space explains the heights, and no line in time.
-    pub plane: bool,
-    /// Whether a drift was removed.
-    pub fixed: bool,
-}
-
-/// Removes a vertical drift; `None` without stances of a ball.
+/// Removes a vertical drift, and whether there was one; `None` without stances of a ball.
 pub(super) fn vertical_drift(
     take: &mut WorkingTake,
     feet: &FootTrajectories,
     stances: &[Stance],
     log: &mut FaultLog,
-) -> Option<Rise> {
-    let pieces = pieces(take, feet, stances);
+) -> Option<bool> {
+    let pieces_of = |kind| pieces(take, feet, stances, kind);
+    let (pieces, ankles) = (pieces_of(PointKind::Ball), pieces_of(PointKind::Ankle));
     let mut own_heights: Vec<Vec<f64>> = vec![Vec::new(); feet.points.len()];
     stances.iter().for_each(|s| own_heights[s.point].extend(feet.at(s).iter().map(|p| p.y)));
     let levels: Vec<f64> = own_heights.into_iter().map(median).collect();
     let (mut rates, mut weights, mut times, mut heights, mut places) =
         (vec![], vec![], vec![], vec![], vec![]);
     for (track, frames) in &pieces {
-        let ends = frames.len() / 5;
-        let inner = frames.start + ends..frames.end - ends;
-        let at = &feet.points[*track].at[inner.clone()];
-        if at.len() < 3 {
-            continue;
-        }
-        let seconds: Vec<f64> = inner.map(|f| take.time(f)).collect();
-        rates.push(slope(&seconds, at));
+        let Some((rate, seconds, at)) = rate(take, feet, *track, frames) else { continue };
+        rates.push(rate);
         weights.push(frames.len() as f64);
         times.push(seconds.iter().sum::<f64>() / seconds.len() as f64);
         heights.push(median(at.iter().map(|p| p.y).collect()) - levels[*track]);
@@ -72,6 +58,12 @@ pub(super) fn vertical_drift(
         return None;
     }
     let inside = weighted_median(&rates, &weights);
+    let of_ankle = |(track, frames): &(usize, Range<usize>)| {
+        Some((rate(take, feet, *track, frames)?.0, frames.len() as f64))
+    };
+    let (of_ankles, lengths): (Vec<f64>, Vec<f64>) = ankles.iter().filter_map(of_ankle).unzip();
+    // Feet that roll raise their balls and ankles at rates that differ; a drift raises both alike.
+    let inside_ankles = if of_ankles.is_empty() { inside } else { weighted_median(&of_ankles, &lengths) };
     let of = |row: &(dyn Fn(usize) -> Vec<f64> + Sync)| -> Fit {
         let rows: Vec<Vec<f64>> = (0..heights.len()).map(row).collect();
         fit(&rows, &heights, &weights)
@@ -90,8 +82,11 @@ pub(super) fn vertical_drift(
         0.0
     };
     // The planted feet rise as much, or the line fits better than the plane.
-    let ratio = if inside == 0.0 { 0.0 } else { rate / inside };
-    let at_rest = all(&[inside.abs() / RATE, ratio * SAME, SAME / ratio.max(1e-9)]).max(0.0);
+    let rises_alike = |inside: f64| {
+        let ratio = if inside == 0.0 { 0.0 } else { rate / inside };
+        all(&[inside.abs() / RATE, ratio * SAME, SAME / ratio.max(1e-9)]).max(0.0)
+    };
+    let at_rest = rises_alike(inside).min(rises_alike(inside_ankles));
     let beats = if heights.len() >= MANY { BEATS * plane.left / line.left } else { 0.0 };
     let frames = 0..take.frames();
     let fixed = log.test("vertical_drift", all(&[rises, at_rest.max(beats)]));
@@ -104,16 +99,35 @@ pub(super) fn vertical_drift(
         let why = "the stances rise, as on a slope or by a drift: the data do not show which";
         log.record_unfixed("vertical_drift", frames, "m/s", own(take, rate), why);
     }
-    let plane = inside.abs() < RATE && plane.left < BEATS * line.left;
-    Some(Rise { plane, fixed })
+    Some(fixed)
 }
 
-/// The pieces of the ball stances: point index and frames.
-fn pieces(take: &WorkingTake, feet: &FootTrajectories, stances: &[Stance]) -> Vec<(usize, Range<usize>)> {
+/// How fast a planted point rises within a piece of a stance, metres per second, with the times and positions of its inner part;
+/// `None` if that is too short.
+fn rate<'a>(
+    take: &WorkingTake,
+    feet: &'a FootTrajectories,
+    point: usize,
+    frames: &Range<usize>,
+) -> Option<(f64, Vec<f64>, &'a [Vec3])> {
+    let ends = frames.len() / 5;
+    let inner = frames.start + ends..frames.end - ends;
+    let at = &feet.points[point].at[inner.clone()];
+    let seconds: Vec<f64> = inner.map(|f| take.time(f)).collect();
+    (at.len() >= 3).then(|| (slope(&seconds, at), seconds, at))
+}
+
+/// The pieces of the stances of balls or ankles: point index and frames.
+fn pieces(
+    take: &WorkingTake,
+    feet: &FootTrajectories,
+    stances: &[Stance],
+    kind: PointKind,
+) -> Vec<(usize, Range<usize>)> {
     let piece = take.frames_in(PIECE, 4);
     let longest = stances.iter().map(|s| s.frames.len()).max().unwrap_or(0);
     let mut found = Vec::new();
-    for stance in stances.iter().filter(|s| feet.points[s.point].kind == PointKind::Ball) {
+    for stance in stances.iter().filter(|s| feet.points[s.point].kind == kind) {
         let frames = &stance.frames;
         if longest <= 2 * piece {
             found.push((stance.point, frames.clone()));

@@ -4,7 +4,7 @@
 //! stay inside their ranges, nothing is in the floor or in the body, nothing jumps. `take_body` reads the take, `robot_goals` what the
 //! robot should do, `starting_poses` finds a first guess, `equations` and `solve` the result.
 //!
-//! Space: the robot's world, X front, Y left, Z up, floor at height 0. Units: metres, radians, seconds.
+//! Space: the robot's world, X front, Y left, Z up, floor at height 0 or a ramp through the origin. Units: metres, radians, seconds.
 
 mod robot_settings;
 mod take_body;
@@ -21,6 +21,7 @@ mod collisions;
 mod solve;
 mod window_seams;
 mod same_robot;
+mod ramp;
 mod retarget_robot;
 
 pub use retarget_robot::{RobotRetarget, RobotRetargetError};

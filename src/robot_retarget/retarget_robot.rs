@@ -1,5 +1,6 @@
 //! A take onto a humanoid robot: calibration, goals, first guess, one solve over the whole take.
 
+use super::ramp::{Ramp, uneven_ground};
 use super::robot_goals::Goals;
 use super::robot_settings::{ROUNDS, Settings};
 use super::robot_state::{RobotState, Unknowns};
@@ -9,7 +10,7 @@ use super::starting_poses::first_guess;
 use super::take_body::TakeBody;
 use super::window_seams::{FrameSpan, joined};
 use crate::anatomy::on_four_legs;
-use crate::math::{Transform, Vec3, median_of, same_hemisphere};
+use crate::math::{Quat, Transform, Vec3, median_of, same_hemisphere};
 use crate::model::{Motion, Robot, RobotMotion};
 use crate::parallel;
 use crate::report::one_line;
@@ -82,7 +83,13 @@ impl RobotRetarget {
         self.unknowns.body.soles.iter().all(|sole| sole.measured)
     }
 
-    /// The robot's motion for a take, at the take's rate. `cuts` are the frames that follow a cut.
+    /// Whether a take stands on several levels or slopes: the robot has level ground instead.
+    pub(crate) fn levels(&self, take: &Motion) -> bool {
+        uneven_ground(take).is_some_and(|ground| Ramp::of(&ground).is_none())
+    }
+
+    /// The robot's motion for a take, at the take's rate, on level ground or on the take's ramp. `cuts` are the frames that follow a
+    /// cut.
     ///
     /// # Errors
     /// A take without legs, and one of a body on four.
@@ -93,7 +100,9 @@ impl RobotRetarget {
             return Ok(own);
         }
         let no_leg = |role: crate::model::Role| RobotRetargetError::NoLeg { role: role.to_string() };
-        let body = TakeBody::of(take).map_err(no_leg)?;
+        let ramp = uneven_ground(take).and_then(|ground| Ramp::of(&ground));
+        let levels = ramp.map_or(Quat::identity(), |ramp| ramp.levels);
+        let body = TakeBody::of(take, &levels).map_err(no_leg)?;
         if on_four_legs(&take.character.rig, &take.character.calibration_pose()) {
             let (quadruped, biped) = (one_line(&take.character.name), one_line(&unknowns.body.robot.name));
             return Err(RobotRetargetError::FourLegs { quadruped, biped });
@@ -110,10 +119,9 @@ impl RobotRetarget {
         });
         let mut motion = RobotMotion { rate, base: Vec::new(), values: Vec::new() };
         for state in joined(unknowns, &goals, &windows, solved) {
-            let last = motion.base.last().map_or(state.base.rotation, |base: &Transform| base.rotation);
-            motion
-                .base
-                .push(Transform { rotation: same_hemisphere(state.base.rotation, &last), ..state.base });
+            let base = ramp.map_or(state.base, |ramp| ramp.inclined(&state.base, goals.scale));
+            let last = motion.base.last().map_or(base.rotation, |base: &Transform| base.rotation);
+            motion.base.push(Transform { rotation: same_hemisphere(base.rotation, &last), ..base });
             motion.values.extend(state.values);
         }
         Ok(motion)

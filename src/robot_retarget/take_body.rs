@@ -104,11 +104,11 @@ pub(super) struct TakeBody {
 }
 
 impl TakeBody {
-    /// The body of a take.
+    /// The body of a take that is rotated by `levels`.
     ///
     /// # Errors
     /// The role of the first leg joint that is missing.
-    pub(super) fn of(motion: &Motion) -> Result<Self, Role> {
+    pub(super) fn of(motion: &Motion, levels: &Quat) -> Result<Self, Role> {
         let character = &motion.character;
         let joint = |role: Role| character.rig.joint(role);
         let mut wanted = Vec::new();
@@ -138,7 +138,7 @@ impl TakeBody {
             _ => hips,
         };
         wanted.extend(arms.iter().flatten().flatten().chain(toes.iter().flatten()).chain([&hips, &chest]));
-        let paths = paths(motion, &wanted);
+        let paths = paths(motion, &wanted, levels);
         let path = |id: JointId| paths[wanted.iter().position(|w| *w == id).expect("a wanted joint")].clone();
         let limb = |[root, middle, end]: [JointId; 3]| LimbPath {
             root: path(root),
@@ -207,12 +207,13 @@ fn common(character: &Character, a: JointId, b: JointId) -> JointId {
     shared.unwrap_or(JointId::new(0))
 }
 
-fn paths(motion: &Motion, wanted: &[JointId]) -> Vec<Path> {
+fn paths(motion: &Motion, wanted: &[JointId], levels: &Quat) -> Vec<Path> {
     let world_from_model = Transform::from_rotation(model_from_world().inverse());
+    let levelled_from_model = Transform::from_rotation(*levels) * world_from_model;
     let rest = motion.character.calibration_pose();
     let frames: Vec<Vec<Transform>> = parallel::map(motion.clip.frames(), 1, |frame| {
         let pose = motion.model_pose(frame);
-        wanted.iter().map(|&id| world_from_model * *pose.joint(id)).collect()
+        wanted.iter().map(|&id| levelled_from_model * *pose.joint(id)).collect()
     });
     let path = |(k, id): (usize, &JointId)| {
         let rest = world_from_model * *rest.joint(*id);

@@ -1,6 +1,7 @@
 //! Laws of the solve.
 
 mod raised_stance;
+mod ramp;
 mod same_robot;
 mod trunk;
 
@@ -47,7 +48,7 @@ fn performed(motion: &Motion) -> RobotMotion {
 fn the_gradient_is_that_of_the_cost() {
     let unknowns = unknowns();
     let take = slow("walk.bvh", 5);
-    let body = TakeBody::of(&take).unwrap();
+    let body = TakeBody::of(&take, &Quat::identity()).unwrap();
     let goals = Goals::of(&body, &unknowns.body, 30.0, &[]);
     let mut random = 7u64;
     let mut next = || {
@@ -179,7 +180,7 @@ fn a_take_that_is_larger_and_elsewhere_gives_the_same_hinges() {
 #[test]
 fn the_first_guess_of_both_sides_of_a_cut_is_that_of_each_alone() {
     let (unknowns, take) = (unknowns(), slow("walk.bvh", 60));
-    let body = TakeBody::of(&take).unwrap();
+    let body = TakeBody::of(&take, &Quat::identity()).unwrap();
     let goals = Goals::of(&body, &unknowns.body, 30.0, &[23]);
     let guess = |goals: &Goals| -> Vec<Vec<f64>> {
         let states = first_guess(&unknowns, goals, &Settings::FINAL);
@@ -385,7 +386,7 @@ fn nothing_jumps_where_windows_meet() {
 #[test]
 fn windows_that_are_millimetres_apart_are_blended() {
     let (unknowns, take) = (unknowns(), slow("walk.bvh", 60));
-    let goals = Goals::of(&TakeBody::of(&take).unwrap(), &unknowns.body, 30.0, &[]);
+    let goals = Goals::of(&TakeBody::of(&take, &Quat::identity()).unwrap(), &unknowns.body, 30.0, &[]);
     let still = first_guess(&unknowns, &goals, &Settings::FINAL)[0].clone();
     let mut moved = still.clone();
     moved.base.translation.x += 0.004;

@@ -42,6 +42,10 @@ impl Stage for RetargetRobotStage {
                 "the feet have no shapes that are read: soles are guessed from the length of the legs";
             report.warnings.add("robot-soles", message, self.robot.name.clone());
         }
+        if self.retarget.levels(&motion) {
+            let message = "the take is on stairs, or on a slope that begins on the way: the robot's ground is level, and its feet are above or below it; cut the take to the part that is on one ramp or level";
+            report.warnings.add("robot-ground", message, motion.clip.name.clone());
+        }
         let cuts = cuts(&motion);
         let performed =
             self.retarget.apply(&motion, &cuts).map_err(|error| StageError::new(error.to_string()))?;

@@ -6,7 +6,7 @@ use crate::made_walk::{shipped, take, with_rest};
 use crate::math::{Quat, Transform, Vec3, exp};
 use crate::measure::robot_measures::robot;
 use crate::measure::{Judgement, MetricContext, Reading, Verdict, assess, assess_against};
-use crate::model::{ContactPart, Contacts, Hold, Motion, RobotMotion, Side};
+use crate::model::{ContactPart, Contacts, GroundPlane, Hold, Motion, RobotMotion, Side, UnevenGround};
 use crate::robot_body::RobotBody;
 use std::sync::Arc;
 
@@ -276,4 +276,26 @@ fn a_foot_that_rolls_about_its_ball_does_not_skate_and_one_that_slides_does() {
         made.base.iter_mut().enumerate().for_each(|(k, base)| base.translation.x += 0.01 * k as f64);
     };
     assert_eq!(still(&slide), 0.0);
+}
+
+#[test]
+fn soles_are_judged_by_the_ramp_under_them() {
+    // A metre farther to the front, where the ramp is 0.2 m high.
+    let on_ramp = |above: f64| {
+        standing(|m| m.base.iter_mut().for_each(|base| base.translation += Vec3::new(1.0, 0.0, 0.2 + above)))
+    };
+    let plane = GroundPlane { through: Vec3::zeros(), slope: [0.0, 0.2] };
+    let ground = UnevenGround::new([vec![(0..4, plane)], vec![(0..4, plane)]], 0.0, 0.0, 0.0);
+    let contacts = detect(&on_ramp(0.0), &ContactOptions { ground: Some(0.0), ..ContactOptions::default() });
+    let mut contacts = Contacts::new(0.0, contacts.parts()).on(ground);
+    contacts.set(ContactPart::Ball(Side::Left), vec![Hold { frames: 0..4, height: 0.2, slide: 0.0 }]);
+    let measured = |above: f64, name: &str| {
+        let found = robot(&on_ramp(above), Some(&contacts));
+        found.iter().find(|m| m.name == name).unwrap().value
+    };
+    // The balls of its level feet are in the ramp.
+    assert!((0.0..0.08).contains(&measured(0.0, "robot_penetration_max")));
+    assert!(measured(-0.2, "robot_penetration_max") > 0.2);
+    assert_eq!(measured(0.0, "robot_floating"), 0.0);
+    assert_eq!(measured(0.15, "robot_floating"), 1.0);
 }

@@ -45,7 +45,7 @@ fn only_what_stands_near_the_floor_for_a_while_is_raised() {
 #[test]
 fn a_jump_keeps_its_height() {
     let take = slow("jump.bvh", 75);
-    let (own, body) = (unknowns().body, TakeBody::of(&take).unwrap());
+    let (own, body) = (unknowns().body, TakeBody::of(&take, &Quat::identity()).unwrap());
     let goals = Goals::of(&body, &own, take.clip.sample_rate, &[]);
     let range = |heights: Vec<f64>| {
         heights.iter().copied().fold(0.0, f64::max) - heights.iter().copied().fold(f64::MAX, f64::min)

@@ -26,7 +26,7 @@ fn a_rest_pose_that_leans_or_lies_does_not_bend_the_robot() {
 fn lean_error(robot: &Arc<Robot>, take: &Motion) -> f64 {
     let body = RobotBody::of(robot).unwrap();
     let made = RobotRetarget::new(robot).unwrap().apply(take, &[]).unwrap();
-    let lines = TakeBody::of(take).unwrap().trunk_line.unwrap();
+    let lines = TakeBody::of(take, &Quat::identity()).unwrap().trunk_line.unwrap();
     let (pelvis, torso) = (body.limbs.pelvis(), body.limbs.torso());
     let lean = |line: Vec3| libm::atan2(line.x, line.z).to_degrees();
     let error = |f: usize| {

@@ -268,6 +268,14 @@ fn a_fault_of_a_condition_points_at_its_place() {
     );
     let named = posemill(folder.path(), &["table", "out", "-o", "t.xls"]);
     assert!(text(&named.stderr).starts_with("error: `t.xls` has no extension of a table"));
+    let parquet = posemill(folder.path(), &["table", "out", "-o", "t.parquet"]);
+    assert_eq!(parquet.status.code(), Some(2));
+    let shown = text(&parquet.stderr);
+    assert!(
+        shown.contains("`pyarrow.parquet.write_table(posemill.table(\"out\"), \"t.parquet\")`"),
+        "{shown}"
+    );
+    assert!(!folder.path().join("t.parquet").exists());
 }
 
 /// Rows without a verdict are in no selection that asks for one, by whatever way it is asked.

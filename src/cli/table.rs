@@ -164,6 +164,13 @@ fn format(arguments: &TableArguments) -> Result<TableFormat, Failure> {
         (Some(format), _) => Ok(format),
         (None, "csv") => Ok(TableFormat::Csv),
         (None, "jsonl") => Ok(TableFormat::Jsonl),
+        (None, "parquet") => Err(Failure::Argument(format!(
+            "`{}`: Parquet is written by the package for Python\n  hint: `pyarrow.parquet.write_table(posemill.table(\"{}\"), \
+             \"{}\")`, or end the name with `.jsonl`, which DuckDB, Polars and pandas read",
+            path.shown(),
+            arguments.runs[0].shown(),
+            path.shown()
+        ))),
         (None, _) => Err(Failure::Argument(format!(
             "`{}` has no extension of a table\n  hint: end it with `.jsonl` or `.csv`, or pass `--format`",
             path.shown()

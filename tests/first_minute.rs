@@ -144,6 +144,36 @@ fn several_files_are_inspected_and_a_broken_one_hides_no_other() {
 }
 
 #[test]
+fn stages_pictures_and_poses_have_documents_too() {
+    let folder = TempDir::new().unwrap();
+    let all = json(&posemill(folder.path(), &["stages", "--json"]));
+    assert_eq!(all["schema"], "posemill.stages/1");
+    let listed = posemill(folder.path(), &["stages"]).stdout.split(|b| *b == b'\n').count() - 1;
+    assert_eq!(all["stages"].as_array().unwrap().len(), listed);
+    let one = json(&posemill(folder.path(), &["stages", "resample", "--json"]));
+    let stage = &one["stages"][0];
+    assert!(stage["name"] == "resample" && stage["description"].is_string());
+    assert!(stage["keys"]["rate_hz"].is_object() && stage["defaults"].is_object(), "{stage}");
+
+    let (take, hero) = (data("walk.bvh"), data("robot.glb"));
+    let drawn = posemill(folder.path(), &["preview", &take, &hero, "-o", "p.png", "--frames", "1", "--json"]);
+    let drawn = json(&drawn);
+    assert!(drawn["schema"] == "posemill.preview/1" && drawn["output"] == "p.png");
+    assert_eq!(
+        (&drawn["files"][0]["file"], &drawn["files"][0]["frames"]),
+        (&take.clone().into(), &545.into())
+    );
+    assert_eq!(drawn["files"][1]["clip"], "rest");
+    assert!(drawn["files"][0]["warnings"].is_array() && folder.path().join("p.png").is_file());
+
+    let pose = json(&posemill(folder.path(), &["calibrate", &take, "-o", "p.bvh", "--json"]));
+    assert!(pose["schema"] == "posemill.calibrate/1" && pose["takes"][0] == take.as_str());
+    let joints = pose["joints"].as_array().unwrap();
+    assert!(joints.len() > 15 && joints.iter().all(|j| j["joint"].is_string() && j["reason"].is_string()));
+    assert!(joints.iter().all(|j| j["guess"] == (j["confidence"].as_f64().unwrap() < 0.45)));
+}
+
+#[test]
 fn a_map_is_a_document_too() {
     let folder = TempDir::new().unwrap();
     let document = json(&posemill(folder.path(), &["map", &data("walk.bvh"), &data("robot.glb"), "--json"]));

@@ -10,8 +10,9 @@ use crate::export::{self, Format};
 use crate::math::{Quat, Transform, Vec3, rotation_between};
 use crate::model::{Asset, Character, Clip, Joint, Motion, Rig, Role, Skeleton};
 use crate::pipeline::{TakeFile, write_whole};
-use crate::report::{Shown, Warnings};
+use crate::report::{Shown, Warnings, rounded};
 use clap::Args;
+use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -36,6 +37,9 @@ pub struct CalibrateArguments {
     /// Override how takes are read, e.g. `input.up=z` (keys: `posemill stages --reference`)
     #[arg(long = "set", value_name = "PATH=VALUE")]
     sets: Vec<String>,
+    /// Print the pose's joints with their confidence as one JSON document
+    #[arg(long)]
+    json: bool,
 }
 
 /// How the codes of warnings about rest poses begin, which a calibration replaces.
@@ -105,6 +109,36 @@ pub fn run(arguments: &CalibrateArguments, console: &Console) -> Result<Exit, Fa
     for file in &files {
         write_whole(&arguments.output, &file.bytes)?;
     }
+    if arguments.json {
+        console.json(&document(&estimate, &assets, &warnings, &arguments.output));
+    }
+    console.note(format!("wrote {}: {}", arguments.output.shown(), sentence(&estimate, assets.len())));
+    Ok(Exit::Good)
+}
+
+/// The document of `--json`.
+fn document(estimate: &Estimate, assets: &[(PathBuf, Asset)], warnings: &Warnings, output: &Path) -> Value {
+    let rig = &assets[0].1.character.rig;
+    let joints = estimate.joints.iter().map(|joint| {
+        json!({
+            "joint": rig.skeleton().joint(joint.joint).name,
+            "confidence": rounded(joint.confidence),
+            "guess": joint.confidence < GUESS,
+            "reason": joint.reason,
+        })
+    });
+    json!({
+        "schema": "posemill.calibrate/1",
+        "output": output.shown(),
+        "takes": assets.iter().map(|(path, _)| path.shown()).collect::<Vec<_>>(),
+        "snapped_to_axes": estimate.conventional,
+        "joints": joints.collect::<Vec<_>>(),
+        "warnings": warnings,
+    })
+}
+
+/// What was estimated from how many takes.
+fn sentence(estimate: &Estimate, takes: usize) -> String {
     let unsure = estimate.joints.iter().filter(|j| j.confidence < GUESS).count();
     let sure = match unsure {
         0 => String::new(),
@@ -116,9 +150,8 @@ pub fn run(arguments: &CalibrateArguments, console: &Console) -> Result<Exit, Fa
     } else {
         ""
     };
-    let of = if assets.len() == 1 { "one take".to_owned() } else { format!("{} takes", assets.len()) };
-    console.note(format!("wrote {}: the T-pose of {of}{axes}{sure}", arguments.output.shown()));
-    Ok(Exit::Good)
+    let of = if takes == 1 { "one take".to_owned() } else { format!("{takes} takes") };
+    format!("the T-pose of {of}{axes}{sure}")
 }
 
 /// Leaves out takes whose up axis is only a guess if others show theirs, since a pose of two worlds is none. Returns a warning for

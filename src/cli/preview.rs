@@ -8,6 +8,7 @@ use crate::pipeline::write_whole;
 use crate::render::{Format, PreviewOptions, Size, Subject, View, preview};
 use crate::report::Shown;
 use clap::Args;
+use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -53,6 +54,9 @@ pub struct PreviewArguments {
     /// Override how files are read, e.g. `input.units=cm` (keys: `posemill stages --reference`)
     #[arg(long = "set", value_name = "PATH=VALUE")]
     sets: Vec<String>,
+    /// Print what was drawn, with the warnings of reading, as one JSON document
+    #[arg(long)]
+    json: bool,
 }
 
 /// Draws the preview.
@@ -64,12 +68,20 @@ pub fn run(arguments: &PreviewArguments, console: &Console) -> Result<Exit, Fail
             "`{out}` is no preview\n  hint: end it with `.png`, `.jpg`, `.gif` or `.apng`"
         ))
     })?;
-    let mut motions = Vec::new();
+    let (mut motions, mut files) = (Vec::new(), Vec::new());
     for file in &arguments.files {
         let asset = load(file, &arguments.sets)?;
         console.warnings_of(&file.shown(), &asset.warnings);
         let observed = asset.observed.clone().filter(|_| !arguments.plain);
-        motions.push((label(file), motion(&asset, arguments.clip.as_deref())?, observed));
+        let motion = motion(&asset, arguments.clip.as_deref())?;
+        files.push(json!({
+            "file": file.shown(),
+            "clip": motion.clip.name,
+            "frames": motion.clip.frames(),
+            "rate_hz": motion.clip.sample_rate,
+            "warnings": asset.warnings,
+        }));
+        motions.push((label(file), motion, observed));
     }
     let subjects: Vec<Subject> = motions
         .iter()
@@ -97,6 +109,10 @@ pub fn run(arguments: &PreviewArguments, console: &Console) -> Result<Exit, Fail
     let drawn = preview(&subjects, &options, format, &done);
     bar.finish_and_clear();
     write_whole(&arguments.output, &drawn.map_err(|e| Failure::Argument(e.to_string()))?)?;
+    if arguments.json {
+        let output = arguments.output.shown();
+        console.json(&json!({ "schema": "posemill.preview/1", "output": output, "files": files }));
+    }
     console.note(format!("wrote {}", arguments.output.shown()));
     Ok(Exit::Good)
 }

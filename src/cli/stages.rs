@@ -3,9 +3,10 @@
 use super::console::Console;
 use super::exit::{Exit, Failure};
 use crate::pipeline::{reference, schema, stage_help, stage_list};
-use crate::stages::STAGES;
 use crate::stages::written_keys::{listed, nearest};
+use crate::stages::{STAGES, StageEntry};
 use clap::Args;
+use serde_json::{Value, json};
 
 /// List the stages of pipelines, or explain one
 #[derive(Debug, Args)]
@@ -23,6 +24,9 @@ pub struct StagesArguments {
     /// Print the JSON Schema of pipeline files
     #[arg(long)]
     schema: bool,
+    /// Print the stages with their keys and defaults as one JSON document
+    #[arg(long, conflicts_with_all = ["reference", "schema"])]
+    json: bool,
 }
 
 /// Prints what is asked for.
@@ -30,8 +34,10 @@ pub fn run(arguments: &StagesArguments, console: &Console) -> Result<Exit, Failu
     match &arguments.name {
         _ if arguments.reference => console.data(&reference(STAGES)),
         _ if arguments.schema => console.json(&schema(STAGES)),
+        None if arguments.json => console.json(&document(STAGES)),
         None => console.data(&stage_list(STAGES)),
         Some(name) => match STAGES.iter().find(|e| e.name == name) {
+            Some(entry) if arguments.json => console.json(&document(std::slice::from_ref(entry))),
             Some(entry) => console.data(&stage_help(entry)),
             None => {
                 let names = || STAGES.iter().map(|e| e.name);
@@ -44,4 +50,18 @@ pub fn run(arguments: &StagesArguments, console: &Console) -> Result<Exit, Failu
         },
     }
     Ok(Exit::Good)
+}
+
+/// The document of `--json`.
+fn document(entries: &[StageEntry]) -> Value {
+    let stage = |entry: &StageEntry| {
+        let schema = entry.schema();
+        json!({
+            "name": entry.name,
+            "description": schema["description"],
+            "keys": schema["properties"],
+            "defaults": entry.defaults(),
+        })
+    };
+    json!({ "schema": "posemill.stages/1", "stages": entries.iter().map(stage).collect::<Vec<_>>() })
 }

@@ -195,6 +195,12 @@ fn the_player_scrubs_plays_and_draws_without_a_fault() {
         assert!(wide <= u64::from(width), "{name}: {wide} of {width} pixels");
         let shown = browser.value("getComputedStyle(document.getElementById('player')).display");
         assert_eq!(shown == "none", media == "print");
+        let pale = browser.value(include_str!("chromium/pale_texts.js"));
+        assert_eq!(pale, json!([]), "{name}: texts of a contrast below 4.5:1 (WCAG 2.2, 1.4.3)");
+        let column = "Math.min(...[...document.querySelectorAll('table.measures')].map(table => \
+                      table.querySelector('tbody tr > *').getBoundingClientRect().width))";
+        let column = browser.value(column).as_f64().unwrap();
+        assert!(column > 110.0, "{name}: names of measures have {column} pixels");
     }
     assert_eq!(browser.faults(folder.path()), Vec::<String>::new());
 }

@@ -66,7 +66,11 @@ fn every_pipeline_runs_and_its_outputs_read_back() {
 fn the_demo_puts_every_take_on_both_characters_and_then_has_nothing_to_do() {
     let demo = root().join("pipelines/demo.toml");
     let out = tempfile::tempdir().unwrap();
-    assert!(run(&demo, out.path(), &[]).status.success());
+    let first = run(&demo, out.path(), &[]);
+    assert!(first.status.success());
+    let said = String::from_utf8(first.stderr).unwrap();
+    let page = format!("report: {}", out.path().join("report.html").display());
+    assert_eq!(said.lines().next(), Some(&page[..]), "the first line names what to open");
     let takes = fs::read_dir(root().join("data")).unwrap().map(|e| e.unwrap().path());
     let takes: Vec<_> = takes.filter(|p| p.extension().is_some_and(|e| e == "bvh")).collect();
     assert!(takes.len() >= 4);
@@ -74,6 +78,8 @@ fn the_demo_puts_every_take_on_both_characters_and_then_has_nothing_to_do() {
         for take in &takes {
             let file = out.path().join(character).join(take.file_stem().unwrap()).with_extension("glb");
             assert!(file.is_file(), "{}", file.display());
+            let picture = file.with_extension("png");
+            assert!(fs::read(&picture).unwrap().starts_with(b"\x89PNG"), "{}", picture.display());
         }
     }
     // One page has all results and is the only one that is named.

@@ -197,7 +197,8 @@ impl Results<'_> {
             let reported = writes && !stopped && !counters.all_refused();
             let folders = report_folders(&batches).into_iter().filter(|_| reported);
             let pages = folders.map(|folder| format!("report: {}", short_path(&folder.join(REPORT_PAGE))));
-            self.summary.lines().into_iter().chain(pages).for_each(|line| console.note(line));
+            // What to open comes first, before a line for each output.
+            pages.chain(self.summary.lines()).for_each(|line| console.note(line));
         }
         console.note(counters);
         Ok(())

@@ -82,6 +82,11 @@ pub fn shortened(text: &str) -> String {
     }
 }
 
+/// "1 joint", "2 joints".
+pub(crate) fn counted(n: usize, word: &str) -> String {
+    format!("{n} {word}{}", if n == 1 { "" } else { "s" })
+}
+
 /// A path as text for messages, escaped by [`one_line`]; a trait so that it reads like `Path::display`.
 pub(crate) trait Shown {
     /// The text.

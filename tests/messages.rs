@@ -582,7 +582,7 @@ const CASES: &[Case] = &[
         files: &[("a.bvh", "@walk.bvh"), ("r.xml", ONE_HINGE)],
         arguments: &["retarget", "a.bvh", "--onto", "r.xml", "-o", "a.glb"],
         exit: 1,
-        stderr: "error: a.bvh: stage 5 (`retarget`): `r` is no humanoid: no two limbs of three hinges each mirror each other and reach down\n  hint: name the model of a robot with two legs that bend at hip, knee and ankle\n1 failed\n",
+        stderr: "error: a.bvh: stage 5 (`retarget`): `r` is no humanoid: no two limbs of three hinges each mirror each other and reach down\n  hint: name the model of a robot with two legs that bend at hip and knee\n1 failed\n",
     },
     Case {
         files: &[("a.csv", "a,b\n1,2\n"), ("r.xml", "@humanoid.xml")],

@@ -1,9 +1,10 @@
 //! Counters of a run: outcomes by status, warnings by kind. Their size does not grow with the batch.
 
 use super::console::Console;
-use super::output_summary::{counted, short_path};
+use super::output_summary::short_path;
 use crate::batch::{JobOutcome, JobStatus, passed};
 use crate::measure::Threshold;
+use crate::report::counted;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::ffi::OsString;

@@ -1,11 +1,10 @@
 //! The text of `posemill inspect`: the page about a file, and the capture errors of its clips.
 
 use super::inspect_robot::robot_page;
-use super::output_summary::counted;
 use crate::body::CharacterBody;
 use crate::export;
 use crate::model::{Asset, Assignment, Character, JointId};
-use crate::report::{Finding, one_line, printable};
+use crate::report::{Finding, counted, one_line, printable};
 use crate::retarget::second_best;
 use serde_json::Value;
 use std::fmt::Write;

@@ -1,14 +1,16 @@
 //! What `posemill inspect` prints of a robot: its hinges in the order of trackers' files.
 
 use crate::model::{Hinge, Robot};
-use crate::report::{one_line, rounded};
+use crate::report::{counted, one_line, rounded};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
 /// The hinges as text.
 pub fn robot_page(robot: &Robot) -> String {
-    let mut text =
-        format!("\n{} hinges in the order of the file (link, range in degrees or mm)\n", robot.hinges.len());
+    let mut text = format!(
+        "\n{} in the order of the file (link, range in degrees or mm)\n",
+        counted(robot.hinges.len(), "hinge")
+    );
     let widest = robot.hinges.iter().map(|hinge| hinge.name.chars().count()).max().unwrap_or(0);
     for (k, hinge) in robot.hinges.iter().enumerate() {
         let link = one_line(&robot.links[hinge.link].name);
@@ -26,7 +28,8 @@ pub fn robot_page(robot: &Robot) -> String {
         let _ = writeln!(text, "  {k:>3} {name:widest$}  {link}, {range}{kind}{follows}");
     }
     let shapes: usize = robot.links.iter().map(|link| link.shapes.len()).sum();
-    let _ = writeln!(text, "{} links, {shapes} shapes for collisions", robot.links.len());
+    let _ =
+        writeln!(text, "{}, {} for collisions", counted(robot.links.len(), "link"), counted(shapes, "shape"));
     text
 }
 

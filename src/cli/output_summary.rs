@@ -109,8 +109,3 @@ fn sentence(outcome: &JobOutcome, readings: &[Reading]) -> Option<String> {
     let place = verdict.worst.and_then(|worst| series?.place(&worst.name));
     (verdict.judged > 0).then(|| verdict.line(place.as_deref()))
 }
-
-/// "1 joint", "2 joints".
-pub(crate) fn counted(n: usize, word: &str) -> String {
-    format!("{n} {word}{}", if n == 1 { "" } else { "s" })
-}

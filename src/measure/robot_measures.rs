@@ -8,7 +8,7 @@ use crate::math::{Transform, Vec3, nearest_of_segments};
 use crate::model::{ContactPart, Contacts, Hinge, Motion, RobotMotion, Side, model_from_world};
 use crate::parallel;
 use crate::report::Metric;
-use crate::robot_body::{LinkCapsule, RobotBody};
+use crate::robot_body::{LinkCapsule, RobotBody, Sole};
 
 /// Share of a hinge's range that a tracker can use (PHUMA).
 const USABLE: f64 = 0.98;
@@ -29,8 +29,8 @@ struct FrameState {
     /// The largest angle of a hinge beyond the usable part of its range, radians.
     beyond: f64,
     collides: bool,
-    /// Height of the lowest corner of each sole above the ground, and where its heel and ball are.
-    soles: [(f64, [Vec3; 2]); 2],
+    /// Height of the lowest point of each sole above the ground, and where its link is.
+    soles: [(f64, Transform); 2],
     /// The same of the lowest point of the capsules of other parts.
     others: f64,
 }
@@ -66,7 +66,9 @@ pub(super) fn robot(motion: &Motion, contacts: Option<&Contacts>) -> Vec<Metric>
     found.extend(speed_ratio(&body, &own).map(|ratio| metric("robot_speed_ratio_max", ratio)));
     let jumps = speeds.iter().filter(|speed| **speed > JUMPS * JUMP_RATE).count();
     found.push(metric("robot_jumps", jumps as f64));
-    found.extend(contacts.map(|contacts| planted(&states, contacts, own.rate)).into_iter().flatten());
+    found.extend(
+        contacts.map(|contacts| planted(&body.soles, &states, contacts, own.rate)).into_iter().flatten(),
+    );
     found
 }
 
@@ -102,8 +104,7 @@ fn state(body: &RobotBody, own: &RobotMotion, contacts: Option<&Contacts>, frame
         let sole = &body.soles[k];
         let at = links[sole.link];
         let part = ContactPart::Ball(Side::BOTH[k]);
-        let low = sole.corners.iter().map(|corner| above(part, at.point(corner))).fold(f64::MAX, f64::min);
-        (low, [sole.heel, sole.ball].map(|point| at.point(&point)))
+        (sole.lowest(&at, |point| above(part, point)), at)
     };
     let low =
         |c: &LinkCapsule| c.ends.map(|end| above(ContactPart::Pelvis, links[c.link].point(&end)) - c.radius);
@@ -124,7 +125,7 @@ fn collides(body: &RobotBody, links: &[Transform]) -> bool {
 
 /// Shares of the frames in contact in which the foot is on the floor, and of those in which heel or ball rests without sliding. A foot
 /// that rolls rests on one of them, and the rest of it moves.
-fn planted(states: &[FrameState], contacts: &Contacts, rate: f64) -> Vec<Metric> {
+fn planted(soles: &[Sole; 2], states: &[FrameState], contacts: &Contacts, rate: f64) -> Vec<Metric> {
     let (mut feet, mut on_floor, mut floats, mut points, mut still) = (0, 0, 0, 0, 0);
     for (k, side) in Side::BOTH.into_iter().enumerate() {
         let parts = [ContactPart::Heel(side), ContactPart::Ball(side)];
@@ -136,7 +137,9 @@ fn planted(states: &[FrameState], contacts: &Contacts, rate: f64) -> Vec<Metric>
             floats += usize::from(rests.contains(&true) && low.min(states[frame].others) >= OFF_FLOOR);
             for point in [0, 1].into_iter().filter(|&point| rests[point]) {
                 points += 1;
-                still += usize::from((now[point] - before[point]).xy().norm() * rate < SKATES);
+                let own = [&soles[k].heel, &soles[k].ball][point];
+                let slide = soles[k].slide(own, [&before, &now]);
+                still += usize::from(slide.xy().norm() * rate < SKATES);
             }
         }
     }

@@ -43,7 +43,9 @@ pub(crate) fn link_capsules(
     limbs: &Limbs,
     soles: &[Sole; 2],
 ) -> Vec<LinkCapsule> {
-    let is_foot = |link: usize| soles.iter().any(|sole| zero.is_beyond(link, sole.link));
+    // A foot without an ankle is one of the shapes of its shin.
+    let turned = || soles.iter().filter(|sole| sole.has_ankle);
+    let is_foot = |link: usize| turned().any(|sole| zero.is_beyond(link, sole.link));
     let mut capsules = Vec::new();
     for (link, shapes) in
         robot.links.iter().map(|link| &link.shapes).enumerate().filter(|(k, _)| !is_foot(*k))
@@ -53,7 +55,7 @@ pub(crate) fn link_capsules(
     if capsules.is_empty() {
         capsules = plain(zero, limbs);
     }
-    for sole in soles {
+    for sole in turned() {
         let [back_right, back_left, ..] = sole.corners;
         let radius = (back_left - back_right).norm() / 2.0;
         let up = (sole.level * zero.links[sole.link].rotation).inverse() * Vec3::z() * (radius * FOOT_HEIGHT);

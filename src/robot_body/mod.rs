@@ -5,6 +5,7 @@
 
 mod zero_pose;
 mod hinge_chains;
+mod rigid_foot;
 mod robot_limbs;
 mod robot_names;
 mod robot_roles;
@@ -21,6 +22,7 @@ pub(crate) use link_capsules::shape_capsules;
 pub(crate) use robot_limbs::{RobotLimb, centre_joints};
 pub(crate) use robot_roles::robot_roles;
 pub(crate) use robot_stance::stand;
+pub(crate) use sole::Sole;
 
 #[cfg(test)]
 mod tests;

@@ -4,6 +4,7 @@
 //! it does not matter in which pose the file has the robot.
 
 use super::hinge_chains::{HingeChain, LimbChains};
+use super::rigid_foot::RigidFoot;
 use super::robot_names::LinkNames;
 use super::zero_pose::ZeroPose;
 use crate::math::{Mat3, Vec3};
@@ -64,20 +65,21 @@ pub(crate) struct Limbs {
     pub(crate) arms: [Option<RobotLimb>; 2],
 }
 
+impl RobotLimb {
+    /// Whether its last hinge is the knee or elbow: no hinge moves what is at its end.
+    pub(crate) fn ends_in_middle(&self) -> bool {
+        self.hinges.last() == Some(&self.middle)
+    }
+}
+
 impl Limbs {
     /// The limbs of a robot.
     pub(crate) fn of(robot: &Robot, zero: &ZeroPose) -> Result<Self, &'static str> {
         let chains = LimbChains::of(robot, zero)?;
         let leg = |chain: &HingeChain| {
             let hinges = without_toes(zero, &chain.hinges, chains.across());
-            let ends_in_knee = || {
-                let whole = limb(robot, zero, hinges, Some(chain.end));
-                whole.is_some_and(|whole| hinges.last() == Some(&whole.middle))
-            };
-            limb(robot, zero, hinges, None).ok_or_else(|| match ends_in_knee() {
-                true => "a leg has no ankle: no hinge moves its foot",
-                false => "a leg has no knee",
-            })
+            let with_ankle = limb(robot, zero, hinges, None).filter(|leg| !leg.ends_in_middle());
+            with_ankle.map_or_else(|| ending_in_knee(robot, zero, hinges, chain.end), Ok)
         };
         let [first, second] = [leg(&chains.legs[0])?, leg(&chains.legs[1])?];
         let legs = match (first.side, second.side) {
@@ -133,6 +135,22 @@ pub(crate) fn centre_joints(robot: &mut Robot) {
         let hinge = &mut robot.hinges[last];
         hinge.joint = hinge.anchor + hinge.axis * along;
     }
+}
+
+/// A leg without an ankle, as the humanoid of Gymnasium has: its foot is the lowest part of the shin.
+fn ending_in_knee(
+    robot: &Robot,
+    zero: &ZeroPose,
+    hinges: &[usize],
+    end: Vec3,
+) -> Result<RobotLimb, &'static str> {
+    let knee = |leg: &RobotLimb| leg.ends_in_middle();
+    limb(robot, zero, hinges, Some(end)).filter(knee).ok_or("a leg has no knee")?;
+    let foot = hinges.last().and_then(|&knee| RigidFoot::of(robot, zero, knee));
+    let foot = foot.ok_or("a leg has neither an ankle nor a shape that is its foot")?;
+    let leg = limb(robot, zero, hinges, Some(foot.tip)).filter(knee);
+    let leg = leg.ok_or("a leg has no ankle, and its foot is not at the end of its shin")?;
+    Ok(RobotLimb { end: foot.link, ..leg })
 }
 
 /// The hinges of a leg up to the ankle: toes are before the ankle, not far, and bend about `across`, which goes from leg to leg.

@@ -22,7 +22,9 @@ pub(crate) fn robot_roles(robot: &Robot) -> Vec<(Role, Assignment)> {
     for leg in &limbs.legs {
         roles.push(role(Role::UpperLeg(leg.side), leg.upper, "link before the knee"));
         roles.push(role(Role::LowerLeg(leg.side), leg.lower, "link of the hinge that parts the leg best"));
-        roles.push(role(Role::Foot(leg.side), leg.end, "end of the leg"));
+        if leg.end != leg.lower {
+            roles.push(role(Role::Foot(leg.side), leg.end, "end of the leg"));
+        }
     }
     for arm in limbs.arms.iter().flatten() {
         roles.push(role(Role::UpperArm(arm.side), arm.upper, "link before the elbow"));

@@ -11,7 +11,7 @@ use super::sole::Sole;
 use super::zero_pose::ZeroPose;
 use crate::math::{Quat, Vec3, arc, exp};
 use crate::model::{Robot, Side};
-use crate::report::{Warnings, shortened};
+use crate::report::{Warnings, counted, shortened};
 use std::f64::consts::PI;
 
 /// A front within this angle of X is left as it is, radians: 3 degrees are within the tolerances of models.
@@ -26,14 +26,27 @@ const LISTED: usize = 4;
 /// Sets a robot upright, its front along X. `file` is its file's name, for warnings.
 pub(crate) fn stand(robot: &mut Robot, file: &str) -> Warnings {
     let mut warnings = Warnings::new();
-    let Some(names) = LinkNames::of(robot) else { return warnings };
-    let Some(up) = up(robot, &names) else { return warnings };
+    set_upright(robot, file, &mut warnings);
+    if let Err(reason) = Limbs::of(robot, &ZeroPose::of(robot)) {
+        let message = format!(
+            "a robot with {} and {} is no humanoid, takes cannot be retargeted onto it: {reason}",
+            counted(robot.links.len(), "link"),
+            counted(robot.hinges.len(), "hinge")
+        );
+        warnings.add("robot-no-humanoid", message, file);
+    }
+    warnings
+}
+
+fn set_upright(robot: &mut Robot, file: &str, warnings: &mut Warnings) {
+    let Some(names) = LinkNames::of(robot) else { return };
+    let Some(up) = up(robot, &names) else { return };
     if up != Vec3::z() {
         rotate(robot, arc(&up, &Vec3::z(), &Vec3::x()));
         let message = "the robot does not stand upright in the pose of the file: it is set upright, the base keeps its own axes";
         warnings.add("robot-upright", message, file);
     }
-    let Ok(chains) = LimbChains::of(robot, &ZeroPose::of(robot)) else { return warnings };
+    let Ok(chains) = LimbChains::of(robot, &ZeroPose::of(robot)) else { return };
     let across = chains.across();
     let side = Vec3::new(across.x, across.y, 0.0);
     let front = side.cross(&Vec3::z());
@@ -44,7 +57,7 @@ pub(crate) fn stand(robot: &mut Robot, file: &str) -> Warnings {
     if kept != 0.0 {
         rotate(robot, exp(&(Vec3::z() * -kept)));
     }
-    let Ok(witnesses) = Witnesses::of(robot, &names) else { return warnings };
+    let Ok(witnesses) = Witnesses::of(robot, &names) else { return };
     let back = witnesses.sum() < 0;
     if back {
         robot.links[0].parent_from_link.rotation = before;
@@ -62,10 +75,9 @@ pub(crate) fn stand(robot: &mut Robot, file: &str) -> Warnings {
         warnings.add("robot-sides", message, file);
     }
     if let Ok(limbs) = Limbs::of(robot, &ZeroPose::of(robot)) {
-        report_names(robot, &limbs, &names, file, &mut warnings);
-        report_undriven(robot, &limbs, file, &mut warnings);
+        report_names(robot, &limbs, &names, file, warnings);
+        report_undriven(robot, &limbs, file, warnings);
     }
-    warnings
 }
 
 /// Rotates a robot in the world.
@@ -124,7 +136,8 @@ impl Witnesses {
         let sign = |x: f64, least: f64| i32::from(x > least) - i32::from(x < -least);
         for leg in &limbs.legs {
             let sole = Sole::of(robot, &zero, leg, limbs.leg_length());
-            if sole.measured {
+            // A foot that is one sphere has no front.
+            if sole.measured && sole.ball != sole.heel {
                 let long = (sole.ball - sole.heel).norm();
                 found.feet += sign(2.0 * sole.back + long, LONGER * long);
             }

@@ -1,8 +1,9 @@
 //! The sole of a foot: the lowest plane of its shapes, as a rectangle in the zero pose.
 
+use super::rigid_foot::RigidFoot;
 use super::robot_limbs::RobotLimb;
 use super::zero_pose::ZeroPose;
-use crate::math::{DEGREE, Quat, Transform, Vec3, arc};
+use crate::math::{DEGREE, Quat, Transform, Vec3, arc, log};
 use crate::model::{Form, Robot, Shape};
 
 /// A foot without shapes, in lengths of the leg: back and front edge from the ankle, half its width, height of the ankle. The
@@ -36,6 +37,10 @@ pub(crate) struct Sole {
     /// Middles of the back and of the front edge.
     pub(crate) heel: Vec3,
     pub(crate) ball: Vec3,
+    /// The foot ends this far around its corners: 0 but for feet of spheres and capsules without an ankle, which roll on the floor.
+    pub(crate) radius: f64,
+    /// Whether an ankle rotates it against the shin.
+    pub(crate) has_ankle: bool,
     /// The rotation of the foot in the zero pose that sets the sole level: feet of legs that are spread are not.
     pub(crate) level: Quat,
     /// How far the back edge is before the ankle, along the world's front with the sole level; negative behind it.
@@ -61,15 +66,21 @@ impl Sole {
             };
             parts.iter().flat_map(of).collect()
         };
+        let rigid = leg.ends_in_middle().then(|| RigidFoot::of(robot, zero, leg.middle)).flatten();
         let mut level = Quat::identity();
-        for _ in 0..SLOPE_ROUNDS {
+        for _ in 0..if rigid.is_some() { 0 } else { SLOPE_ROUNDS } {
             level = arc(&support(&rotated(level)), &Vec3::z(), &Vec3::x()) * level;
             if level.angle() < LEVEL {
                 level = Quat::identity();
                 break;
             }
         }
-        let (points, ankle) = (rotated(level), level * (leg.tip - origin));
+        let ankle = level * (leg.tip - origin);
+        let radius = rigid.as_ref().map_or(0.0, |foot| foot.radius);
+        let points = match &rigid {
+            Some(foot) => foot.points.iter().map(|point| point - origin).collect(),
+            None => rotated(level),
+        };
         let measured = !points.is_empty();
         let [back, front, side, height] = PLAIN.map(|share| share * leg_length);
         let plain = [ankle + Vec3::new(back, -side, -height), ankle + Vec3::new(front, side, -height)];
@@ -93,11 +104,32 @@ impl Sole {
             corners,
             heel: (corners[0] + corners[1]) / 2.0,
             ball: (corners[2] + corners[3]) / 2.0,
+            radius,
+            has_ankle: !leg.ends_in_middle(),
             level,
             back: low.x - ankle.x,
-            height: ankle.z - low.z,
+            height: ankle.z - low.z + radius,
             measured,
         }
+    }
+
+    /// Where the foot may touch the floor about one of its points, for its link in the world.
+    pub(crate) fn touches(&self, link: &Transform, own: &Vec3) -> Vec3 {
+        link.point(own) - Vec3::z() * self.radius
+    }
+
+    /// The height of its lowest point, for its link in the world and the height of a point there.
+    pub(crate) fn lowest(&self, link: &Transform, height: impl Fn(Vec3) -> f64) -> f64 {
+        self.corners.iter().map(|corner| height(self.touches(link, corner))).fold(f64::MAX, f64::min)
+    }
+
+    /// How far what touches the floor about one of its points slides while its link moves: a foot that rolls does not.
+    pub(crate) fn slide(&self, own: &Vec3, [before, now]: [&Transform; 2]) -> Vec3 {
+        let moved = now.point(own) - before.point(own);
+        if self.radius == 0.0 {
+            return moved;
+        }
+        moved - log(&(now.rotation * before.rotation.inverse())).cross(&Vec3::z()) * self.radius
     }
 }
 
@@ -134,7 +166,7 @@ fn highest(of: impl Fn(f64) -> f64) -> f64 {
 }
 
 /// Points of a shape that can be its outermost ones along the axes.
-fn extremes(world_from_shape: Transform, shape: &Shape) -> Vec<Vec3> {
+pub(super) fn extremes(world_from_shape: Transform, shape: &Shape) -> Vec<Vec3> {
     let around = |centre: Vec3, radius: f64| {
         let axes = [Vec3::x(), -Vec3::x(), Vec3::y(), -Vec3::y(), -Vec3::z()];
         axes.map(|axis| centre + axis * radius).into_iter()

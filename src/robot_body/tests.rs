@@ -1,6 +1,7 @@
 //! Roles are read off the shape, whatever the names are.
 
 mod meshes;
+mod rigid_feet;
 
 use super::{RobotBody, RobotLimb};
 use crate::import::{ImportOptions, from_bytes, load};
@@ -436,18 +437,6 @@ fn a_robot_without_a_knee_is_refused_and_not_stood_on_its_arms() {
         let error = crate::robot_retarget::RobotRetarget::new(&robot).unwrap_err().to_string();
         assert!(error.contains("a leg has no knee"), "{knees:?}: {error}");
     }
-}
-
-/// As in the humanoid of Gymnasium: the foot is fixed to the shin.
-#[test]
-fn a_leg_without_an_ankle_is_refused_for_that() {
-    let roll = "<joint name=\"left_ankle_roll_joint\" axis=\"1 0 0\" range=\"-20 20\"/>";
-    let pitch = "<joint name=\"left_ankle_pitch_joint\" axis=\"0 1 0\" range=\"-50 35\"/>";
-    let (right_roll, right_pitch) = (roll.replace("left", "right"), pitch.replace("left", "right"));
-    let asset = altered(&[(roll, ""), (pitch, ""), (&right_roll, ""), (&right_pitch, "")]);
-    let error = crate::robot_retarget::RobotRetarget::new(asset.character.robot.as_ref().unwrap());
-    let error = error.unwrap_err().to_string();
-    assert!(error.contains("a leg has no ankle"), "{error}");
 }
 
 /// Y up in the file, arms that end in a fork of fingers, clavicles of two hinges, names that witness it.

@@ -33,7 +33,7 @@ const HELD: f64 = 0.85;
 pub enum RobotRetargetError {
     /// The robot has no two legs to stand on.
     #[error(
-        "`{robot}` is no humanoid: {reason}\n  hint: name the model of a robot with two legs that bend at hip, knee and ankle"
+        "`{robot}` is no humanoid: {reason}\n  hint: name the model of a robot with two legs that bend at hip and knee"
     )]
     NoHumanoid {
         /// Its name.

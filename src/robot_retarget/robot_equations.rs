@@ -182,22 +182,24 @@ impl<'a> Writer<'a> {
         }
         let link = self.link(frame, sole.link, sole.link);
         let at = self.placed[frame].links[sole.link];
-        let goal = foot.sole[frame];
-        let seen = goal.inverse().to_rotation_matrix().into_inner();
-        let weights = [square(settings.roll), square(settings.sole), square(settings.sole)];
-        self.rotation_goal(link, &goal, &seen, weights);
+        if sole.has_ankle {
+            let goal = foot.sole[frame];
+            let seen = goal.inverse().to_rotation_matrix().into_inner();
+            let weights = [square(settings.roll), square(settings.sole), square(settings.sole)];
+            self.rotation_goal(link, &goal, &seen, weights);
+        }
         let ankle = at.point(&body.zero.links[sole.link].inverse().point(&leg.tip));
         let weight = square(settings.ankle * body.leg_length);
         self.add_point(link, ankle, ankle - foot.ankle[frame], [weight; 3]);
         for (own, goal) in [sole.heel, sole.ball].into_iter().zip(&foot.points) {
-            let point = at.point(&own);
+            let point = sole.touches(&at, &own);
             let height = (1.0 - goal.rests[frame]) * goal.at[frame].z.max(0.0);
             // A quarter: the rest term holds heights as well.
             let weight = 0.25 * goal.near[frame] * square(settings.ground);
             self.add_point(link, point, Vec3::new(0.0, 0.0, point.z - height), [0.0, 0.0, weight]);
         }
         for corner in sole.corners {
-            self.above_floor(link, at.point(&corner), FLOOR_MARGIN, settings.floor);
+            self.above_floor(link, sole.touches(&at, &corner), FLOOR_MARGIN, settings.floor);
         }
         self.finish();
         self.rests(frame, side);
@@ -227,8 +229,9 @@ impl<'a> Writer<'a> {
             let speed = goal.speed[frame].min(goal.speed[before]).min(travel.norm() / dt);
             let width = settings.rest_speed * body.leg_length;
             let weight = scale * settings.rest / (speed * speed * (1.0 - rests) + width * width);
-            let points = [before, frame].map(|f| self.placed[f].links[sole.link].point(&own));
-            let residual = (points[1] - points[0] - travel * (1.0 - rests)) / dt;
+            let links = [before, frame].map(|f| &self.placed[f].links[sole.link]);
+            let points = links.map(|link| sole.touches(link, &own));
+            let residual = (sole.slide(&own, links) - travel * (1.0 - rests)) / dt;
             self.into.cost += weight * residual.norm_squared();
             pair.add(residual, [weight; 3]);
             for (k, f) in [before, frame].into_iter().enumerate() {

@@ -104,7 +104,8 @@ fn limb_path(
     states: &mut [RobotState],
 ) {
     let (is_leg, side) = (k < 2, k % 2);
-    let ends = if is_leg { Some(&goals.feet[side].sole) } else { goals.hands[side].as_ref() };
+    let sole = || Some(&goals.feet[side].sole).filter(|_| !limb.ends_in_middle());
+    let ends = if is_leg { sole() } else { goals.hands[side].as_ref() };
     let last = if ends.is_some() { limb.end } else { limb.lower };
     let robot = &unknowns.body.robot;
     let mut links: Vec<usize> = std::iter::successors(Some(last), |&link| robot.links[link].parent)

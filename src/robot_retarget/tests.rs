@@ -2,6 +2,7 @@
 
 mod raised_stance;
 mod ramp;
+mod rigid_feet;
 mod same_robot;
 mod trunk;
 
@@ -40,7 +41,11 @@ fn slow(name: &str, frames: usize) -> Motion {
 }
 
 fn performed(motion: &Motion) -> RobotMotion {
-    RobotRetarget::new(&robot()).unwrap().apply(motion, &[]).unwrap()
+    performed_on(&robot(), motion)
+}
+
+fn performed_on(robot: &Arc<Robot>, motion: &Motion) -> RobotMotion {
+    RobotRetarget::new(robot).unwrap().apply(motion, &[]).unwrap()
 }
 
 /// All terms are active: hinges are bent at random, so that parts are in each other and in the floor, and move fast.

@@ -142,8 +142,7 @@ impl Lead<'_> {
     fn lowest(&self, base: &Transform, values: &[f64]) -> f64 {
         let Some(body) = &self.body else { return 0.0 };
         let links = self.robot.links_in_world(*base, values);
-        let corners = body.soles.iter().flat_map(|s| s.corners.map(|corner| links[s.link].point(&corner).z));
-        corners.fold(f64::MAX, f64::min)
+        body.soles.iter().map(|sole| sole.lowest(&links[sole.link], |p| p.z)).fold(f64::MAX, f64::min)
     }
 }
 

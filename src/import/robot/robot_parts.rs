@@ -6,7 +6,7 @@ use super::robot_meshes::MeshUse;
 use super::xml_element::Element;
 use crate::math::Transform;
 use crate::model::{Hinge, Link, Robot, Shape};
-use crate::report::Warnings;
+use crate::report::{Warnings, counted};
 use std::collections::HashSet;
 
 /// Most links of a robot; a humanoid with hands has 80.
@@ -54,7 +54,7 @@ impl RobotParts {
         parent_from_link: Transform,
     ) -> Result<usize, RobotError> {
         room(self.links.len(), MAX_LINKS, "links", "MAX_LINKS", element)?;
-        let name = unique(&mut self.names, element, "link", self.links.len())?;
+        let name = unique(&mut self.names, element, "link", None, self.links.len())?;
         self.links.push(Link { name, parent, parent_from_link, shapes: Vec::new(), centre: None });
         self.shapes.push([Vec::new(), Vec::new()]);
         Ok(self.links.len() - 1)
@@ -65,8 +65,21 @@ impl RobotParts {
     /// # Errors
     /// A name that is taken, and too many hinges.
     pub(super) fn hinge(&mut self, element: &Element<'_, '_>, hinge: Hinge) -> Result<(), RobotError> {
+        self.hinge_named(element, None, hinge)
+    }
+
+    /// Adds one of the hinges that are one joint of the file, whose names end in letters of their own.
+    ///
+    /// # Errors
+    /// A name that is taken, and too many hinges.
+    pub(super) fn hinge_named(
+        &mut self,
+        element: &Element<'_, '_>,
+        letter: Option<&str>,
+        hinge: Hinge,
+    ) -> Result<(), RobotError> {
         room(self.hinges.len(), MAX_HINGES, "hinges", "MAX_HINGES", element)?;
-        let name = unique(&mut self.hinge_names, element, "joint", self.hinges.len())?;
+        let name = unique(&mut self.hinge_names, element, "joint", letter, self.hinges.len())?;
         self.hinges.push(Hinge { name, ..hinge });
         Ok(())
     }
@@ -102,7 +115,7 @@ impl RobotParts {
     /// A file without hinges.
     pub(super) fn robot(mut self, name: &str, file: &str) -> Result<FoundRobot, RobotError> {
         if self.hinges.is_empty() {
-            let reason = format!("it has {} links and no hinge", self.links.len());
+            let reason = format!("it has {} and no hinge", counted(self.links.len(), "link"));
             return Err(RobotError::NoRobot { file: file.to_owned(), reason });
         }
         // Models for training turn the collisions of most links off: their shapes are those of the robot nevertheless.
@@ -154,10 +167,12 @@ fn unique(
     taken: &mut HashSet<String>,
     element: &Element<'_, '_>,
     kind: &str,
+    letter: Option<&str>,
     number: usize,
 ) -> Result<String, RobotError> {
     let name = element.node.attribute("name").filter(|name| !name.is_empty());
     let mut free = name.map_or_else(|| format!("{kind}_{number}"), str::to_owned);
+    free.extend(letter.into_iter().flat_map(|letter| ["_", letter]));
     while name.is_none() && taken.contains(&free) {
         free.push('_');
     }

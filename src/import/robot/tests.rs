@@ -13,6 +13,7 @@ mod couplings;
 mod limits;
 mod meshes;
 mod mesh_places;
+mod spherical;
 
 use crate::import::{ImportError, ImportOptions, from_bytes, load};
 use crate::math::{Quat, RawQuat, Transform, Vec3};
@@ -241,7 +242,7 @@ fn what_cannot_be_a_robot_is_named_with_its_line() {
         ("r.xml", "<mujoco><worldbody>".into(), &["r.xml: ", "hint: correct the XML"]),
         ("r.urdf", "<robot name=\"r\"><link".into(), &["r.urdf: ", "hint: correct the XML"]),
         ("r.xml", "<mujoco/>".into(), &["its world has no body"]),
-        ("r.xml", body(""), &["1 links and no hinge"]),
+        ("r.xml", body(""), &["it has 1 link and no hinge"]),
         ("r.xml", body("<joint axis=\"0 0 0\"/>"), &["r.xml, line 3: the axis of <joint> is zero"]),
         ("r.xml", body("<joint name=\"j\" range=\"1 -1\"/>"), &["line 3: the limits of <joint name=\"j\"> are reversed: 1 to -1"]),
         ("r.xml", body("<joint name=\"j\"/><joint name=\"j\"/>"), &["the name of <joint name=\"j\"> is taken"]),
@@ -263,6 +264,7 @@ fn what_cannot_be_a_robot_is_named_with_its_line() {
         ("r.urdf", joint("<axis xyz=\"0 0 0\"/>"), &["line 2", "the axis of <joint name=\"j\"> is zero"]),
         ("r.urdf", joint("<limit lower=\"1\" upper=\"-1\"/>"), &["are reversed: 1 to -1"]),
         ("r.urdf", joint("<limit lower=\"1\" upper=\"1\"/>"), &["are equal: 1"]),
+        ("r.urdf", "<robot name=\"r\"/>".into(), &["it has no links"]),
         ("r.urdf", urdf(""), &["`a` and `b` both have no parent"]),
         ("r.urdf", urdf("<link name=\"b\"/>"), &["the name of <link name=\"b\"> is taken"]),
         ("r.urdf", urdf("<joint name=\"j\" type=\"fixed\"><parent link=\"a\"/><child link=\"c\"/></joint>"), &["no child link that exists"]),

@@ -42,6 +42,7 @@ pub(super) fn read(tree: &XmlTree<'_>, name: &str) -> Result<FoundRobot, RobotEr
     let no_robot = |reason: String| RobotError::NoRobot { file: tree.file().to_owned(), reason };
     let top = match free[..] {
         [top] => top,
+        [] if links.is_empty() => return Err(no_robot("it has no links".to_owned())),
         [] => return Err(no_robot("every link has a parent: its joints go round in a circle".to_owned())),
         [first, second, ..] => {
             let (first, second) = (shortened(first), shortened(second));
@@ -198,6 +199,7 @@ impl<'d, 't> UrdfReader<'d, 't> {
             "fixed" => return Ok(()),
             "revolute" | "continuous" => false,
             "prismatic" => true,
+            "spherical" => return self.ball(element, link),
             other => {
                 let reason = format!("{} is of the type `{}`", element.shown(), shortened(other));
                 return Err(element.fault(reason, "replace it by hinges, one for each axis"));
@@ -231,6 +233,20 @@ impl<'d, 't> UrdfReader<'d, 't> {
         if let Some(mimic) = child(element.node, "mimic") {
             mimics.push((self.parts.hinges.len() - 1, mimic, mimic.attribute("joint").unwrap_or_default()));
         }
+        Ok(())
+    }
+
+    /// Bullet's joint that rotates freely, as hinges about X, Y and Z of its frame, one after the other.
+    fn ball(&mut self, element: &Element<'d, 't>, link: usize) -> Result<(), RobotError> {
+        let axes = [("x", Vec3::x()), ("y", Vec3::y()), ("z", Vec3::z())];
+        for (letter, axis) in axes {
+            let (name, zero, range, speed, follows) = (String::new(), 0.0, None, None, None);
+            let (anchor, joint, slides) = (Vec3::zeros(), Vec3::zeros(), false);
+            let hinge = Hinge { name, link, slides, axis, anchor, joint, zero, range, speed, follows };
+            self.parts.hinge_named(element, Some(letter), hinge)?;
+        }
+        let message = "a spherical joint is read as three hinges about X, Y and Z, in this order: files have their angles";
+        self.parts.warnings.add("robot-spherical", message, element.shown());
         Ok(())
     }
 

@@ -170,6 +170,8 @@ pub(super) fn checked_text(file: &str, bytes: &[u8], around: usize) -> Result<St
     let Ok(text) = std::str::from_utf8(bytes) else {
         return Err(RobotError::Xml { file: file.to_owned(), reason: "it is not UTF-8 text".to_owned() });
     };
+    // Programs in C may write the end of their text as well: Bullet's files have it.
+    let text = text.trim_end_matches('\0');
     let extent = Extent::of(text);
     if around + extent.depth > MAX_DEPTH {
         return limit("elements inside of each other", MAX_DEPTH, "MAX_DEPTH");

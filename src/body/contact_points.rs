@@ -42,6 +42,7 @@ pub fn contact_points(
             let foot = Foot::of(rig, bind, figure, side, foot);
             foot.sole_of_skin(skin).map_or_else(|| foot.sole_of_bones(), |sole| foot.on_paw(sole, lowest))
         }));
+        points.extend(shin_end(rig, side));
         let mut round = |part: ContactPart, role: Role, at: Option<Vec3>, radius: f64| {
             let Some(joint) = rig.joint(role) else { return };
             let at = at.map_or(Vec3::zeros(), |p| bind.joint(joint).inverse().point(&p));
@@ -60,6 +61,13 @@ pub fn contact_points(
     }
     points.sort_by_key(|p| p.part);
     points
+}
+
+/// The heel of a leg without an ankle joint: the end of its shin, on which it stands.
+fn shin_end(rig: &Rig, side: Side) -> Option<ContactPoint> {
+    let joint = rig.joint(Role::LowerLeg(side)).filter(|_| rig.joint(Role::Foot(side)).is_none())?;
+    let at = rig.skeleton().joint(joint).tip?;
+    Some(ContactPoint { part: ContactPart::Heel(side), joint, at, radius: 0.0 })
 }
 
 /// The height of the lowest skin of a body on four legs, whose paws may hang on joints of their own, such as the targets of

@@ -131,6 +131,7 @@ mod tests {
             upper,
             lower,
             foot,
+            shin_end: None,
             toes: None,
             bones: [0.45, 0.45],
             ankle: 0.08,

@@ -37,7 +37,7 @@ impl LegPair {
             let heel = target.sole_points().find(|p| p.part == ContactPart::Heel(side));
             Some(LegPair {
                 paw: heel.map_or(0.0, |p| p.radius),
-                source: LimbChain::of(source, side)?,
+                source: LimbChain::of(source, side).or_else(|| LimbChain::without_foot(source, side))?,
                 lying_toes: if on_toes { lying_toes(target, &to) } else { None },
                 target: to,
                 shin: target.support_points().shins[usize::from(side == Side::Right)].clone(),

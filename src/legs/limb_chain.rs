@@ -15,8 +15,10 @@ pub struct LimbChain {
     pub upper: JointId,
     /// The knee joint, of an arm the elbow.
     pub lower: JointId,
-    /// The ankle joint, of an arm the wrist.
+    /// The ankle joint, of an arm the wrist; the knee joint of a leg without an ankle joint.
     pub foot: JointId,
+    /// The end of the shin in the space of the knee joint: the ankle of a leg without an ankle joint.
+    pub shin_end: Option<Vec3>,
     /// The toe joint, if there is one.
     pub toes: Option<JointId>,
     /// The lengths of thigh and shin in the reference pose.
@@ -34,6 +36,30 @@ impl LimbChain {
     /// The leg of one side of a body; `None` if a joint of it is missing.
     pub fn of(body: &CharacterBody, side: Side) -> Option<LimbChain> {
         Self::limb(body, [Role::UpperLeg(side), Role::LowerLeg(side), Role::Foot(side)])
+    }
+
+    /// The leg of one side of a body whose skeleton ends with the shins, which stands on their ends; `None` if it has an ankle joint,
+    /// or if nothing tells where its shin ends.
+    pub fn without_foot(body: &CharacterBody, side: Side) -> Option<LimbChain> {
+        let [upper, lower, foot] =
+            [Role::UpperLeg(side), Role::LowerLeg(side), Role::Foot(side)].map(|role| body.rig().joint(role));
+        let (upper, lower) = (upper?, lower.filter(|_| foot.is_none())?);
+        let end = body.rig().skeleton().joint(lower).tip?;
+        let stand = body.pose();
+        let bones = [(stand.position(lower) - stand.position(upper)).norm(), end.norm()];
+        let whole = bones.iter().all(|b| *b > 1e-6);
+        whole.then_some(LimbChain {
+            side,
+            upper,
+            lower,
+            foot: lower,
+            shin_end: Some(end),
+            toes: None,
+            bones,
+            ankle: 0.0,
+            forefoot: 0.0,
+            soles: Vec::new(),
+        })
     }
 
     /// The arm of one side, with the palm as its sole.
@@ -60,7 +86,18 @@ impl LimbChain {
         let forefoot = ball.map_or(0.0, |p| (stand.joint(p.joint).point(&p.at) - at[2]).xz().norm());
         let soles = soles.iter().map(|p| (p.part, p.joint, p.at)).collect();
         let whole = bones.iter().all(|b| *b > 1e-6);
-        whole.then_some(LimbChain { side, upper, lower, foot, toes, bones, ankle, forefoot, soles })
+        whole.then_some(LimbChain {
+            side,
+            upper,
+            lower,
+            foot,
+            shin_end: None,
+            toes,
+            bones,
+            ankle,
+            forefoot,
+            soles,
+        })
     }
 
     /// The length of thigh plus shin.

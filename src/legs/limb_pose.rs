@@ -149,7 +149,10 @@ fn map_frames<T: Copy + Send>(
     let (skeleton, clip) = (motion.character.skeleton(), &motion.clip);
     let towards = Towards::new(skeleton, legs.iter().flat_map(|leg| leg.joints()));
     let leg_pose = |leg: &LimbChain, model: &ModelPose| {
-        let foot = *model.joint(leg.foot);
+        let mut foot = *model.joint(leg.foot);
+        if let Some(end) = &leg.shin_end {
+            foot.translation = foot.point(end);
+        }
         let toes = leg.toes.map_or(foot, |t| *model.joint(t));
         LimbPose { upper: *model.joint(leg.upper), lower: *model.joint(leg.lower), foot, toes }
     };

@@ -157,6 +157,7 @@ mod tests {
             upper: JointId::new(0),
             lower: JointId::new(1),
             foot,
+            shin_end: None,
             toes: Some(toes),
             bones: [0.45, 0.45],
             ankle: 0.08,

@@ -17,3 +17,4 @@ mod reported;
 mod roll_joints;
 mod skinned_roots;
 mod sloping;
+mod without_feet;

@@ -4,7 +4,7 @@
 
 use crate::body::CharacterBody;
 use crate::math::Vec3;
-use crate::model::{ContactPart, JointId, Role, Side};
+use crate::model::{ContactPart, ContactPoint, JointId, Role, Side};
 
 /// A two-bone limb whose end can be in contact: a leg with its foot, or an arm with its hand.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,14 +38,12 @@ impl LimbChain {
         Self::limb(body, [Role::UpperLeg(side), Role::LowerLeg(side), Role::Foot(side)])
     }
 
-    /// The leg of one side of a body whose skeleton ends with the shins, which stands on their ends; `None` if it has an ankle joint,
-    /// or if nothing tells where its shin ends.
+    /// The leg of one side of a body whose skeleton ends with the shins, which stands on their ends; `None` of other legs.
     pub fn without_foot(body: &CharacterBody, side: Side) -> Option<LimbChain> {
-        let [upper, lower, foot] =
-            [Role::UpperLeg(side), Role::LowerLeg(side), Role::Foot(side)].map(|role| body.rig().joint(role));
-        let (upper, lower) = (upper?, lower.filter(|_| foot.is_none())?);
-        let end = body.rig().skeleton().joint(lower).tip?;
-        let stand = body.pose();
+        let (rig, stand) = (body.rig(), body.pose());
+        let (upper, lower) = (rig.joint(Role::UpperLeg(side))?, rig.joint(Role::LowerLeg(side))?);
+        let on_shin = |p: &&ContactPoint| p.part == ContactPart::Heel(side) && p.joint == lower;
+        let end = body.sole_points().find(on_shin)?.at;
         let bones = [(stand.position(lower) - stand.position(upper)).norm(), end.norm()];
         let whole = bones.iter().all(|b| *b > 1e-6);
         whole.then_some(LimbChain {

@@ -140,8 +140,8 @@ impl LimbComparison {
         path * self.rate / steps.max(1) as f64
     }
 
-    /// The heights of planted joints above the ground and those of the source less their median, by stance and frame. `tilt` is the slope of the
-    /// source's floor along X and Z that the result does not have.
+    /// The heights of planted joints above the ground less those of the source, and less their median, by stance and frame. `tilt` is
+    /// the slope of the source's floor along X and Z that the result does not have.
     fn clearances(
         &self,
         track: &[LimbFrame],
@@ -229,6 +229,20 @@ mod tests {
         }
     }
 
+    /// A result beside its take on level ground, which is its own direct transfer.
+    fn comparison(source: &[LimbFrame], own: Vec<LimbFrame>, rate: f64) -> LimbComparison {
+        let frames = source.len();
+        LimbComparison {
+            source: source.to_vec(),
+            ground: None,
+            copy: source.to_vec(),
+            own,
+            frames,
+            rate,
+            leg: 0.9,
+        }
+    }
+
     #[test]
     fn a_slip_is_measured_where_the_rule_of_retargeting_sees_no_contact() {
         // The foot stands on a step 3.5 cm high after a fifth of the clip on the ground: above 0.03
@@ -237,15 +251,7 @@ mod tests {
         let slide = |f: usize| 0.3 * f.saturating_sub(40) as f64 / 60.0;
         let source: Vec<_> = (0..120).map(|f| frame(Vec3::new(0.1, level(f), 0.0))).collect();
         let own = (0..120).map(|f| frame(Vec3::new(0.1, level(f), slide(f)))).collect();
-        let limbs = LimbComparison {
-            copy: source.clone(),
-            ground: None,
-            source,
-            own,
-            frames: 120,
-            rate: 60.0,
-            leg: 0.9,
-        };
+        let limbs = comparison(&source, own, 60.0);
         assert!(0.035 > 0.03 * limbs.leg, "the rule of `legs` sees no contact here");
         let (metrics, _) = limbs.planted_feet(1.0);
         let slip = metrics.iter().find(|m| m.name == "rest_slip_p95").unwrap();
@@ -257,9 +263,7 @@ mod tests {
         let still = vec![frame(Vec3::new(0.1, 0.08, 0.0)); 2];
         let slip = |step: f64| {
             let own = vec![still[0], frame(Vec3::new(0.1, 0.08, step))];
-            let (copy, source) = (still.clone(), still.clone());
-            let limbs = LimbComparison { copy, ground: None, source, own, frames: 2, rate: 30.0, leg: 0.9 };
-            let (metrics, _) = limbs.planted_feet(1.0);
+            let (metrics, _) = comparison(&still, own, 30.0).planted_feet(1.0);
             let names: Vec<&str> = metrics.iter().map(|m| m.name.as_str()).collect();
             assert_eq!(names, ["rest_slip_p95"]);
             crate::measure::Reading::from(&metrics[0]).over()
@@ -275,9 +279,7 @@ mod tests {
         let at = |f: usize| frame(Vec3::new(0.1, 0.08, along(f)));
         let source: Vec<_> = (0..120).map(at).collect();
         let slip = |own: Vec<LimbFrame>| {
-            let (copy, source) = (source.clone(), source.clone());
-            let limbs = LimbComparison { copy, ground: None, source, own, frames: 120, rate: 30.0, leg: 0.9 };
-            let (metrics, _) = limbs.planted_feet(1.0);
+            let (metrics, _) = comparison(&source, own, 30.0).planted_feet(1.0);
             metrics.iter().find(|m| m.name == "rest_slip_p95").unwrap().value
         };
         assert!(slip((1..121).map(at).collect()) < 1e-9);
@@ -294,16 +296,7 @@ mod tests {
             let at = |f: usize, slope: f64| frame(Vec3::new(0.1, 0.08 + slope * along(f), along(f)));
             let source: Vec<_> = (0..120).map(|f| at(f, slope)).collect();
             let own = (0..120).map(|f| at(f, left)).collect();
-            let limbs = LimbComparison {
-                copy: source.clone(),
-                ground: None,
-                source,
-                own,
-                frames: 120,
-                rate: 30.0,
-                leg: 0.9,
-            };
-            let (metrics, _) = limbs.planted_feet(1.0);
+            let (metrics, _) = comparison(&source, own, 30.0).planted_feet(1.0);
             metrics.iter().find(|m| m.name == "clearance_error_p95").unwrap().value
         };
         assert!(clearance(0.04, 0.0) < 1e-4 && clearance(0.04, 0.04) < 1e-9);
@@ -322,14 +315,10 @@ mod tests {
         let judged = |beyond: &dyn Fn(usize) -> Vec3| {
             let plane = GroundPlane { through: Vec3::zeros(), slope };
             let source: Vec<_> = (0..120).map(|f| at(f, Vec3::zeros())).collect();
+            let own = (0..120).map(|f| at(f, beyond(f))).collect();
             let limbs = LimbComparison {
                 ground: UnevenGround::new([vec![(0..120, plane)], vec![(0..120, plane)]], 0.0, 0.0, 0.0),
-                copy: source.clone(),
-                source,
-                own: (0..120).map(|f| at(f, beyond(f))).collect(),
-                frames: 120,
-                rate: 30.0,
-                leg: 0.9,
+                ..comparison(&source, own, 30.0)
             };
             let (metrics, _) = limbs.planted_feet(1.0);
             let value = |name: &str| metrics.iter().find(|m| m.name == name).unwrap().value;
@@ -352,16 +341,7 @@ mod tests {
             _ => Vec3::new(0.1, 0.3, 0.8),
         };
         let source: Vec<_> = (0..120).map(|f| frame(at(f))).collect();
-        let limbs = LimbComparison {
-            copy: source.clone(),
-            own: source.clone(),
-            ground: None,
-            source,
-            frames: 120,
-            rate: 60.0,
-            leg: 0.9,
-        };
-        let planted = limbs.planted(0, 1.0);
+        let planted = comparison(&source, source.clone(), 60.0).planted(0, 1.0);
         assert!((0..120).all(|f| planted[f].is_some() == (1..40).contains(&f)), "{planted:?}");
     }
 }

@@ -144,9 +144,9 @@ fn floor_and_path(take: &mut WorkingTake, cut: &[bool], faults: &Faults, log: &m
         |take: &WorkingTake, feet: FootTrajectories| FootTrajectories::of(take, cut).unwrap_or(feet);
     let mut drifts = false;
     let stances = long_stances(take, &feet);
-    let rises = if faults.floor { vertical_drift(take, &feet, &stances, log) } else { None };
-    if let Some(rises) = rises {
-        if rises {
+    let drift = if faults.floor { vertical_drift(take, &feet, &stances, log) } else { None };
+    if let Some(fixed) = drift {
+        if fixed {
             feet = feet_again(take, feet);
         }
         let stances = long_stances(take, &feet);

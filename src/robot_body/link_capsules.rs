@@ -44,8 +44,8 @@ pub(crate) fn link_capsules(
     soles: &[Sole; 2],
 ) -> Vec<LinkCapsule> {
     // A foot without an ankle is one of the shapes of its shin.
-    let turned = || soles.iter().filter(|sole| sole.has_ankle);
-    let is_foot = |link: usize| turned().any(|sole| zero.is_beyond(link, sole.link));
+    let with_ankles = || soles.iter().filter(|sole| sole.has_ankle);
+    let is_foot = |link: usize| with_ankles().any(|sole| zero.is_beyond(link, sole.link));
     let mut capsules = Vec::new();
     for (link, shapes) in
         robot.links.iter().map(|link| &link.shapes).enumerate().filter(|(k, _)| !is_foot(*k))
@@ -55,7 +55,7 @@ pub(crate) fn link_capsules(
     if capsules.is_empty() {
         capsules = plain(zero, limbs);
     }
-    for sole in turned() {
+    for sole in with_ankles() {
         let [back_right, back_left, ..] = sole.corners;
         let radius = (back_left - back_right).norm() / 2.0;
         let up = (sole.level * zero.links[sole.link].rotation).inverse() * Vec3::z() * (radius * FOOT_HEIGHT);

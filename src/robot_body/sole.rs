@@ -67,20 +67,17 @@ impl Sole {
             parts.iter().flat_map(of).collect()
         };
         let rigid = leg.ends_in_middle().then(|| RigidFoot::of(robot, zero, leg.middle)).flatten();
-        let mut level = Quat::identity();
-        for _ in 0..if rigid.is_some() { 0 } else { SLOPE_ROUNDS } {
-            level = arc(&support(&rotated(level)), &Vec3::z(), &Vec3::x()) * level;
-            if level.angle() < LEVEL {
-                level = Quat::identity();
-                break;
+        let (level, points, radius) = match rigid {
+            Some(foot) => {
+                let points: Vec<Vec3> = foot.points.iter().map(|point| point - origin).collect();
+                (Quat::identity(), points, foot.radius)
             }
-        }
-        let ankle = level * (leg.tip - origin);
-        let radius = rigid.as_ref().map_or(0.0, |foot| foot.radius);
-        let points = match &rigid {
-            Some(foot) => foot.points.iter().map(|point| point - origin).collect(),
-            None => rotated(level),
+            None => {
+                let level = levelling(rotated);
+                (level, rotated(level), 0.0)
+            }
         };
+        let ankle = level * (leg.tip - origin);
         let measured = !points.is_empty();
         let [back, front, side, height] = PLAIN.map(|share| share * leg_length);
         let plain = [ankle + Vec3::new(back, -side, -height), ankle + Vec3::new(front, side, -height)];
@@ -131,6 +128,18 @@ impl Sole {
         }
         moved - log(&(now.rotation * before.rotation.inverse())).cross(&Vec3::z()) * self.radius
     }
+}
+
+/// The rotation that sets a sole level; `rotated` has the points of its foot after a rotation.
+fn levelling(rotated: impl Fn(Quat) -> Vec<Vec3>) -> Quat {
+    let mut level = Quat::identity();
+    for _ in 0..SLOPE_ROUNDS {
+        level = arc(&support(&rotated(level)), &Vec3::z(), &Vec3::x()) * level;
+        if level.angle() < LEVEL {
+            return Quat::identity();
+        }
+    }
+    level
 }
 
 /// The upward normal of the plane that touches the points from below and is highest under their middle: on it the foot stands.

@@ -24,6 +24,7 @@ mod same_robot;
 mod ramp;
 mod retarget_robot;
 
+pub(crate) use ramp::uneven_ground;
 pub use retarget_robot::{RobotRetarget, RobotRetargetError};
 
 #[cfg(test)]

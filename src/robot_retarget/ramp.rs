@@ -10,7 +10,7 @@ use crate::math::{Quat, Transform, Vec3, arc};
 use crate::model::{Motion, UnevenGround, model_from_world};
 
 /// The ground of a take, if it is a ramp or stairs.
-pub(super) fn uneven_ground(take: &Motion) -> Option<UnevenGround> {
+pub(crate) fn uneven_ground(take: &Motion) -> Option<UnevenGround> {
     FootingJoints::of(&CharacterBody::new(&take.character)).footing(take, &shots(take)).uneven
 }
 

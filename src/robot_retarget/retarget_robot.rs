@@ -11,7 +11,7 @@ use super::take_body::TakeBody;
 use super::window_seams::{FrameSpan, joined};
 use crate::anatomy::on_four_legs;
 use crate::math::{Quat, Transform, Vec3, median_of, same_hemisphere};
-use crate::model::{Motion, Robot, RobotMotion};
+use crate::model::{Motion, Robot, RobotMotion, UnevenGround};
 use crate::parallel;
 use crate::report::one_line;
 use crate::robot_body::RobotBody;
@@ -83,24 +83,29 @@ impl RobotRetarget {
         self.unknowns.body.soles.iter().all(|sole| sole.measured)
     }
 
-    /// Whether a take stands on several levels or slopes: the robot has level ground instead.
-    pub(crate) fn levels(&self, take: &Motion) -> bool {
-        uneven_ground(take).is_some_and(|ground| Ramp::of(&ground).is_none())
-    }
-
     /// The robot's motion for a take, at the take's rate, on level ground or on the take's ramp. `cuts` are the frames that follow a
     /// cut.
     ///
     /// # Errors
     /// A take without legs, and one of a body on four.
     pub fn apply(&self, take: &Motion, cuts: &[usize]) -> Result<RobotMotion, RobotRetargetError> {
+        self.apply_on(take, cuts, uneven_ground(take).as_ref())
+    }
+
+    /// The same for a take whose ground is known: see [`uneven_ground`].
+    pub(crate) fn apply_on(
+        &self,
+        take: &Motion,
+        cuts: &[usize],
+        ground: Option<&UnevenGround>,
+    ) -> Result<RobotMotion, RobotRetargetError> {
         let rate = take.clip.sample_rate;
         let unknowns = &self.unknowns;
         if let Some(own) = motion_of_same(&unknowns.body.robot, take) {
             return Ok(own);
         }
         let no_leg = |role: crate::model::Role| RobotRetargetError::NoLeg { role: role.to_string() };
-        let ramp = uneven_ground(take).and_then(|ground| Ramp::of(&ground));
+        let ramp = ground.and_then(Ramp::of);
         let levels = ramp.map_or(Quat::identity(), |ramp| ramp.levels);
         let body = TakeBody::of(take, &levels).map_err(no_leg)?;
         if on_four_legs(&take.character.rig, &take.character.calibration_pose()) {

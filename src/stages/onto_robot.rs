@@ -5,7 +5,7 @@ use crate::kinematics::cuts;
 use crate::measure::{ROBOT, of_bodies};
 use crate::model::{Character, Motion, Robot};
 use crate::report::Report;
-use crate::robot_retarget::RobotRetarget;
+use crate::robot_retarget::{RobotRetarget, uneven_ground};
 use std::sync::Arc;
 
 /// The resolved stage.
@@ -42,13 +42,14 @@ impl Stage for RetargetRobotStage {
                 "the feet have no shapes that are read: soles are guessed from the length of the legs";
             report.warnings.add("robot-soles", message, self.robot.name.clone());
         }
-        if self.retarget.levels(&motion) {
+        let ground = uneven_ground(&motion);
+        if ground.as_ref().is_some_and(|ground| ground.plane().is_none()) {
             let message = "the take is on stairs, or on a slope that begins on the way: the robot's ground is level, and its feet are above or below it; cut the take to the part that is on one ramp or level";
             report.warnings.add("robot-ground", message, motion.clip.name.clone());
         }
         let cuts = cuts(&motion);
-        let performed =
-            self.retarget.apply(&motion, &cuts).map_err(|error| StageError::new(error.to_string()))?;
+        let performed = self.retarget.apply_on(&motion, &cuts, ground.as_ref());
+        let performed = performed.map_err(|error| StageError::new(error.to_string()))?;
         let mut clip = performed.clip(&motion.clip.name, &self.robot);
         clip.start = motion.clip.start;
         Ok(Motion::new(Arc::clone(&self.target), clip))

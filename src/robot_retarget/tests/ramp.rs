@@ -3,6 +3,7 @@
 use super::*;
 use crate::math::arc;
 use crate::model::model_from_world;
+use crate::robot_retarget::uneven_ground;
 
 /// The height of the lowest corner of the soles above a ramp of this slope to the front, in each frame, at right angles to it.
 fn above(made: &RobotMotion, slope: f64) -> Vec<f64> {
@@ -33,7 +34,7 @@ fn a_robot_stands_on_the_ramp_of_a_take_as_on_level_ground() {
         assert!(climbed / slope > 0.5, "{slope}: {climbed} m");
         let off = above(&made, slope).iter().zip(&level).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         assert!(off < 0.01, "{slope}: {off} m");
-        let retarget = RobotRetarget::new(&robot()).unwrap();
-        assert!(!retarget.levels(&ramp) && !retarget.levels(&walk));
+        assert!(uneven_ground(&ramp).is_some_and(|ground| ground.plane().is_some()));
+        assert!(uneven_ground(&walk).is_none_or(|ground| ground.plane().is_some()));
     }
 }

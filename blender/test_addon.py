@@ -11,7 +11,9 @@ import math
 import os
 import sys
 import tempfile
+import time
 from pathlib import Path
+from types import SimpleNamespace
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -179,6 +181,60 @@ def test_nothing_of_the_user_is_lost(character):
     assert bone["note"] == "mine" and [(c.name, c.influence) for c in bone.constraints] == [("limit", 0.25)]
 
 
+def test_a_button_does_not_wait_and_can_be_cancelled(character):
+    """The operator as a window drives it: timers until the result is there, Esc, an armature that was deleted."""
+    operator = posemill_addon.POSEMILL_OT_retarget
+    armature = fresh(character)
+    settings = bpy.context.scene.posemill
+    settings.take, settings.armature = str(ROOT / "data" / "wave.bvh"), armature
+    shown, reports = [], []
+    manager = SimpleNamespace(
+        event_timer_add=lambda *_, **__: "timer", event_timer_remove=lambda timer: shown.append(timer), modal_handler_add=lambda _: True
+    )
+    context = SimpleNamespace(
+        scene=bpy.context.scene,
+        preferences=bpy.context.preferences,
+        view_layer=bpy.context.view_layer,
+        selected_objects=[],
+        window=None,
+        window_manager=manager,
+        workspace=SimpleNamespace(status_text_set=shown.append),
+        mode="OBJECT",
+    )
+    button = SimpleNamespace(report=lambda _, text: reports.append(text))
+    for name in ["begin", "end", "close", "cancel"]:
+        setattr(button, name, getattr(operator, name).__get__(button))
+    timer, escape = SimpleNamespace(type="TIMER", value="NOTHING"), SimpleNamespace(type="ESC", value="PRESS")
+
+    def events(event=timer):
+        begun = time.monotonic()
+        while (ended := operator.modal(button, context, event)) == {"PASS_THROUGH"} and time.monotonic() < begun + 60:
+            time.sleep(0.02)
+        return ended
+
+    assert operator.invoke(button, context, None) == {"RUNNING_MODAL"} and not operator.poll(context)
+    assert operator.modal(button, context, SimpleNamespace(type="MOUSEMOVE", value="NOTHING")) == {"PASS_THROUGH"}
+    assert events() == {"FINISHED"} and reports[-1] == f"{armature.name} performs wave" and operator.poll(context)
+    assert shown[0].startswith("posemill retargets wave: 0 s") and shown[-2:] == ["timer", None], shown
+    # A program that never ends is ended by Esc, and nothing changes.
+    with tempfile.TemporaryDirectory() as folder:
+        slow = Path(folder) / "slow"
+        slow.write_text("#!/bin/sh\nexec sleep 600\n")
+        slow.chmod(0o755)
+        task = posemill_addon.Task(context, settings.take, armature, str(slow))
+        operator.task, actions = task, len(bpy.data.actions)
+        begun = time.monotonic()
+        while task.process is None and time.monotonic() < begun + 60:
+            time.sleep(0.02)
+        assert operator.modal(button, context, timer) == {"PASS_THROUGH"} and task.running()
+        assert events(escape) == {"CANCELLED"} and operator.task is None
+        task.thread.join(60)
+        assert task.process.poll() is not None and not Path(task.folder.name).exists() and len(bpy.data.actions) == actions
+    operator.invoke(button, context, None)
+    bpy.data.objects.remove(armature)
+    assert events() == {"CANCELLED"} and reports[-1] == "the armature was deleted", reports
+
+
 def picture(armature, path):
     """Six frames of the action, side by side."""
     scene = bpy.context.scene
@@ -224,6 +280,7 @@ def main():
         picture(armature, Path(sys.argv[1]) / "blender.png")
     test_faults_are_told(ROOT / "data" / "robot.glb")
     test_nothing_of_the_user_is_lost(ROOT / "data" / "robot.glb")
+    test_a_button_does_not_wait_and_can_be_cancelled(ROOT / "data" / "robot.glb")
     if WHEEL:
         library = importlib.util.find_spec("posemill")
         assert library and Path(library.origin).is_relative_to(RESOURCES.name), "the library is not that of the extension"

@@ -82,6 +82,12 @@ fn the_demo_puts_every_take_on_both_characters_and_then_has_nothing_to_do() {
             assert!(fs::read(&picture).unwrap().starts_with(b"\x89PNG"), "{}", picture.display());
         }
     }
+    // The takes of the repository are good, and are not condemned.
+    let report = fs::read(out.path().join("report.json")).unwrap();
+    let report: serde_json::Value = serde_json::from_slice(&report).unwrap();
+    let files = report["files"].as_array().unwrap();
+    assert_eq!(files.len(), 2 * takes.len());
+    assert!(files.iter().all(|file| file["verdict"]["word"] == "good"), "{files:?}");
     // One page has all results and is the only one that is named.
     assert!(fs::read_to_string(out.path().join("report.html")).unwrap().contains("robot/walk.report.html"));
     let said = String::from_utf8(run(&demo, out.path(), &[]).stderr).unwrap();

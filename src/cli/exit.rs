@@ -17,6 +17,13 @@ pub enum Exit {
     NoStart,
 }
 
+/// The exit codes as help lists them.
+pub const EXIT_CODES: &str = "Exit codes:
+  0  nothing failed; verdicts do not change it
+  1  some inputs failed or were not processed, a path could not be read, a threshold was exceeded, or \
+     standard output lost data
+  2  nothing could start: a wrong option, an error in the pipeline, or a folder that cannot be written";
+
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
         match exit {

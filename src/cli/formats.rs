@@ -66,6 +66,7 @@ fn as_json() -> Value {
     let read = |f: &&import::ReadFormat| json!({ "name": f.name, "extensions": f.suffixes, "about": f.about, "loses": f.loses });
     let written = |f: &export::Format| json!({ "name": f.name, "about": f.about, "several_clips": f.several, "loses": f.loses });
     json!({
+        "schema": "posemill.formats/1",
         "read": import::FORMATS.iter().map(read).collect::<Vec<_>>(),
         "written": export::FORMATS.iter().map(written).collect::<Vec<_>>(),
     })

@@ -1,7 +1,7 @@
 //! The entry point of the program: parses the arguments, runs the command, returns the exit code.
 
 use super::console::{Color, Console};
-use super::exit::{Exit, Failure};
+use super::exit::{EXIT_CODES, Exit, Failure};
 use super::{
     calibrate, completions, convert, doctor, formats, inspect, joints, map, measure, preview, retarget,
     run_command, simulate, stages, table, worker,
@@ -18,12 +18,12 @@ use std::process::ExitCode;
 /// Retargets motion capture onto rigged characters and humanoid robots
 #[derive(Debug, Parser)]
 #[command(name = "posemill", version, propagate_version = true, max_term_width = 100)]
-#[command(after_help = "Examples:\n  \
+#[command(after_help = format!("Examples:\n  \
     posemill retarget take.bvh --onto hero.glb -o hero-take.glb\n  \
     posemill preview take.bvh hero-take.glb -o both.gif\n  \
     posemill inspect hero.glb\n\n\
-    Data goes to stdout, messages go to stderr.\n\
-    Exit codes: 0 success, 1 some inputs failed or a threshold was exceeded, 2 nothing could start.")]
+    Data goes to stdout, messages go to stderr.\n\n\
+    {EXIT_CODES}"))]
 pub struct Arguments {
     /// Print errors only
     #[arg(long, short, global = true, conflicts_with = "verbose", help_heading = "Messages")]

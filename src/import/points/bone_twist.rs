@@ -34,6 +34,8 @@ pub(super) struct TwistProblem<'a> {
 
 /// Angles of the grid: 4 degrees, less than the error of a measured angle; Newton refines them.
 const GRID: usize = 90;
+/// From one angle of the grid to the next.
+const SPACING: f64 = TAU / GRID as f64;
 /// Cost at which a measured angle is no longer believed: that at 90 degrees. Half or double of it changes means by
 /// less than 1.3 degrees.
 const CAP: f64 = 1.0;
@@ -55,6 +57,7 @@ const STEPS: usize = 6;
 const TINY: f64 = 1e-6;
 
 /// The angle within -pi to pi.
+#[inline(always)]
 fn wrapped(angle: f64) -> f64 {
     angle - TAU * ((angle + PI) / TAU).floor()
 }
@@ -64,31 +67,39 @@ fn sinc(x: f64) -> f64 {
     if x.abs() < 1e-6 { 1.0 } else { libm::sin(x) / x }
 }
 
-/// The least cost of each angle of the grid, and the number of steps from the angle before. `twice` has the cost of each angle before,
-/// twice in a row; `change`, that of each number of steps. Half of the time of a fit: wide registers need a quarter of it.
+/// Lanes of a block of sums that stay in registers.
+const BLOCK: usize = 16;
+/// The grid in whole blocks; the lanes behind it are not used.
+const LANES: usize = GRID.next_multiple_of(BLOCK);
+
+/// The least cost of each angle of the grid: that of an angle `before`, and that of the change by each number of steps. Sums of one block
+/// stay in registers: without that this is half of the time of a fit.
 #[inline(always)]
-fn cheapest_shifts(
-    twice: &[f64; 2 * GRID],
-    change: &[f64; GRID],
-    cheapest: &mut [f64; GRID],
-    shifts: &mut [u64; GRID],
-) {
-    for (shift, change) in change.iter().enumerate() {
-        let before = &twice[GRID - shift..2 * GRID - shift];
-        // By index: the compiler does not vectorise iterators here.
-        for k in 0..GRID {
-            let cost = before[k] + change;
-            let less = cost < cheapest[k];
-            cheapest[k] = if less { cost } else { cheapest[k] };
-            shifts[k] = if less { shift as u64 } else { shifts[k] };
+fn least_costs(before: &[f64; GRID], change: &[f64; GRID]) -> [f64; LANES] {
+    // The circle unrolled, so that it needs no remainder.
+    let mut unrolled = [0.0; GRID + LANES];
+    unrolled[..GRID].copy_from_slice(before);
+    unrolled[GRID..2 * GRID].copy_from_slice(before);
+    let mut costs = [f64::INFINITY; LANES];
+    for (block, least) in costs.as_chunks_mut::<BLOCK>().0.iter_mut().enumerate() {
+        for (shift, change) in change.iter().enumerate() {
+            let from = GRID - shift + block * BLOCK;
+            for (least, before) in least.iter_mut().zip(&unrolled[from..from + BLOCK]) {
+                let cost = before + change;
+                *least = if cost < *least { cost } else { *least };
+            }
         }
     }
+    costs
 }
 
 impl TwistProblem<'_> {
     /// The angle of each frame, of continuous value: it may leave -pi to pi.
     pub(super) fn solve(&self) -> Vec<f64> {
-        let coarse = self.on_the_grid();
+        let coarse = in_wide_registers(
+            #[inline(always)]
+            || self.on_the_grid(),
+        );
         let mut angles = Vec::with_capacity(coarse.len());
         for (frame, angle) in coarse.iter().enumerate() {
             let next = match frame.checked_sub(1) {
@@ -102,6 +113,7 @@ impl TwistProblem<'_> {
     }
 
     /// The cost of every angle of the grid in a frame.
+    #[inline(always)]
     fn costs(&self, frame: usize, grid: &[(f64, f64, f64); GRID]) -> [f64; GRID] {
         let mut costs = [0.0; GRID];
         for evidence in self.evidence {
@@ -121,39 +133,47 @@ impl TwistProblem<'_> {
         costs
     }
 
+    /// The cost of the change into a frame by each number of steps of the grid.
+    #[inline(always)]
+    fn costs_of_change(&self, frame: usize) -> [f64; GRID] {
+        let scale = 1.0 / (2.0 * WALK * WALK * self.dt);
+        let mut costs = [0.0; GRID];
+        for (shift, cost) in costs.iter_mut().enumerate() {
+            let d = wrapped(shift as f64 * SPACING - self.transport[frame - 1]);
+            *cost = d * d * scale;
+        }
+        costs
+    }
+
     /// The cheapest sequence of angles of the grid.
+    #[inline(always)]
     fn on_the_grid(&self) -> Vec<f64> {
-        let step = TAU / GRID as f64;
         let grid: [(f64, f64, f64); GRID] = std::array::from_fn(|k| {
-            let angle = k as f64 * step - PI;
+            let angle = k as f64 * SPACING - PI;
             let (sin, cos) = libm::sincos(angle);
             (angle, sin, cos)
         });
         let frames = self.neutral.len();
-        let mut best = self.costs(0, &grid);
-        // By how many steps of the grid each frame's angle follows from the previous one.
-        let mut from = vec![[0u8; GRID]; frames];
-        let scale = 1.0 / (2.0 * WALK * WALK * self.dt);
-        for (frame, from) in from.iter_mut().enumerate().skip(1) {
-            let change: [f64; GRID] = std::array::from_fn(|shift| {
-                let d = wrapped(shift as f64 * step - self.transport[frame - 1]);
-                d * d * scale
-            });
-            // The costs twice in a row, so that the circle needs no remainder.
-            let twice: [f64; 2 * GRID] = std::array::from_fn(|k| best[k % GRID]);
-            let mut cheapest = [f64::INFINITY; GRID];
-            let mut shifts = [0u64; GRID];
-            in_wide_registers(|| cheapest_shifts(&twice, &change, &mut cheapest, &mut shifts));
-            let own = self.costs(frame, &grid);
-            best = std::array::from_fn(|k| cheapest[k] + own[k]);
-            *from = shifts.map(|shift| shift as u8);
+        // The cost of the cheapest sequence that ends at each angle of the grid.
+        let mut best = vec![self.costs(0, &grid)];
+        for frame in 1..frames {
+            let least = least_costs(&best[frame - 1], &self.costs_of_change(frame));
+            let mut costs = self.costs(frame, &grid);
+            costs.iter_mut().zip(&least).for_each(|(cost, least)| *cost += least);
+            best.push(costs);
         }
-        let mut at = (0..GRID).min_by(|&a, &b| best[a].total_cmp(&best[b])).unwrap_or(0);
+        let cheapest =
+            |costs: &[f64; GRID]| (0..GRID).min_by(|&a, &b| costs[a].total_cmp(&costs[b])).unwrap_or(0);
+        let mut at = cheapest(&best[frames - 1]);
         let mut angles = vec![0.0; frames];
-        for frame in (0..frames).rev() {
+        for frame in (1..frames).rev() {
             angles[frame] = grid[at].0;
-            at = (at + GRID - usize::from(from[frame][at])) % GRID;
+            let (before, change) = (&best[frame - 1], self.costs_of_change(frame));
+            let shift =
+                cheapest(&std::array::from_fn(|shift| before[(at + GRID - shift) % GRID] + change[shift]));
+            at = (at + GRID - shift) % GRID;
         }
+        angles[0] = grid[at].0;
         angles
     }
 

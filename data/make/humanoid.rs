@@ -30,7 +30,7 @@ const TRUNK: [Link; 4] = [
         Some(("waist_pitch", Y, [-30, 30])),
         &[
             r#"type="capsule" size="0.08" fromto="0 -0.06 0.22 0 0.06 0.22""#,
-            r#"type="capsule" size="0.09" fromto="0 0 0.06 0 0 0.16""#,
+            r#"type="capsule" size="0.09" fromto="0 0 0.08 0 0 0.16""#,
             r#"type="sphere" size="0.08" pos="0.01 0 0.42""#,
         ],
     ),

@@ -2,7 +2,8 @@
 //!
 //! A lost marker or sensor repeats its last rotation until it is found again: exact repetition, although the body moves, and a
 //! step by which the joint catches up. A joint that rests has no such step. A tracker loses a limb, an animator holds a joint by
-//! its keys: a joint that freezes alone is reported and left. Units: degrees, seconds.
+//! its keys: a joint that freezes alone is reported and left, and so is the end of a limb whose first joint does not catch up.
+//! Units: degrees, seconds.
 
 use super::fault_log::{FaultLog, all};
 use super::held_frames::bridge_joint;
@@ -49,22 +50,15 @@ pub(super) fn frozen(take: &mut WorkingTake, log: &mut FaultLog) {
     };
     let slow = take.joints_with(|smallest, _| smallest < STILL);
     let found = parallel::map_each(&slow, 1 + EDGES_PER_TASK / edges, of_joint);
+    let found: Vec<_> = found.into_iter().flatten().filter(|found| log.test("frozen", found.3)).collect();
+    // All reasons before anything is interpolated: the joints of a limb are witnesses for each other.
+    let reasons: Vec<Option<&str>> =
+        found.iter().map(|(k, span, ..)| why_left(take, *k, span, &found)).collect();
     let mut changed = false;
-    for (k, span, step, share) in found.into_iter().flatten() {
-        if !log.test("frozen", share) {
-            continue;
-        }
+    for ((k, span, step, _), why) in found.into_iter().zip(reasons) {
         let (j, frames) = (take.rotating[k], span.start + 1..span.end + 1);
-        if span.len() as f64 * take.dt > LONGEST {
+        if let Some(why) = why {
             log.refute("frozen");
-            let why =
-                "the joint repeats one rotation and then catches up: what it did for so long is not known";
-            log.record_doubtful("frozen", take.name(j), frames, "deg", step, why);
-            continue;
-        }
-        if !freezes_with_a_neighbour(take, k, &span) {
-            log.refute("frozen");
-            let why = "the joint alone repeats one rotation and then catches up: held by its keys, or lost";
             log.record_doubtful("frozen", take.name(j), frames, "deg", step, why);
             continue;
         }
@@ -79,15 +73,36 @@ pub(super) fn frozen(take: &mut WorkingTake, log: &mut FaultLog) {
     }
 }
 
-/// Whether the parent or a child of the joint in column `k` repeats its rotation over the same steps, and moves before and after.
-fn freezes_with_a_neighbour(take: &WorkingTake, k: usize, span: &Range<usize>) -> bool {
+/// Why a joint that freezes over these steps is left as it is, if it is.
+fn why_left(
+    take: &WorkingTake,
+    k: usize,
+    span: &Range<usize>,
+    found: &[(usize, Range<usize>, f64, f64)],
+) -> Option<&'static str> {
+    if span.len() as f64 * take.dt > LONGEST {
+        return Some(
+            "the joint repeats one rotation and then catches up: what it did for so long is not known",
+        );
+    }
+    let freezes = |k: usize| {
+        let moves = |e: usize| take.steps(e)[k] >= STILL;
+        !span.clone().any(moves) && moves(span.start - 1) && moves(span.end)
+    };
     let skeleton = take.motion.character.skeleton();
-    let parent = |j: usize| skeleton.parent(JointId::new(j)).map(JointId::index);
-    let own = take.rotating[k];
-    (0..take.rotating.len()).any(|other| {
-        let j = take.rotating[other];
-        let near = parent(j) == Some(own) || parent(own) == Some(j);
-        let moves = |e: usize| take.steps(e)[other] >= STILL;
-        near && !span.clone().any(moves) && moves(span.start - 1) && moves(span.end)
-    })
+    let parent = |k: usize| {
+        let parent = skeleton.parent(JointId::new(take.rotating[k]))?.index();
+        take.rotating.iter().position(|j| *j == parent)
+    };
+    let mut first = k;
+    while let Some(above) = parent(first).filter(|above| freezes(*above)) {
+        first = above;
+    }
+    if first == k && !(0..take.rotating.len()).any(|child| parent(child) == Some(k) && freezes(child)) {
+        return Some("the joint alone repeats one rotation and then catches up: held by its keys, or lost");
+    }
+    let catches_up = found.iter().any(|(k, own, ..)| *k == first && own == span);
+    (!catches_up).then_some(
+        "the limb repeats its rotations and does not catch up from its first joint on: held, or lost",
+    )
 }

@@ -11,6 +11,7 @@ mod frozen_joint;
 mod pose_gap;
 mod noise_burst;
 mod joint_flip;
+mod joint_shake;
 mod leap;
 mod fault_log;
 mod floor_level;

@@ -12,6 +12,7 @@ use super::frozen_joint::frozen;
 use super::glitch::glitches;
 use super::held_frames::held;
 use super::joint_flip::flips;
+use super::joint_shake::shakes;
 use super::noise::noise;
 use super::noise_burst::bursts;
 use super::path_drift::{partial_drift, path_drift};
@@ -105,6 +106,7 @@ fn test_all(take: &mut WorkingTake, faults: &Faults, log: &mut FaultLog) {
         pops(take, log);
         glitches(take, &cut, log);
         bursts(take, &cut, trembling, log);
+        shakes(take, &cut, log);
     }
     if faults.floor || faults.legs {
         floor_and_path(take, &cut, faults, log);

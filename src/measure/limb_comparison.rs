@@ -4,6 +4,7 @@
 
 use super::catalogue::metric;
 use super::limb_frame::{LimbFrame, limb_frames};
+use crate::kinematics::cuts;
 use crate::model::{Motion, UnevenGround};
 use crate::report::{Metric, Series};
 
@@ -37,6 +38,8 @@ pub(super) struct LimbComparison {
     pub(super) copy: Vec<LimbFrame>,
     /// Of the motion that is measured.
     pub(super) own: Vec<LimbFrame>,
+    /// The frames that follow a cut of the source.
+    pub(super) cuts: Vec<usize>,
     /// The number of frames that all three have.
     pub(super) frames: usize,
     /// Frames a second.
@@ -49,6 +52,7 @@ impl LimbComparison {
     /// The comparison, `None` if a limb is missing or the three differ in rate.
     pub(super) fn of(source: &Motion, copy: &Motion, motion: &Motion) -> Option<LimbComparison> {
         let rate = motion.clip.sample_rate;
+        let cuts = cuts(source);
         let step = [source, copy].iter().all(|m| (m.clip.sample_rate - rate).abs() < 1e-6);
         let uneven = source.contacts.as_ref().and_then(|contacts| contacts.uneven());
         let tracks = [source, copy, motion].map(|m| limb_frames(m).filter(|_| step));
@@ -58,6 +62,6 @@ impl LimbComparison {
         let (k, leg) = (to.leg() / first.leg().max(1e-9), to.leg());
         let source = source.into_iter().map(|i| i.scaled(k)).collect();
         let ground = uneven.map(|ground| ground.changed(|frame| frame, k));
-        Some(LimbComparison { source, ground, copy, own, frames, rate, leg })
+        Some(LimbComparison { source, ground, copy, own, cuts, frames, rate, leg })
     }
 }

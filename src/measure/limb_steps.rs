@@ -16,7 +16,8 @@ const STANDING_SHIN: f64 = 0.5;
 /// The fewest values that a percentile is taken of.
 const FEWEST: usize = 5;
 
-/// The greatest rotation of an arm or leg bone from one frame to the next, minus the direct transfer's greatest in these frames.
+/// The greatest rotation of an arm or leg bone from one frame to the next, minus the direct transfer's greatest in these frames. Over a
+/// cut of the take limbs jump as far as it does, by another angle on a body of other proportions.
 pub fn pops(limbs: &LimbComparison) -> MetricsAndSeries {
     // The rotation of a bone into each frame; none into the first.
     let rotations = |track: &[LimbFrame], k: usize| -> Vec<f64> {
@@ -39,7 +40,8 @@ pub fn pops(limbs: &LimbComparison) -> MetricsAndSeries {
                 };
                 of_bone(0).max(of_bone(1)).max(0.0)
             };
-            (0..limbs.frames).map(|f| if f == 0 { 0.0 } else { growth(f) }).collect()
+            let counts = |f: usize| f > 0 && limbs.cuts.binary_search(&f).is_err();
+            (0..limbs.frames).map(|f| if counts(f) { growth(f) } else { 0.0 }).collect()
         };
         let sides = [of_side(0), of_side(1)];
         let most = sides.iter().flatten().copied().fold(0.0, f64::max);

@@ -233,6 +233,7 @@ mod tests {
     fn comparison(source: &[LimbFrame], own: Vec<LimbFrame>, rate: f64) -> LimbComparison {
         let frames = source.len();
         LimbComparison {
+            cuts: Vec::new(),
             source: source.to_vec(),
             ground: None,
             copy: source.to_vec(),

@@ -25,6 +25,32 @@ fn an_elbow_that_pops_in_one_frame() {
 }
 
 #[test]
+fn an_elbow_does_not_pop_over_a_cut_of_the_take() {
+    let scene = Scene::walk();
+    const CUT: usize = 20;
+    let with_cut = |motion: &Motion| {
+        let elbow = joint(motion, Role::LowerArm(Side::Left));
+        changed(motion, |frame, pose| {
+            rotate(&motion.character, pose, elbow, exp(&(Vec3::x() * (-60.0 * DEGREE))));
+            if frame >= CUT {
+                rotate(&motion.character, pose, JointId::new(0), exp(&(Vec3::y() * (90.0 * DEGREE))));
+            }
+        })
+    };
+    let (take, copy) = (with_cut(&scene.take), with_cut(&shaking_head(&scene.copy)));
+    assert_eq!(posemill::kinematics::cuts(&take), [CUT]);
+    let scene = Scene { take, copy, ..scene };
+    let arm = [Role::UpperArm(Side::Left), Role::Hand(Side::Left)];
+    let of = |frame: usize| {
+        let both =
+            [14.0, -14.0].map(|angle| scene.added(&swivelled(&scene.copy, frame, arm, angle * DEGREE)));
+        both.concat()
+    };
+    assert_eq!(of(CUT), [""; 0]);
+    assert!(of(CUT + 5).contains(&"elbow_pop".to_owned()));
+}
+
+#[test]
 fn a_knee_that_pops_in_one_frame() {
     let scene = Scene::walk();
     let scene = Scene { copy: shaking_head(&scene.copy), ..scene };

@@ -54,8 +54,8 @@ pub const MEASURES: &[Measure] = &[
         "body_skin_below_floor",
         "m",
         acceptable::SKIN_DEPTH,
-        "greatest depth below the ground of the skin of the whole body but the feet, ten times a second, less its depth below the \
-         soles in the reference pose",
+        "greatest depth below the ground of the skin of the whole body, ten times a second; but for the feet less its depth below \
+         the soles in the reference pose",
     ),
     measure(
         "float_max",

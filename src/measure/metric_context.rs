@@ -1,9 +1,8 @@
 //! What the measures need of a character beyond its body: scale, end joints, joint limits, arm vertices.
 
 use super::arm_penetration::ArmSkin;
-use super::lowest_skin::LowestSkin;
 use super::skin_check::SkinCheck;
-use crate::body::{COMMON_HEIGHT, CharacterBody, PointMass};
+use crate::body::{COMMON_HEIGHT, CharacterBody, LowestSkin, PointMass};
 use crate::ik::Mechanism;
 use crate::model::{Character, ContactPoint, JointId, Role, Side};
 use std::sync::Arc;

@@ -6,7 +6,6 @@
 
 mod arm_penetration;
 mod skin_check;
-mod lowest_skin;
 mod measure_entry;
 mod winding;
 mod metric_context;

@@ -45,7 +45,7 @@ pub struct Samples {
     pub stretch: f64,
     /// The share of the arms' skin inside the body, ten times a second; `None` without skin.
     pub inside: Option<f64>,
-    /// The lowest skin but that of the feet, ten times a second; infinite without skin.
+    /// The lowest skin, ten times a second; infinite without skin.
     pub lowest_skin: f64,
 }
 

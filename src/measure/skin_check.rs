@@ -4,9 +4,8 @@
 //! are neither. A vertex of an arm is inside if a point below it, nearer to the bone by a hundredth of the height, is: skin that
 //! touches skin overlaps by less. Space: model space. Units: metres, the figure's own.
 
-use super::lowest_skin::leads_to_roles;
 use super::winding::{Clusters, PosedSkin};
-use crate::body::{BodyPart, Capsule};
+use crate::body::{BodyPart, Capsule, leads_to_roles};
 use crate::kinematics::forward;
 use crate::math::{Vec3, nearest_on_segment};
 use crate::model::{Character, JointId, ModelPose, Motion, Rig, Role, Side, heaviest};

@@ -26,6 +26,7 @@ mod twist_joints;
 mod joint_transfer;
 mod direct_transfer;
 mod skinned_roots;
+mod on_skin;
 mod performance;
 mod morph_meanings;
 mod morph_weights;

@@ -1,6 +1,7 @@
 //! Result of a transfer for one motion, computed in parts so that a long take need not be in memory twice.
 
 use super::direct_transfer::DirectTransfer;
+use super::on_skin::OnSkin;
 use super::skinned_roots::SkinnedRoots;
 use crate::body::SupportPoints;
 use crate::legs::{
@@ -26,6 +27,8 @@ pub struct Performance<'a> {
     pub(super) contacts: Option<Contacts>,
     pub(super) property_tracks: Vec<PropertyTrack>,
     pub(super) roots: Option<&'a SkinnedRoots>,
+    /// Of a body without feet, the heights of its lowest skin, by frame.
+    pub(super) on_skin: Option<(&'a OnSkin, Vec<f64>)>,
 }
 
 impl Performance<'_> {
@@ -53,6 +56,9 @@ impl Performance<'_> {
         }
         if let Some(roots) = self.roots {
             whole = roots.applied_to(whole);
+        }
+        if let Some((skin, heights)) = &self.on_skin {
+            whole = skin.placed(whole, heights, &self.time);
         }
         whole.clip.property_tracks.clone_from(&self.property_tracks);
         let contacts = self.contacts.clone();

@@ -208,6 +208,7 @@ fn align_role(
                 _ => base,
             }
         }
+        Role::UpperLeg(side) | Role::LowerLeg(side) if is_stub(target, side) => inherited,
         Role::UpperArm(_) | Role::LowerArm(_) | Role::UpperLeg(_) | Role::LowerLeg(_) => {
             let to = outward(role).iter().map(|next| next(role.side().unwrap_or(Side::Left)));
             let directions = to.map(|to| (source.segment(role, to), target.segment(role, to)));
@@ -246,6 +247,16 @@ fn align_role(
             }
         }
     }
+}
+
+/// Whether a leg without a foot starts with a thigh that points more to its side than down: the thigh of a toy, whose body is its
+/// legs, is the distance to a joint. Rotated to point down as a person's, it would lift the body off legs that are folded below it.
+pub fn is_stub(body: &CalibratedBody, side: Side) -> bool {
+    let thigh = body.segment(Role::UpperLeg(side), Role::LowerLeg(side));
+    let sideways = thigh
+        .zip(body.figure)
+        .is_some_and(|(thigh, figure)| thigh.dot(&figure.left).abs() > -thigh.dot(&figure.up));
+    sideways && body.rig.joint(Role::Foot(side)).is_none()
 }
 
 /// Angle between collar bones at rest, radians (60 degrees), above which they are raised in one of the poses (a rest pose with

@@ -5,6 +5,7 @@ use super::direct_transfer::DirectTransfer;
 use super::joint_map::JointMap;
 use super::joint_transfer::JointTransfer;
 use super::morph_weights::transferred;
+use super::on_skin::OnSkin;
 use super::performance::Performance;
 use super::rest_alignment::CalibratedBody;
 use super::same_bones::same_bones;
@@ -51,6 +52,8 @@ pub struct Retarget {
     across: f64,
     /// The joints above the target's hips that have skin; `None` between a character and itself.
     roots: Option<SkinnedRoots>,
+    /// The height of a body without feet; `None` of others.
+    on_skin: Option<OnSkin>,
 }
 
 impl Retarget {
@@ -106,7 +109,9 @@ impl Retarget {
         let hips = map.pairs.iter().find(|p| p.role == Some(Role::Hips)).filter(|_| !itself);
         let hips = hips.filter(|p| !(same && above(p.target).all(|id| map.driving(id).is_some())));
         let roots = hips.and_then(|pair| SkinnedRoots::of(&t, pair.target));
-        Retarget { joints, legs, forelegs, skin, footing: FootingJoints::of(source), across, roots, same }
+        let on_skin = OnSkin::of(source, target).filter(|_| !same);
+        let footing = FootingJoints::of(source);
+        Retarget { joints, legs, forelegs, skin, footing, across, roots, same, on_skin }
     }
 
     /// Whether both bodies have the same bones, so that neither legs nor arms need a correction.
@@ -125,6 +130,11 @@ impl Retarget {
         let thicker = left.target.ankle - right.target.ankle;
         let side = if thicker > 0.0 { left.target.side } else { right.target.side };
         (thicker.abs() > UNEVEN * left.target.length()).then_some((side.word(), thicker.abs()))
+    }
+
+    /// Whether the legs of the character have no feet, so that they are not solved.
+    pub(crate) fn without_feet(&self) -> bool {
+        self.on_skin.is_some()
     }
 
     /// The ratio of leg lengths, target to source.
@@ -158,10 +168,14 @@ impl Retarget {
             trajectories = found.map(|found| found.with_held_ends(held));
         }
         let contacts = motion.contacts.as_ref();
-        let contacts = match self.legs.is_empty() {
+        let contacts = match self.legs.is_empty() && self.on_skin.is_none() {
             true => contacts.map(|c| copy.contacts(c)),
             false => contacts.map(|c| self.labels(c)),
         };
+        let on_skin = self.on_skin.as_ref().map(|skin| {
+            let heights = skin.heights(motion).into_iter().map(|height| self.scale() * height);
+            (skin, heights.collect())
+        });
         Performance {
             copy,
             legs: &self.legs,
@@ -173,6 +187,7 @@ impl Retarget {
             contacts,
             property_tracks: self.property_tracks(motion),
             roots: self.roots.as_ref(),
+            on_skin,
         }
     }
 

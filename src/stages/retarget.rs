@@ -144,6 +144,10 @@ impl StageConfig for RetargetConfig {
         if let Some(message) = postures_differ((source, &s_rig), (&target, &t_rig)) {
             left_out.add("retarget-posture", message, "");
         }
+        if retarget.without_feet() {
+            let message = "the character's legs have no ankle joints: its body is placed by its lowest skin, no foot is planted, and no measure judges its steps";
+            left_out.add("character-without-feet", message, "");
+        }
         // Equal bones need no correction of arms unless both bodies have skin, and not the same.
         let same_skin = from.surface().zip(body.surface()).is_none_or(|(a, b)| a.has_skin_of(b));
         let placed = self.hands && !(retarget.is_copy() && same_skin);

@@ -6,6 +6,7 @@ use super::fault_scene::{
 use posemill::math::{Vec3, exp, smoothstep};
 use posemill::measure::{Reading, assess};
 use posemill::model::{Contacts, ModelPose, Motion, Pose, Role, Side};
+use std::sync::Arc;
 
 /// The motion at another place in each frame.
 fn moved(motion: &Motion, place: impl Fn(usize) -> Vec3) -> Motion {
@@ -36,6 +37,32 @@ fn a_foot_that_slides_without_a_take_beside_it() {
     assert_eq!(over(&scene.copy), Vec::<String>::new());
     // 0.12 m/s.
     assert_eq!(over(&moved(&scene.copy, |f| Vec3::x() * (0.004 * f as f64))), ["foot_slide_p95"]);
+}
+
+#[test]
+fn a_foot_with_a_spur_that_is_in_the_floor_beside_the_points_of_its_sole() {
+    let scene = resting();
+    let mut character = (*scene.copy.character).clone();
+    let foot = character.rig.joint(Role::Foot(Side::Left)).unwrap();
+    // The outermost vertex, 0.4 m farther out.
+    let (mut outermost, mut at) = (f32::MIN, None);
+    for (k, mesh) in character.meshes.iter().enumerate() {
+        for (vertex, position) in mesh.positions.iter().enumerate() {
+            let of_foot = mesh.in_heaviest_joint(vertex).is_some_and(|(id, _)| id == foot);
+            if of_foot && position[0] > outermost {
+                (outermost, at) = (position[0], Some((k, vertex)));
+            }
+        }
+    }
+    let (mesh, vertex) = at.expect("skin of the foot");
+    character.meshes[mesh].positions[vertex][0] += 0.4;
+    let spurred = Motion { character: Arc::new(character), ..scene.copy };
+    let contacts = Some(posemill::contacts::detect(&spurred, &Default::default()));
+    let scene = Scene::own(Motion { contacts, ..spurred });
+    let rolled = changed(&scene.copy, |_, pose| {
+        rotate(&scene.copy.character, pose, foot, exp(&(Vec3::z() * (-12.0 * DEGREE))));
+    });
+    assert_eq!(scene.added_to_both(&rolled), ["body_skin_below_floor"]);
 }
 
 #[test]

@@ -126,9 +126,19 @@ fn direction(motion: &Motion, pose: &ModelPose, from: JointId, to: JointId) -> V
     pose.joint(from).rotation * (rest.joint(from).rotation.inverse() * along)
 }
 
+/// Whether a thigh points more to its side than down at rest: that of a toy, which keeps its rest.
+fn points_sideways(character: &Character, from: Role, to: Role) -> bool {
+    let (rig, rest) = (&character.rig, character.calibration_pose());
+    let ends = rig.joint(from).zip(rig.joint(to)).filter(|_| matches!(to, Role::LowerLeg(_)));
+    let thigh = ends.map(|(from, to)| rest.position(to) - rest.position(from));
+    thigh.is_some_and(|thigh| thigh.x.abs() > -thigh.y)
+}
+
 fn compare(source: &Motion, result: &Motion) -> Deviation {
     let mut worst = Deviation::default();
     let (s, t) = (&source.character.rig, &result.character.rig);
+    let of_toys: Vec<_> =
+        limbs().into_iter().filter(|(from, to)| points_sideways(&result.character, *from, *to)).collect();
     let rest = result.character.skeleton().rest_model_pose();
     assert_eq!(source.clip.frames(), result.clip.frames());
     for frame in 0..source.clip.frames() {
@@ -136,7 +146,7 @@ fn compare(source: &Motion, result: &Motion) -> Deviation {
         for (from, to) in limbs() {
             let ends = |rig: &posemill::model::Rig| Some((rig.joint(from)?, rig.joint(to)?));
             let Some((t0, t1)) = ends(t) else { continue };
-            if let Some((s0, s1)) = ends(s) {
+            if let Some((s0, s1)) = ends(s).filter(|_| !of_toys.contains(&(from, to))) {
                 let directions = (direction(source, &a, s0, s1), direction(result, &b, t0, t1));
                 let angle = angle_between(&directions.0, &directions.1).to_degrees();
                 worst.limbs = worst.limbs.max(angle);

@@ -1,4 +1,4 @@
-//! The lowest skin of a body but its feet, the head included, for any pose.
+//! The lowest skin of a body, for any pose.
 //!
 //! A sampled convex hull of the vertices that each joint moves most, skinned with all of their weights. Joints that lead to no role
 //! (capes, tails, weapons) are left out, since they may be in the floor, and so is skin that hangs off trunk and thighs as only
@@ -16,27 +16,25 @@ const TRUNK_ENDS: f64 = 0.5;
 /// Skin of a thigh farther below the hip joints than this is cloth, thigh lengths: the knee and as much of it as a knee is thick.
 const THIGH_ENDS: f64 = 1.3;
 
-/// The points that can be the lowest, and how far they reach below the soles as the body was bound.
+/// The points that can be the lowest, and how far those of the body reach below the soles as it was bound.
 #[derive(Clone, Debug, Default)]
 pub struct LowestSkin {
+    /// Of the body but its feet.
     points: Vec<Bound>,
     below: f64,
+    /// Of the feet, which are what stands on the soles.
+    feet: Vec<Bound>,
 }
 
 impl LowestSkin {
     /// Of a character that stands as `standing`, on soles at this height, else on 0; empty without skin.
     pub fn of(character: &Character, rig: &Rig, standing: &ModelPose, sole: Option<f64>) -> Self {
-        let mut points = Vec::new();
-        for vertices in vertices_by_joint(character, rig, standing) {
-            // In the space of the joint that moves them most.
-            let at: Vec<Vec3> = vertices.iter().map(|bound| bound[0].1).collect();
-            let mut corners: Vec<usize> = directions().filter_map(|d| furthest(&at, &d)).collect();
-            corners.sort_unstable();
-            corners.dedup();
-            points.extend(corners.into_iter().map(|k| vertices[k].clone()));
-        }
-        let mut made = Self { points, below: 0.0 };
-        let lowest = made.lowest(standing);
+        let points = |of_feet: bool| -> Vec<Bound> {
+            let by_joint = vertices_by_joint(character, rig, standing, of_feet);
+            by_joint.iter().flat_map(|vertices| corners(vertices)).collect()
+        };
+        let mut made = Self { points: points(false), below: 0.0, feet: points(true) };
+        let lowest = made.lowest_point(standing);
         made.below = (sole.unwrap_or(0.0) - lowest).max(0.0);
         if made.points.is_empty() {
             made.below = 0.0;
@@ -44,14 +42,37 @@ impl LowestSkin {
         made
     }
 
-    /// The height of the lowest point, those below the soles as it was bound taken off; infinite without skin.
-    pub fn lowest(&self, model: &ModelPose) -> f64 {
-        let place = |bound: &Bound| {
-            bound.iter().map(|(joint, at, w)| model.joint(*joint).point(at).y * w).sum::<f64>()
-        };
-        let heights = self.points.iter().map(place);
-        heights.fold(f64::INFINITY, f64::min) + self.below
+    /// All vertices of the body but its feet. The corners of each joint alone are not the lowest of skin that joints rotate apart.
+    pub fn of_all_vertices(character: &Character, rig: &Rig, standing: &ModelPose) -> Self {
+        Self { points: vertices_by_joint(character, rig, standing, false).concat(), ..Self::default() }
     }
+
+    /// The height of the lowest point, those of the body below the soles as it was bound taken off; infinite without skin.
+    pub fn lowest(&self, model: &ModelPose) -> f64 {
+        (self.lowest_point(model) + self.below).min(lowest(&self.feet, model))
+    }
+
+    /// The height of the lowest point of the body but its feet; infinite without skin.
+    pub fn lowest_point(&self, model: &ModelPose) -> f64 {
+        lowest(&self.points, model)
+    }
+}
+
+/// The height of the lowest of these vertices; infinite of none.
+fn lowest(vertices: &[Bound], model: &ModelPose) -> f64 {
+    let place =
+        |bound: &Bound| bound.iter().map(|(joint, at, w)| model.joint(*joint).point(at).y * w).sum::<f64>();
+    vertices.iter().map(place).fold(f64::INFINITY, f64::min)
+}
+
+/// Those of a joint's vertices that can be the lowest.
+fn corners(vertices: &[Bound]) -> impl Iterator<Item = Bound> {
+    // In the space of the joint that moves them most.
+    let at: Vec<Vec3> = vertices.iter().map(|bound| bound[0].1).collect();
+    let mut corners: Vec<usize> = directions().filter_map(|d| furthest(&at, &d)).collect();
+    corners.sort_unstable();
+    corners.dedup();
+    corners.into_iter().map(|k| vertices[k].clone())
 }
 
 /// The vertex furthest in a direction.
@@ -94,7 +115,7 @@ fn ends_of_skin(rig: &Rig, standing: &ModelPose) -> Vec<f64> {
 }
 
 /// Whether each joint has a role or is above one that has.
-pub(super) fn leads_to_roles(rig: &Rig) -> Vec<bool> {
+pub(crate) fn leads_to_roles(rig: &Rig) -> Vec<bool> {
     let skeleton = rig.skeleton();
     let mut leads: Vec<bool> = skeleton.ids().map(|id| rig.role(id).is_some()).collect();
     for id in skeleton.ids().rev() {
@@ -105,8 +126,13 @@ pub(super) fn leads_to_roles(rig: &Rig) -> Vec<bool> {
     leads
 }
 
-/// The vertices that each joint moves most, the weight of that joint first; without feet.
-fn vertices_by_joint(character: &Character, rig: &Rig, standing: &ModelPose) -> Vec<Vec<Bound>> {
+/// The vertices that each joint moves most, the weight of that joint first: those of the feet, or of all else.
+fn vertices_by_joint(
+    character: &Character,
+    rig: &Rig,
+    standing: &ModelPose,
+    of_feet: bool,
+) -> Vec<Vec<Bound>> {
     let skeleton = rig.skeleton();
     let ends = ends_of_skin(rig, standing);
     let leads = leads_to_roles(rig);
@@ -117,7 +143,11 @@ fn vertices_by_joint(character: &Character, rig: &Rig, standing: &ModelPose) -> 
         for vertex in mesh.drawn_vertices() {
             let Some((joint, inside)) = mesh.in_heaviest_joint(vertex) else { continue };
             let hangs = standing.joint(joint).point(&inside).y < ends[joint.index()];
-            if leads[joint.index()] && !of_foot(joint) && !hangs {
+            let counts = match of_feet {
+                true => of_foot(joint),
+                false => leads[joint.index()] && !of_foot(joint) && !hangs,
+            };
+            if counts {
                 let most = heaviest(&mesh.weights[vertex]);
                 let order = std::iter::once(most).chain((0..4).filter(|k| *k != most));
                 let bound = order.filter_map(|k| mesh.influence(vertex, k)).filter(|b| b.2 > 0.0);

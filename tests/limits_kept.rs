@@ -255,8 +255,10 @@ fn every_take_on_every_character_keeps_its_limits_without_jerks() {
                 work.rolled.to_degrees(),
                 jerk_after / jerk_before.max(1e-9),
             );
-            // A robot's neck and arms, and heads that animators bent right back.
-            let odd = ["gltf/raylib/robot.glb", "gltf/gdquest/mannequiny-0.3.0.glb"].contains(file);
+            // A robot's neck and arms, heads that animators bent right back, and a toy whose thighs lie to the side at rest and stay
+            // there.
+            let odd = ["gltf/raylib/robot.glb", "gltf/gdquest/mannequiny-0.3.0.glb"].contains(file)
+                || *name == "gltf/raylib/greenman.glb";
             assert!(after < 1e-6 && (odd || work.left.is_empty()), "{pair}: {after}, left {:?}", work.left);
             left += work.left.len();
             assert!(jerk_after <= 1.2 * jerk_before + 1e-9, "{pair}: {jerk_after} of {jerk_before}");

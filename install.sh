@@ -15,7 +15,7 @@ fail() {
     exit 1
 }
 
-# The name of the archive's target. Programs for Linux run on glibc 2.17 and later.
+# The name of the archive's target. Programs for Linux run on glibc 2.17 and later; where there is no glibc, the static one runs.
 target() {
     case "$(uname -s)/$(uname -m)" in
         Linux/x86_64 | Linux/amd64) machine=x86_64 ;;
@@ -24,10 +24,8 @@ target() {
         Darwin/arm64) echo aarch64-apple-darwin && return ;;
         *) fail "there is no program for $(uname -s) on $(uname -m)" "build it: \`cargo install posemill\`" ;;
     esac
-    if ! getconf GNU_LIBC_VERSION > /dev/null 2>&1; then
-        fail "there is no program for Linux without glibc" "build it: \`cargo install posemill\`"
-    fi
-    echo "$machine-unknown-linux-gnu"
+    if getconf GNU_LIBC_VERSION > /dev/null 2>&1; then libc=gnu; else libc=static; fi
+    echo "$machine-unknown-linux-$libc"
 }
 
 download() {

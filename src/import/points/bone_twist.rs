@@ -223,6 +223,7 @@ impl TwistProblem<'_> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::chance::Chance;
     use super::*;
 
     const DT: f64 = 1.0 / 30.0;
@@ -244,6 +245,18 @@ mod tests {
             noise: 0.0,
         }
         .solve()
+    }
+
+    #[test]
+    fn least_costs_are_those_of_every_angle_before() {
+        let mut chance = Chance(7);
+        let [before, change]: [[f64; GRID]; 2] =
+            std::array::from_fn(|_| std::array::from_fn(|_| chance.uniform()));
+        let found = least_costs(&before, &change);
+        for (at, found) in found[..GRID].iter().enumerate() {
+            let reached = (0..GRID).map(|shift| before[(at + GRID - shift) % GRID] + change[shift]);
+            assert_eq!(*found, reached.fold(f64::INFINITY, f64::min), "{at}");
+        }
     }
 
     #[test]

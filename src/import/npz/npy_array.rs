@@ -197,8 +197,7 @@ impl NpyHeader {
 /// # Errors
 /// Damage, elements that are not numbers, and more of them than the memory limit allows.
 pub(in crate::import) fn read_npy(bytes: &[u8], budget: &MemoryBudget) -> Result<NpyArray, NpzError> {
-    const FILE: &str = "the file";
-    let fault = |reason: String| NpzError::Array { array: FILE.to_owned(), reason };
+    let fault = |reason: String| NpzError::ArrayFile { reason };
     let mut input = bytes;
     let header = NpyHeader::read(&mut input).map_err(fault)?;
     if header.objects() {

@@ -25,6 +25,12 @@ pub enum NpzError {
         /// Why.
         reason: String,
     },
+    /// A file of one array that is damaged or of a kind that is not read.
+    #[error("the array cannot be read: {reason}")]
+    ArrayFile {
+        /// Why.
+        reason: String,
+    },
     /// An array of Python objects.
     #[error(
         "the array `{array}` holds Python objects, a pickle, which could run any program: it is never read\n  hint: save it again as numbers, in Python: `numpy.asarray(x.todense() if hasattr(x, \"todense\") else x, float)`"

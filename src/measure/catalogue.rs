@@ -209,8 +209,7 @@ pub const MEASURES: &[Measure] = &[
         "elbow_pop",
         "rad",
         acceptable::POP,
-        "max over f, upper arms and forearms of the rotation since f-1 minus the direct transfer's greatest in f-1 to f+1, \
-         without frames that follow a cut of the take",
+        "max over f but after cuts, upper arms and forearms of the rotation since f-1 minus the direct transfer's greatest in f-1 to f+1",
     ),
     limited("knee_pop", "rad", acceptable::POP, "the same of thighs and shins"),
     limited(

@@ -7,15 +7,13 @@
 
 use super::fault_log::{FaultLog, all};
 use super::held_frames::bridge_joint;
-use super::working_take::{EDGES_PER_TASK, WorkingTake};
+use super::working_take::{EDGES_PER_TASK, STILL, WorkingTake};
 use crate::math::median;
 use crate::model::JointId;
 use crate::parallel;
 use crate::signal::spans;
 use std::ops::Range;
 
-/// Degrees per frame below which a joint repeats its rotation: a hundredth of the noise of captures.
-const STILL: f64 = 1e-3;
 /// Least time of a freeze, seconds: shorter ones are held frames or rest, and move nothing.
 const SHORTEST: f64 = 0.1;
 /// Longest time that is filled, seconds: what happened in a longer one is unknown.

@@ -10,8 +10,6 @@ use crate::math::{Quat, Vec3, exp, log, median};
 use crate::signal::{hermite, spans};
 use std::ops::Range;
 
-/// Degrees per frame below which a joint is still: a hundredth of the noise of captures.
-const STILL_ROTATION: f64 = 1e-3;
 /// Metres per frame below which the body is still.
 const STILL_DISTANCE: f64 = 1e-5;
 /// The step after held frames, which catches up, is at least this multiple of the steps around. A performer who stands still has
@@ -43,8 +41,7 @@ pub(super) fn held(take: &mut WorkingTake, log: &mut FaultLog) -> bool {
     let edges = take.edges();
     let positions = take.root_positions();
     let distance = |e: usize| (positions[e + 1] - positions[e]).norm();
-    let is_still =
-        |e: usize| distance(e) < STILL_DISTANCE && take.steps(e).iter().all(|s| *s < STILL_ROTATION);
+    let is_still = |e: usize| distance(e) < STILL_DISTANCE && take.repeats_pose(e);
     let still: Vec<bool> = (0..edges).map(is_still).collect();
     let mut found = Vec::new();
     let mut held = 0;

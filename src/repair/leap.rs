@@ -1,7 +1,7 @@
 //! Tells a leap into a pose that the body does not have from motion. Units: degrees, metres of 0.86 m legs.
 
 use super::fault_log::all;
-use super::working_take::WorkingTake;
+use super::working_take::{STILL, WorkingTake};
 use crate::math::{Vec3, median};
 
 /// Least mean rotation of the joints in a leap, degrees, and its least multiple of the steps around: of 542 holds of 1 frame to 1 s in
@@ -12,8 +12,6 @@ const ROTATION: (f64, f64) = (2.0, 3.0);
 const DISTANCE: (f64, f64) = (0.03, 6.0);
 /// Steps on either side that count as those around; those that repeat a pose are left out.
 const AROUND: usize = 4;
-/// Degrees per frame below which the body repeats its pose: a hundredth of the noise of captures.
-const STILL: f64 = 1e-3;
 
 /// Share of its limits that a step reaches as a leap, compared with the steps before step `into` and after step `out`; zero where most of
 /// those repeat a pose, as in an animation in steps.

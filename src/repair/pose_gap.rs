@@ -17,8 +17,6 @@ const AT_REST: f64 = 0.01;
 const CLEARLY: f64 = 0.9999;
 /// Least share of the rotating joints without data.
 const WITHOUT_DATA: f64 = 0.8;
-/// Degrees per frame below which a joint repeats its rotation: a hundredth of the noise of captures.
-const STILL: f64 = 1e-3;
 /// Longest time that is filled, seconds: of 608 gaps of up to 1 s in 13 takes none came out farther from the truth; what happened in a longer time
 /// is unknown.
 const LONGEST: f64 = 1.05;
@@ -43,7 +41,7 @@ pub(super) fn gaps(take: &mut WorkingTake, log: &mut FaultLog) {
     };
     let (frames, positions) = (take.frames(), take.root_positions());
     let mut found = spans(0..frames, empty);
-    let repeats = spans(0..take.edges(), |e| take.steps(e).iter().all(|step| *step < STILL)).into_iter();
+    let repeats = spans(0..take.edges(), |e| take.repeats_pose(e)).into_iter();
     found.extend(repeats.map(|edges| edges.start..edges.end + 1).filter(|gap| !empty(gap.start)));
     for gap in found.into_iter().filter(|gap| gap.start > 0 && gap.end < frames) {
         let (into, out) = (gap.start - 1, gap.end - 1);

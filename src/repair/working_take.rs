@@ -17,6 +17,8 @@ use std::ops::Range;
 /// Total length of thigh and shin of the reference body, metres: all limits of this module and of `settle` are in its
 /// units. Other modules have reference legs of their own, e.g. from hip to sole.
 pub const LEG: f64 = 0.86;
+/// Degrees per frame below which a joint repeats its rotation: a hundredth of the noise of captures.
+pub const STILL: f64 = 1e-3;
 /// Least frames: shorter takes have too few neighbours to compare a frame with.
 const SHORTEST: usize = 9;
 
@@ -216,6 +218,11 @@ impl WorkingTake {
     /// Rotation angles of all rotating joints over a step.
     pub fn steps(&self, edge: usize) -> &[f64] {
         &self.steps[edge * self.rotating.len()..][..self.rotating.len()]
+    }
+
+    /// Whether all joints repeat their rotations over a step.
+    pub fn repeats_pose(&self, edge: usize) -> bool {
+        self.steps(edge).iter().all(|step| *step < STILL)
     }
 
     /// The columns of the joints that rotate by at least `least` degrees in a step and again in one of the `longest` steps after

@@ -145,7 +145,8 @@ impl StageConfig for RetargetConfig {
             left_out.add("retarget-posture", message, "");
         }
         if retarget.without_feet() {
-            let message = "the character's legs have no ankle joints: its body is placed by its lowest skin, no foot is planted, and no measure judges its steps";
+            let message = "the character's legs have no ankle joints: its body is placed by its lowest skin, no foot is planted, \
+                 and no measure judges its steps";
             left_out.add("character-without-feet", message, "");
         }
         // Equal bones need no correction of arms unless both bodies have skin, and not the same.

@@ -126,10 +126,11 @@ fn direction(motion: &Motion, pose: &ModelPose, from: JointId, to: JointId) -> V
     pose.joint(from).rotation * (rest.joint(from).rotation.inverse() * along)
 }
 
-/// Whether a thigh points more to its side than down at rest: that of a toy, which keeps its rest.
-fn points_sideways(character: &Character, from: Role, to: Role) -> bool {
+/// Whether the thigh of a leg without a foot points more to its side than down at rest: that of a toy, which keeps its rest.
+fn is_thigh_of_toy(character: &Character, from: Role, to: Role) -> bool {
     let (rig, rest) = (&character.rig, character.calibration_pose());
-    let ends = rig.joint(from).zip(rig.joint(to)).filter(|_| matches!(to, Role::LowerLeg(_)));
+    let Role::LowerLeg(side) = to else { return false };
+    let ends = rig.joint(from).zip(rig.joint(to)).filter(|_| rig.joint(Role::Foot(side)).is_none());
     let thigh = ends.map(|(from, to)| rest.position(to) - rest.position(from));
     thigh.is_some_and(|thigh| thigh.x.abs() > -thigh.y)
 }
@@ -138,7 +139,7 @@ fn compare(source: &Motion, result: &Motion) -> Deviation {
     let mut worst = Deviation::default();
     let (s, t) = (&source.character.rig, &result.character.rig);
     let of_toys: Vec<_> =
-        limbs().into_iter().filter(|(from, to)| points_sideways(&result.character, *from, *to)).collect();
+        limbs().into_iter().filter(|(from, to)| is_thigh_of_toy(&result.character, *from, *to)).collect();
     let rest = result.character.skeleton().rest_model_pose();
     assert_eq!(source.clip.frames(), result.clip.frames());
     for frame in 0..source.clip.frames() {

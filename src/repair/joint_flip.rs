@@ -7,8 +7,10 @@
 use super::fault_log::{FaultLog, all};
 use super::robust_statistics::neighbours;
 use super::working_take::{EDGES_PER_TASK, WorkingTake};
-use crate::math::{Quat, median, plain_mean_rotation, rotation_between};
+use crate::math::{Quat, exp, median, plain_mean_rotation, rotation_between};
+use crate::model::JointId;
 use crate::parallel;
+use std::f64::consts::PI;
 
 /// Least rotation of a flip, degrees. Joints of captures step by up to 66 degrees, of hand-made clips by 124 (a punch); the
 /// two rotations that a tracker or an exporter chooses between are half a circle apart, with their errors.
@@ -142,7 +144,22 @@ fn flip_rotation(take: &WorkingTake, joint: usize, at: &[usize]) -> Option<Quat>
     };
     let all: Vec<Quat> = at.iter().enumerate().map(of).collect();
     let mean = plain_mean_rotation(&all, &vec![1.0; all.len()]);
-    all.iter().all(|q| rotation_between(q, &mean).to_degrees() < ALIKE).then_some(mean)
+    let alike = all.iter().all(|q| rotation_between(q, &mean).to_degrees() < ALIKE);
+    alike.then(|| half_circle_about_bone(take, joint, at, &mean).unwrap_or(mean))
+}
+
+/// Half a circle about the bone, which leaves the joints below where they are, if the flips are that as far as can be told: the
+/// motion within the step of a flip is known to within the steps around it.
+fn half_circle_about_bone(take: &WorkingTake, joint: usize, at: &[usize], flip: &Quat) -> Option<Quat> {
+    let skeleton = take.motion.character.skeleton();
+    let id = JointId::new(joint);
+    let ends = skeleton.children(id).iter().map(|child| skeleton.joint(*child).rest.translation);
+    let bone = ends.chain(skeleton.joint(id).tip).max_by(|a, b| a.norm().total_cmp(&b.norm()))?;
+    let half = exp(&(bone.try_normalize(1e-9)? * PI));
+    let k = take.rotating.binary_search(&joint).ok()?;
+    let around = |e: &usize| neighbours(take.edges(), *e, AROUND).map(|e| take.steps(e)[k]).sum::<f64>();
+    let known_to = at.iter().map(around).fold(f64::INFINITY, f64::min);
+    (rotation_between(flip, &half).to_degrees() < known_to).then_some(half)
 }
 
 /// Whether the odd parts are flipped (true) or the even ones: those whose rotations are farther from rest than rotated

@@ -71,7 +71,7 @@ pub(super) fn path_drift(take: &mut WorkingTake, feet: &FootTrajectories, log: &
 
     let agreed = all(&[scaled / AGREE_SCALE, fast.len() as f64 / MOVING as f64]);
     let first = if scaled > drift.agreed - PREFER_DRIFT { f64::INFINITY } else { 0.0 };
-    if log.test("path_scale", all(&[scale.abs() / SCALE, agreed, first])) {
+    if log.test("path_scale", all(&[stances.size_without_any(&fast, scale) / SCALE, agreed, first])) {
         fix_scale(take, &positions, stances.refined_scale(scale, &fast), log);
         return true;
     }
@@ -226,15 +226,29 @@ impl Velocities {
         drift
     }
 
-    /// The weighted median of the foot velocity along the body velocity, as a share of it.
+    /// The velocity of the foot along that of the body, as a share of it.
+    fn ratio(&self, k: usize) -> f64 {
+        self.feet[k].dot(&self.body[k]) / self.body[k].norm_squared()
+    }
+
+    /// The weighted median of these shares.
     fn scale(&self, fast: &[usize]) -> f64 {
-        let ratio = |k: &usize| self.feet[*k].dot(&self.body[*k]) / self.body[*k].norm_squared();
-        let ratios: Vec<f64> = fast.iter().map(ratio).collect();
+        let ratios: Vec<f64> = fast.iter().map(|k| self.ratio(*k)).collect();
         let weights: Vec<f64> = fast.iter().map(|k| self.weights[*k]).collect();
         weighted_median(&ratios, &weights)
     }
 
-    /// The same by least squares with Cauchy weights.
+    /// The size that is left of a scale whichever stance is omitted, 0 where the sign changes: one of few stances must not
+    /// decide. The one that decides most is the longest beyond the median.
+    fn size_without_any(&self, fast: &[usize], scale: f64) -> f64 {
+        let sign = scale.signum();
+        let beyond = fast.iter().filter(|k| sign * self.ratio(**k) >= sign * scale);
+        let decides = beyond.max_by(|a, b| self.weights[**a].total_cmp(&self.weights[**b]));
+        let others: Vec<usize> = fast.iter().copied().filter(|k| Some(k) != decides).collect();
+        scale.abs().min(sign * self.scale(&others)).max(0.0)
+    }
+
+    /// The scale by least squares with Cauchy weights.
     fn refined_scale(&self, mut scale: f64, fast: &[usize]) -> f64 {
         for _ in 0..ROUNDS {
             let (mut up, mut down) = (0.0, 0.0);

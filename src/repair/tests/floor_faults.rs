@@ -2,7 +2,7 @@
 //! explain is left.
 
 use super::{HARM, data, repaired, take, walk, words};
-use crate::damages::{Damage, Dice, damaged, distance, moved};
+use crate::damages::{Damage, Dice, damaged, distance, held, moved};
 use posemill::math::Vec3;
 
 #[test]
@@ -71,4 +71,16 @@ fn noise_of_the_height_alone_is_filtered_by_its_own_size() {
             assert!(is < least * was, "{name}: {was} cm to {is} cm: {:?}", words(&found));
         }
     }
+}
+
+/// Frames that were held for a second leave few stances, in which feet that roll looked like a scaled path.
+#[test]
+fn a_scale_of_the_path_that_one_stance_decides_is_left() {
+    let Some(folder) = data() else { return };
+    let truth = take(&folder.join("bvh/assimp/Boxing_Toes.bvh")).part(1500..2100);
+    let mut bad = truth.clone();
+    held(&mut bad, 400, 100);
+    let found = repaired(&bad);
+    let [was, is] = [&bad, &found.motion].map(|motion| distance(&truth, motion));
+    assert!(is <= was + HARM, "{was} cm to {is} cm: {:?}", words(&found));
 }

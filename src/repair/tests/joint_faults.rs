@@ -270,3 +270,25 @@ fn the_few_flipped_frames_of_a_limb_are_rotated_back_and_not_the_rest_of_the_tak
         }
     }
 }
+
+/// A forearm that flips about its bone in the middle of a quick motion leaves the hand where it is, and so does the repair.
+#[test]
+fn flips_about_the_bone_in_quick_motion_leave_the_joints_below_where_they_are() {
+    let mut fixed = 0;
+    for (name, truth) in truths() {
+        for side in Side::BOTH {
+            let [j, hand] = [Role::LowerArm(side), Role::Hand(side)].map(|role| joints(&truth, &[role])[0]);
+            let bone = truth.character.skeleton().joint(JointId::new(hand)).rest.translation.normalize();
+            let frames = truth.clip.frames();
+            let step = |f: usize| truth.clip.rotations(f)[j].inverse() * truth.clip.rotations(f + 1)[j];
+            let change = |f: &usize| step(*f - 1).angle_to(&step(*f)) + step(*f).angle_to(&step(*f + 1));
+            let quickest = (frames / 4..frames * 3 / 4).max_by(|a, b| change(a).total_cmp(&change(b)));
+            let bad = flipped(&truth, Role::LowerArm(side), bone, quickest.unwrap() + 1..frames);
+            let found = repaired(&bad);
+            let [was, is] = [&bad, &found.motion].map(|motion| distance(&truth, motion));
+            assert!(is < was + HARM, "{name}, {side:?}: {was} cm to {is} cm");
+            fixed += found.findings.iter().filter(|f| f.fault == "flip" && f.left.is_none()).count();
+        }
+    }
+    assert!(fixed > 0, "no flip is fixed");
+}

@@ -23,6 +23,12 @@ const KNOWN: f64 = 0.2;
 /// 24 frames a second played as 30 fall 1.56 times as fast.
 const UNUSUAL: f64 = 1.35;
 
+/// Frame rates of film, video and motion capture.
+const USUAL_RATES: [f64; 8] = [24.0, 25.0, 30.0, 50.0, 60.0, 100.0, 120.0, 240.0];
+
+/// The rate that a fall tells may be wrong by this factor: people's legs of 0.7 to 1 m make 0.9 to 1.08.
+const UNSURE: f64 = 1.1;
+
 /// A corrected motion and the findings.
 #[derive(Clone, Debug)]
 pub struct Settled {
@@ -99,11 +105,16 @@ pub fn settle_flights(motion: &Motion, contacts: &Contacts) -> Option<Settled> {
 fn wrong_rate(body: &WholeBodyDynamics) -> Option<Finding> {
     let usual = GRAVITY / UNUSUAL..GRAVITY * UNUSUAL;
     let value = agreed_gravity(body).filter(|value| !usual.contains(value))?;
-    let left = format!(
-        "its flights fall with {value:.1} m/s^2 where legs are {LEG} m: right for a recording of {:.0} frames a second, not {:.0}",
-        body.rate * (GRAVITY / value).sqrt(),
+    let rate = body.rate * (GRAVITY / value).sqrt();
+    let mut left = format!(
+        "its flights fall with {value:.1} m/s^2 where legs are {LEG} m: right for a recording of {rate:.0} frames a second, not {:.0}",
         body.rate
     );
+    let near = |usual: &&f64| *usual / UNSURE < rate && rate < *usual * UNSURE;
+    let usual: Vec<String> = USUAL_RATES.iter().filter(near).map(f64::to_string).collect();
+    if !usual.is_empty() {
+        left += &format!(" (usual: {})", usual.join(", "));
+    }
     let frames = [0, body.frames()];
     Some(Finding {
         fault: "gravity",

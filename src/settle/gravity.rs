@@ -24,10 +24,15 @@ const STRAY: f64 = 0.1;
 /// The cutoff frequency of the smoothing of the centre of mass, hertz.
 const CUTOFF: f64 = 6.0;
 
-/// Flights agree within this share of the median, ...
-const AGREE: f64 = 0.12;
-/// ... and so many of them, three quarters of all, are sure.
-const MANY: usize = 3;
+/// The largest distance from its parabola, over the height of the parabola, of a body that falls freely: recorded flights of 0.1 s
+/// and more have up to 0.02, hand-made ones 0.03 and more, ...
+const FREE_STRAY: f64 = 0.03;
+/// ... or accelerate along the floor by 0.25 of their fall and more, recorded ones by up to 0.05.
+const FREE_ASIDE: f64 = 0.06;
+/// Free falls agree within this share of the median, ...
+const AGREE: f64 = 0.1;
+/// ... and so many of them, three quarters of all, are sure: one alone fell with 15 m/s^2 in a clean take.
+const MANY: usize = 2;
 
 /// The gravity of a take.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -47,34 +52,64 @@ pub fn gravity(body: &WholeBodyDynamics) -> Gravity {
     }
 }
 
-/// The gravity of a take that several flights agree about.
+/// The gravity of a take that several free falls agree about, whatever it is.
 pub fn agreed_gravity(body: &WholeBodyDynamics) -> Option<f64> {
-    let votes = votes(body);
-    let value = median(votes.clone());
-    let agree = votes.iter().filter(|vote| (*vote / value - 1.0).abs() < AGREE).count();
-    (agree >= MANY && 4 * agree >= 3 * votes.len()).then_some(value)
+    let free: Vec<f64> = falls(body).filter(Fall::is_free).map(|fall| fall.bend).collect();
+    let value = median(free.clone());
+    let agree = free.iter().filter(|bend| (*bend / value - 1.0).abs() < AGREE).count();
+    (agree >= MANY && 4 * agree >= 3 * free.len()).then_some(value)
 }
 
 /// The accelerations of all flights that count.
 fn votes(body: &WholeBodyDynamics) -> Vec<f64> {
+    falls(body).filter(Fall::counts).map(|fall| fall.bend).collect()
+}
+
+/// How the centre of mass falls in the flights of a body.
+fn falls(body: &WholeBodyDynamics) -> impl Iterator<Item = Fall> {
     let sigma = body.frames_of(1.0 / (std::f64::consts::TAU * CUTOFF));
     let centre = body.by_shot(|shot| gaussian(&body.centre[shot], sigma));
     let flights = body.flights(SHORTEST);
-    flights.into_iter().filter_map(|air| fall(&centre[air], body.rate)).collect()
+    flights.into_iter().filter_map(move |air| Fall::along(&centre[air], body.rate))
 }
 
-/// The acceleration with which a centre of mass falls along its path, where it does.
-fn fall(path: &[Vec3], rate: f64) -> Option<f64> {
-    if path.len() < FEWEST {
-        return None;
+/// The parabola of a flight.
+#[derive(Clone, Copy, Debug)]
+struct Fall {
+    /// Its downward acceleration, m/s^2.
+    bend: f64,
+    /// Its height, metres.
+    arch: f64,
+    /// How far the path is from it, root mean square, metres.
+    stray: f64,
+    /// Its horizontal acceleration, m/s^2.
+    aside: f64,
+}
+
+impl Fall {
+    /// That of a path; `None` of one that is too short.
+    fn along(path: &[Vec3], rate: f64) -> Option<Fall> {
+        if path.len() < FEWEST {
+            return None;
+        }
+        let parabola = Parabola::through(path);
+        let bend = -parabola.acceleration().y * rate * rate;
+        let aside = libm::hypot(parabola.acceleration().x, parabola.acceleration().z) * rate * rate;
+        let square = |(f, at): (usize, &Vec3)| (at.y - parabola.at(f).y).powi(2);
+        let stray = (path.iter().enumerate().map(square).sum::<f64>() / path.len() as f64).sqrt();
+        let lasts = (path.len() - 1) as f64 / rate;
+        Some(Fall { bend, arch: bend * lasts * lasts / 8.0, stray, aside })
     }
-    let parabola = Parabola::through(path);
-    let bend = -parabola.acceleration().y * rate * rate;
-    let square = |(f, at): (usize, &Vec3)| (at.y - parabola.at(f).y).powi(2);
-    let stray = (path.iter().enumerate().map(square).sum::<f64>() / path.len() as f64).sqrt();
-    let lasts = (path.len() - 1) as f64 / rate;
-    let arch = bend * lasts * lasts / 8.0;
-    (LIKELY.0 < bend && bend < LIKELY.1 && stray < STRAY * arch).then_some(bend)
+
+    /// Whether it counts as a flight of a body in unknown units.
+    fn counts(&self) -> bool {
+        LIKELY.0 < self.bend && self.bend < LIKELY.1 && self.stray < STRAY * self.arch
+    }
+
+    /// Whether nothing but gravity acts.
+    fn is_free(&self) -> bool {
+        self.stray < FREE_STRAY * self.arch && self.aside < FREE_ASIDE * self.bend
+    }
 }
 
 #[cfg(test)]
@@ -90,7 +125,8 @@ mod tests {
             let at = |f: usize| f as f64 / rate;
             let place = |t: f64| Vec3::new(aside * t, 1.0 + up * t - 0.5 * g * t * t, 0.0);
             let way: Vec<Vec3> = (0..(lasts * rate) as usize).map(|f| place(at(f))).collect();
-            prop_assert!((fall(&way, rate).unwrap() - g).abs() < 1e-6);
+            let fall = Fall::along(&way, rate).unwrap();
+            prop_assert!((fall.bend - g).abs() < 1e-6 && fall.counts() && fall.is_free());
         }
     }
 
@@ -98,9 +134,21 @@ mod tests {
     fn what_floats_or_sways_says_nothing() {
         let way =
             |of: fn(f64) -> f64| -> Vec<Vec3> { (0..30).map(|f| Vec3::y() * of(f as f64 / 60.0)).collect() };
-        assert_eq!(fall(&way(|_| 1.0), 60.0), None);
-        assert_eq!(fall(&way(|t| -1.5 * t * t), 60.0), None);
-        assert_eq!(fall(&way(|t| 0.05 * (40.0 * t).sin() - 5.0 * t * t), 60.0), None);
-        assert_eq!(fall(&way(|t| -5.0 * t * t)[..4], 60.0), None);
+        let counts = |way: &[Vec3]| Fall::along(way, 60.0).is_some_and(|fall| fall.counts());
+        assert!(!counts(&way(|_| 1.0)));
+        assert!(!counts(&way(|t| -1.5 * t * t)));
+        assert!(!counts(&way(|t| 0.05 * (40.0 * t).sin() - 5.0 * t * t)));
+        assert!(!counts(&way(|t| -5.0 * t * t)[..4]));
+    }
+
+    #[test]
+    fn hand_made_jumps_count_as_flights_and_are_not_free() {
+        let way = |of: fn(f64) -> Vec3| -> Vec<Vec3> { (0..13).map(|f| of(f as f64 / 30.0)).collect() };
+        let brakes = way(|t| Vec3::new(1.0 - 2.0 * t * t, 2.0 * t - 8.0 * t * t, 0.0));
+        let eased = way(|t| Vec3::y() * (2.0 * t - 8.0 * t * t + 0.02 * (30.0 * t).sin()));
+        for path in [brakes, eased] {
+            let fall = Fall::along(&path, 30.0).unwrap();
+            assert!(fall.counts() && !fall.is_free(), "{fall:?}");
+        }
     }
 }

@@ -149,21 +149,35 @@ fn a_walk_points_its_limbs_as_the_take_does_inside_all_limits() {
     assert!((-0.005..0.005).contains(&lowest), "the lowest sole is at {lowest} m");
 }
 
-/// The robot's legs decide its size, and the world has no preferred place or direction.
 /// The walk moves hips and knees by 4 rad/s: motors that are half as fast are late, and not overrun.
 #[test]
 fn hinges_stay_below_the_speed_that_a_slow_robots_file_states() {
     let mut own = (*robot()).clone();
     own.hinges.iter_mut().for_each(|hinge| hinge.speed = Some(2.0));
     let found = RobotRetarget::new(&Arc::new(own)).unwrap().apply(&slow("walk.bvh", 60), &[]).unwrap();
+    let fastest = fastest(&found);
+    assert!(fastest < 2.0, "{fastest}");
+}
+
+/// The highest speed of a hinge, radians per second.
+fn fastest(found: &RobotMotion) -> f64 {
     let speed = |frame: usize| {
         let pairs = found.values(frame - 1).iter().zip(found.values(frame));
         pairs.map(|(a, b)| (b - a).abs() * found.rate).fold(0.0, f64::max)
     };
-    let fastest = (1..found.frames()).map(speed).fold(0.0, f64::max);
-    assert!(fastest < 2.0, "{fastest}");
+    (1..found.frames()).map(speed).fold(0.0, f64::max)
 }
 
+/// At twice its speed the jump would swing the arms by 20 rad/s.
+#[test]
+fn no_hinge_jumps_where_the_file_states_no_speed() {
+    let mut fast = slow("jump.bvh", 60);
+    fast.clip.sample_rate *= 2.0;
+    let fastest = fastest(&performed(&fast));
+    assert!((9.0..15.0).contains(&fastest), "{fastest}");
+}
+
+/// The robot's legs decide its size, and the world has no preferred place or direction.
 #[test]
 fn a_take_that_is_larger_and_elsewhere_gives_the_same_hinges() {
     let motion = slow("walk.bvh", 40);

@@ -48,6 +48,8 @@ pub(super) struct MotionReading {
     pub(super) stretched: f64,
     /// How little it fits the robot.
     pub(super) doubt: f64,
+    /// Whether the hinges of a table fit much better breadth first.
+    pub(super) misordered: bool,
     /// Another layout that fits as well.
     pub(super) rival: Option<&'static RobotLayout>,
 }
@@ -105,6 +107,14 @@ pub(super) fn report_doubts(
              order of quaternions"
         );
         warnings.add("robot-motion-links", message, name);
+    }
+    if found.misordered {
+        let message = format!(
+            "the hinges fit the robot breadth first, as Isaac Lab orders them, not in MuJoCo's order, which `{}` has: put its columns in \
+             the order of `inspect`",
+            found.layout.name
+        );
+        warnings.add("robot-motion-order", message, name);
     }
     if found.stretched > STRETCHED {
         let message = format!("the base's quaternions are not of length one, by {:.3}", found.stretched);

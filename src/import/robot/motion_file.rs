@@ -236,7 +236,8 @@ fn candidate(
         motion.base.push(Transform::new(same_hemisphere(rotation, &last), place));
         motion.values.extend(values);
     }
-    usable.then_some(MotionReading { layout, motion, order, assumed, stretched, doubt: 0.0, rival: None })
+    let (doubt, misordered, rival) = (0.0, false, None);
+    usable.then_some(MotionReading { layout, motion, order, assumed, stretched, doubt, misordered, rival })
 }
 
 /// The rate of a file that states none, and why: that of its layout, over the step between the numbers of its frames.

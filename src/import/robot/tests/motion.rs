@@ -101,12 +101,10 @@ fn a_rate_that_no_one_states_is_reported_with_the_option_that_sets_it() {
     assert_eq!(codes(&read(half.join("\n").as_bytes(), "csv")), Vec::<&str>::new());
 }
 
-/// With its base nearly at the identity, x y z w read as w x y z is half a turn: upright as well, but it slides.
-#[test]
-fn the_order_of_a_walkers_quaternion_is_found_by_its_feet() {
+/// The shipped humanoid rolls over its left foot: the ankle stays where it is while the base moves ahead and the other leg is bent.
+fn rolling() -> Motion {
     let character = load(shipped("humanoid.xml"), &ImportOptions::default()).unwrap().character;
     let robot = character.robot.clone().unwrap();
-    // It rolls over its left foot: the ankle stays where it is while the base moves ahead and the other leg is bent.
     let find = |name: &str| robot.hinges.iter().position(|h| h.name == name).unwrap();
     let [hip, ankle, other] =
         ["left_hip_pitch_joint", "left_ankle_pitch_joint", "right_knee_joint"].map(find);
@@ -120,20 +118,44 @@ fn the_order_of_a_walkers_quaternion_is_found_by_its_feet() {
         made.base.push(Transform::from_translation(Vec3::new(0.0, 0.0, 0.03) - at));
         made.values.extend(values);
     }
-    let motion = Motion::new(Arc::clone(&character), made.clip("roll", &robot));
+    Motion::new(Arc::clone(&character), made.clip("roll", &robot))
+}
+
+/// The name of the layout that a table was read as, with the warnings.
+fn layout_and_codes(bytes: &[u8]) -> (String, Vec<&'static str>) {
+    let asset = read(bytes, "csv");
+    let said = asset.warnings.iter().find(|w| w.code == "robot-layout").unwrap();
+    (said.message.split('`').nth(1).unwrap().to_owned(), codes(&asset))
+}
+
+/// With its base nearly at the identity, x y z w read as w x y z is half a turn: upright as well, but it slides.
+#[test]
+fn the_order_of_a_walkers_quaternion_is_found_by_its_feet() {
     for layout in ["unitree_csv", "kimodo_csv"] {
-        let options = ExportOptions {
-            robot: RobotOptions { layout: layout.into(), rate: 30.0, ..RobotOptions::default() },
-            ..ExportOptions::default()
+        let (found, codes) = layout_and_codes(&written(&rolling(), "csv", layout));
+        assert_eq!((found.as_str(), codes), (layout, Vec::new()));
+    }
+}
+
+/// Hinges breadth first make the feet of both layouts slide: the layout is that of the quaternion nevertheless, and the order is reported.
+#[test]
+fn hinges_in_isaac_labs_order_are_reported_and_do_not_change_the_layout() {
+    let motion = rolling();
+    let robot = motion.character.robot.clone().unwrap();
+    let links = robot.links_of(crate::model::RobotLayout::of("beyondmimic").unwrap(), false);
+    let order: Vec<usize> =
+        links.iter().flat_map(|&link| robot.hinges_of(link).map(|(hinge, _)| hinge)).collect();
+    for layout in ["unitree_csv", "kimodo_csv"] {
+        let text = String::from_utf8(written(&motion, "csv", layout)).unwrap();
+        let reordered = |line: &str| {
+            let cells: Vec<&str> = line.split(',').collect();
+            let hinges = order.iter().map(|&hinge| cells[7 + hinge]);
+            cells[..7].iter().copied().chain(hinges).collect::<Vec<_>>().join(",")
         };
-        let bytes = save(std::slice::from_ref(&motion), Format::of("csv").unwrap(), &options)
-            .unwrap()
-            .0
-            .remove(0)
-            .bytes;
-        let asset = read(&bytes, "csv");
-        let said = asset.warnings.iter().find(|w| w.code == "robot-layout").unwrap();
-        assert!(said.message.contains(layout), "{}", said.message);
+        let rows: Vec<String> = text.lines().map(reordered).collect();
+        let (found, codes) = layout_and_codes(rows.join("\n").as_bytes());
+        assert_eq!(found, layout);
+        assert!(codes.contains(&"robot-motion-order"), "{codes:?}");
     }
 }
 

@@ -12,7 +12,7 @@ use super::xml_element::Element;
 use super::xml_files::XmlTree;
 use crate::math::{Transform, Vec3};
 use crate::model::{Coupling, Hinge};
-use crate::report::shortened;
+use crate::report::{counted, shortened};
 use roxmltree::Node;
 
 /// What holds for everything inside of the world, a body or a `frame`.
@@ -51,13 +51,16 @@ pub(super) fn read(tree: &XmlTree<'_>, name: &str) -> Result<FoundRobot, RobotEr
     let defaults = MjcfDefaults::read(tree)?;
     let sections = tree.children(tree.root());
     let worlds = sections.iter().filter(|node| node.has_tag_name("worldbody"));
-    let mut bodies = Vec::new();
+    let (mut bodies, mut scenery) = (Vec::new(), 0);
     for world in worlds {
         let class = world.attribute("childclass");
         let around = Around { link: 0, class, link_from_frame: Transform::identity() };
         visit(tree, &defaults, *world, around, &mut |node, around| {
             if node.has_tag_name("body") {
                 bodies.push((node, around));
+            } else if node.has_tag_name("geom") {
+                let kind = defaults.element(tree, node, around.class).text("type");
+                scenery += usize::from(kind != Some("plane"));
             }
             Ok(())
         })?;
@@ -78,6 +81,15 @@ pub(super) fn read(tree: &XmlTree<'_>, name: &str) -> Result<FoundRobot, RobotEr
     let MjcfReader { mut parts, .. } = reader;
     if bodies.len() > 1 {
         let message = format!("{} bodies beside the robot are left out", bodies.len() - 1);
+        parts.warnings.add("robot-scene", message, tree.file());
+    }
+    if scenery > 0 {
+        let message = format!(
+            "{} of the world that {} no plane {} left out: the robot stands on level ground",
+            counted(scenery, "shape"),
+            if scenery == 1 { "is" } else { "are" },
+            if scenery == 1 { "is" } else { "are" }
+        );
         parts.warnings.add("robot-scene", message, tree.file());
     }
     float_base(&mut parts, tree.file());
@@ -151,6 +163,7 @@ impl<'d, 't> MjcfReader<'d, 't> {
             "slide" => true,
             // The base floats in any case.
             "free" if around.link == 0 => return Ok(()),
+            "ball" => return self.ball(&joint, around),
             _ => {
                 let reason = format!("{} is of the type `{kind}`", joint.shown());
                 return Err(joint.fault(reason, "replace it by hinges, one for each axis"));
@@ -173,6 +186,14 @@ impl<'d, 't> MjcfReader<'d, 't> {
             follows: None,
         };
         self.parts.hinge(&joint, hinge)
+    }
+
+    /// A ball joint: its angle is limited in every direction alike.
+    fn ball(&mut self, joint: &Element<'d, 't>, around: Around<'d>) -> Result<(), RobotError> {
+        let anchor = around.link_from_frame.point(&joint.vector("pos", Vec3::zeros())?);
+        let range = joint.array::<2>("range")?.filter(|_| self.defaults.is_limited(joint));
+        let range = range.map(|[_, most]| [-most, most].map(|angle| angle * self.defaults.angle));
+        self.parts.ball(joint, around.link, anchor, range)
     }
 }
 

@@ -4,7 +4,7 @@ use super::couplings::resolve;
 use super::robot_error::RobotError;
 use super::robot_meshes::MeshUse;
 use super::xml_element::Element;
-use crate::math::Transform;
+use crate::math::{Transform, Vec3};
 use crate::model::{Hinge, Link, Robot, Shape};
 use crate::report::{Warnings, counted};
 use std::collections::HashSet;
@@ -81,6 +81,29 @@ impl RobotParts {
         room(self.hinges.len(), MAX_HINGES, "hinges", "MAX_HINGES", element)?;
         let name = unique(&mut self.hinge_names, element, "joint", letter, self.hinges.len())?;
         self.hinges.push(Hinge { name, ..hinge });
+        Ok(())
+    }
+
+    /// Adds a joint that rotates freely, as hinges about X, Y and Z of its link, one after the other.
+    ///
+    /// # Errors
+    /// A name that is taken, and too many hinges.
+    pub(super) fn ball(
+        &mut self,
+        element: &Element<'_, '_>,
+        link: usize,
+        anchor: Vec3,
+        range: Option<[f64; 2]>,
+    ) -> Result<(), RobotError> {
+        for (letter, axis) in [("x", Vec3::x()), ("y", Vec3::y()), ("z", Vec3::z())] {
+            let (name, slides, zero, speed, follows) = (String::new(), false, 0.0, None, None);
+            let joint = anchor;
+            let hinge = Hinge { name, link, slides, axis, anchor, joint, zero, range, speed, follows };
+            self.hinge_named(element, Some(letter), hinge)?;
+        }
+        let message = "a joint that rotates freely is read as three hinges about X, Y and Z, in this order: files have their angles, \
+                       no quaternion";
+        self.warnings.add("robot-spherical", message, element.shown());
         Ok(())
     }
 

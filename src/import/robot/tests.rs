@@ -247,7 +247,7 @@ fn what_cannot_be_a_robot_is_named_with_its_line() {
         ("r.xml", body("<joint name=\"j\" range=\"1 -1\"/>"), &["line 3: the limits of <joint name=\"j\"> are reversed: 1 to -1"]),
         ("r.xml", body("<joint name=\"j\"/><joint name=\"j\"/>"), &["the name of <joint name=\"j\"> is taken"]),
         ("r.xml", body("<body name=\"a\"/>"), &["the name of <body name=\"a\"> is taken"]),
-        ("r.xml", body("<joint type=\"ball\"/>"), &["is of the type `ball`", "one for each axis"]),
+        ("r.xml", body("<joint type=\"gear\"/>"), &["is of the type `gear`", "one for each axis"]),
         ("r.xml", body("<joint pos=\"0 zero 0\"/>"), &["`pos` of <joint> is not a number: `zero`"]),
         ("r.xml", body("<joint pos=\"0 nan 0\"/>"), &["`pos` of <joint> is not a number: `nan`"]),
         ("r.xml", body("<joint pos=\"0 0\"/>"), &["has 2 numbers, expected 3"]),

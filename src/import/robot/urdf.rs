@@ -199,7 +199,7 @@ impl<'d, 't> UrdfReader<'d, 't> {
             "fixed" => return Ok(()),
             "revolute" | "continuous" => false,
             "prismatic" => true,
-            "spherical" => return self.ball(element, link),
+            "spherical" => return self.parts.ball(element, link, Vec3::zeros(), None),
             other => {
                 let reason = format!("{} is of the type `{}`", element.shown(), shortened(other));
                 return Err(element.fault(reason, "replace it by hinges, one for each axis"));
@@ -233,20 +233,6 @@ impl<'d, 't> UrdfReader<'d, 't> {
         if let Some(mimic) = child(element.node, "mimic") {
             mimics.push((self.parts.hinges.len() - 1, mimic, mimic.attribute("joint").unwrap_or_default()));
         }
-        Ok(())
-    }
-
-    /// Bullet's joint that rotates freely, as hinges about X, Y and Z of its frame, one after the other.
-    fn ball(&mut self, element: &Element<'d, 't>, link: usize) -> Result<(), RobotError> {
-        let axes = [("x", Vec3::x()), ("y", Vec3::y()), ("z", Vec3::z())];
-        for (letter, axis) in axes {
-            let (name, zero, range, speed, follows) = (String::new(), 0.0, None, None, None);
-            let (anchor, joint, slides) = (Vec3::zeros(), Vec3::zeros(), false);
-            let hinge = Hinge { name, link, slides, axis, anchor, joint, zero, range, speed, follows };
-            self.parts.hinge_named(element, Some(letter), hinge)?;
-        }
-        let message = "a spherical joint is read as three hinges about X, Y and Z, in this order: files have their angles";
-        self.parts.warnings.add("robot-spherical", message, element.shown());
         Ok(())
     }
 

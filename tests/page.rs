@@ -68,24 +68,6 @@ fn scrub_to(browser: &mut Chromium, frame: usize) {
 }
 
 #[test]
-fn pages_of_the_demo_weigh_at_most_300_kilobytes() {
-    let folder = TempDir::new().unwrap();
-    let pipeline = Path::new(env!("CARGO_MANIFEST_DIR")).join("pipelines/demo.toml");
-    let out = folder.path().display().to_string();
-    posemill(&["run", &pipeline.display().to_string(), "--output", &out]);
-    let folders = ["mannequin", "robot"].map(|name| fs::read_dir(folder.path().join(name)).unwrap());
-    let pages = folders.into_iter().flatten().map(|entry| entry.unwrap().path());
-    let pages = pages.filter(|path| path.to_string_lossy().ends_with(".report.html"));
-    let sizes: Vec<(PathBuf, u64)> =
-        pages.map(|path| (path.clone(), fs::metadata(path).unwrap().len())).collect();
-    assert_eq!(sizes.len(), 10);
-    for (path, bytes) in sizes {
-        println!("{}: {bytes} bytes", path.display());
-        assert!(bytes <= 300_000, "{}: {bytes} bytes", path.display());
-    }
-}
-
-#[test]
 fn the_clip_before_its_performance_is_drawn_with_the_result() {
     if !chromium::found() {
         return;

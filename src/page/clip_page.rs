@@ -9,7 +9,7 @@ use super::plots::{measures_stem, plots, whose};
 use super::quantity::{Unit, duration};
 use super::ranges::{Angle, angles, worst_angles};
 use super::scene::scene;
-use super::shell::document;
+use super::shell::{Later, document};
 use super::shown_clip::ShownClip;
 use super::slides::slides;
 use super::time_plot::highest;
@@ -70,6 +70,7 @@ pub fn clip_page(page: &ClipPage) -> String {
     let none = Vec::new();
     let only = if alone { of_clip.first().unwrap_or(&none) } else { &none };
     let mut body = header(page, verdict, &all, only);
+    let mut later = Later::default();
     let of_take = clips.first().and_then(|s| s.source).map(worst_angles).unwrap_or_default();
     let _ = write!(body, "<main>\n{}", moments(angles.first().filter(|_| alone), &of_take));
     if !clips.is_empty() {
@@ -87,7 +88,7 @@ pub fn clip_page(page: &ClipPage) -> String {
     let _ = writeln!(
         body,
         "<section aria-labelledby=\"h-measures\"><h2 id=\"h-measures\">Measures</h2>{}</section>",
-        measures(&all, only)
+        measures(&all, only, &mut later)
     );
     for (k, (shown, angles)) in clips.iter().zip(&angles).enumerate() {
         let title =
@@ -96,7 +97,7 @@ pub fn clip_page(page: &ClipPage) -> String {
             body,
             "<section aria-labelledby=\"h-time-{k}\" data-take=\"{k}\"><h2 id=\"h-time-{k}\">{}</h2>{}</section>",
             Text(&title),
-            plots(shown, angles, &of_clip[k], &all)
+            later.put(plots(shown, angles, &of_clip[k], &all))
         );
     }
     body += &findings(&page.report.findings);
@@ -109,7 +110,7 @@ pub fn clip_page(page: &ClipPage) -> String {
     }
     body += "</main>\n";
     let scripts = [include_str!("table.js"), include_str!("open.js")];
-    document(&format!("{} – posemill", page.title), &body, &scripts, Some(&scene.text))
+    document(&format!("{} – posemill", page.title), &body, &scripts, Some(&scene.text(&later)))
 }
 
 fn header(page: &ClipPage, verdict: Verdict, all: &[Reading], series: &[Series]) -> String {

@@ -4,10 +4,9 @@
   const { store } = posemill;
   const bytes = ([at, length]) => store.slice(at, at + length);
   const f32 = (place) => new Float32Array(bytes(place).buffer);
-  const u16 = (place) => new Uint16Array(bytes(place).buffer);
   // Column by column the difference of each number from its prediction, low bytes before the others: see `whole` of the
-  // writer. With `linear` the prediction extrapolates the last two numbers, else it is the last one.
-  const whole = (place, columns, linear) => {
+  // writer. The prediction is zero, the last number (1), or extrapolates the last two (2).
+  const whole = (place, columns, order = 0) => {
     const all = bytes(place), n = all.length / 3, rows = n / columns;
     const out = new Int32Array(n);
     for (let column = 0; column < columns; column++) {
@@ -16,15 +15,15 @@
         const k = column * rows + row;
         const folded = all[k] | (all[n + 2 * k] << 8) | (all[n + 2 * k + 1] << 16);
         const now = last + change + ((folded >>> 1) ^ -(folded & 1));
-        change = linear && row > 0 ? now - last : 0;
-        last = now;
+        change = order > 1 && row > 0 ? now - last : 0;
+        last = order > 0 ? now : 0;
         out[row * columns + column] = now;
       }
     }
     return out;
   };
   const spread = (packed, low, step) => {
-    const codes = whole(packed, low.length, false);
+    const codes = whole(packed, low.length, 1);
     const out = new Float32Array(codes.length);
     for (let k = 0; k < codes.length; k++) out[k] = low[k % low.length] + step[k % step.length] * codes[k];
     return out;
@@ -47,25 +46,110 @@
     }
   };
 
-  const unpackMesh = (mesh) => ({
-    count: mesh.count,
-    positions: spread(mesh.positions, mesh.low, mesh.step),
-    normals: Float32Array.from(whole(mesh.normals, 3, false), (x) => x / 127),
-    triangles: Uint32Array.from(whole(mesh.triangles, 3, false)),
-    bound: mesh.bound,
-    bindings: f32(mesh.bindings),
-    joint: mesh.joint === undefined ? null : u16(mesh.joint),
-    joints: mesh.joints === undefined ? null : u16(mesh.joints),
-    weights: mesh.weights === undefined ? null : bytes(mesh.weights),
-    texcoords: mesh.texcoords ? spread(mesh.texcoords.place, mesh.texcoords.low, mesh.texcoords.step) : null,
-    colors: mesh.colors === undefined ? null : bytes(mesh.colors),
-    color: mesh.color,
-    both: mesh.both,
-    texture: mesh.texture === undefined || mesh.texture === null ? -1 : mesh.texture,
-    palette: new Float32Array(12 * mesh.bound.length),
-    movedPositions: new Float32Array(3 * mesh.count),
-    movedNormals: new Float32Array(3 * mesh.count),
-  });
+  // Points of a mesh and the corners of its triangles as points, as `Surface` of the writer orders them.
+  const unpackPoints = (mesh) => {
+    const corners = bytes(mesh.corners), back = whole(mesh.back, 1, 1), places = whole(mesh.positions, 3);
+    const parents = new Int32Array(places.length / 3), order = [];
+    let count = 0, at = 0, known = 0;
+    // The next corner, predicted as a + b - c.
+    const next = (a, b, c, parent) => {
+      if (corners[at++] === 2) return count - 1 - back[known++];
+      for (let k = 0; k < 3 && count > 0; k++) places[3 * count + k] += places[3 * a + k] + places[3 * b + k] - places[3 * c + k];
+      parents[count] = parent;
+      return count++;
+    };
+    while (at < corners.length) {
+      const [a, b, c] = [0, 0, 0].map(() => next(count - 1, 0, 0, count - 1));
+      order.push(a, b, c);
+      const open = [[b, a, c], [c, b, a], [a, c, b]];
+      while (open.length > 0) {
+        const [from, to, behind] = open.pop();
+        if (corners[at] === 0) { at++; continue; }
+        const corner = next(from, to, behind, from);
+        order.push(from, to, corner);
+        open.push([corner, to, from], [from, corner, to]);
+      }
+    }
+    return { places, parents, order };
+  };
+
+  // The triangles of vertices, and the point of each vertex.
+  const unpackVertices = (mesh, order) => {
+    const uses = whole(mesh.uses, 1), used = new Map(), pointOf = new Uint32Array(mesh.count);
+    let at = 0, count = 0;
+    const triangles = Uint32Array.from(order, (point) => {
+      if (!used.has(point)) used.set(point, []);
+      const own = used.get(point), use = own.length > 0 ? uses[at++] : 1;
+      if (use === 1) pointOf[count] = point;
+      own.unshift(use === 1 ? count++ : own.splice(Math.max(use - 1, 0), 1)[0]);
+      return own[0];
+    });
+    return { triangles, pointOf };
+  };
+
+  // Normals: the mean of the triangles around each vertex, weighted by their angles, and what those of the file have more.
+  const unpackNormals = (mesh, triangles, pointOf, places) => {
+    const normals = new Float32Array(3 * mesh.count), more = whole(mesh.normals, 3), sums = new Float64Array(3 * mesh.count);
+    for (let t = 0; t < triangles.length; t += 3) {
+      for (let k = 0; k < 3; k++) {
+        const [a, b, c] = [0, 1, 2].map((i) => 3 * pointOf[triangles[t + ((k + i) % 3)]]);
+        const [ux, uy, uz, vx, vy, vz] = [b, c].flatMap((p) => [0, 1, 2].map((i) => places[p + i] - places[a + i]));
+        const cross = [uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx], area = Math.hypot(...cross);
+        if (area === 0) continue;
+        const weight = Math.atan2(area, ux * vx + uy * vy + uz * vz) / area;
+        for (let i = 0; i < 3; i++) sums[3 * triangles[t + k] + i] += weight * cross[i];
+      }
+    }
+    for (let v = 0; v < sums.length; v += 3) {
+      const length = Math.hypot(sums[v], sums[v + 1], sums[v + 2]), scale = length > 1e-3 ? 1 / length : 0;
+      const normal = [0, 1, 2].map((i) => sums[v + i] * scale + more[v + i] / 32), size = Math.hypot(...normal) || 1;
+      normals.set(normal.map((x) => x / size), v);
+    }
+    return normals;
+  };
+
+  // Joints and weights of points: the differences from those of the points that they resemble.
+  const unpackWeights = (mesh, parents) => {
+    const n = mesh.weights ? 4 : 1, joints = whole(mesh.joints, n), less = mesh.weights ? whole(mesh.weights, 3) : [];
+    const weights = new Uint8Array(n * parents.length);
+    for (let p = 0; p < parents.length; p++) {
+      const own = n * p, above = n * parents[p];
+      let same = parents[p] >= 0, rest = 255;
+      for (let k = 0; k < n; k++) {
+        same = same && joints[own + k] === 0;
+        if (parents[p] >= 0) joints[own + k] += joints[above + k];
+      }
+      for (let k = 1; k < n; k++) rest -= weights[own + k] = less[3 * p + k - 1] + (same ? weights[above + k] : 0);
+      weights[own] = rest;
+    }
+    return { n, joints, weights };
+  };
+
+  const unpackMesh = (mesh) => {
+    const { places, parents, order } = unpackPoints(mesh);
+    const { triangles, pointOf } = unpackVertices(mesh, order);
+    const { n, joints, weights } = unpackWeights(mesh, parents);
+    const each = (array, width, value) => array.map((_, k) => value(width * pointOf[Math.floor(k / width)] + (k % width), k % width));
+    return {
+      count: mesh.count,
+      positions: each(new Float32Array(3 * mesh.count), 3, (at, k) => mesh.low[k] + mesh.step * places[at]),
+      normals: unpackNormals(mesh, triangles, pointOf, places),
+      triangles,
+      bound: mesh.bound,
+      bindings: f32(mesh.bindings),
+      joint: n > 1 ? null : each(new Uint16Array(mesh.count), 1, (at) => joints[at]),
+      joints: n > 1 ? each(new Uint16Array(4 * mesh.count), 4, (at) => joints[at]) : null,
+      weights: n > 1 ? each(new Uint8Array(4 * mesh.count), 4, (at) => weights[at]) : null,
+      texcoords: mesh.texcoords ? spread(mesh.texcoords.place, mesh.texcoords.low, mesh.texcoords.step) : null,
+      colors: mesh.colors === undefined ? null : bytes(mesh.colors),
+      color: mesh.color,
+      both: mesh.both,
+      texture: mesh.texture === undefined || mesh.texture === null ? -1 : mesh.texture,
+      palette: new Float32Array(12 * mesh.bound.length),
+      movedPositions: new Float32Array(3 * mesh.count),
+      movedNormals: new Float32Array(3 * mesh.count),
+    };
+  };
 
   posemill.Character = class {
     constructor(packed) {
@@ -77,6 +161,18 @@
     }
   };
 
+  // Rotations of the frames from their rotation vectors from the first one, in steps.
+  const unpackRotations = (vectors, turning, still) => {
+    const out = new Float32Array((vectors.length / 3) * 4);
+    for (let k = 0; 3 * k < vectors.length; k++) {
+      const v = [0, 1, 2].map((c) => vectors[3 * k + c] / 2048), angle = Math.hypot(...v);
+      const s = angle > 0 ? Math.sin(angle / 2) / angle : 0, w = Math.cos(angle / 2), [x, y, z] = v.map((c) => c * s);
+      const [a, b, c, d] = still.subarray(4 * turning[k % turning.length]);
+      out.set([d * x + a * w + b * z - c * y, d * y - a * z + b * w + c * x, d * z + a * y - b * x + c * w, d * w - a * x - b * y - c * z], 4 * k);
+    }
+    return out;
+  };
+
   posemill.Actor = class {
     constructor(packed, characters) {
       this.character = characters[packed.character];
@@ -84,12 +180,14 @@
       this.turning = packed.turning;
       this.moving = packed.moving;
       this.kept = Math.ceil(this.frames / this.stride);
-      this.rotations = Float32Array.from(whole(packed.rotations, 4 * packed.turning.length, true), (x) => x / 8191);
-      this.translations = f32(packed.translations);
+      const still = f32(packed.still);
+      this.rotations = unpackRotations(whole(packed.rotations, 3 * packed.turning.length, 2), packed.turning, still);
+      const { low, step } = packed;
+      this.translations = Float32Array.from(whole(packed.translations, low.length, 2), (x, k) => low[k % low.length] + step * x);
       const n = this.character.parents.length;
       this.turns = new Float32Array(4 * n);
       this.places = new Float32Array(3 * n);
-      this.turns.set(f32(packed.still));
+      this.turns.set(still);
       for (let j = 0; j < n; j++) this.places.set(this.character.rest.subarray(7 * j, 7 * j + 3), 3 * j);
       const given = f32(packed.places);
       packed.placed.forEach((j, k) => this.places.set(given.subarray(3 * k, 3 * k + 3), 3 * j));

@@ -3,6 +3,7 @@
 use super::html_text::{Text, words};
 use super::plots::whose;
 use super::quantity::Unit;
+use super::shell::Later;
 use super::slides::slides;
 use super::time_plot::{Who, highest, sparkline};
 use crate::measure::{Judgement, Reading, Verdict, find};
@@ -12,7 +13,7 @@ use serde_json::Value;
 use std::fmt::Write as _;
 
 /// The tables of these measures: those with limits, the worst first, and all others in a collapsed section.
-pub(super) fn measures(all: &[Reading], series: &[Series]) -> String {
+pub(super) fn measures(all: &[Reading], series: &[Series], later: &mut Later) -> String {
     let (mut judged, others): (Vec<&Reading>, Vec<&Reading>) = all.iter().partition(|m| m.limit().is_some());
     let part = |m: &Reading| m.part().unwrap_or(0.0);
     judged.sort_by(|a, b| part(b).total_cmp(&part(a)));
@@ -32,7 +33,7 @@ pub(super) fn measures(all: &[Reading], series: &[Series]) -> String {
             html,
             "<details{open}><summary>{} measures that are not judged</summary>{}</details>",
             others.len(),
-            table(&others, series, "Measures that are not judged")
+            later.put(table(&others, series, "Measures that are not judged"))
         );
     }
     html
@@ -234,7 +235,9 @@ mod tests {
         };
         let series =
             Series { name: "foot_skate".into(), unit: "m", values: vec![0.0, 1.0], resting: Vec::new() };
-        let html = measures(&[measure("<b>", 0.05), measure("foot_skate_p95", 0.2)], &[series]);
+        let mut later = Later::default();
+        let html = measures(&[measure("<b>", 0.05), measure("foot_skate_p95", 0.2)], &[series], &mut later);
+        let html = html + &later.0.concat();
         let (first, second) = (html.find("Foot skate p95").unwrap(), html.find("&lt;b&gt;").unwrap());
         assert!(
             first < second

@@ -16,6 +16,7 @@ mod mapping;
 mod measures;
 mod shown_clip;
 mod packed;
+mod surface;
 mod skin;
 mod scene;
 mod changes;

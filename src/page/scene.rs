@@ -1,21 +1,35 @@
 //! Content of the player: characters once, and for each clip the animated joints, frame by frame.
 //!
-//! Local rotations have 14 bits per component and are interpolated between frames, translations 32 bits. If a clip would take
-//! more than its share of the page, only every n-th frame is kept, and the page reports it. Units: metres, seconds.
+//! Local rotations are rotation vectors from the first frame's, translations are relative to the least of each axis; both are in
+//! steps and interpolated between frames. If a clip would take more than its share of the page, only every n-th frame is kept, and
+//! the page reports it. Units: metres, seconds, radians.
 
-use super::packed::Store;
-use super::shell::bare;
+use super::packed::{Prediction, Store};
+use super::shell::{Later, bare};
 use super::shown_clip::ShownClip;
 use super::skin::skin;
-use crate::math::{Quat, Vec3};
+use crate::math::{Quat, Vec3, log};
 use crate::model::{Character, Clip, Motion, Role};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
+/// Step of translations, metres: a fifth of a pixel when the body is four screens tall.
+const TRANSLATION_STEP: f64 = 1e-4;
+/// Most steps of a translation along an axis, so that differences of differences fit into 23 bits; paths of more than 100 m have
+/// larger steps.
+const MOST_STEPS: f64 = (1 << 20) as f64;
 /// Limit of all clips together before compression, bytes; a quarter of that remains.
 const CLIPS: usize = 3_000_000;
+/// Size before compression above which a clip keeps no more frames than a screen shows, bytes: 10 s of a body at 60 frames a second.
+const SMOOTH: usize = 250_000;
+/// Frames that a screen shows, per second.
+const SCREEN: f64 = 60.0;
 /// Limit of all skins together before compression, bytes; half of that remains.
 const SKINS: usize = 2_600_000;
+
+/// Step of rotation vectors, radians: half of it moves the end of a limb of one metre by a quarter of a millimetre, which is half
+/// a pixel when the body is four screens tall.
+const ROTATION_STEP: f64 = 1.0 / 2048.0;
 
 /// The player's script, which is compressed with its content: half of it is white space and names.
 const SCRIPTS: [&str; 4] = [
@@ -28,9 +42,18 @@ const SCRIPTS: [&str; 4] = [
 /// The content of the player, and sentences on what had to be omitted.
 #[derive(Clone, Debug)]
 pub(super) struct PageScene {
-    /// As [`Store::with`] packs it.
-    pub(super) text: String,
+    store: Store,
+    content: Value,
     pub(super) cuts: Vec<String>,
+}
+
+impl PageScene {
+    /// The scene, the script and other parts of the page as [`Store::with`] packs them.
+    pub(super) fn text(mut self, later: &Later) -> String {
+        self.content["script"] = json!(SCRIPTS.map(bare).concat());
+        self.content["later"] = json!(later.0);
+        self.store.with(&self.content)
+    }
 }
 
 /// The scene of these motions.
@@ -85,8 +108,7 @@ pub(super) fn scene(shown: &[ShownClip]) -> PageScene {
         })
         .collect();
     cuts.dedup();
-    let script: String = SCRIPTS.map(bare).concat();
-    PageScene { text: store.with(&json!({ "characters": packed, "takes": takes, "script": script })), cuts }
+    PageScene { store, content: json!({ "characters": packed, "takes": takes }), cuts }
 }
 
 fn ordinal(n: usize) -> String {
@@ -141,47 +163,99 @@ fn moving(clip: &Clip) -> Vec<usize> {
     if clip.frames() == 0 { Vec::new() } else { (0..clip.translated().len()).filter(differs).collect() }
 }
 
-/// The smallest n so that every n-th frame fits into `most` bytes.
+/// The n so that every n-th frame is kept: the smallest that fits into `most` bytes, and for clips above [`SMOOTH`] one that leaves
+/// the frames that a screen shows.
 fn stride(clip: &Clip, most: usize) -> usize {
-    let frame = turning(clip).len() * 12 + moving(clip).len() * 12;
-    (clip.frames() * frame).div_ceil(most.max(1)).max(1)
+    let bytes = clip.frames() * (turning(clip).len() * 12 + moving(clip).len() * 12);
+    // Rates of files are not exact.
+    let shown = (1.01 * clip.sample_rate / SCREEN) as usize;
+    bytes.div_ceil(most.max(1)).max(bytes.div_ceil(SMOOTH).min(shown)).max(1)
 }
 
 fn track(clip: &Clip, stride: usize, store: &mut Store) -> Value {
     let (turning, moving) = (turning(clip), moving(clip));
     let kept = || (0..clip.frames()).step_by(stride);
     let four = |q: &Quat| [q.coords.x, q.coords.y, q.coords.z, q.coords.w];
-    // A rotation and its negative are the same: the one nearer to the frame before changes less.
-    let signs: Vec<Vec<f64>> =
-        turning.iter().map(|&j| near_signs(kept().map(|f| clip.rotations(f)[j]))).collect();
+    let vectors: Vec<Vec<Vec3>> =
+        turning.iter().map(|&j| rotation_vectors(kept().map(|f| clip.rotations(f)[j]))).collect();
     let three = |v: &Vec3| [v.x as f32, v.y as f32, v.z as f32];
-    let component =
-        |row: usize, c: usize| signs[c / 4][row] * four(&clip.rotations(row * stride)[turning[c / 4]])[c % 4];
-    let translations = kept().flat_map(|f| moving.iter().flat_map(move |&k| three(&clip.translations(f)[k])));
+    let at = |row: usize, c: usize| clip.translations(row * stride)[moving[c / 3]][c % 3];
+    let rows = kept().count();
+    let ends =
+        |c: usize| (0..rows).map(|r| at(r, c)).fold((f64::MAX, f64::MIN), |e, x| (e.0.min(x), e.1.max(x)));
+    let ends: Vec<(f64, f64)> = (0..3 * moving.len()).map(ends).collect();
+    let step = ends.iter().map(|e| (e.1 - e.0) / MOST_STEPS).fold(TRANSLATION_STEP, f64::max);
+    let translation = |row: usize, c: usize| ((at(row, c) - ends[c].0) / step).round() as i32;
+    let rotation = |row: usize, c: usize| (vectors[c / 3][row][c % 3] / ROTATION_STEP).round() as i32;
     let first_translations = clip.translations(0).iter().flat_map(three);
     json!({
         "rate": clip.sample_rate, "frames": clip.frames(), "stride": stride,
-        "turning": turning, "rotations": store.smooth_columns(kept().count(), 4 * turning.len(), component),
+        "turning": turning, "rotations": store.whole(rows, 3 * turning.len(), Prediction::Linear, rotation),
         // Constant values are written once.
         "still": store.f32s(clip.rotations(0).iter().flat_map(four).map(|x| x as f32)),
         "placed": clip.translated().iter().map(|id| id.index()).collect::<Vec<_>>(),
         "places": store.f32s(first_translations),
         "moving": moving.iter().map(|&k| clip.translated()[k].index()).collect::<Vec<_>>(),
-        "translations": store.f32s(translations),
+        "translations": store.whole(rows, 3 * moving.len(), Prediction::Linear, translation),
+        "low": ends.iter().map(|e| e.0 as f32).collect::<Vec<_>>(), "step": step,
     })
 }
 
-/// For each rotation the sign, 1 or -1, that makes it nearer to the one before than its negative.
-fn near_signs(rotations: impl Iterator<Item = Quat>) -> Vec<f64> {
-    let mut last: Option<Quat> = None;
-    let mut sign = 1.0;
+/// The rotation vectors of rotations from the first one: of the two of each rotation, the one nearer to that before.
+fn rotation_vectors(rotations: impl Iterator<Item = Quat>) -> Vec<Vec3> {
+    let (mut first, mut last) = (None, Vec3::zeros());
     rotations
         .map(|q| {
-            if last.is_some_and(|l| l.coords.dot(&q.coords) < 0.0) {
-                sign = -sign;
-            }
-            last = Some(q);
-            sign
+            let short = log(&(first.get_or_insert(q).inverse() * q));
+            let long = short - short.try_normalize(0.0).unwrap_or_default() * std::f64::consts::TAU;
+            last = if (short - last).norm() <= (long - last).norm() { short } else { long };
+            last
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::{exp, same_hemisphere};
+
+    const JOINTS: usize = 20;
+
+    /// A clip of `frames` whose joints all rotate.
+    fn turned(rate: f64, frames: usize) -> Clip {
+        let rotation = |k: usize| exp(&(Vec3::x() * (0.01 * (k / JOINTS) as f64)));
+        Clip::new(
+            "turned",
+            rate,
+            JOINTS,
+            (0..JOINTS * frames).map(rotation).collect(),
+            Vec::new(),
+            Vec::new(),
+        )
+    }
+
+    #[test]
+    fn a_long_clip_keeps_the_frames_that_a_screen_shows_and_a_short_one_all() {
+        let long = turned(120.00005, 3000);
+        assert_eq!(stride(&long, CLIPS), 2);
+        assert_eq!(stride(&turned(120.00005, 100), CLIPS), 1);
+        assert_eq!(stride(&turned(60.0, 3000), CLIPS), 1);
+        assert!(stride(&long, 1000) > 100);
+    }
+
+    #[test]
+    fn rotation_vectors_give_the_rotations_back_without_jumps() {
+        // Two whole rotations about an axis that wavers.
+        let at = |k: usize| {
+            let wave = 0.1 * (k as f64 * 0.2).sin();
+            exp(&Vec3::new(0.3, wave, 1.0)) * exp(&(Vec3::new(wave, 1.0, 0.2).normalize() * (k as f64 * 0.1)))
+        };
+        let vectors = rotation_vectors((0..126).map(at));
+        for (k, v) in vectors.iter().enumerate() {
+            let back = at(0) * exp(v);
+            assert!((back.coords - same_hemisphere(at(k), &back).coords).amax() < 1e-9, "{k}");
+        }
+        let steps = vectors.windows(2).map(|w| (w[1] - w[0]).norm());
+        assert!(steps.take(40).all(|step| step < 0.3));
+    }
 }

@@ -9,6 +9,19 @@ const STYLE: &str = include_str!("page.css");
 const POLICY: &str =
     "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
 
+/// Parts of a page that are compressed with the content of the player, which makes them four times smaller; a script puts them in
+/// their place. What a reader without scripts needs is no such part.
+#[derive(Debug, Default)]
+pub(super) struct Later(pub(super) Vec<String>);
+
+impl Later {
+    /// Keeps `html` for the script; what is there until then.
+    pub(super) fn put(&mut self, html: String) -> String {
+        self.0.push(html);
+        format!("<p class=\"quiet\" data-later=\"{}\">Scripts show this part.</p>", self.0.len() - 1)
+    }
+}
+
 /// The whole document. `scene` is the content of the player, if there is one.
 pub(super) fn document(title: &str, body: &str, scripts: &[&str], scene: Option<&str>) -> String {
     let scene = scene.map_or_else(String::new, |text| {

@@ -46,7 +46,7 @@
     }
   };
 
-  // Points of a mesh and the corners of its triangles as points, as `Surface` of the writer orders them.
+  // Points of a mesh and the corners of its triangles as points, as `PackedSurface` of the writer orders them.
   const unpackPoints = (mesh) => {
     const corners = bytes(mesh.corners), back = whole(mesh.back, 1, 1), places = whole(mesh.positions, 3);
     const parents = new Int32Array(places.length / 3), order = [];

@@ -3,7 +3,7 @@
 //! Space: mesh space with one matrix for each binding, as in [`Mesh`]. Weights have 8 bits, normals 5 bits a component.
 
 use super::packed::{Grid, Prediction, Store};
-use super::surface::Surface;
+use super::surface::PackedSurface;
 use crate::model::{Mesh, Motion};
 use crate::render::{figure, small_jpeg, surfaces};
 use base64::Engine as _;
@@ -80,7 +80,7 @@ fn rigid(mesh: &Mesh) -> bool {
 
 /// A vertex as the page knows it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Vertex {
+struct PackedVertex {
     point: usize,
     normal: [u32; 3],
     texcoord: [u32; 2],
@@ -89,7 +89,7 @@ struct Vertex {
 
 /// A position in steps with up to four joints in ascending order and their weights, as of [`eighths`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Point {
+struct PackedPoint {
     code: [i32; 3],
     joints: [u16; 4],
     weights: [u8; 4],
@@ -116,13 +116,13 @@ fn pack(mesh: &Mesh, store: &mut Store) -> Value {
         } else {
             in_order(mesh.joints[v], eighths(&mesh.weights[v]))
         };
-        Point { code: grid.code(&mesh.positions[v]), joints, weights }
+        PackedPoint { code: grid.code(&mesh.positions[v]), joints, weights }
     };
     let count = mesh.positions.len();
     let (point_of, points) = numbered((0..count).map(point));
     let textured = !mesh.texcoords.is_empty() && mesh.material.texture.is_some();
     let byte = |x: f32| (x.clamp(0.0, 1.0) * 255.0).round() as u8;
-    let vertex = |v: usize| Vertex {
+    let vertex = |v: usize| PackedVertex {
         point: point_of[v],
         normal: mesh.normals.get(v).map_or([0; 3], |n| n.map(f32::to_bits)),
         texcoord: mesh.texcoords.get(v).filter(|_| textured).map_or([0; 2], |t| t.map(f32::to_bits)),
@@ -137,9 +137,9 @@ fn pack(mesh: &Mesh, store: &mut Store) -> Value {
     let triangles: Vec<[usize; 3]> =
         mesh.triangles.iter().map(|t| turned(t).map(|v| vertex_of[v as usize])).collect();
 
-    let surface = Surface::of(&triangles, &point_of, &codes);
+    let surface = PackedSurface::of(&triangles, &point_of, &codes);
     let normals = smooth_normals(&triangles, &vertices.iter().map(|v| codes[v.point]).collect::<Vec<_>>());
-    let ordered: Vec<&Vertex> = surface.vertices.iter().map(|&v| &vertices[v]).collect();
+    let ordered: Vec<&PackedVertex> = surface.vertices.iter().map(|&v| &vertices[v]).collect();
     let normal = |row: usize, k: usize| {
         let off = f64::from(f32::from_bits(ordered[row].normal[k])) - normals[surface.vertices[row]][k];
         (off.clamp(-2.0, 2.0) * NORMAL_STEPS).round() as i32
@@ -175,7 +175,13 @@ fn pack(mesh: &Mesh, store: &mut Store) -> Value {
 }
 
 /// The joints and weights of points as differences from those of the points that they resemble.
-fn pack_weights(surface: &Surface, points: &[Point], rigid: bool, store: &mut Store, value: &mut Value) {
+fn pack_weights(
+    surface: &PackedSurface,
+    points: &[PackedPoint],
+    rigid: bool,
+    store: &mut Store,
+    value: &mut Value,
+) {
     let own = |row: usize| &points[surface.points[row].point];
     let parent = |row: usize| surface.points[row].parent.map(own);
     let joint = |row: usize, k: usize| {

@@ -30,7 +30,7 @@ pub(super) struct PlacedPoint {
 
 /// A surface in its order.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Surface {
+pub(super) struct PackedSurface {
     pub(super) corners: Vec<Corner>,
     /// For each [`Corner::Known`] how many points back it is.
     pub(super) back: Vec<i32>,
@@ -42,21 +42,21 @@ pub(super) struct Surface {
 }
 
 /// The directed edges of triangles, each with its triangles and the number of its first corner.
-type Edges = HashMap<[usize; 2], Vec<(usize, usize)>>;
+type TrianglesOfEdges = HashMap<[usize; 2], Vec<(usize, usize)>>;
 
 /// Walks over a surface.
 struct Walk<'a> {
     codes: &'a [[i32; 3]],
     /// The place of each point in the order.
     place: HashMap<usize, usize>,
-    out: Surface,
+    out: PackedSurface,
 }
 
-impl Surface {
+impl PackedSurface {
     /// The order of `triangles`, whose corners are vertices; `point_of` each vertex's point, and `codes` the points' positions in
     /// steps.
     pub(super) fn of(triangles: &[[usize; 3]], point_of: &[usize], codes: &[[i32; 3]]) -> Self {
-        let mut edges = Edges::new();
+        let mut edges = TrianglesOfEdges::new();
         for (t, corners) in triangles.iter().enumerate() {
             let points = corners.map(|v| point_of[v]);
             for k in 0..3 {
@@ -76,7 +76,7 @@ impl Surface {
                 let last = walk.out.points.last().map(|p| p.point);
                 walk.corner(point, last.map_or([0; 3], |p| codes[p]), last);
             }
-            // Edges to cross: from, to, and the corner on this side.
+            // TrianglesOfEdges to cross: from, to, and the corner on this side.
             let mut open = vec![[b, a, c], [c, b, a], [a, c, b]];
             while let Some([a, b, behind]) = open.pop() {
                 let all = edges.get_mut(&[a, b]);
@@ -143,7 +143,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// The triangles of a surface as positions of vertices, as the player unpacks them, each with its least corner first.
-    fn unpacked(surface: &Surface) -> Vec<[(usize, [i32; 3]); 3]> {
+    fn unpacked(surface: &PackedSurface) -> Vec<[(usize, [i32; 3]); 3]> {
         let (mut codes, mut order): (Vec<[i32; 3]>, Vec<usize>) = Default::default();
         let (mut corners, mut back) = (surface.corners.iter(), surface.back.iter());
         let next = |corner: Corner,
@@ -213,9 +213,9 @@ mod tests {
             corners in prop::collection::vec(prop::array::uniform3(0..30_usize), 0..60),
         ) {
             let point_of: Vec<usize> = points.iter().map(|p| p % codes.len()).collect();
-            // Edges with many triangles, triangles without area, and the same triangle twice are among them.
+            // TrianglesOfEdges with many triangles, triangles without area, and the same triangle twice are among them.
             let triangles: Vec<[usize; 3]> = corners.iter().map(|t| t.map(|v| v % point_of.len())).collect();
-            let surface = Surface::of(&triangles, &point_of, &codes);
+            let surface = PackedSurface::of(&triangles, &point_of, &codes);
             let expected = triangles.iter().map(|t| t.map(|v| (v, codes[point_of[v]]))).collect();
             prop_assert_eq!(unpacked(&surface), sorted(expected));
         }
@@ -234,7 +234,7 @@ mod tests {
             })
             .collect();
         let same: Vec<usize> = (0..side * side).collect();
-        let surface = Surface::of(&triangles, &same, &codes);
+        let surface = PackedSurface::of(&triangles, &same, &codes);
         assert_eq!(surface.points.iter().filter(|p| p.residual != [0; 3]).count(), 3);
         assert!(surface.uses.iter().all(|&u| u == 0));
     }

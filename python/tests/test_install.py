@@ -13,7 +13,7 @@ import threading
 import pytest
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32" or shutil.which("sh") is None, reason="the installer is a script for sh")
-TARGETS = ["x86_64-unknown-linux-gnu", "aarch64-apple-darwin"]
+TARGETS = ["x86_64-unknown-linux-gnu", "x86_64-unknown-linux-static", "aarch64-apple-darwin"]
 # Commands of the system under other names: what `uname` and `getconf` answer elsewhere.
 LINUX = {"uname": 'case "$1" in -s) echo Linux ;; -m) echo x86_64 ;; esac', "getconf": "echo glibc 2.17"}
 
@@ -76,6 +76,10 @@ def test_the_program_of_the_system_is_installed(install, tmp_path):
     ended = install({"uname": 'case "$1" in -s) echo Darwin ;; -m) echo arm64 ;; esac'}, POSEMILL_DIR=str(tmp_path / "own"))
     assert ended.stdout.startswith("posemill 1.2.3 for aarch64-apple-darwin is ")
     assert [p.name for p in (tmp_path / "own").iterdir()] == ["posemill"]
+    # Where there is no glibc, the static program.
+    ended = install({**LINUX, "getconf": "exit 1"})
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout.startswith(f"posemill 1.2.3 for x86_64-unknown-linux-static is {program}\n")
 
 
 def test_each_fault_is_a_message_and_nothing_is_installed(install, release, tmp_path):
@@ -91,8 +95,7 @@ def test_each_fault_is_a_message_and_nothing_is_installed(install, release, tmp_
     refused("the address of the releases is not known", "hint: set POSEMILL_URL", POSEMILL_URL=None)
     refused(f"{url}/none/SHA256SUMS cannot be downloaded", POSEMILL_URL=f"{url}/none")
     refused("there is no program for FreeBSD on riscv64", programs={"uname": '[ "$1" = -s ] && echo FreeBSD || echo riscv64'})
-    refused("no program for Linux without glibc", "hint: build it", programs={**LINUX, "getconf": "exit 1"})
-    refused("has no program for aarch64-unknown-linux-gnu", programs={**LINUX, "uname": '[ "$1" = -s ] && echo Linux || echo arm64'})
+    refused("has no program for aarch64-unknown-linux-gnu", "hint: build it", programs={**LINUX, "uname": '[ "$1" = -s ] && echo Linux || echo arm64'})
     (tmp_path / "file").write_text("")
     refused(f"{tmp_path}/file/bin cannot be written", "hint: set POSEMILL_DIR", POSEMILL_DIR=str(tmp_path / "file" / "bin"))
     # A system without the tools.

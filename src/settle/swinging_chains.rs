@@ -1,7 +1,8 @@
 //! Secondary motion: simulates chains that hang on a body, such as tails, hair, straps and capes; the body is unchanged.
 //!
-//! Every joint of a chain is a rod drawn to its animated rotation by a spring of a given frequency and damping, under a
-//! share of gravity. The joint that the chain hangs on moves as animated: its body is so heavy that nothing moves it. The rest
+//! Every joint of a chain is a rod drawn to its animated rotation by a spring with damping, under a share of gravity. A chain tapers:
+//! its springs are as stiff as what hangs on them is heavy, so that all joints bend alike. The frequency is that of the first joint
+//! with all below it. The joint that the chain hangs on moves as animated: its body is so heavy that nothing moves it. The rest
 //! pose of the character was drawn in gravity: springs bear the weight of the chain in that pose, so that it does not sag. A
 //! cycle starts in its periodic state, so that it stays a cycle. Chains swing alike on figures of any size, as takes keep their time on
 //! them: gravity is that of a figure of 1.75 m. Space: model space. Units: SI.
@@ -20,7 +21,7 @@ use crate::signal::with_poses;
 /// How chains swing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Swing {
-    /// The natural frequency of a joint, hertz.
+    /// The natural frequency of a chain on its first joint, hertz.
     pub frequency: f64,
     /// Damping as a share of critical damping.
     pub damping: f64,
@@ -60,6 +61,8 @@ struct Rod {
     mass: f64,
     /// Of the rod and all below, about the joint.
     inertia: f64,
+    /// The stiffness of the joint over the square of the angular frequency, kg m^2.
+    stiffness: f64,
     /// The moment of the weight of the rod and all below about the joint in the rest pose, in the axes of what is above.
     weight: Vec3,
 }
@@ -111,13 +114,13 @@ fn swing_under(motion: &Motion, tops: &[JointId], how: &Swing) -> (Motion, f64) 
         }
         let drive = |(k, rod): (usize, &Rod)| {
             let (now, next) = (animated(from, rod), animated(to, rod));
-            let stiffness = rod.inertia * omega * omega;
+            let stiffness = rod.stiffness * omega * omega;
             // The spring is wound by what bears the weight of the rest pose.
             let wound = exp(&(rod.weight * (-how.gravity / stiffness)));
             BallDrive {
                 constraint: k,
                 stiffness,
-                damping: rod.inertia * 2.0 * how.damping * omega,
+                damping: 2.0 * how.damping * (stiffness * rod.inertia).sqrt(),
                 target: wound * now,
                 rate: log(&(next * now.inverse())) / h,
             }
@@ -196,28 +199,34 @@ fn rods(skeleton: &Skeleton, model: &ModelPose, joints: &[JointId], bases: &[Joi
         let bone = child.or(skeleton.joint(joint).tip).filter(|v| v.norm() > 0.05 * usual);
         let bone = bone.unwrap_or(along * (0.5 * usual));
         let (length, mass) = (bone.norm(), LINE * bone.norm());
-        let (inertia, weight) = (0.0, Vec3::zeros());
-        rods.push(Rod { joint, above, centre: bone * 0.5, length, mass, inertia, weight });
+        let (inertia, stiffness, weight) = (0.0, 0.0, Vec3::zeros());
+        rods.push(Rod { joint, above, centre: bone * 0.5, length, mass, inertia, stiffness, weight });
     }
+    load(&mut rods, bases.len(), skeleton, model);
+    rods
+}
+
+/// Fills in what hangs on each rod, and the stiffness that bears it: `model` is the pose in which they begin.
+fn load(rods: &mut [Rod], bases: usize, skeleton: &Skeleton, model: &ModelPose) {
     let rest = skeleton.rest_model_pose();
+    // The inertia of the first joint of the rod's chain over the moment of its mass.
+    let mut firsts: Vec<f64> = Vec::with_capacity(rods.len());
     for k in 0..rods.len() {
-        let pivot = model.position(rods[k].joint);
-        let below = rods.iter().filter(|r| skeleton.is_ancestor(rods[k].joint, r.joint));
-        let inertia = below.map(|r| {
-            let at = model.joint(r.joint).point(&r.centre) - pivot;
-            r.mass * (at.norm_squared() + r.length * r.length / 12.0)
-        });
-        let inertia = inertia.sum();
-        let below = rods.iter().filter(|r| skeleton.is_ancestor(rods[k].joint, r.joint));
+        let below = || rods.iter().filter(|r| skeleton.is_ancestor(rods[k].joint, r.joint));
+        let arm = |r: &Rod| model.joint(r.joint).point(&r.centre) - model.position(rods[k].joint);
+        let inertia = |r: &Rod| r.mass * (arm(r).norm_squared() + r.length * r.length / 12.0);
+        let inertia: f64 = below().map(inertia).sum();
+        let moment: f64 = below().map(|r| r.mass * arm(r).norm()).sum();
+        firsts.push(rods[k].above.checked_sub(bases).map_or(inertia / moment, |above| firsts[above]));
         let pivot = rest.position(rods[k].joint);
-        let moment = |r: &Rod| {
+        let weight = |r: &Rod| {
             (rest.joint(r.joint).point(&r.centre) - pivot).cross(&(Vec3::y() * (-GRAVITY * r.mass)))
         };
-        let moment: Vec3 = below.map(moment).sum();
+        let weight: Vec3 = below().map(weight).sum();
         let above = skeleton.parent(rods[k].joint).map_or(Quat::identity(), |p| rest.joint(p).rotation);
-        (rods[k].inertia, rods[k].weight) = (inertia, above.inverse() * moment);
+        let stiffness = firsts[k] * moment;
+        (rods[k].inertia, rods[k].stiffness, rods[k].weight) = (inertia, stiffness, above.inverse() * weight);
     }
-    rods
 }
 
 fn world(model: &ModelPose, bases: &[JointId], rods: &[Rod], how: &Swing) -> World {

@@ -18,7 +18,7 @@ use std::path::Path;
 pub struct SecondaryConfig {
     /// Names of the joints at which chains start; `*` matches any text.
     pub chains: Vec<String>,
-    /// Natural frequency of a joint of a chain, in hertz. Higher is stiffer.
+    /// Natural frequency of a chain on its first joint, in hertz. Higher is stiffer.
     #[schemars(range(min = 0.05, max = 30))]
     pub frequency_hz: f64,
     /// Damping ratio; 0 swings forever, 1 (critical damping) does not swing back.

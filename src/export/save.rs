@@ -2,9 +2,9 @@
 
 use super::export_options::ExportOptions;
 use super::gltf::DROPPED;
-use crate::gltf_document::GltfError;
-use crate::model::{AnimatedProperty, Mesh, Motion, NoRobotMotion, PropertyTrack};
-use crate::report::{Warnings, one_line};
+use crate::gltf_document::{Chunks, GltfError, Json};
+use crate::model::{AnimatedProperty, Document, Mesh, Motion, NoRobotMotion, PropertyTrack};
+use crate::report::{Warnings, counted, one_line};
 use std::fmt;
 
 /// One file to be written.
@@ -208,6 +208,9 @@ pub fn save(motions: &[Motion], format: Format, options: &ExportOptions) -> Resu
     };
     let unchanged = format.name == "fbx" && options.clips_inside && motions.iter().all(own);
     let preserved = unchanged || [Format::GLB, Format::GLTF, Format::VRM].contains(&format);
+    if format.morphs && !preserved && !options.clips_inside && !options.replace_animations {
+        warn_of_own_clips(motions, format, &mut warnings);
+    }
     let dropped = |m: &Motion| -> Vec<String> {
         m.clip.property_tracks.iter().filter(|t| !keeps(format, m, t)).map(|t| t.node.clone()).collect()
     };
@@ -219,6 +222,27 @@ pub fn save(motions: &[Motion], format: Format, options: &ExportOptions) -> Resu
         warnings.add(DROPPED, format!("{what} not written to {}", format.name), format!("the node {node}"));
     }
     Ok((files, warnings))
+}
+
+/// Warns of the clips of a character's own file, which a new file of another format does not get.
+fn warn_of_own_clips(motions: &[Motion], format: Format, warnings: &mut Warnings) {
+    let character = &motions[0].character;
+    let added_to = |d: &&Document| format.name != "fbx" || d.fbx.is_none();
+    let Some(own) = character.document.as_ref().filter(added_to).and_then(clip_names) else { return };
+    // Clips that are written are of this file.
+    if own.is_empty() || motions.iter().any(|m| own.contains(&m.clip.name)) {
+        return;
+    }
+    let (own, name) = (counted(own.len(), "own clip"), format.name);
+    let message = format!("{own} of the character are not written to {name}: glTF keeps them");
+    warnings.add("own-clips-dropped", message, one_line(&character.name));
+}
+
+/// The names of the animations of a file.
+fn clip_names(document: &Document) -> Option<Vec<String>> {
+    let chunks = Chunks::open(&document.bytes).ok()?;
+    let animations = Json::parse(chunks.json, chunks.json_offset).ok()?.value("animations")?;
+    Some(animations.as_array()?.iter().filter_map(|a| Some(a.get("name")?.as_str()?.to_owned())).collect())
 }
 
 /// One file for each motion, with the content that `bytes` makes of it.

@@ -44,7 +44,7 @@ pub use map_gaps::second_best;
 #[cfg(feature = "cli")]
 pub(crate) use map_gaps::{Gap, MapEnd};
 pub(crate) use map_gaps::{gaps, warnings};
-pub(crate) use morph_weights::{listed_targets, shares_targets, transferred};
+pub(crate) use morph_weights::{listed_targets, lost_weights, shares_targets, transferred};
 pub(crate) use skinned_roots::skinned_above;
 pub use transfer::{Retarget, RootScale};
 

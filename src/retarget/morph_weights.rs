@@ -2,12 +2,12 @@
 //!
 //! A face of 52 ARKit shapes plays on every character that has shapes of these names, whatever its nodes are called and in
 //! whatever order it lists them. Letter case, separators and what stands before a dot do not count: `eyeBlinkLeft`,
-//! `EyeBlinkLeft`, `Face.eyeBlink_Left`. Targets of MikuMikuDance also play by their meaning. Without names the weights go to the
+//! `EyeBlinkLeft`, `Face.eyeBlink_Left`; but a side or a number behind a dot is no name (`Blink.L`, `Key.001`). Targets of MikuMikuDance also play by their meaning. Without names the weights go to the
 //! node of the same name, as animated nodes do.
 
 use super::morph_meanings::by_meaning;
 use crate::model::{AnimatedProperty, Character, Mesh, MorphTarget, PropertyTrack};
-use crate::report::one_line;
+use crate::report::{counted, one_line};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The property tracks of a clip of `source` for `target`.
@@ -40,8 +40,8 @@ pub(crate) fn transferred(
 
 /// Whether a morph target of one has the name of one of the other.
 pub(crate) fn shares_targets(source: &Character, target: &Character) -> bool {
-    let all = source.meshes.iter().flat_map(|mesh| &mesh.morphs).filter(|morph| !morph.is_unnamed());
-    let names: BTreeSet<String> = all.map(key_of).collect();
+    let named = source.meshes.iter().filter(|mesh| !mesh.morphs.iter().all(MorphTarget::is_unnamed));
+    let names: BTreeSet<String> = named.flat_map(keys_of).collect();
     target.meshes.iter().any(|mesh| names.iter().any(|name| has(mesh, name)))
 }
 
@@ -51,12 +51,61 @@ fn has(mesh: &Mesh, name: &str) -> bool {
     targets.iter().any(|target| target == name) || !by_meaning(name, &targets).is_empty()
 }
 
+/// A sentence about the weights that move in these tracks of `source` and have no morph target on `target`; `None` if there are none.
+pub(crate) fn lost_weights(
+    tracks: &[PropertyTrack],
+    source: &Character,
+    target: &Character,
+) -> Option<String> {
+    let mut lost = Vec::new();
+    for track in tracks.iter().filter(|t| t.property == AnimatedProperty::Weights) {
+        let Some(mesh) = mesh_of(source, track) else { continue };
+        if target.meshes.iter().any(|mesh| plays(&[track], source, mesh)) {
+            continue;
+        }
+        for (k, (name, morph)) in keys_of(mesh).iter().zip(&mesh.morphs).enumerate() {
+            let moves = track.values.iter().skip(k).step_by(track.width.max(1)).any(|weight| *weight != 0.0);
+            if moves && !target.meshes.iter().any(|mesh| has(mesh, name)) {
+                lost.push(format!("`{}`", one_line(&morph.name)));
+            }
+        }
+    }
+    let first = lost.get(..LISTED).unwrap_or(&lost).join(", ");
+    let more = if lost.len() > LISTED { ", ..." } else { "" };
+    let lost = counted(lost.len(), "weight");
+    (!first.is_empty())
+        .then(|| format!("`{}` has no morph target for {lost}: {first}{more}", one_line(&target.name)))
+}
+
+/// The compared parts of the names of a mesh's targets.
 fn keys_of(mesh: &Mesh) -> Vec<String> {
-    mesh.morphs.iter().map(key_of).collect()
+    let names = || mesh.morphs.iter().map(|morph| morph.name.as_str());
+    let short: Vec<String> = names().map(|name| plain(behind_the_dot(name))).collect();
+    let mut times: BTreeMap<&str, usize> = BTreeMap::new();
+    for key in &short {
+        *times.entry(key).or_default() += 1;
+    }
+    let key = |(name, key): (&str, &String)| if times[key.as_str()] > 1 { plain(name) } else { key.clone() };
+    names().zip(&short).map(key).collect()
+}
+
+/// What stands behind the last dot of a name, if that is a name itself.
+fn behind_the_dot(name: &str) -> &str {
+    match name.rsplit_once('.') {
+        Some((_, own)) if own.chars().filter(|c| c.is_alphabetic()).count() >= SHORTEST_NAME => own,
+        _ => name,
+    }
+}
+
+/// A name without separators, in lower case.
+fn plain(name: &str) -> String {
+    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
 /// Most morph targets that a message lists.
 const LISTED: usize = 8;
+/// Fewest letters of a name: of a side there are at most two (`Lf`), of a number none.
+const SHORTEST_NAME: usize = 3;
 
 /// The first morph targets of a character by name, for a message.
 pub(crate) fn listed_targets(character: &Character) -> String {
@@ -71,20 +120,15 @@ fn plays(faces: &[&PropertyTrack], source: &Character, mesh: &Mesh) -> bool {
     faces.iter().any(|t| t.node == mesh.node && t.width == mesh.morphs.len() && same(t))
 }
 
-fn key_of(morph: &MorphTarget) -> String {
-    key(&morph.name)
-}
-
-/// The compared part of the name of a morph target.
-fn key(name: &str) -> String {
-    let own = name.rsplit('.').next().unwrap_or(name);
-    own.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+/// The mesh with named targets whose weights a track has.
+fn mesh_of<'s>(source: &'s Character, track: &PropertyTrack) -> Option<&'s Mesh> {
+    let of = source.meshes.iter().find(|m| m.node == track.node && m.morphs.len() == track.width)?;
+    (!of.morphs.iter().all(MorphTarget::is_unnamed)).then_some(of)
 }
 
 /// The names of the targets whose weights a track has; `None` if the source does not have them.
 fn names(source: &Character, track: &PropertyTrack) -> Option<Vec<String>> {
-    let of = source.meshes.iter().find(|m| m.node == track.node && m.morphs.len() == track.width)?;
-    (!of.morphs.iter().all(MorphTarget::is_unnamed)).then(|| of.morphs.iter().map(key_of).collect())
+    mesh_of(source, track).map(keys_of)
 }
 
 /// The weights for a mesh, by the names of its targets; `None` if the tracks have none of them.

@@ -5,11 +5,14 @@ use crate::import::{self, ImportOptions};
 use crate::measure::AGAINST_THE_TAKE;
 use crate::model::{AnimatedProperty, Character, Clip, Contacts, Motion, PropertyTrack};
 use crate::report::{Report, Shown, cut_at_start};
-use crate::retarget::{listed_targets, shares_targets, transferred};
+use crate::retarget::{listed_targets, lost_weights, shares_targets, transferred};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::sync::Arc;
+
+/// The code of the warning about weights without a morph target.
+const LOST: &str = "face-weights";
 
 /// Adds a face take, recorded together with the body, to the motion: weights of morph targets, by their names.
 ///
@@ -59,7 +62,8 @@ impl StageConfig for FaceConfig {
             let has = listed_targets(hero);
             return Err(fault(format!("none of its morph targets is one of the character, which has {has}")));
         }
-        Ok(Box::new(Face { tracks, rate: clip.sample_rate, offset: self.offset_s }))
+        let lost = lost_weights(&clip.property_tracks, &take.character, hero);
+        Ok(Box::new(Face { tracks, rate: clip.sample_rate, offset: self.offset_s, lost }))
     }
 }
 
@@ -71,6 +75,8 @@ struct Face {
     /// Frames of the tracks per second.
     rate: f64,
     offset: f64,
+    /// What is said of weights that the character has no morph targets for.
+    lost: Option<String>,
 }
 
 impl Stage for Face {
@@ -81,6 +87,9 @@ impl Stage for Face {
                 "`face` has no file and adds nothing\n  hint: name it: `--set stage.face.file=face.csv`";
             report.warnings.add("face-no-file", message, motion.clip.name.as_str());
             return Ok(motion);
+        }
+        if let Some(lost) = &self.lost {
+            report.warnings.add(LOST, lost.as_str(), motion.clip.name.as_str());
         }
         let offset = self.offset - cut_at_start(&report.take_changes);
         let own = &mut motion.clip.property_tracks;
@@ -126,6 +135,9 @@ impl Stage for FaceRetarget {
     }
 
     fn apply(&self, motion: Motion, report: &mut Report) -> Result<Motion, StageError> {
+        if let Some(lost) = lost_weights(&motion.clip.property_tracks, &motion.character, &self.target) {
+            report.warnings.add(LOST, lost, motion.clip.name.as_str());
+        }
         // There is no body to compare.
         let names = AGAINST_THE_TAKE.iter().map(|name| (*name).to_owned()).collect();
         report.not_judged.insert(RetargetConfig::NAME.to_owned(), names);

@@ -114,3 +114,20 @@ fn every_track_that_is_not_written_is_counted() {
     };
     assert_eq!((count("usda"), count("bvh")), (2, 2 + kept));
 }
+
+#[test]
+fn clips_of_the_character_that_its_new_file_lacks_are_reported() {
+    let format = |name: &str| *FORMATS.iter().find(|f| f.name == name).unwrap();
+    let written = |motion: &Motion, name: &str| {
+        save(std::slice::from_ref(motion), format(name), &ExportOptions::default()).unwrap()
+    };
+    let own = written(&rich(), "glb").0.swap_remove(0).bytes;
+    let hero = from_bytes(&own, "hero", Some("glb"), None, &ImportOptions::default()).unwrap();
+    let mut motion = hero.motion(0).unwrap();
+    let told = |motion: &Motion, name: &str| written(motion, name).1.has("own-clips-dropped");
+    assert!(!told(&motion, "fbx"));
+    motion.clip.name = "another".into();
+    for (name, lost) in [("fbx", true), ("usdc", true), ("glb", false), ("bvh", false)] {
+        assert_eq!(told(&motion, name), lost, "{name}");
+    }
+}

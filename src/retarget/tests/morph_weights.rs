@@ -2,7 +2,7 @@
 
 use crate::made_figure::figure;
 use crate::model::{AnimatedProperty, BodyMass, Character, Mesh, MorphTarget, PropertyTrack};
-use crate::retarget::morph_weights::transferred;
+use crate::retarget::morph_weights::{lost_weights, transferred};
 
 fn face(node: &str, names: &[&str]) -> Mesh {
     let morph = |name: &&str| MorphTarget { name: (*name).into(), weight: 0.25, offsets: Vec::new() };
@@ -39,6 +39,31 @@ fn weights_follow_the_names_of_the_targets() {
     let tracks = [track("Face", 2, &[0.1, 0.2, 0.3, 0.4])];
     let there = transferred(&tracks, &take, &hero);
     assert_eq!(there, [track("Head", 3, &[0.25, 0.2, 0.1, 0.25, 0.4, 0.3]), track("Teeth", 1, &[0.1, 0.3])]);
+}
+
+#[test]
+fn sides_and_numbers_behind_a_dot_belong_to_the_name() {
+    let names =
+        ["Blink.L", "Blink.R", "Smile.L", "Key.001", "Key.002", "Face.jawOpen", "Jaw.Left", "Eye.Left"];
+    let take = with(vec![face("Face", &names)]);
+    let mut turned = names;
+    turned.reverse();
+    turned[2] = "JawOpen";
+    let hero = with(vec![face("Head", &turned)]);
+    let values: Vec<f32> = (1..=8).map(|k| k as f32 / 10.0).collect();
+    let there = transferred(&[track("Face", 8, &values)], &take, &hero);
+    let reversed: Vec<f32> = values.iter().rev().copied().collect();
+    assert_eq!(there, [track("Head", 8, &reversed)]);
+}
+
+#[test]
+fn weights_that_move_and_have_no_target_are_named() {
+    let take = with(vec![face("Face", &["jawOpen", "cheekPuff", "tongueOut"])]);
+    let hero = with(vec![face("Head", &["jawOpen", "smile"])]);
+    let tracks = [track("Face", 3, &[0.1, 0.0, 0.3, 0.1, 0.0, 0.0])];
+    let said = lost_weights(&tracks, &take, &hero);
+    assert_eq!(said.as_deref(), Some("`hero` has no morph target for 1 weight: `tongueOut`"));
+    assert_eq!(lost_weights(&tracks, &take, &take), None);
 }
 
 #[test]

@@ -83,6 +83,22 @@ fn names_stay_on_their_line_and_command_no_terminal() {
 }
 
 #[cfg(unix)]
+/// XML and arrays keep what glTF does not.
+#[test]
+fn names_of_links_stay_on_their_line_and_command_no_terminal() {
+    let folder = TempDir::new().unwrap();
+    let robot = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/humanoid.xml");
+    let text = fs::read_to_string(robot).unwrap();
+    let evil = text.replace("<body name=\"", "<body name=\"a&#10;error: b&#155;");
+    assert_ne!(evil, text);
+    fs::write(folder.path().join("evil.xml"), evil).unwrap();
+    let output = posemill(folder.path(), &["inspect", "evil.xml"]);
+    harmless("robot", &output.stderr, None);
+    harmless("robot", &output.stdout, None);
+    let page = String::from_utf8_lossy(&output.stdout);
+    assert!(page.contains("error: b") && !page.lines().any(|line| line.starts_with("error: b")), "{page}");
+}
+
 #[test]
 fn pipes_devices_and_folders_are_no_files() {
     let folder = TempDir::new().unwrap();

@@ -31,9 +31,9 @@ pub(super) fn findings_page(asset: &Asset, faults: &[Vec<Finding>]) -> String {
             let seconds = clip.time(first);
             let _ = write!(text, "  clip {k}, {frames} ({seconds:.2} s): {}{joint}", f.name());
             let _ = match &f.left {
-                None => writeln!(text, ", {:.3} {} to {:.3}", f.before, f.unit, f.after),
-                Some(why) if f.unit == "1" => writeln!(text, ", left: {why}"),
-                Some(why) => writeln!(text, ", {:.3} {}, left: {why}", f.before, f.unit),
+                None => writeln!(text, ", {:.3} {}, {:.3} after repair", f.before, f.unit, f.after),
+                Some(why) if f.unit == "1" => writeln!(text, ", not fixed: {why}"),
+                Some(why) => writeln!(text, ", {:.3} {}, not fixed: {why}", f.before, f.unit),
             };
         }
     }
@@ -71,7 +71,7 @@ fn page_head(asset: &Asset, file: &str, format: &str) -> String {
     if let Some(calibration) = &character.calibration {
         let of = if calibration.joints.is_empty() { "" } else { " (confidence, evidence)" };
         let _ = writeln!(text, "reference pose: from the {}{of}", calibration.from);
-        let name = |id: JointId| &skeleton.joint(id).name;
+        let name = |id: JointId| one_line(&skeleton.joint(id).name);
         let widest = calibration.joints.iter().map(|j| name(j.joint).chars().count()).max().unwrap_or(0);
         for j in &calibration.joints {
             let _ = writeln!(text, "  {:widest$}  {:.2}  {}", name(j.joint), j.confidence, j.reason);
@@ -96,19 +96,20 @@ pub(super) fn page(asset: &Asset, file: &str, format: &str) -> String {
         depths.push(parent.map_or(1, |p| depths[p.index()] + 1));
     }
     let depth = |id: JointId| depths[id.index()].min(DEEPEST);
-    let width = |id: JointId| 2 * depth(id) + skeleton.joint(id).name.chars().count();
+    let name = |id: JointId| one_line(&skeleton.joint(id).name);
+    let width = |id: JointId| 2 * depth(id) + name(id).chars().count();
     let widest = skeleton.ids().map(width).max().unwrap_or(0);
     // Depth first, so that the text reads as a tree for any order of the joints.
     let mut open = vec![JointId::new(0)];
     while let Some(id) = open.pop() {
         open.extend(skeleton.children(id).iter().rev());
-        let label = format!("{:indent$}{}", "", skeleton.joint(id).name, indent = 2 * depth(id));
+        let label = format!("{:indent$}{}", "", name(id), indent = 2 * depth(id));
         let line = match character.rig.role(id).and_then(|r| Some((r, character.rig.assignment(r)?))) {
             Some((role, a)) if !a.is_doubtful() => format!("{label:widest$}  {role} ({:.2})", a.confidence),
             Some((role, a)) => {
                 let second = second_best(character, role).map_or_else(String::new, |(id, confidence)| {
                     let sure = confidence.map_or_else(String::new, |c| format!(" ({c:.2})"));
-                    format!(", second-best `{}`{sure}", skeleton.joint(id).name)
+                    format!(", second-best `{}`{sure}", name(id))
                 });
                 format!("{label:widest$}  {role} ({:.2}), only a guess{second}", a.confidence)
             }

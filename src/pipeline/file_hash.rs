@@ -34,5 +34,6 @@ pub(crate) fn hash_of(path: &Path) -> Option<FileHash> {
 
 /// A path with `/` on every system.
 pub(crate) fn slashed(path: &Path) -> String {
-    path.to_string_lossy().replace('\\', "/")
+    let text = path.to_string_lossy();
+    if cfg!(windows) { text.replace('\\', "/") } else { text.into_owned() }
 }

@@ -50,6 +50,17 @@ fn a_walk_comes_back_from_usd() {
 }
 
 #[test]
+fn time_codes_that_are_no_frames_are_reported() {
+    let text = String::from_utf8(written(&carried(&take("walk.bvh")))).unwrap();
+    let at = text.find("timeCodesPerSecond = ").unwrap();
+    let line = text[at..].lines().next().unwrap();
+    let asset = read(text.replacen(line, "timeCodesPerSecond = 1000000000", 1).as_bytes());
+    let told = asset.warnings.iter().find(|w| w.code == "usd-rate").unwrap();
+    assert!(told.message.starts_with("1000000000 time codes per second are no frame rate"), "{told:?}");
+    assert_eq!(asset.motion(0).unwrap().clip.sample_rate, 24.0);
+}
+
+#[test]
 fn morph_targets_and_their_weights_come_back_from_usd() {
     let motion = rich();
     let asset = read(&written(&motion));

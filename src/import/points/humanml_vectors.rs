@@ -41,8 +41,9 @@ pub(super) fn positions(array: &NpyArray, person: Option<usize>) -> Result<Point
     let (mut heading, mut at) = (0.0, Vec3::zeros());
     let mut before = (0.0, Vec3::zeros());
     for (frame, row) in values.chunks_exact(WIDTH).enumerate() {
-        if row.iter().any(|x| !x.is_finite()) {
-            return Err(PointsError::NotFinite { frame, point: 0 });
+        if let Some(k) = row.iter().position(|x| !x.is_finite()) {
+            let point = if (FIRST..FIRST + 3 * (JOINTS - 1)).contains(&k) { (k - FIRST) / 3 + 1 } else { 0 };
+            return Err(PointsError::NotFinite { frame, point });
         }
         // The features hold half the angle.
         heading += before.0;

@@ -115,7 +115,7 @@ impl Pivots {
         let mut from = vec![vec![(0, 0); points.len()]];
         for f in 1..frames {
             let flights = body.flights_to(f);
-            // Where each way to this frame comes from, and what it costs but for the change of speed.
+            // The frames that may come before this one, by standing or by a flight, and what a flight costs but for the change of speed.
             let stood = [(f - 1, None)];
             let flew = flights.iter().map(|(start, cost)| (*start, Some(*cost)));
             let ways: Vec<_> = stood.into_iter().chain(flew).collect();

@@ -1,6 +1,6 @@
 //! The observed points of a body over time.
 //!
-//! Units: metres; missing observations are NaN until `repair` has filled them.
+//! Units: metres; missing observations are NaN until `repair_points` has filled them.
 
 use crate::anatomy::BodyPoint;
 use crate::math::Vec3;
@@ -27,7 +27,7 @@ impl PointTracks {
         self.find(Some(side), part)
     }
 
-    /// A point of [`INDISPENSABLE`], which `repair` guarantees.
+    /// A point of [`INDISPENSABLE`], which `repair_points` guarantees.
     pub(super) fn joint(&self, side: Side, part: &str) -> &[Vec3] {
         self.of(side, part).unwrap_or(&[])
     }

@@ -164,6 +164,16 @@ pub enum PointsError {
         /// The point, from 0.
         point: usize,
     },
+    /// A point farther from the origin than any place on Earth.
+    #[error(
+        "frame {frame}: `{point}` is farther away than any place on Earth\n  hint: check the unit, and save missing points as NaN"
+    )]
+    TooFar {
+        /// The frame, from 0.
+        frame: usize,
+        /// The name of the point.
+        point: String,
+    },
     /// Points without which no motion can be fitted.
     #[error(
         "missing in more than half of the frames, or not in the layout: {parts} (left or right)\n  hint: use another take, or another layout: no motion is fitted without them"

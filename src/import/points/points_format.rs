@@ -66,7 +66,7 @@ pub(in crate::import) const ARCHIVED: [&str; 8] =
     ["joints", "positions", "posed_joints", "joints3d", "joints_3d", "poses3d", "keypoints", "keypoints3d"];
 /// Mean height of the neck over the hips, in distances, below which the figure does not stand along Y.
 const STANDS: f64 = 0.5;
-/// Lengths of legs by unit: name, metres, shortest and longest leg in the unit (0.4 to 1.3 m).
+/// Lengths of legs by unit: name, metres, shortest and longest leg in the unit (0.4 to 1.3 m; centimetres from 52, where inches end).
 const UNITS: [(&str, f64, f64, f64); 4] = [
     ("m", 1.0, 0.4, 1.3),
     ("cm", 0.01, 52.0, 130.0),
@@ -197,8 +197,10 @@ impl FittedPoints<'_> {
     pub(super) fn asset(self, options: &ImportOptions, mut warnings: Warnings) -> Result<Asset, ImportError> {
         let Self { mut points, mut recorded, dt, layout, name } = self;
         let far = |p: &Vec3| p.amax() > FARTHEST_ON_EARTH;
-        if let Some(frame) = points.tracks.iter().find_map(|(_, track)| track.iter().position(far)) {
-            return Err(PointsError::NotFinite { frame, point: 0 }.into());
+        for (point, track) in &points.tracks {
+            if let Some(frame) = track.iter().position(far) {
+                return Err(PointsError::TooFar { frame, point: point.to_string() }.into());
+            }
         }
         let gaps = repair_points::fill(&mut points)?;
         tell_gaps(&gaps, dt, &mut warnings);

@@ -5,7 +5,7 @@
 use super::crate_tables::{CrateSpec, CrateTables};
 use super::crate_values::inline;
 use super::usd_error::UsdError;
-use super::usda_layer::{DEEPEST, Layer, PROPERTY, Prim, UsdProperty, Value, positive};
+use super::usda_layer::{DEEPEST, Layer, PROPERTY, Prim, USUAL_RATE, UsdProperty, Value, positive};
 use crate::memory_budget::MemoryBudget;
 use crate::usd_document::spec;
 use std::collections::HashMap;
@@ -54,7 +54,7 @@ pub(super) fn read(bytes: &[u8], budget: &MemoryBudget) -> Result<Layer, UsdErro
 /// Reads units and rate of the stage, and returns the names of its top prims.
 fn stage(layer: &mut Layer, tables: &CrateTables, root: &CrateSpec) -> Result<Vec<String>, UsdError> {
     // As in text, frames have the default of 24.
-    let (mut children, mut frame_rate) = (Vec::new(), 24.0);
+    let (mut children, mut frame_rate) = (Vec::new(), USUAL_RATE);
     for (name, value) in tables.fields(root)? {
         let known = ["metersPerUnit", "upAxis", "timeCodesPerSecond", "framesPerSecond", "primChildren"];
         layer.refers |= name == "subLayers";

@@ -6,7 +6,7 @@ use super::usd_error::UsdError;
 use super::usd_mesh::mesh;
 use super::usd_skeleton::{UsdSkeleton, matrices};
 use super::usd_xforms::{moves, world};
-use super::usda_layer::{Layer, Prim};
+use super::usda_layer::{Layer, Prim, USUAL_RATE};
 use super::usda_parser::parse;
 use crate::gltf_document::{FLOAT, GlbBuilder, LocalTransform};
 use crate::import::format::{ReadFormat, SourceFile};
@@ -15,7 +15,7 @@ use crate::import::import_error::ImportError;
 use crate::import::import_options::ImportOptions;
 use crate::math::{Mat4, Quat, Transform, Vec3};
 use crate::memory_budget::MemoryBudget;
-use crate::model::{Asset, UniqueNames};
+use crate::model::{Asset, UniqueNames, is_frame_rate};
 use crate::report::{Warnings, one_line};
 use crate::usd_document::MAGIC;
 use serde_json::{Value as Json, json};
@@ -91,8 +91,20 @@ fn import(source: &SourceFile, options: &ImportOptions) -> Result<Asset, ImportE
     let layer = layer(source.bytes, &budget)?;
     let mut warnings = Warnings::new();
     let glb = glb(&layer, &budget, &mut warnings)?;
-    let file = GltfFile::of_glb(glb, layer.rate, &budget, warnings)?;
+    let rate = frame_rate(layer.rate, &mut warnings);
+    let file = GltfFile::of_glb(glb, rate, &budget, warnings)?;
     gltf::asset(file, source.name, options)
+}
+
+/// The rate of the frames, Hz: time codes need be none.
+fn frame_rate(codes: f64, warnings: &mut Warnings) -> f64 {
+    if is_frame_rate(codes) {
+        return codes;
+    }
+    let message =
+        format!("{codes} time codes per second are no frame rate: frames are {USUAL_RATE} per second");
+    warnings.add("usd-rate", message, "timeCodesPerSecond");
+    USUAL_RATE
 }
 
 /// The document of the first skeleton of a layer.

@@ -63,6 +63,9 @@ pub(super) struct Layer {
     pub(super) variants: Vec<String>,
 }
 
+/// Frames per second of a layer that states none, as in OpenUSD.
+pub(super) const USUAL_RATE: f64 = 24.0;
+
 /// Sets a unit of the layer; one that is not above 0 is damaged, and the default stays.
 pub(super) fn positive(numbers: &[f64], unit: &mut f64) {
     if let Some(number) = numbers.first().filter(|number| **number > 0.0) {

@@ -6,7 +6,8 @@
 use super::usd_error::UsdError;
 use super::usda_escapes::unescaped;
 use super::usda_layer::{
-    DEEPEST, Layer, PROPERTY, Prim, SAMPLE, UsdProperty, Value, WORD, is_single, positive, round_to_single,
+    DEEPEST, Layer, PROPERTY, Prim, SAMPLE, USUAL_RATE, UsdProperty, Value, WORD, is_single, positive,
+    round_to_single,
 };
 use crate::memory_budget::MemoryBudget;
 use std::borrow::Cow;
@@ -14,7 +15,8 @@ use std::borrow::Cow;
 /// Parses a layer.
 pub(super) fn parse(text: &str, budget: &MemoryBudget) -> Result<Layer, UsdError> {
     let mut layer = Layer { metres_per_unit: 0.01, ..Layer::default() };
-    let mut parser = Parser { text, at: 0, layer: &mut layer, inactive: false, frame_rate: 24.0, budget };
+    let mut parser =
+        Parser { text, at: 0, layer: &mut layer, inactive: false, frame_rate: USUAL_RATE, budget };
     parser.skip_space();
     if parser.peek() == Some(b'(') {
         parser.metadata(&mut UsdProperty::default(), true)?;

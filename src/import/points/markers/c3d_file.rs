@@ -89,6 +89,9 @@ fn frames(bytes: &[u8], header: &[u8], parameters: &C3dParameters) -> Result<C3d
     if points == 0 {
         return Err("it has no points, only analog samples or nothing".into());
     }
+    if points > usize::from(u16::MAX) {
+        return Err(format!("it states {points} points, allowed are 65535 (`POINT:USED`)"));
+    }
     let header_scale = parameters.processor.float([header[12], header[13], header[14], header[15]]);
     let scale = parameters.number("POINT:SCALE").filter(|s| *s != 0.0).unwrap_or(header_scale);
     if scale == 0.0 || !scale.is_finite() {

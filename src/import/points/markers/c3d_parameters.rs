@@ -2,7 +2,7 @@
 
 use super::c3d_words::Processor;
 use crate::memory_budget::{MemoryBudget, OverBudget};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 /// Bytes of a block, in which a C3D file is counted.
 pub(super) const BLOCK: usize = 512;
@@ -23,7 +23,7 @@ struct C3dParameter {
 pub(super) struct C3dParameters<'a> {
     bytes: &'a [u8],
     pub(super) processor: Processor,
-    values: HashMap<String, C3dParameter>,
+    values: BTreeMap<String, C3dParameter>,
 }
 
 /// Why a section cannot be read.
@@ -45,7 +45,7 @@ impl<'a> C3dParameters<'a> {
         let processor = Processor::of(head[3]).ok_or(fault(
             "there is no parameter section where its pointer leads, or its processor is unknown",
         ))?;
-        let mut groups: HashMap<i8, String> = HashMap::new();
+        let mut groups: BTreeMap<i8, String> = BTreeMap::new();
         let mut listed: Vec<(i8, String, C3dParameter)> = Vec::new();
         let mut at = start + 4;
         let outside = fault("a parameter leads out of the file");

@@ -2,6 +2,7 @@
 
 use crate::import::import_options::UpAxis;
 use crate::import::points::point_array::PointArray;
+use crate::model::is_frame_rate;
 
 /// What a C3D or TRC file holds.
 #[derive(Clone, Debug)]
@@ -41,7 +42,7 @@ impl MarkerRecording {
     }
 }
 
-/// The positive rate, if it is one that a camera has: up to a million frames per second.
+/// The rate, if it can be one.
 pub(in crate::import::points) fn plausible_rate(rate: f64) -> Option<f64> {
-    (rate > 0.0 && rate <= 1e6).then_some(rate)
+    is_frame_rate(rate).then_some(rate)
 }

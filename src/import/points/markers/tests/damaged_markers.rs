@@ -36,6 +36,12 @@ fn damaged_c3d_is_refused_with_the_part() {
         assert!(message.contains(said), "{message}, expected: {said}");
         assert!(message.contains("hint: export it again"), "{message}");
     }
+    // The number of points as a float that no header can state.
+    let mut huge = with(used - 8, b"NONE");
+    let rate = find(b"RATE");
+    huge[rate - 4..rate].copy_from_slice(b"USED");
+    huge[rate + 4..rate + 8].copy_from_slice(&2.0_f32.powi(62).to_le_bytes());
+    assert!(refused(&huge).contains("allowed are 65535 (`POINT:USED`)"), "{}", refused(&huge));
     // A scale of zero in both places; one alone is that of the other.
     let mut zero = with(scale, &[0; 4]);
     assert!(c3d(&zero).is_ok());

@@ -249,6 +249,26 @@ fn a_texture_shows_the_right_way_round_on_the_front_and_not_on_the_back() {
 }
 
 #[test]
+fn a_floor_of_a_scene_does_not_hide_the_shadow() {
+    let with_floor = |triangles: &[[u32; 3]]| {
+        let mut motion = square(0.3, true);
+        let mut character = (*motion.character).clone();
+        let floor = Mesh {
+            positions: vec![[-0.5, 0.0, -0.5], [0.5, 0.0, -0.5], [0.5, 0.0, 0.5], [-0.5, 0.0, 0.5]],
+            texcoords: Vec::new(),
+            triangles: triangles.to_vec(),
+            material: Material { double_sided: true, ..Material::default() },
+            ..character.meshes[0].clone()
+        };
+        character.meshes.push(floor);
+        motion.character = Arc::new(character);
+        drawn(&[&motion], &small(), Format::Png).unwrap()
+    };
+    // Triangles without an area show nothing.
+    assert!(with_floor(&[[0, 2, 2], [1, 3, 3]]) == with_floor(&[[0, 2, 1], [0, 3, 2]]));
+}
+
+#[test]
 fn the_left_of_a_bare_skeleton_is_blue_and_lies_right_in_the_front_view() {
     let options =
         PreviewOptions { view: View::Front, frames: Some(1), labels: false, path: false, ..small() };

@@ -26,6 +26,8 @@ const HIDDEN: f32 = 0.5;
 const POINT: [u8; 3] = [196, 32, 84];
 /// Radius of an observed point, as a share of the shorter side of a picture: 2 pixels of 240.
 const POINT_RADIUS: f32 = 0.008;
+/// Triangles so near to the ground, as a share of the picture's size, are the ground: a floor of a scene would hide the shadow.
+const IN_GROUND: f32 = 1e-3;
 
 /// Everything that is constant over the pictures of one figure.
 #[derive(Debug)]
@@ -124,7 +126,14 @@ impl<'a> Studio<'a> {
         seen.clear();
         seen.extend(posed.positions.iter().map(|&p| camera.project(p)));
         raster.clear();
+        let ground_height = self.shot.places[self.figure].ground as f32;
+        let above = |k: u32| (posed.positions[k as usize][1] - ground_height).abs();
+        let in_ground =
+            |corners: &[u32; 3]| corners.iter().all(|&k| above(k) < IN_GROUND * self.shot.size as f32);
         for (id, &(corners, look)) in triangles.iter().enumerate() {
+            if in_ground(&corners) {
+                continue;
+            }
             let both = self.actor.looks[usize::from(look)].both;
             raster.triangle(corners.map(|k| seen[k as usize]), id as u32, both);
         }
@@ -141,9 +150,9 @@ impl<'a> Studio<'a> {
         let shift = 0.35 * reach;
         let middle =
             [under.x as f32 - shift * light[0] / light[1], under.z as f32 - shift * light[2] / light[1]];
-        let ground_height = place.ground as f32;
-        let casting = &triangles[..if short { 0 } else { triangles.len() }];
-        shadow.cast(&posed.positions, casting.iter().map(|t| t.0), light, ground_height, middle, reach);
+        let casting = triangles[..if short { 0 } else { triangles.len() }].iter().map(|t| t.0);
+        let casting = casting.filter(|corners| !in_ground(corners));
+        shadow.cast(&posed.positions, casting, light, ground_height, middle, reach);
 
         let lights = Lights { key: light, eye: scale(camera.ahead, -1.0) };
         let painter = Painter { studio: self, posed, raster, seen, lights };

@@ -9,6 +9,11 @@ use std::sync::{Mutex, PoisonError};
 /// Blocks per thread: with fewer, threads wait for the slowest block; each has scratch memory and a list of its own.
 const BLOCKS_PER_THREAD: usize = 8;
 
+/// The number of threads.
+pub(crate) fn threads() -> usize {
+    rayon::current_num_threads()
+}
+
 /// The values of the indices below `count`, in order; a thread computes at least `least` of them in a row.
 pub(crate) fn map<T: Send>(count: usize, least: usize, of: impl Fn(usize) -> T + Sync) -> Vec<T> {
     map_with(count, least, || (), |(), k| of(k))
@@ -92,7 +97,7 @@ fn in_blocks<T: Send>(count: usize, least: usize, of: &(dyn Fn(Range<usize>) -> 
 
 /// The size of blocks of at least `least` elements; all elements on a single thread.
 fn block_size(count: usize, least: usize) -> usize {
-    let threads = rayon::current_num_threads();
+    let threads = threads();
     let most = if threads == 1 { 1 } else { BLOCKS_PER_THREAD * threads };
     count.div_ceil(most).max(least).max(1)
 }

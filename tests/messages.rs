@@ -972,14 +972,14 @@ const STAGE_FAULTS: &[StageFault] = &[
         stage: "mirror",
         keys: "x = 1",
         line: 5,
-        message: "unknown key `x`, known are `pairs`",
+        message: "unknown key `x`, known are `pairs`, `enabled`",
         hint: "",
     },
     StageFault {
         stage: "reduce",
         keys: "tolerance_mm = -1",
         line: 5,
-        message: "unknown key `tolerance_mm`, known are `tolerance_m`",
+        message: "unknown key `tolerance_mm`, known are `tolerance_m`, `enabled`",
         hint: "",
     },
     StageFault {

@@ -4,7 +4,7 @@ use super::console::Console;
 use super::direct_request::not_an_input;
 use super::exit::{Exit, Failure};
 use super::load_file::{load, only};
-use crate::anatomy::{Estimate, rest_from_motion};
+use crate::anatomy::{Estimate, UNSURE, rest_from_motion};
 use crate::batch::find_takes;
 use crate::export::{self, Format};
 use crate::math::{Quat, Transform, Vec3, rotation_between};
@@ -123,7 +123,7 @@ fn document(estimate: &Estimate, assets: &[(PathBuf, Asset)], warnings: &Warning
         json!({
             "joint": rig.skeleton().joint(joint.joint).name,
             "confidence": rounded(joint.confidence),
-            "guess": joint.confidence < GUESS,
+            "guess": joint.confidence < UNSURE,
             "reason": joint.reason,
         })
     });
@@ -139,7 +139,7 @@ fn document(estimate: &Estimate, assets: &[(PathBuf, Asset)], warnings: &Warning
 
 /// What was estimated from how many takes.
 fn sentence(estimate: &Estimate, takes: usize) -> String {
-    let unsure = estimate.joints.iter().filter(|j| j.confidence < GUESS).count();
+    let unsure = estimate.joints.iter().filter(|j| j.confidence < UNSURE).count();
     let sure = match unsure {
         0 => String::new(),
         1 => "; one joint is a guess".to_owned(),
@@ -210,13 +210,10 @@ fn compare_takes(assets: &[(PathBuf, Asset)], of_all: &Estimate, console: &Conso
     Ok(())
 }
 
-/// Confidence of an estimated joint below which it is a guess, as readers of takes report it.
-const GUESS: f64 = 0.45;
-
 /// The roles whose rotations differ by more than [`DIFFERS`], in degrees, largest first. Joints that the take alone can only guess
 /// contradict nothing (a foot that it never plants); fingers and toes are small.
 fn differences(rig: &Rig, own: &Estimate, of_all: &Estimate) -> Vec<(Role, f64)> {
-    let guessed = |joint| own.joints.iter().any(|j| j.joint == joint && j.confidence < GUESS);
+    let guessed = |joint| own.joints.iter().any(|j| j.joint == joint && j.confidence < UNSURE);
     let body = rig.assignments().filter(|(role, _)| !matches!(role, Role::Finger(..) | Role::Toes(_)));
     let body = body.filter(|(_, a)| !guessed(a.joint));
     let rotation = |estimate: &Estimate, id| estimate.pose.joint(id).rotation;
@@ -269,7 +266,7 @@ mod tests {
             assert!(apart.iter().all(|(_, degrees)| *degrees < 2.0 * DIFFERS), "{apart:?}");
         }
         let foot = rig.joint(Role::Foot(Side::Left)).unwrap();
-        for (confidence, warning) in [(0.9, true), (GUESS, true), (0.3, false)] {
+        for (confidence, warning) in [(0.9, true), (UNSURE, true), (0.3, false)] {
             let mut joints = all.pose.joints().to_vec();
             joints[foot.index()].rotation = exp(&Vec3::x()) * joints[foot.index()].rotation;
             let mut own = Estimate { pose: ModelPose::new(joints), ..all.clone() };

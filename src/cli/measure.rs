@@ -27,7 +27,7 @@ pub(super) const VERDICTS: &str = "Verdicts: good is within all limits; as recor
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     posemill measure hero-walk.glb\n  \
-    posemill measure hero-walk.glb --source walk.bvh --fail-on 'foot_skate_p95>1cm/s'\n  \
+    posemill measure hero-walk.glb --source walk.bvh --fail-on 'rest_slip_p95>5cm/s'\n  \
     posemill measure out/*.glb --source walk.bvh --json > quality.json\n\n\
     `posemill measure --help` lists every measure with its formula.\n\n".to_owned() + VERDICTS)]
 #[command(after_long_help = formulas())]
@@ -48,7 +48,7 @@ pub struct MeasureArguments {
     #[cfg(feature = "physics")]
     #[arg(long)]
     physics: bool,
-    /// Exit with code 1 if a measure exceeds this value, e.g. `foot_skate_p95>1cm/s`, or was not measured
+    /// Exit with code 1 if a measure exceeds this value, e.g. `rest_slip_p95>5cm/s`, or was not measured
     #[arg(long, value_name = "CONDITION")]
     fail_on: Vec<String>,
     /// Print one JSON document

@@ -26,7 +26,7 @@ pub const FLOATING: f64 = 0.1;
 pub const OUT_OF_RANGE: f64 = 20.0 * DEGREE;
 /// Relative change of a bone's length. Chosen: a millimetre in a metre cannot be seen, and single precision keeps 1e-7.
 pub const STRETCHED_BONE: f64 = 1e-3;
-/// Jerk over the take's. Chosen: at twice, three quarters of the square are the result's own. Seen: good 1.4, faults 2.01.
+/// Jerk over the take's. Chosen: at twice the take's, three quarters of the squares were added. Seen: good 1.4, faults 2.01.
 pub const SHAKING: f64 = 2.0;
 /// The largest rotation per frame over that of the take. Chosen: half as much again is faster than anything in the take. Seen: good
 /// 1.1, faults 1.6.

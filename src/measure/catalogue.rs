@@ -25,7 +25,11 @@ pub const MEASURES: &[Measure] = &[
     ),
     // Contacts.
     measure("foot_skate", "m/s", "mean of v over the points of the feet that are labelled in f and f-1"),
-    measure("foot_skate_p95", "m/s", "95th percentile of the same speeds"),
+    measure(
+        "foot_skate_p95",
+        "m/s",
+        "95th percentile of v over the points of the feet that are labelled in f and f-1",
+    ),
     limited(
         "foot_slide_p95",
         "m/s",
@@ -33,7 +37,7 @@ pub const MEASURES: &[Measure] = &[
         "95th percentile over feet and frames with a labelled point of the smallest v of the points of the foot: a foot that rolls \
          has a point at rest; with --source, rest_slip_p95 is judged instead",
     ),
-    measure("foot_skate_max", "m/s", "the greatest of the same speeds"),
+    measure("foot_skate_max", "m/s", "max of v over the points of the feet that are labelled in f and f-1"),
     measure(
         "foot_skate_weighted",
         "m/s",
@@ -73,12 +77,16 @@ pub const MEASURES: &[Measure] = &[
     share("contact_f1", "harmonic mean of precision and recall"),
     // The pose by itself.
     measure("limit_violation_max", "rad", "greatest angle from a joint to its range of motion"),
-    measure("limit_violation_mean", "rad", "mean over f and joints with a range of that angle, 0 inside"),
+    measure(
+        "limit_violation_mean",
+        "rad",
+        "mean over f and joints with a range of the angle to it, 0 inside",
+    ),
     limited(
         "limit_violation_added",
         "rad",
         acceptable::OUT_OF_RANGE,
-        "max over f of the greatest of these angles minus that of the direct transfer",
+        "max over f of the greatest angle from a joint to its range of motion, minus that of the direct transfer",
     ),
     limited(
         "bone_stretch",
@@ -90,7 +98,7 @@ pub const MEASURES: &[Measure] = &[
     measure(
         "skin_penetration",
         "1",
-        "share of arm vertices inside the capsules of trunk and head, those inside at rest left out",
+        "share of arm vertices deeper than 1 % of H in the capsules of trunk, head and thighs, those inside at rest left out",
     ),
     limited(
         "arm_in_body",
@@ -103,7 +111,7 @@ pub const MEASURES: &[Measure] = &[
         "skin_stretch",
         "1",
         acceptable::TORN,
-        "max over the same frames and the edges of the skin longer than 2 % of H of length / length at rest, without the ten most \
+        "max over the frames of arm_in_body and the edges of the skin longer than 2 % of H of length / length at rest, without the ten most \
          stretched edges",
     ),
     // Smoothness.
@@ -148,7 +156,11 @@ pub const MEASURES: &[Measure] = &[
         "rad",
         "mean over f and joints with a role of the angle between local rotations",
     ),
-    measure("rotation_error_global", "rad", "the same between rotations in model space"),
+    measure(
+        "rotation_error_global",
+        "rad",
+        "mean over f and joints with a role of the angle between rotations in model space",
+    ),
     measure("end_effector_error", "1", "mean over f and end joints of |x - x_direct| / H"),
     measure(
         "san_error",
@@ -158,7 +170,7 @@ pub const MEASURES: &[Measure] = &[
     measure(
         "san_error_local",
         "1",
-        "the same after subtracting the position of the hips (Zhang et al. 2023, R2ET: local MSE)",
+        "san_error after subtracting the position of the hips (Zhang et al. 2023, R2ET: local MSE)",
     ),
     limited(
         "head_orientation_p95",
@@ -203,7 +215,8 @@ pub const MEASURES: &[Measure] = &[
         "hand_orientation_p95",
         "rad",
         acceptable::HAND,
-        "the same of hands in all frames but those in which limb_error_p95 leaves out their arms",
+        "95th percentile of the angle between the rotations of a hand in model space and of the direct transfer's, in all frames but those in \
+         which limb_error_p95 leaves out its arm",
     ),
     limited(
         "elbow_pop",
@@ -211,14 +224,19 @@ pub const MEASURES: &[Measure] = &[
         acceptable::POP,
         "max over f but after cuts, upper arms and forearms of the rotation since f-1 minus the direct transfer's greatest in f-1 to f+1",
     ),
-    limited("knee_pop", "rad", acceptable::POP, "the same of thighs and shins"),
+    limited(
+        "knee_pop",
+        "rad",
+        acceptable::POP,
+        "max over f but after cuts, thighs and shins of the rotation since f-1 minus the direct transfer's greatest in f-1 to f+1",
+    ),
     limited(
         "limb_error_p95",
         "rad",
         acceptable::LIMB,
         "95th percentile over f and thighs, shins, upper arms and forearms of the angle between the limb and the direct transfer's; arms are \
-         left out while their hand or elbow is labelled, their hand is within 9 cm of the body in the take, or hand or forearm \
-         are in the body in the direct transfer",
+         left out while their hand or elbow is labelled, their hand is within 9 cm of the body in the take and no farther from it in the result than in the direct transfer, \
+         or hand or forearm are in the body in the direct transfer",
     ),
     limited("knee_error_max", "rad", acceptable::KNEE, "max of |bend of a knee - the direct transfer's|"),
     limited(
@@ -256,7 +274,12 @@ pub const MEASURES: &[Measure] = &[
         acceptable::SHAKING,
         "RMS of the third differences of the knees / that of the leg-scaled take; not measured if the latter is below 1e-5 of the leg",
     ),
-    limited("foot_jerk_ratio", "1", acceptable::SHAKING, "the same of the ankles"),
+    limited(
+        "foot_jerk_ratio",
+        "1",
+        acceptable::SHAKING,
+        "RMS of the third differences of the ankles / that of the leg-scaled take; not measured if the latter is below 1e-5 of the leg",
+    ),
     limited(
         "loop_seam",
         "rad",
@@ -285,7 +308,11 @@ pub const MEASURES: &[Measure] = &[
         "RMS over f of |(F, N/H) - G phi| / (m g), F = m (c'' - g) and N = dL/dt low-passed at 8 Hz, phi >= 0 the forces \
          along four edges of a friction pyramid (0.8) at every labelled point",
     ),
-    measure("momentum_residual_p95", "1", "95th percentile of the same"),
+    measure(
+        "momentum_residual_p95",
+        "1",
+        "95th percentile over f of |(F, N/H) - G phi| / (m g), as in momentum_residual",
+    ),
     limited(
         "flight_error",
         "1",
@@ -335,7 +362,7 @@ pub const MEASURES: &[Measure] = &[
         "m",
         "mean over f of the mean horizontal displacement in 1/20 s of the points of the feet at or below 5 mm in f and f-1",
     ),
-    measure("physdiff_error", "m", "sum of the three"),
+    measure("physdiff_error", "m", "physdiff_penetrate + physdiff_float + physdiff_skate"),
     // Robots, in their own metres.
     share("robot_in_range", "share of frames with all hinges in the middle 98 % of their range (PHUMA)"),
     share("robot_above_floor", "share of frames with no corner of a sole more than 1 cm below 0 (PHUMA)"),

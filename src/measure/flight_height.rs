@@ -1,5 +1,5 @@
-//! Height of a body above the floor in frames without contact, beyond that of its take: a result that floats through a roll differs
-//! from the take in nothing else.
+//! Height of a body above the floor in frames without contact, beyond that of its take: no other measure sees a result that floats
+//! through a roll.
 //!
 //! Heights are those of the lowest point of soles and capsules, measured alike on both bodies; the take's are scaled by the ratio
 //! of leg lengths, as its path is. Units: metres of the common height.

@@ -1,4 +1,4 @@
-//! Parses thresholds of measures, such as `foot_skate_p95>1cm/s`.
+//! Parses thresholds of measures, such as `rest_slip_p95>5cm/s`.
 
 use super::catalogue::{find, names_near};
 use super::units::{self, QuantityFault, ValueWithUnit};
@@ -75,7 +75,7 @@ impl TryFrom<String> for Threshold {
 pub enum ThresholdError {
     /// It does not read `NAME>VALUE`.
     #[error(
-        "`{0}` is no threshold\n  hint: write a measure, `>`, `>=`, `<` or `<=`, and a number with its unit: `foot_skate_p95>1cm/s`"
+        "`{0}` is no threshold\n  hint: write a measure, `>`, `>=`, `<` or `<=`, and a number with its unit: `rest_slip_p95>5cm/s`"
     )]
     Shape(String),
     /// There is no such measure.

@@ -32,7 +32,7 @@ pub struct BatchRow {
     pub page: Option<String>,
     /// The error, if it failed.
     pub error: Option<String>,
-    /// The number of kinds of warnings.
+    /// The number of kinds of warnings, without guesses that are almost certainly right.
     pub warnings: usize,
     /// Its measures.
     pub measures: Vec<Reading>,

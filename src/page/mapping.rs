@@ -36,9 +36,10 @@ pub(super) fn mapping(map: &Mapping) -> String {
         );
     }
     html.push_str("</tbody></table></div>");
-    for (names, what) in
-        [(&map.source_only, "source joints drive nothing"), (&map.target_only, "target joints rest")]
-    {
+    for (names, what) in [
+        (&map.source_only, "joints of the take drive nothing"),
+        (&map.target_only, "joints of the character rest"),
+    ] {
         if !names.is_empty() {
             let list: String = names.iter().map(|n| format!("<code>{}</code> ", Text(n))).collect();
             let _ = write!(

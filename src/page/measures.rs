@@ -31,9 +31,9 @@ pub(super) fn measures(all: &[Reading], series: &[Series], later: &mut Later) ->
         let open = if judged.is_empty() { " open" } else { "" };
         let _ = write!(
             html,
-            "<details{open}><summary>{} measures that are not judged</summary>{}</details>",
+            "<details{open}><summary>{} measures without a limit</summary>{}</details>",
             others.len(),
-            later.put(table(&others, series, "Measures that are not judged"))
+            later.put(table(&others, series, "Measures without a limit"))
         );
     }
     html

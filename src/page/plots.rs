@@ -39,7 +39,7 @@ pub(super) fn plots(shown: &ShownClip, angles: &[Angle], series: &[Series], read
     let before_height: Vec<f64> = before.iter().flatten().map(|p| p[1]).collect();
     let mut lines = Vec::new();
     if !before_height.is_empty() {
-        lines.push(line("source", Who::Before, &before_height));
+        lines.push(line("take", Who::Before, &before_height));
     }
     lines.push(line("result", Who::Main, &height));
     html += &TimePlot {
@@ -56,8 +56,7 @@ pub(super) fn plots(shown: &ShownClip, angles: &[Angle], series: &[Series], read
         who,
         points: points.iter().map(|p| [p[0], p[2]]).collect(),
     };
-    let mut paths: Vec<PlottedPath> =
-        before.iter().map(|points| path("source", Who::Before, points)).collect();
+    let mut paths: Vec<PlottedPath> = before.iter().map(|points| path("take", Who::Before, points)).collect();
     paths.push(path("result", Who::Main, &hips));
     html += &path_plot(&paths);
     html + "</div>"
@@ -80,7 +79,10 @@ fn grouped<'a>(series: &[&'a Series], rate: f64, readings: &[Reading]) -> Vec<Ti
             Some(k) => plots[k].1.lines.push(entry),
             None => {
                 let note = note(&stem, !s.resting.is_empty());
-                let limits = readings.iter().filter(|r| r.unit == s.unit && measures_stem(&r.name, &stem));
+                // The limit of what a result adds is none of the quantity itself.
+                let limits = readings.iter().filter(|r| {
+                    r.unit == s.unit && measures_stem(&r.name, &stem) && !r.name.ends_with("_added")
+                });
                 let limit = limits.filter_map(|r| r.at_most).reduce(f64::min);
                 let plot = TimePlot {
                     title: words(&stem),
@@ -199,16 +201,16 @@ mod tests {
         let one =
             |name: &str| Series { name: name.into(), unit: "m", values: vec![0.0], resting: Vec::new() };
         let series = names.map(one);
-        let reading = Reading {
-            name: "heel_height_max".into(),
+        let readings = [("heel_height_max", 0.5), ("heel_height_added", 0.1)].map(|(name, most)| Reading {
+            name: name.into(),
             value: 1.0,
             unit: "m".into(),
             copy: None,
             take: None,
-            at_most: Some(0.5),
+            at_most: Some(most),
             not_judged: None,
-        };
-        let plots = grouped(&series.iter().collect::<Vec<_>>(), 30.0, &[reading]);
+        });
+        let plots = grouped(&series.iter().collect::<Vec<_>>(), 30.0, &readings);
         assert_eq!(plots.iter().map(|p| p.allowed).collect::<Vec<_>>(), [Some([0.0, 0.5]), None, None]);
         assert_eq!(plots.iter().map(|p| p.lines.len()).collect::<Vec<_>>(), [3, 1, 1]);
         assert_eq!(plots[0].lines[0].who, Who::Before);

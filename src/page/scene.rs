@@ -96,7 +96,7 @@ pub(super) fn scene(shown: &[ShownClip]) -> PageScene {
     let takes: Vec<Value> = shown
         .iter()
         .map(|s| {
-            let source = s.source.map(|m| actor(m, "source"));
+            let source = s.source.map(|m| actor(m, "take"));
             let ghost = s.unperformed.map(|m| {
                 let mut ghost = actor(m, "clip before its performance");
                 ghost["ghost"] = json!(true);

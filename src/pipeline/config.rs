@@ -11,8 +11,9 @@ use super::config_parts::{
 };
 use super::input_section::{CalibrationChoice, InputSection};
 use super::output_section::OutputSection;
-use super::section_keys::{ENABLED, SectionKeys};
+use super::section_keys::SectionKeys;
 use crate::stages::StageEntry;
+use crate::stages::written_keys::ENABLED;
 use std::ops::Range;
 use toml::de::DeTable;
 

@@ -3,11 +3,11 @@
 use super::config_error::ConfigFault;
 use super::config_keys::{CollectedKeys, PlacedText};
 use super::input_section::{InputSection, WrittenLimits};
-use super::section_keys::{ENABLED, SectionKeys};
+use super::section_keys::SectionKeys;
 use crate::anatomy::{Word, WordError};
 use crate::body::MobilityOverride;
 use crate::model::Role;
-use crate::stages::written_keys::{self, listed, nearest};
+use crate::stages::written_keys::{self, ENABLED, listed, nearest};
 use crate::stages::{StageEntry, WrittenStage};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -55,7 +55,7 @@ pub(super) fn read_section<T: DeserializeOwned + JsonSchema + Default>(
     section: &SectionKeys<'_>,
     faults: &mut Vec<ConfigFault>,
 ) -> T {
-    written_keys::read(&section.written()).unwrap_or_else(|found| {
+    written_keys::read(&section.written(), &[]).unwrap_or_else(|found| {
         faults.extend(found.into_iter().map(|f| section.placed(&section.name, f)));
         T::default()
     })

@@ -22,8 +22,8 @@ pub struct InputSection {
     #[serde(deserialize_with = "one_or_many")]
     #[schemars(with = "OneOrMany<String>")]
     pub motion: Vec<String>,
-    /// The rigged character (FBX, glTF, GLB, VRM) to retarget onto, relative to this file. Several may be listed; each gets a
-    /// sub-folder of the outputs with its name. Omitted: the motion keeps its own skeleton.
+    /// The rigged character (FBX, glTF, GLB, VRM, USD, PMX), or a robot (MJCF, URDF), to retarget onto, relative to this file.
+    /// Several may be listed; each gets a sub-folder of the outputs with its name. Omitted: the motion keeps its own skeleton.
     #[serde(deserialize_with = "one_or_many")]
     #[schemars(with = "OneOrMany<String>")]
     pub character: Vec<String>,

@@ -36,7 +36,7 @@ pub struct OutputSection {
     /// Whether to measure every result and write `report.json` and `report.html`, with the warnings and measurements of
     /// every file, and a page with player and plots next to each output (`walk.report.html`).
     pub report: bool,
-    /// Limits of measures, such as `foot_skate_p95>1cm/s`: the run ends with exit code 1 if a result exceeds one, or
+    /// Limits of measures, such as `rest_slip_p95>5cm/s`: the run ends with exit code 1 if a result exceeds one, or
     /// if its measure was not measured. `posemill measure --help` lists them.
     #[serde(deserialize_with = "thresholds")]
     #[schemars(with = "OneOrMany<Threshold>")]

@@ -63,7 +63,7 @@ pub struct Pipeline {
     pub fail_on: Vec<Threshold>,
     /// Whether to write contact labels next to each output.
     pub contacts: bool,
-    /// Whether a table of forces is written next to each output.
+    /// Which files of forces are written next to each output.
     #[cfg(feature = "physics")]
     pub forces: ForceFiles,
     /// A hash of everything that outputs depend on apart from the takes: the stages and their keys, the character, the

@@ -233,7 +233,7 @@ fn over_floor(labels: &Contacts, result: &MetricContext, take: &MetricContext) -
         let above = if same { 0.0 } else { labels.ground.max(0.0) };
         return labels.changed(|frame| frame, |height| height - above);
     }
-    // What is carried over a distance goes by the bones of the legs, as the path does.
+    // Horizontal distances scale by the ratio of the legs' bones, as the path does.
     let bones = || {
         let [take, result] = [take, result].map(|context| CharacterBody::new(context.character()));
         leg_ratio(&LegPair::of(&take, &result))

@@ -3,9 +3,8 @@
 
 use super::input_section::InputSection;
 use super::output_section::OutputSection;
-use super::section_keys::ENABLED;
 use crate::stages::StageEntry;
-use crate::stages::written_keys::{inlined_schema, properties};
+use crate::stages::written_keys::{ENABLED, inlined_schema, properties};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -35,6 +34,8 @@ pub fn stage_help(entry: &StageEntry) -> String {
             paragraph(&mut text, "        ", &key_text(property));
         }
     }
+    let _ = writeln!(text, "\n{ENABLED} (default true)");
+    paragraph(&mut text, "    ", "Whether the stage runs. Every stage has this key.");
     text
 }
 

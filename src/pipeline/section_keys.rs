@@ -3,9 +3,6 @@
 use crate::stages::written_keys::WrittenKey;
 use std::ops::Range;
 
-/// The key that every stage has besides its own: whether it runs.
-pub(super) const ENABLED: &str = "enabled";
-
 /// A key and its value, with their source.
 pub(super) struct SourcedKey<'i> {
     pub(super) written: WrittenKey<'i>,

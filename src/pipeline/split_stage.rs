@@ -4,9 +4,9 @@
 //! unknown to that stage and refused.
 
 use super::config_error::ConfigFault;
-use super::section_keys::{ENABLED, SectionKeys};
+use super::section_keys::SectionKeys;
 use crate::stages::StageEntry;
-use crate::stages::written_keys::{listed, nearest};
+use crate::stages::written_keys::{ENABLED, listed, nearest};
 use toml::de::DeValue;
 
 /// The old name.

@@ -134,7 +134,7 @@ error: stage 1 (`hasten`): `ends` must be one of `keep`, `blend`, not `blent`
 8 | ends = \"blent\"
   |        ^^^^^^^ did you mean `blend`?
 
-error: stage 1 (`hasten`): unknown key `spair`, known are `factor`, `ends`, `spare`
+error: stage 1 (`hasten`): unknown key `spair`, known are `factor`, `ends`, `spare`, `enabled`
  --> dance.toml:9:1
   |
 9 | spair = 3

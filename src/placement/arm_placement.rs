@@ -158,7 +158,7 @@ impl TargetArms {
         let mut solutions: Vec<ArmTurn> = (0..frames).map(zero).collect();
         let windows = windows(&shots, cycle, (MARGIN * rate).ceil() as usize);
         // A few windows at a time bound the memory.
-        for windows in windows.chunks(rayon::current_num_threads()) {
+        for windows in windows.chunks(crate::parallel::threads()) {
             let solve = |window: &FrameWindow| self.solve(window, pair, source, motion, &solutions);
             let solved: Vec<Option<Vec<SolvedArms>>> = parallel::map_each(windows, 1, solve);
             for (window, states) in windows.iter().zip(solved) {

@@ -169,7 +169,7 @@ impl<'a> Film<'a> {
         let width = self.size().0 as usize;
         let frames: Vec<usize> = (0..count).collect();
         let mut before: Option<Vec<u8>> = None;
-        for chunk in frames.chunks(AHEAD * rayon::current_num_threads()) {
+        for chunk in frames.chunks(AHEAD * crate::parallel::threads()) {
             let draw =
                 |easels: &mut Vec<Easel>, k: usize| self.palette.indices(&self.show.draw(chunk[k], easels));
             let drawn: Vec<Vec<u8>> = parallel::map_with(chunk.len(), 1, || self.show.easels(), draw);

@@ -80,11 +80,11 @@ fn of_joint(take: &WorkingTake, cut: &[bool], joint: usize) -> Vec<(usize, usize
     let has_trace = |f: usize| {
         (1..=REACH).all(|d| {
             [f.wrapping_sub(d), f + d].into_iter().all(|g| {
-                let unlike = |g: usize| {
+                let alike = |g: usize| {
                     let rest = [0, 1, 2, 3].map(|i| off[g][i] - TRACE[d - 1] * off[f][i]);
                     length(&rest) <= UNLIKE * length(&off[f])
                 };
-                g < frames && whole(g) && unlike(g)
+                g < frames && whole(g) && alike(g)
             })
         })
     };

@@ -88,7 +88,7 @@ fn rotate_back(take: &mut WorkingTake, k: usize, at: &[usize], log: &mut FaultLo
     let size = at.iter().map(|e| take.steps(*e)[k]).fold(0.0, f64::max);
     let span = at[0] + 1..at.get(1).map_or(frames, |e| e + 1);
     // Frames after an odd number of flips.
-    let odd: Vec<bool> = (0..frames).map(|f| at.iter().filter(|e| **e < f).count() % 2 == 1).collect();
+    let odd: Vec<bool> = (0..frames).map(|f| at.partition_point(|e| *e < f) % 2 == 1).collect();
     let short = |pair: &[usize]| matches!(pair, [a, b] if (b - a) as f64 * take.dt < BODY_FLIP);
     if take.moves_all(j) && !at.chunks(2).all(short) {
         let why = format!("{}, and with it the whole body, turns by half: a cut, or a flip", take.name(j));

@@ -1,4 +1,4 @@
-//! Tells a leap into a pose that the body does not have from motion. Units: degrees, metres of 0.86 m legs.
+//! Distinguishes a jump into a wrong pose from motion. Units: degrees, metres of 0.86 m legs.
 
 use super::fault_log::all;
 use super::working_take::{STILL, WorkingTake};

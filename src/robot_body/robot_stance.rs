@@ -86,8 +86,8 @@ fn rotate(robot: &mut Robot, rotation: Quat) {
     *base = Quat::new_normalize((rotation * *base).into_inner());
 }
 
-/// The direction that is up: Z if the robot stands so with two arms, else one of its base's axes or of the world's, first one in which it
-/// has two arms that are shorter than its legs: upside down or lying, a robot may stand on its arms.
+/// The direction that is up: the first of +Z, the axes of its base and those of the world in which the robot stands on two legs and has
+/// two arms. For all but +Z the arms are shorter than the legs: upside down or lying, a robot may stand on its arms.
 fn up(robot: &Robot, names: &LinkNames) -> Option<Vec3> {
     let base = robot.links.first()?.parent_from_link.rotation;
     let axes = [Vec3::z(), Vec3::y(), Vec3::x()];

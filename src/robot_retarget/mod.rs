@@ -2,7 +2,7 @@
 //!
 //! The take's limbs give directions, its pelvis, torso, feet and hands rotations, its feet paths that rest where they rest; hinges
 //! stay inside their ranges, nothing is in the floor or in the body, nothing jumps. `take_body` reads the take, `robot_goals` what the
-//! robot should do, `starting_poses` finds a first guess, `equations` and `solve` the result.
+//! robot should do, `starting_poses` finds a first guess, `robot_equations` and `solve` the result.
 //!
 //! Space: the robot's world, X front, Y left, Z up, floor at height 0 or a ramp through the origin. Units: metres, radians, seconds.
 

@@ -151,12 +151,12 @@ fn metrics(
     };
     let mut found = Vec::new();
     if fell.known {
-        found.push(metric("settle_gravity", fell.value / body.scale, "m/s^2", None));
+        found.push(metric("flight_gravity", fell.value / body.scale, "m/s^2", None));
     }
     if let Some(clearance) = clearance {
-        found.push(metric("settle_hover", clearance.largest(body) / body.scale, "m", Some(GAP / body.scale)));
+        found.push(metric("flight_hover", clearance.largest(body) / body.scale, "m", Some(GAP / body.scale)));
     }
     let most = over.iter().copied().fold(0.0, f64::max);
-    found.push(metric("settle_unexplained_force", most, "1", Some(unexplained_force::LIMIT)));
+    found.push(metric("unexplained_force", most, "1", Some(unexplained_force::LIMIT)));
     found
 }

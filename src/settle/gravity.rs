@@ -54,7 +54,12 @@ pub fn gravity(body: &WholeBodyDynamics) -> Gravity {
 
 /// The gravity of a take that several free falls agree about, whatever it is.
 pub fn agreed_gravity(body: &WholeBodyDynamics) -> Option<f64> {
-    let free: Vec<f64> = falls(body).filter(Fall::is_free).map(|fall| fall.bend).collect();
+    agreed(falls(body))
+}
+
+/// What enough of the free ones among these falls agree about.
+fn agreed(falls: impl Iterator<Item = Fall>) -> Option<f64> {
+    let free: Vec<f64> = falls.filter(Fall::is_free).map(|fall| fall.bend).collect();
     let value = median(free.clone());
     let agree = free.iter().filter(|bend| (*bend / value - 1.0).abs() < AGREE).count();
     (agree >= MANY && 4 * agree >= 3 * free.len()).then_some(value)
@@ -139,6 +144,16 @@ mod tests {
         assert!(!counts(&way(|t| -1.5 * t * t)));
         assert!(!counts(&way(|t| 0.05 * (40.0 * t).sin() - 5.0 * t * t)));
         assert!(!counts(&way(|t| -5.0 * t * t)[..4]));
+    }
+
+    #[test]
+    fn enough_free_falls_agree_and_others_have_no_say() {
+        let fall = |bend: f64, aside: f64| Fall { bend, arch: 0.1, stray: 0.0, aside };
+        let of = |falls: &[Fall]| agreed(falls.iter().copied());
+        assert_eq!(of(&[fall(15.0, 0.0)]), None);
+        assert_eq!(of(&[fall(15.0, 0.0), fall(15.2, 0.0)]), Some(15.1));
+        assert_eq!(of(&[fall(15.0, 0.0), fall(15.2, 0.0), fall(9.8, 2.0)]), Some(15.1));
+        assert_eq!(of(&[fall(15.0, 0.0), fall(15.2, 0.0), fall(9.8, 0.0)]), None);
     }
 
     #[test]

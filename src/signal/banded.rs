@@ -166,7 +166,7 @@ impl<const B: usize, F: Fn(Range<usize>) -> Vec<[f64; B]> + Sync> MatrixEnd<B, F
             backward(&columns[..rows.len()], &mut x[rows.start..]);
         }
         // A few blocks at a time: their factors are independent.
-        let wave = 2 * rayon::current_num_threads();
+        let wave = 2 * crate::parallel::threads();
         for blocks in blocks.iter().zip(&left).collect::<Vec<_>>().rchunks(wave) {
             let columns: Vec<_> = parallel::map_each(blocks, 1, |(rows, left)| self.factored(rows, left));
             for ((rows, _), columns) in blocks.iter().zip(columns).rev() {

@@ -36,13 +36,13 @@ impl Stage for FlightsStage {
         let Some(settled) = settle_flights(&motion, &labels(&motion)) else {
             let text =
                 "flight phases are detected on bodies with two legs and feet only; this one is not changed";
-            report.warnings.add("settle-body", text, motion.character.name.clone());
+            report.warnings.add("flights-body", text, motion.character.name.clone());
             return Ok(motion);
         };
         let Settled { motion: changed, findings, metrics, unexplained } = settled;
         report.findings.extend(findings);
         report.metrics.extend(metrics);
-        let name = "settle_unexplained_force".into();
+        let name = "unexplained_force".into();
         report.series.push(Series { name, unit: "1", values: unexplained, resting: Vec::new() });
         Ok(changed.unwrap_or(motion))
     }

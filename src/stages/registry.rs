@@ -131,7 +131,10 @@ impl StageEntry {
     pub const fn of<C: StageConfig>() -> Self {
         Self {
             name: C::NAME,
-            read: |keys| written_keys::read::<C>(keys).map(|c| Box::new(c) as Box<dyn WrittenStage>),
+            read: |keys| {
+                written_keys::read::<C>(keys, &[written_keys::ENABLED])
+                    .map(|c| Box::new(c) as Box<dyn WrittenStage>)
+            },
             schema: written_keys::inlined_schema::<C>,
             defaults: || C::default().canonical(),
         }

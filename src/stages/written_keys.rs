@@ -10,6 +10,9 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 
+/// The key that every stage has besides its own: whether it runs.
+pub const ENABLED: &str = "enabled";
+
 /// One key with its value, as written.
 #[derive(Clone, Debug)]
 pub struct WrittenKey<'i> {
@@ -34,12 +37,17 @@ pub struct KeyFault {
     pub label: Option<String>,
 }
 
-/// Deserialises the struct from these keys.
+/// Deserialises the struct from these keys; those of `beside` are read elsewhere, and only named.
 ///
 /// # Errors
 /// All errors: unknown keys with the nearest known one, values of the wrong kind.
-pub fn read<T: DeserializeOwned + JsonSchema>(keys: &[WrittenKey<'_>]) -> Result<T, Vec<KeyFault>> {
-    let faults = faults(keys, &inlined_schema::<T>(), &|key| T::deserialize(deserializer([key])).err());
+pub fn read<T: DeserializeOwned + JsonSchema>(
+    keys: &[WrittenKey<'_>],
+    beside: &[&str],
+) -> Result<T, Vec<KeyFault>> {
+    let schema = inlined_schema::<T>();
+    let known: Vec<&str> = properties(&schema).map(|p| p.0).collect();
+    let faults = faults(keys, [&known, beside], &|key| T::deserialize(deserializer([key])).err());
     if !faults.is_empty() {
         return Err(faults);
     }
@@ -52,25 +60,21 @@ pub fn read<T: DeserializeOwned + JsonSchema>(keys: &[WrittenKey<'_>]) -> Result
 /// The errors of single keys; `invalid` is the error of a known key.
 fn faults(
     keys: &[WrittenKey<'_>],
-    schema: &Value,
+    [own, beside]: [&[&str]; 2],
     invalid: &dyn Fn(&WrittenKey<'_>) -> Option<toml::de::Error>,
 ) -> Vec<KeyFault> {
-    let known: Vec<&str> = properties(schema).map(|p| p.0).collect();
+    let known = || own.iter().chain(beside).copied();
     let mut faults = Vec::new();
     for (index, key) in keys.iter().enumerate() {
-        if known.contains(&key.name.as_str()) {
+        if own.contains(&key.name.as_str()) {
             if let Some(error) = invalid(key) {
                 let (message, label) = say(&key.name, error.message());
                 let span = error.span();
                 faults.push(KeyFault { index: Some(index), at_key: false, span, message, label });
             }
         } else {
-            let label = nearest(&key.name, known.iter().copied()).map(|n| format!("did you mean `{n}`?"));
-            let allowed = match known.is_empty() {
-                true => "it has no keys".to_owned(),
-                false => format!("known are {}", listed(known.iter().copied())),
-            };
-            let message = format!("unknown key `{}`, {allowed}", key.name);
+            let label = nearest(&key.name, known()).map(|n| format!("did you mean `{n}`?"));
+            let message = format!("unknown key `{}`, known are {}", key.name, listed(known()));
             faults.push(KeyFault { index: Some(index), at_key: true, span: None, message, label });
         }
     }

@@ -160,7 +160,7 @@ fn traversed<'a>(
     };
     // A block for each thread at a time bounds the memory.
     let starts: Vec<usize> = (0..clip.frames()).step_by(BLOCK).collect();
-    for starts in starts.chunks(rayon::current_num_threads()) {
+    for starts in starts.chunks(crate::parallel::threads()) {
         let frames = |&start: &usize| block(start..(start + BLOCK).min(clip.frames()));
         for block in parallel::map_each(starts, 1, frames) {
             steps.iter_mut().zip(block).for_each(|(step, next)| step.append(next));

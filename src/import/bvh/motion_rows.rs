@@ -113,7 +113,7 @@ impl<'a> EvenRows<'a> {
         self.lines.extend(lines);
         rows.frames += lines.iter().sum::<usize>();
         // The lists grow with each wave of chunks, so that memory is first touched just before it is filled.
-        let wave = match rayon::current_num_threads() {
+        let wave = match crate::parallel::threads() {
             0 | 1 => 1,
             threads => 4 * threads,
         };

@@ -62,7 +62,7 @@ pub(super) fn sample(
     let mut translations = vec![Vec3::zeros(); span.frames * loose.len()];
     let mut most = vec![0.0f64; loose.len()];
     // The list grows with each wave of blocks, so that memory is first touched just before it is filled.
-    let wave = match rayon::current_num_threads() {
+    let wave = match crate::parallel::threads() {
         0 | 1 => BLOCK,
         threads => 4 * threads * BLOCK,
     };

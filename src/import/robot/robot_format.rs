@@ -16,7 +16,7 @@ pub const MJCF: ReadFormat = ReadFormat {
     name: "mjcf",
     suffixes: &["xml", "mjcf"],
     about: "MuJoCo model of a robot: a character whose joints are hinges",
-    loses: "meshes, masses, actuators, sensors, everything beside the robot",
+    loses: "meshes but their convex hulls, masses, actuators, sensors, everything beside the robot",
     // An URDF may hold options of MuJoCo.
     recognise: |head| {
         place(head, b"<mujoco").is_some_and(|at| place(head, b"<robot").is_none_or(|other| at < other))

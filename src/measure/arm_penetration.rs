@@ -7,7 +7,7 @@
 
 use crate::body::{BodyPart, Capsule};
 use crate::math::Vec3;
-use crate::model::{Character, JointId, ModelPose, Role, Side};
+use crate::model::{Character, JointId, Mesh, ModelPose, Role, Side};
 
 /// The most vertices that represent both arms.
 const VERTICES: usize = 256;
@@ -16,12 +16,18 @@ const DEEP: f64 = 0.01;
 
 /// A vertex of an arm: its position in the space of each joint that moves it, with the weight.
 #[derive(Clone, Debug)]
-struct Vertex {
+pub struct BoundVertex {
     bound: Vec<(JointId, Vec3, f64)>,
 }
 
-impl Vertex {
-    fn place(&self, model: &ModelPose) -> Vec3 {
+impl BoundVertex {
+    /// A vertex of `mesh`.
+    pub fn of(mesh: &Mesh, vertex: usize) -> Self {
+        Self { bound: (0..4).filter_map(|k| mesh.influence(vertex, k)).filter(|b| b.2 > 0.0).collect() }
+    }
+
+    /// Its position in a pose.
+    pub fn place(&self, model: &ModelPose) -> Vec3 {
         self.bound.iter().map(|(joint, at, weight)| model.joint(*joint).point(at) * *weight).sum()
     }
 }
@@ -29,7 +35,7 @@ impl Vertex {
 /// The arms' vertices and the body's capsules.
 #[derive(Clone, Debug, Default)]
 pub struct ArmSkin {
-    arms: Vec<Vertex>,
+    arms: Vec<BoundVertex>,
     body: Vec<Capsule>,
 }
 
@@ -54,8 +60,7 @@ impl ArmSkin {
         for mesh in &character.meshes {
             for vertex in 0..mesh.positions.len() {
                 if mesh.in_heaviest_joint(vertex).is_some_and(|(joint, _)| of_arm[joint.index()]) {
-                    let bound = (0..4).filter_map(|k| mesh.influence(vertex, k)).filter(|b| b.2 > 0.0);
-                    arms.push(Vertex { bound: bound.collect() });
+                    arms.push(BoundVertex::of(mesh, vertex));
                 }
             }
         }

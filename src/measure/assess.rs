@@ -195,6 +195,7 @@ fn alone(
     made.metrics.extend(samples.inside.map(|share| metric("skin_penetration", share)));
     if let Some(faults) = context.check.faults(motion) {
         made.metrics.extend(faults.inside.map(|share| metric("arm_in_body", share)));
+        made.metrics.extend(faults.through.map(|share| metric("arm_through_body", share)));
         made.metrics.push(metric("skin_stretch", faults.stretch));
     }
     made.metrics.push(metric("turn_max", samples.largest_rotation));

@@ -108,6 +108,13 @@ pub const MEASURES: &[Measure] = &[
          winding number above 0.5 in the skin of trunk, head and thighs (Jacobson et al. 2013), those inside at rest left out",
     ),
     limited(
+        "arm_through_body",
+        "1",
+        acceptable::ARM_THROUGH_BODY,
+        "max over ten frames a second, the 48 with most vertices in the capsules of the body, of the share of the same vertices whose \
+         points 3 % of H below the skin are inside",
+    ),
+    limited(
         "skin_stretch",
         "1",
         acceptable::TORN,

@@ -5,6 +5,7 @@
 //! Space: model space, Y up. Units: metres of the figure scaled to 1.75 m, seconds, radians.
 
 mod arm_penetration;
+mod arm_moments;
 mod skin_check;
 mod measure_entry;
 mod winding;

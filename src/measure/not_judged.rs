@@ -38,8 +38,14 @@ pub const AGAINST_THE_TAKE: &[&str] = &[
 ];
 
 /// Measures with a limit of the result by itself.
-pub const OF_THE_RESULT: &[&str] =
-    &["body_skin_below_floor", "bone_stretch", "arm_in_body", "skin_stretch", "ik_missed"];
+pub const OF_THE_RESULT: &[&str] = &[
+    "body_skin_below_floor",
+    "bone_stretch",
+    "arm_in_body",
+    "arm_through_body",
+    "skin_stretch",
+    "ik_missed",
+];
 
 /// Measures with a limit of robots, by their own shapes and hinges.
 #[cfg(test)]

@@ -1,9 +1,10 @@
-//! Checks the skin of a result in a few frames: arms inside of the body, and torn skin.
+//! Checks the skin of a result: torn skin and arms inside of the body in a few frames, and arms that are deep in it for a moment.
 //!
 //! The body is the skin of trunk, head and thighs, the arms are forearms and hands; joints that lead to no role (capes, weapons)
 //! are neither. A vertex of an arm is inside if a point below it, nearer to the bone by a hundredth of the height, is: skin that
 //! touches skin overlaps by less. Space: model space. Units: metres, the figure's own.
 
+use super::arm_moments::ArmMoments;
 use super::winding::{Clusters, PosedSkin};
 use crate::body::{BodyPart, Capsule, leads_to_roles};
 use crate::kinematics::forward;
@@ -22,6 +23,9 @@ const VERTICES: usize = 96;
 const TRIANGLES: usize = 100_000;
 /// How far an arm's skin overlaps the body's where they touch, over the height: also the precision of capsules.
 const DEEP: f64 = 0.01;
+/// How far an arm is in the body where it passes through it, over the height: 5 cm of a grown person, about the thickness of a forearm.
+/// Arms that hang beside broad hips, and hands on cheeks and hips, are less deep.
+const THROUGH: f64 = 0.03;
 /// Around a capsule grown by this factor lies all of the skin that it stands for.
 const GROWN: f64 = 1.4;
 /// The least length of an edge that can be seen to be torn, over the height.
@@ -59,6 +63,7 @@ pub struct SkinCheck {
     capsules: Vec<Capsule>,
     bones: [Option<ArmBones>; 2],
     arms: Vec<ArmVertex>,
+    moments: ArmMoments,
     /// Edges, with their lengths at rest.
     edges: Vec<([u32; 2], f64)>,
 }
@@ -68,6 +73,8 @@ pub struct SkinCheck {
 pub struct SkinFaults {
     /// The mean share of the arms' vertices inside of the body; `None` without arms or body.
     pub inside: Option<f64>,
+    /// The greatest share of them that is deep inside at one moment; `None` without arms or body.
+    pub through: Option<f64>,
     /// The greatest length over that at rest.
     pub stretch: f64,
 }
@@ -110,6 +117,7 @@ impl SkinCheck {
         let core = |c: &&Capsule| matches!(c.part, Pelvis | Waist | Ribs | Chest | Neck | Head | UpperLeg(_));
         made.capsules = capsules.iter().filter(core).copied().collect();
         made.add_arms(rig, &parts_of_vertices, &at, standing);
+        made.moments = ArmMoments::new(character, made.arms.iter().map(|arm| arm.vertex), &made.capsules);
         made
     }
 
@@ -139,7 +147,7 @@ impl SkinCheck {
         let step = arms.len().div_ceil(2 * VERTICES).max(1);
         arms = arms.into_iter().step_by(step).collect();
         let skin = self.body.posed(at);
-        arms.retain(|arm| !self.is_inside(arm, at, standing, &skin));
+        arms.retain(|arm| !self.is_inside(arm, DEEP, at, standing, &skin));
         let step = arms.len().div_ceil(VERTICES).max(1);
         self.arms = arms.into_iter().step_by(step).collect();
     }
@@ -154,17 +162,27 @@ impl SkinCheck {
         let wanted = (frames as f64 / motion.clip.sample_rate / SECONDS) as usize;
         let count = wanted.clamp(fewest, most).min(frames);
         let skeleton = motion.character.skeleton();
-        let look = |k: usize| {
+        let posed = |frame: usize| {
             let (mut pose, mut model) = (skeleton.rest_pose(), skeleton.rest_model_pose());
-            forward(skeleton, &motion.clip, (2 * k + 1) * frames / (2 * count), &mut pose, &mut model);
-            let at = self.posed(&model);
-            (self.share_inside(&at, &model), self.stretch(&at))
+            forward(skeleton, &motion.clip, frame, &mut pose, &mut model);
+            (self.posed(&model), model)
+        };
+        let look = |k: usize| {
+            let (at, model) = posed((2 * k + 1) * frames / (2 * count));
+            (self.share_inside(DEEP, &at, &model), self.stretch(&at))
         };
         let seen: Vec<(f64, f64)> = parallel::map(count, 1, look);
         let mean = seen.iter().map(|s| s.0).sum::<f64>() / count as f64;
         let measured = !self.arms.is_empty() && !self.body.is_empty();
         let stretch = seen.iter().map(|s| s.1).fold(0.0, f64::max);
-        Some(SkinFaults { inside: measured.then_some(mean), stretch })
+        let through = measured.then(|| {
+            let share = |frame: &usize| {
+                let (at, model) = posed(*frame);
+                self.share_inside(THROUGH, &at, &model)
+            };
+            parallel::map_each(&self.moments.likeliest(motion), 1, share).into_iter().fold(0.0, f64::max)
+        });
+        Some(SkinFaults { inside: measured.then_some(mean), through, stretch })
     }
 
     /// All vertices in one pose.
@@ -178,7 +196,8 @@ impl SkinCheck {
         at
     }
 
-    fn share_inside(&self, at: &[Vec3], model: &ModelPose) -> f64 {
+    /// The share of the arms' vertices that are this far inside of the body, over the height.
+    fn share_inside(&self, depth: f64, at: &[Vec3], model: &ModelPose) -> f64 {
         let ends: Vec<([Vec3; 2], f64)> =
             self.capsules.iter().map(|c| (c.ends(model), GROWN * c.radius + DEEP * self.height)).collect();
         let near = |p: &Vec3| {
@@ -192,11 +211,18 @@ impl SkinCheck {
             return 0.0;
         }
         let skin = self.body.posed(at);
-        let count = near.iter().filter(|arm| self.is_inside(arm, at, model, &skin)).count();
+        let count = near.iter().filter(|arm| self.is_inside(arm, depth, at, model, &skin)).count();
         count as f64 / self.arms.len() as f64
     }
 
-    fn is_inside(&self, arm: &ArmVertex, at: &[Vec3], model: &ModelPose, skin: &PosedSkin) -> bool {
+    fn is_inside(
+        &self,
+        arm: &ArmVertex,
+        depth: f64,
+        at: &[Vec3],
+        model: &ModelPose,
+        skin: &PosedSkin,
+    ) -> bool {
         let Some(bones) = &self.bones[arm.side] else { return false };
         let (p, wrist) = (at[arm.vertex], model.position(bones.wrist));
         let bone = match arm.of_hand {
@@ -204,7 +230,7 @@ impl SkinCheck {
             false => [model.position(bones.elbow), wrist],
         };
         let inwards = bone[0] + (bone[1] - bone[0]) * nearest_on_segment(&bone, &p) - p;
-        let deep = (DEEP * self.height / inwards.norm().max(1e-9)).min(1.0);
+        let deep = (depth * self.height / inwards.norm().max(1e-9)).min(1.0);
         skin.contains(&(p + inwards * deep))
     }
 

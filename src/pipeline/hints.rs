@@ -19,6 +19,7 @@ const TRIES: &[(&str, &[&str])] = &[
     ("body_skin_below_floor", &["ground"]),
     ("limit_violation_added", &["limits"]),
     ("arm_in_body", &["self_contact"]),
+    ("arm_through_body", &["self_contact"]),
     ("self_contact_lost", &["self_contact"]),
     ("flight_error", &["flights"]),
 ];

@@ -3,7 +3,7 @@
 use super::fault_scene::{
     DEGREE, Scene, asset, changed, in_air, joint, pose_at, rotate, shaking_head, standing, swivelled,
 };
-use posemill::math::{Quat, Vec3, exp};
+use posemill::math::{Quat, Vec3, exp, slerp};
 use posemill::measure::{MetricContext, assess_against};
 use posemill::model::{Character, Clip, Contacts, Finger, JointId, ModelPose, Motion, Role, Side};
 use std::sync::Arc;
@@ -113,12 +113,14 @@ fn a_hand_that_turns_away_from_that_of_the_take() {
     assert_eq!(scene.added(&turned), ["hand_orientation_p95"]);
 }
 
-#[test]
-fn an_arm_in_the_body() {
-    let scene = Scene::walk();
-    // The upper arm hangs as before, the forearm points through the belly to the other side.
+/// The upper arm hangs as before, the forearm is rotated in some frames by this share of the way to where it points through the belly to
+/// the other side.
+fn into_the_belly(scene: &Scene, share: f64, when: impl Fn(usize) -> bool) -> Motion {
     let elbow = joint(&scene.copy, Role::LowerArm(Side::Left));
-    let through = changed(&scene.copy, |_, pose| {
+    changed(&scene.copy, |frame, pose| {
+        if !when(frame) {
+            return;
+        }
         let model = ModelPose::of(scene.copy.character.skeleton(), pose);
         let rig = &scene.copy.character.rig;
         let [elbow_at, wrist, hip] =
@@ -126,9 +128,28 @@ fn an_arm_in_the_body() {
                 .map(|id| model.position(id));
         let wanted = (hip + Vec3::y() * 0.1 - elbow_at).normalize();
         let turn = Quat::rotation_between(&(wrist - elbow_at), &wanted).unwrap();
-        rotate(&scene.copy.character, pose, elbow, turn);
-    });
-    assert_eq!(scene.added_to_both(&through), ["arm_in_body"]);
+        rotate(&scene.copy.character, pose, elbow, slerp(&Quat::identity(), &turn, share));
+    })
+}
+
+#[test]
+fn an_arm_in_the_body() {
+    let scene = Scene::walk();
+    let seen = |share: f64| scene.added_to_both(&into_the_belly(&scene, share, |_| true));
+    assert_eq!(seen(1.0), ["arm_in_body", "arm_through_body"]);
+    // On its way there it is in the body before it is deep in it.
+    let first = (1..=20).map(|k| seen(f64::from(k) / 20.0)).find(|seen| !seen.is_empty());
+    assert_eq!(first.unwrap(), ["arm_in_body"]);
+}
+
+#[test]
+fn an_arm_in_the_body_for_a_tenth_of_a_second() {
+    let scene = Scene::walk();
+    // Three frames at 30 Hz, wherever they are.
+    for start in 40..46 {
+        let through = into_the_belly(&scene, 1.0, |frame| (start..start + 3).contains(&frame));
+        assert_eq!(scene.added_to_both(&through), ["arm_through_body"], "from frame {start}");
+    }
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Hands at the body: which touches of the take a result keeps, and when an arm holds a contact.
+//! Hands at the body: which touches of the take a result keeps, and when an arm holds a contact or a leg leans on its knee.
 //!
 //! Distances are those between capsules of both bodies, measured alike; a source without skin has the girths of an adult.
 //! Nothing that places hands takes part. Units: metres of the common height, radians.
@@ -23,7 +23,7 @@ const KEPT: f64 = 0.05;
 const NEAR: f64 = 0.088;
 /// A forearm within this angle of straight down hangs: the hand is beside hip and thigh without touching them on purpose.
 const HANGING: f64 = std::f64::consts::FRAC_PI_4;
-/// Time in which an arm goes to the floor and leaves it, seconds: that of a step.
+/// Time in which an arm or a knee goes to the floor and leaves it, seconds: that of a step.
 const BLEND: f64 = 0.4;
 /// The shortest time of touching that is judged, seconds: two samples are no touch.
 const SHORTEST: f64 = 0.5;
@@ -49,6 +49,8 @@ pub struct ArmContacts {
     held: [Vec<bool>; 2],
     /// By side, the frames in which it leans on the floor.
     leaning: [Vec<Range<usize>>; 2],
+    /// By side, the frames in which the leg leans on its knee.
+    kneeling: [Vec<Range<usize>>; 2],
     /// Number of touches of the take by hand, part and sample, and of those that the result loses.
     touches: usize,
     lost: usize,
@@ -95,23 +97,22 @@ impl ArmContacts {
         made
     }
 
-    /// Adds the contacts with the floor that are labelled: an arm that leans on it goes where that is.
+    /// Adds the contacts with the floor that are labelled: an arm or a knee that leans on it goes where that is.
     pub fn with_labels(mut self, contacts: Option<&Contacts>) -> Self {
+        let labelled = |parts: &[ContactPart]| -> Vec<Range<usize>> {
+            let holds = parts.iter().flat_map(|part| contacts.map_or(&[][..], |c| c.holds(*part)));
+            holds.map(|hold| hold.frames.clone()).collect()
+        };
         for (k, side) in Side::BOTH.into_iter().enumerate() {
-            let parts = [ContactPart::Hand(side), ContactPart::Elbow(side)].into_iter();
-            let holds = parts.flat_map(|part| contacts.map_or(&[][..], |c| c.holds(part)));
-            self.leaning[k] = holds.map(|hold| hold.frames.clone()).collect();
+            self.leaning[k] = labelled(&[ContactPart::Hand(side), ContactPart::Elbow(side)]);
+            self.kneeling[k] = labelled(&[ContactPart::Knee(side)]);
         }
         self
     }
 
     /// Whether the arm of this side holds a contact around this frame, or would be in the body.
     pub fn holds(&self, side: usize, frame: usize) -> bool {
-        // The arm goes to the floor and leaves it.
-        let around = |r: &Range<usize>| {
-            frame + self.leaning_blend() >= r.start && frame < r.end + self.leaning_blend()
-        };
-        if self.leaning[side].iter().any(around) {
+        if self.is_around(&self.leaning[side], frame) {
             return true;
         }
         let sample = frame / self.stride.max(1);
@@ -119,9 +120,16 @@ impl ArmContacts {
         at(sample) || at(sample + 1)
     }
 
-    /// Frames before and after a contact with the floor.
-    fn leaning_blend(&self) -> usize {
-        (BLEND * self.rate) as usize * self.stride
+    /// Whether the leg of this side leans on its knee around this frame: how far that is above the floor depends on the skin, and the
+    /// foot stays where it is.
+    pub fn kneels(&self, side: usize, frame: usize) -> bool {
+        self.is_around(&self.kneeling[side], frame)
+    }
+
+    /// Whether a contact with the floor is held in this frame, or a limb goes there or leaves it.
+    fn is_around(&self, holds: &[Range<usize>], frame: usize) -> bool {
+        let blend = (BLEND * self.rate) as usize * self.stride;
+        holds.iter().any(|r| frame + blend >= r.start && frame < r.end + blend)
     }
 
     /// The share of the take's touches that the result loses; `None` where the take does not touch itself.

@@ -242,8 +242,9 @@ pub const MEASURES: &[Measure] = &[
         "rad",
         acceptable::LIMB,
         "95th percentile over f and thighs, shins, upper arms and forearms of the angle between the limb and the direct transfer's; arms are \
-         left out while their hand or elbow is labelled, their hand is within 9 cm of the body in the take and no farther from it in the result than in the direct transfer, \
-         or hand or forearm are in the body in the direct transfer",
+         left out while their hand or elbow is labelled, their hand is within 9 cm of the body in the take and no farther from it in \
+         the result than in the direct transfer, or hand or forearm are in the body in the direct transfer; legs while their knee is \
+         labelled; labels count 0.4 s before and after as well",
     ),
     limited("knee_error_max", "rad", acceptable::KNEE, "max of |bend of a knee - the direct transfer's|"),
     limited(

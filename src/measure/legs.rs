@@ -56,7 +56,7 @@ pub fn legs(
 
 impl LimbComparison {
     /// Directions of limbs and bends of knees against those of the direct transfer, which are the source's. An arm that holds a contact
-    /// goes where that is, and is left out.
+    /// and a leg that kneels go where that is: their directions are left out.
     fn directions_and_knees(&self, arms: &ArmContacts) -> MetricsAndSeries {
         let frames = self.frames;
         let mut errors: Vec<f64> = Vec::with_capacity(8 * frames);
@@ -65,7 +65,8 @@ impl LimbComparison {
         let mut limbs = knees.clone();
         for (f, (own, plain)) in self.own.iter().zip(&self.copy).take(frames).enumerate() {
             let pairs = own.limbs().into_iter().zip(plain.limbs()).enumerate();
-            let counts = |k: usize, b: &Vec3| b.norm() > 0.0 && (k < 4 || !arms.holds(k / 2 - 2, f));
+            let placed = |k: usize| if k < 4 { arms.kneels(k / 2, f) } else { arms.holds(k / 2 - 2, f) };
+            let counts = |k: usize, b: &Vec3| b.norm() > 0.0 && !placed(k);
             let apart =
                 pairs.map(|(k, (a, b))| counts(k, &b).then(|| angle_between(&a, &b))).collect::<Vec<_>>();
             errors.extend(apart.iter().flatten());

@@ -4,8 +4,8 @@ use super::fault_scene::{
     DEGREE, Scene, changed, in_air, joint, pose_at, resting, rotate, standing, swivelled,
 };
 use posemill::math::{Vec3, exp, smoothstep};
-use posemill::measure::{Reading, assess};
-use posemill::model::{Contacts, ModelPose, Motion, Pose, Role, Side};
+use posemill::measure::{Reading, assess, assess_against};
+use posemill::model::{ContactPart, Contacts, Hold, ModelPose, Motion, Pose, Role, Side};
 use std::sync::Arc;
 
 /// The motion at another place in each frame.
@@ -25,6 +25,27 @@ fn bend(motion: &Motion, pose: &mut Pose, side: Side, [thigh, shin]: [f64; 2]) {
     rotate(&motion.character, pose, knee, exp(&(axis * shin)));
     let back = kept * model(pose).joint(ankle).rotation.inverse();
     rotate(&motion.character, pose, ankle, back);
+}
+
+#[test]
+fn a_leg_that_leans_on_its_knee_goes_where_the_skin_of_the_knee_is() {
+    let scene = resting();
+    let over = |turned: Side, labelled: bool| {
+        let leg = joint(&scene.copy, Role::UpperLeg(turned));
+        let result = changed(&scene.copy, |_, pose| {
+            rotate(&scene.copy.character, pose, leg, exp(&(Vec3::x() * (-14.0 * DEGREE))))
+        });
+        let mut labels = scene.labels.clone().unwrap();
+        if labelled {
+            let hold = Hold { frames: 0..scene.copy.clip.frames(), height: 0.0, slide: 0.0 };
+            labels.set(ContactPart::Knee(Side::Left), vec![hold]);
+        }
+        let take = (&scene.of_take, &scene.take);
+        let made = assess_against(&scene.context, &result, Some(&labels), take, &scene.copy);
+        made.metrics.iter().any(|m| m.name == "limb_error_p95" && Reading::from(m).over())
+    };
+    assert!(over(Side::Left, false) && over(Side::Right, true));
+    assert!(!over(Side::Left, true));
 }
 
 #[test]

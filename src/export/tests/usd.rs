@@ -63,8 +63,10 @@ fn matrices(text: &str) -> Vec<Mat4<f64>> {
 /// The points of all meshes at a time code of one animation, by the rules of UsdSkel.
 fn points(stage: &BTreeMap<String, BTreeMap<String, String>>, clip: &str, time: &str) -> Vec<Vec<Vec3>> {
     let animation = &stage[&format!("/Root/Character/Skeleton/{clip}")];
-    let sample =
-        |name: &str| numbers(animation.get(&format!("{name}@{time}")).unwrap_or_else(|| &animation[name]));
+    let sample = |name: &str| {
+        let at = |time: &str| animation.get(&format!("{name}@{time}"));
+        numbers(at(time).or(at("0")).unwrap_or_else(|| &animation[name]))
+    };
     let (places, turns) = (sample("translations"), sample("rotations"));
     let local = places.chunks_exact(3).zip(turns.chunks_exact(4)).map(|(p, q)| {
         let turn = Quat::from_quaternion(RawQuat::new(q[0], q[1], q[2], q[3]));

@@ -104,7 +104,16 @@ fn usd_without_a_layer_or_a_skeleton_is_refused_with_the_command_that_helps() {
 
 /// A triangle on two joints, of which the face, the joint indices, their weights and a blend shape are given.
 fn triangle(face: &str, joints: &str, weights: &str, shape: &str) -> Result<Asset, String> {
-    let text = format!(
+    triangle_of(&triangle_text(face, joints, weights, shape))
+}
+
+fn triangle_of(text: &str) -> Result<Asset, String> {
+    let options = ImportOptions::default();
+    from_bytes(text.as_bytes(), "triangle", Some("usda"), None, &options).map_err(|e| e.to_string())
+}
+
+fn triangle_text(face: &str, joints: &str, weights: &str, shape: &str) -> String {
+    format!(
         "#usda 1.0
         def SkelRoot 'R' {{
             def Skeleton 'S' {{
@@ -125,9 +134,41 @@ fn triangle(face: &str, joints: &str, weights: &str, shape: &str) -> Result<Asse
                 def BlendShape 'smile' {{ uniform vector3f[] offsets = [(0, 1, 0)] uniform int[] pointIndices = {shape} }}
             }}
         }}"
-    );
-    let options = ImportOptions::default();
-    from_bytes(text.as_bytes(), "triangle", Some("usda"), None, &options).map_err(|e| e.to_string())
+    )
+}
+
+#[test]
+fn coordinates_that_no_mesh_has_leave_finite_bounds() {
+    let text = triangle_text("[0, 1, 2]", "[0, 1, 0, 1, 0, 1]", "[1, 0, 1, 0, 1, 0]", "[2]");
+    assert!(!triangle_of(&text).unwrap().warnings.has("usd-not-finite"));
+    for (usual, odd) in
+        [("(10, 0, 0), (0, 10, 0)]", "(10, 0, 0), (0, 1e39, 0)]"), ("[(0, 1, 0)]", "[(0, -1e300, 0)]")]
+    {
+        assert!(text.contains(usual));
+        let asset = triangle_of(&text.replace(usual, odd)).unwrap();
+        assert!(asset.warnings.has("usd-not-finite"), "{odd}: {:?}", asset.warnings);
+        let document = asset.character.document.as_ref().unwrap();
+        assert!(!String::from_utf8_lossy(&document.bytes).contains("null"), "{odd}");
+    }
+}
+
+#[test]
+fn resting_weights_come_back_from_usd() {
+    let mut motion = rich();
+    let mut hero = (*motion.character).clone();
+    hero.meshes.iter_mut().flat_map(|mesh| mesh.morphs.get_mut(3)).for_each(|morph| morph.weight = 0.25);
+    motion.character = std::sync::Arc::new(hero);
+    motion.clip.property_tracks.clear();
+    let moving = written(&motion);
+    // A value without time is 0 in Blender.
+    assert!(String::from_utf8_lossy(&moving).contains("float[] blendShapeWeights.timeSamples = {"));
+    let again = read(&moving).motion(0).unwrap();
+    assert!(again.clip.property_tracks.iter().any(|t| t.values.contains(&0.25)));
+    let asset = read(&written(&motion.part(0..0)));
+    assert!(asset.clips.is_empty());
+    let morphs = asset.character.meshes.iter().flat_map(|mesh| &mesh.morphs);
+    let resting: BTreeSet<&str> = morphs.filter(|m| m.weight == 0.25).map(|m| m.name.as_str()).collect();
+    assert_eq!(resting, BTreeSet::from(["shape 3"]));
 }
 
 #[test]

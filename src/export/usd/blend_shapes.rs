@@ -9,12 +9,15 @@ use super::usd_layer::{ROOT, UsdLayer, UsdValue};
 use crate::export::whole_mesh::WholeMesh;
 use crate::math::{Mat4, Vec3};
 use crate::model::{AnimatedProperty, Clip, Mesh, Motion, PropertyTrack};
+use std::collections::{HashMap, HashSet};
 
 /// The names of all morph targets in animations, with where their weights are from.
 #[derive(Default)]
 pub(super) struct MorphNames<'a> {
     names: Vec<String>,
     sources: Vec<MorphWeights<'a>>,
+    /// The place of each name in the lists.
+    places: HashMap<String, usize>,
 }
 
 /// The weights of a morph target.
@@ -28,10 +31,14 @@ impl MorphWeights<'_> {
     /// The weight in each frame of a clip; one if it is constant.
     fn of(&self, clip: &Clip) -> Vec<f32> {
         let own = |t: &&PropertyTrack| t.property == AnimatedProperty::Weights && t.node == self.mesh.node;
-        let still = || vec![self.mesh.morphs.get(self.target).map_or(0.0, |m| m.weight)];
-        let Some(track) = clip.property_tracks.iter().find(own) else { return still() };
+        let Some(track) = clip.property_tracks.iter().find(own) else { return vec![self.rest()] };
         let weight = |frame| track.frame(frame).get(self.target).copied().unwrap_or(0.0);
         (0..clip.frames()).map(weight).collect()
+    }
+
+    /// The weight without an animation.
+    fn rest(&self) -> f32 {
+        self.mesh.morphs.get(self.target).map_or(0.0, |m| m.weight)
     }
 }
 
@@ -39,23 +46,33 @@ impl<'a> MorphNames<'a> {
     /// The names of the morph targets of a mesh in the animations of these motions.
     pub(super) fn add(&mut self, mesh: &'a Mesh, motions: &[Motion]) -> Vec<String> {
         let mut names = Vec::with_capacity(mesh.morphs.len());
+        // A mesh has every name once: those in use, and the lowest number that may be free behind each plain name.
+        let mut used: HashSet<String> = HashSet::new();
+        let mut lowest: HashMap<&str, usize> = HashMap::new();
         for (target, morph) in mesh.morphs.iter().enumerate() {
             let weights = MorphWeights { mesh, target };
             let agrees = |known: usize| {
                 let known = self.sources[known];
                 motions.iter().all(|m| known.of(&m.clip) == weights.of(&m.clip))
             };
-            let numbered = (2..).map(|n| format!("{}_{n}", morph.name));
-            // A mesh has every name once.
-            let free = |name: &String| {
-                let known = self.names.iter().position(|n| n == name);
-                !names.contains(name) && known.is_none_or(agrees)
+            let lowest = lowest.entry(&morph.name).or_insert(1);
+            let numbered = |n: usize| match n {
+                1 => morph.name.clone(),
+                n => format!("{}_{n}", morph.name),
             };
-            let name = std::iter::once(morph.name.clone()).chain(numbered).find(free).unwrap_or_default();
-            if !self.names.contains(&name) {
+            while used.contains(&numbered(*lowest)) {
+                *lowest += 1;
+            }
+            let free = |name: &String| {
+                !used.contains(name) && self.places.get(name).is_none_or(|known| agrees(*known))
+            };
+            let name = (*lowest..).map(numbered).find(free).unwrap_or_default();
+            if !self.places.contains_key(&name) {
+                self.places.insert(name.clone(), self.names.len());
                 self.names.push(name.clone());
                 self.sources.push(weights);
             }
+            used.insert(name.clone());
             names.push(name);
         }
         names
@@ -72,13 +89,21 @@ impl<'a> MorphNames<'a> {
             let weights = weights.iter().map(|w| w.get(frame).or(w.first()).copied().unwrap_or(0.0));
             UsdValue::Singles(weights.collect())
         };
-        match weights.iter().all(|w| w.len() == 1) {
+        let still = weights.iter().all(|w| w.len() == 1);
+        match still && weights.iter().all(|w| w[0] == 0.0) {
             true => layer.attribute("float[] blendShapeWeights", of_frame(0)),
+            // Blender reads samples only, and takes a value without time as 0.
             false => {
-                let samples = (0..clip.frames()).map(|frame| (time(frame), of_frame(frame)));
+                let frames = if still { 1 } else { clip.frames() };
+                let samples = (0..frames).map(|frame| (time(frame), of_frame(frame)));
                 layer.samples("float[] blendShapeWeights", samples);
             }
         }
+    }
+
+    /// Whether the character rests with a weight other than 0.
+    pub(super) fn rest_away_from_zero(&self) -> bool {
+        self.sources.iter().any(|source| source.rest() != 0.0)
     }
 }
 
@@ -117,4 +142,24 @@ pub(super) fn names<'a>(meshes: &'a [WholeMesh], motions: &[Motion]) -> (MorphNa
     let mut all = MorphNames::default();
     let of_meshes = meshes.iter().map(|whole| all.add(&whole.mesh, motions)).collect();
     (all, of_meshes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::MorphTarget;
+
+    #[test]
+    fn thousands_of_targets_of_one_name_are_numbered() {
+        let named = |name: &str| MorphTarget { name: name.to_owned(), ..MorphTarget::default() };
+        let mut face = Mesh { morphs: vec![named("smile_2")], ..Mesh::default() };
+        face.morphs.extend((0..50_000).map(|_| named("smile")));
+        let mut all = MorphNames::default();
+        let names = all.add(&face, &[]);
+        assert_eq!(names[..4], ["smile_2", "smile", "smile_3", "smile_4"]);
+        assert_eq!(names.last().unwrap(), "smile_50001");
+        // Another mesh shares them.
+        let teeth = Mesh { morphs: vec![named("smile"), named("smile")], ..Mesh::default() };
+        assert_eq!(all.add(&teeth, &[]), ["smile", "smile_2"]);
+    }
 }

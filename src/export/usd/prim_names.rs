@@ -1,10 +1,15 @@
 //! Gives prims valid names that differ from those of their siblings.
 
-use std::collections::BTreeSet;
+use crate::model::UniqueNames;
 
 /// The names in use among siblings.
-#[derive(Default)]
-pub(super) struct PrimNames(BTreeSet<String>);
+pub(super) struct PrimNames(UniqueNames);
+
+impl Default for PrimNames {
+    fn default() -> Self {
+        Self(UniqueNames::new([]))
+    }
+}
 
 impl PrimNames {
     /// A valid prim name that no sibling has: letters, digits and `_`, not starting with a digit.
@@ -14,11 +19,7 @@ impl PrimNames {
         if base.is_empty() || base.starts_with(|c: char| c.is_ascii_digit()) {
             base.insert(0, '_');
         }
-        let numbered = (2..).map(|n| format!("{base}_{n}"));
-        let found = std::iter::once(base.clone()).chain(numbered).find(|n| !self.0.contains(n));
-        let found = found.unwrap_or(base);
-        self.0.insert(found.clone());
-        found
+        self.0.fresh(&base)
     }
 }
 
@@ -31,6 +32,8 @@ mod tests {
         let mut names = PrimNames::default();
         let fresh: Vec<String> =
             ["thigh.L", "thigh-L", "2nd", "頭", "", "thigh_L_2"].map(|n| names.fresh(n)).into();
+        let last = (0..50_000).map(|_| names.fresh("材質")).last().unwrap();
+        assert_eq!(last, "___50000");
         assert_eq!(fresh, ["thigh_L", "thigh_L_2", "_2nd", "_", "__2", "thigh_L_2_2"]);
     }
 }

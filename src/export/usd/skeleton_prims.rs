@@ -11,6 +11,9 @@ use crate::math::Mat4;
 use crate::model::{Clip, Motion, Skeleton};
 use crate::report::one_line;
 
+/// The animation of a character without clips, which holds its resting weights.
+const REST: &str = "Rest";
+
 /// The clips of a skeleton.
 pub(super) struct ClipsInSkeleton<'a> {
     /// All motions of the file, whose clips are in the prim `Skeleton`; the first is the animation of every skeleton.
@@ -45,6 +48,16 @@ pub(super) fn write(
         (m.clip.frames() > 0).then(|| names.fresh(name))
     };
     let names: Vec<Option<String>> = clips.motions.iter().map(named).collect();
+    // Weights have no place but an animation.
+    let resting = names.iter().all(Option::is_none) && clips.morphs.rest_away_from_zero();
+    if resting {
+        layer.relationship("skel:animationSource", format!("{ROOT}/Skeleton/{REST}"));
+    }
+    if let Some(motion) = clips.contained.first().filter(|_| resting) {
+        layer.open("SkelAnimation", REST, &[]);
+        clips.morphs.write(layer, &motion.clip, &|_| 0.0);
+        layer.close();
+    }
     if let Some(first) = names.iter().flatten().next() {
         layer.relationship("skel:animationSource", format!("{ROOT}/Skeleton/{first}"));
     }

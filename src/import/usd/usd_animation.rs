@@ -17,6 +17,7 @@ const STILL: f64 = 1e-3;
 /// A glTF mesh node with the names of its morph targets.
 pub(super) struct MorphedNode {
     pub(super) node: usize,
+    pub(super) mesh: usize,
     pub(super) targets: Vec<String>,
 }
 
@@ -63,6 +64,16 @@ fn samples<'a>(layer: &Layer, prim: &'a Prim, name: &str) -> Result<Vec<(f32, &'
     }
     let constant = property.value.iter().map(|value| (0.0, numbers(value)));
     Ok(if sampled.is_empty() { constant.collect() } else { sampled })
+}
+
+/// The weights of an animation that moves no joint and has a single sample: those of a character at rest.
+pub(super) fn resting_weights<'a>(layer: &Layer, prim: &'a Prim) -> Result<HashMap<&'a str, f64>, UsdError> {
+    let moves =
+        ["translations", "rotations", "scales"].iter().any(|name| prim.properties.contains_key(*name));
+    let samples = samples(layer, prim, "blendShapeWeights")?;
+    let [(_, weights)] = samples[..] else { return Ok(HashMap::new()) };
+    let names = prim.words("blendShapes").iter().map(String::as_str);
+    Ok(if moves { HashMap::new() } else { names.zip(weights.iter().copied()).collect() })
 }
 
 /// The animation of a prim; `None` if it moves nothing of the skeleton. `first` is the node of the first joint.
@@ -146,7 +157,7 @@ fn weights(
     let times: Vec<f32> = samples.iter().map(|sample| sample.0).collect();
     let input = made.times(&times);
     let column: HashMap<&str, usize> = names.iter().enumerate().map(|(k, name)| (name.as_str(), k)).collect();
-    for MorphedNode { node, targets } in faces {
+    for MorphedNode { node, targets, .. } in faces {
         budget.reserve_list::<f32>((samples.len() * targets.len()) as u64, || "the weights".to_owned())?;
         let from: Vec<Option<usize>> = targets.iter().map(|t| column.get(t.as_str()).copied()).collect();
         let of = |numbers: &[f64], k: Option<usize>| k.map_or(0.0, |k| numbers[k] as f32);

@@ -1,7 +1,7 @@
 //! USD as an import format: a glTF document of its first skeleton, which the glTF reader then reads.
 
 use super::crate_layer;
-use super::usd_animation::{MorphedNode, animation};
+use super::usd_animation::{MorphedNode, animation, resting_weights};
 use super::usd_error::UsdError;
 use super::usd_mesh::mesh;
 use super::usd_skeleton::{UsdSkeleton, matrices};
@@ -164,7 +164,7 @@ fn glb(layer: &Layer, budget: &MemoryBudget, warnings: &mut Warnings) -> Result<
         meshes.push(made.mesh);
         tops.push(node);
         if !made.targets.is_empty() {
-            faces.push(MorphedNode { node, targets: made.targets });
+            faces.push(MorphedNode { node, mesh: meshes.len() - 1, targets: made.targets });
         }
     }
     // A skeleton without a mesh is one all the same.
@@ -173,7 +173,7 @@ fn glb(layer: &Layer, budget: &MemoryBudget, warnings: &mut Warnings) -> Result<
     }
     let mut animations = Vec::new();
     let mut names = UniqueNames::new([]);
-    for clip in clips_of(layer, prim) {
+    for clip in moving_clips(layer, prim, &faces, &mut meshes)? {
         let found = animation(layer, clip, (&skeleton, FIRST), &faces, &mut binary, budget, warnings)?;
         animations.extend(found.map(|mut found| {
             found["name"] = names.fresh(found["name"].as_str().unwrap_or_default()).into();
@@ -212,6 +212,30 @@ fn clips_of<'a>(layer: &'a Layer, skeleton: &'a Prim) -> Vec<&'a Prim> {
     clips.retain(|clip| is_own(clip) || !bound.contains(clip.path.as_str()));
     clips.sort_by_key(|clip| !is_own(clip));
     clips
+}
+
+/// The animations of a skeleton, but for one that it binds which holds the resting weights of its meshes only: they get these.
+fn moving_clips<'a>(
+    layer: &'a Layer,
+    skeleton: &'a Prim,
+    faces: &[MorphedNode],
+    meshes: &mut [Json],
+) -> Result<Vec<&'a Prim>, UsdError> {
+    let mut clips = clips_of(layer, skeleton);
+    let own = clips.first().copied().filter(|clip| source(layer, skeleton) == Some(clip.path.as_str()));
+    let resting = own.map_or(Ok(HashMap::new()), |own| resting_weights(layer, own))?;
+    if resting.is_empty() {
+        return Ok(clips);
+    }
+    for face in faces {
+        let weight = |name: &String| {
+            let weight = resting.get(name.as_str()).map(|weight| *weight as f32);
+            weight.filter(|weight| weight.is_finite()).unwrap_or(0.0)
+        };
+        meshes[face.mesh]["weights"] = face.targets.iter().map(weight).collect::<Vec<f32>>().into();
+    }
+    clips.remove(0);
+    Ok(clips)
 }
 
 fn joints(skeleton: &UsdSkeleton) -> Vec<usize> {

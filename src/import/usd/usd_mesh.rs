@@ -15,6 +15,9 @@ use std::collections::HashMap;
 /// Influences of a vertex that are kept, in two sets of glTF.
 const MOST_INFLUENCES: usize = 8;
 
+/// Largest coordinate that is kept: no unit makes a length of it, and its square is no 32-bit float.
+const LARGEST: f32 = 1e30;
+
 /// The faces of a mesh as vertices and triangles.
 struct Faces {
     /// The point of each vertex.
@@ -43,7 +46,7 @@ pub(super) fn mesh(
     warnings: &mut Warnings,
 ) -> Result<GltfMesh, ImportError> {
     let fault = |reason: &str| UsdError::Prim { prim: prim.path.clone(), reason: reason.to_owned() };
-    let points = triples(prim.numbers("points"));
+    let points = triples(prim, "points", warnings);
     let per_corner = ["normals", "primvars:normals", "primvars:st"].into_iter().any(|name| {
         let property = prim.properties.get(name);
         property.is_some_and(|p| p.interpolation == "faceVarying")
@@ -94,7 +97,7 @@ pub(super) fn mesh(
             warnings.add("usd-inbetweens", said, path.clone());
         }
         budget.reserve(12 * (vertices + points.len()) as u64, || format!("the blend shape {name}"))?;
-        let offsets = offsets(shape, points.len())
+        let offsets = offsets(shape, points.len(), warnings)
             .ok_or_else(|| fault("a blend shape moves points that are not there"))?;
         targets.push(json!({"POSITION": binary.positions(&moved(&offsets), None)}));
         names.push(name.clone());
@@ -114,8 +117,26 @@ fn index(number: &f64) -> usize {
     if *number < 0.0 { usize::MAX } else { *number as usize }
 }
 
-fn triples(numbers: &[f64]) -> Vec<[f32; 3]> {
-    numbers.chunks_exact(3).map(|p| [p[0] as f32, p[1] as f32, p[2] as f32]).collect()
+/// The vectors of a list; one that no mesh can have is the one before it, with a warning: the bounds of positions have to be
+/// finite.
+fn triples(prim: &Prim, name: &str, warnings: &mut Warnings) -> Vec<[f32; 3]> {
+    let (mut odd, mut last) = (0, [0.0; 3]);
+    let vector = |v: &[f64]| {
+        let vector = [v[0], v[1], v[2]].map(|x| x as f32);
+        match vector.iter().all(|x| x.abs() < LARGEST) {
+            true => last = vector,
+            false => odd += 1,
+        }
+        last
+    };
+    let list = prim.numbers(name).chunks_exact(3).map(vector).collect();
+    if odd > 0 {
+        let said = format!(
+            "{odd} values of `{name}` are not finite numbers (or beyond 1e30) and were replaced by the one before it"
+        );
+        warnings.add("usd-not-finite", said, prim.path.clone());
+    }
+    list
 }
 
 /// The vertices and triangles; `None` if an index is out of range.
@@ -210,8 +231,8 @@ fn influences(
 }
 
 /// The displacement of every point; `None` if one is out of range.
-fn offsets(shape: &Prim, points: usize) -> Option<Vec<[f32; 3]>> {
-    let listed = triples(shape.numbers("offsets"));
+fn offsets(shape: &Prim, points: usize, warnings: &mut Warnings) -> Option<Vec<[f32; 3]>> {
+    let listed = triples(shape, "offsets", warnings);
     let indices = shape.numbers("pointIndices");
     let mut all = vec![[0.0; 3]; points];
     for (k, offset) in listed.into_iter().enumerate() {

@@ -24,6 +24,29 @@ pub(super) fn matrices(numbers: &[f64]) -> Vec<Mat4<f64>> {
     numbers.chunks_exact(16).map(Mat4::from_column_slice).collect()
 }
 
+/// The nearest joint above each path, in one pass whatever their lengths; `None` if two paths are the same.
+fn parents(joints: &[String]) -> Option<Vec<Option<usize>>> {
+    // In this order everything below a joint follows it: no character is before the slash.
+    let key = |k: usize| joints[k].bytes().map(|byte| if byte == b'/' { 0 } else { byte });
+    let mut order: Vec<usize> = (0..joints.len()).collect();
+    order.sort_by(|&a, &b| key(a).cmp(key(b)));
+    if order.windows(2).any(|pair| joints[pair[0]] == joints[pair[1]]) {
+        return None;
+    }
+    let below = |k: usize, top: usize| {
+        joints[k].strip_prefix(joints[top].as_str()).is_some_and(|rest| rest.starts_with('/'))
+    };
+    let (mut parents, mut above) = (vec![None; joints.len()], Vec::<usize>::new());
+    for k in order {
+        while above.last().is_some_and(|&top| !below(k, top)) {
+            above.pop();
+        }
+        parents[k] = above.last().copied();
+        above.push(k);
+    }
+    Some(parents)
+}
+
 impl UsdSkeleton {
     /// # Errors
     /// A [`UsdError`] for a skeleton without joints, and for lists of other lengths.
@@ -34,17 +57,7 @@ impl UsdSkeleton {
         if count == 0 {
             return Err(fault("the skeleton has no joints".to_owned()));
         }
-        let index: HashMap<&str, usize> =
-            joints.iter().enumerate().map(|(k, path)| (path.as_str(), k)).collect();
-        if index.len() < count {
-            return Err(fault("two joints have the same path".to_owned()));
-        }
-        let above = |path: &str| {
-            let mut ancestors =
-                std::iter::successors(path.rsplit_once('/'), |(front, _)| front.rsplit_once('/'));
-            ancestors.find_map(|(front, _)| index.get(front).copied())
-        };
-        let parents: Vec<Option<usize>> = joints.iter().map(|path| above(path)).collect();
+        let parents = parents(&joints).ok_or_else(|| fault("two joints have the same path".to_owned()))?;
         // Parents have shorter paths.
         let mut order: Vec<usize> = (0..count).collect();
         order.sort_by_key(|&k| joints[k].len());
@@ -89,5 +102,22 @@ impl UsdSkeleton {
         let index: HashMap<&str, usize> =
             self.joints.iter().enumerate().map(|(k, path)| (path.as_str(), k)).collect();
         paths.iter().map(|path| index.get(path.as_str()).copied()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_joint_above_is_the_parent_whatever_the_path() {
+        let of = |paths: &[&str]| parents(&paths.iter().map(|path| path.to_string()).collect::<Vec<_>>());
+        let found = of(&["a/b/c/d", "a-b", "a", "a/b", "a/b-c", "b/x/y", "/a", "a-b/c"]);
+        assert_eq!(found, Some(vec![Some(3), None, None, Some(2), Some(2), None, None, Some(1)]));
+        assert_eq!(of(&["a", "b", "a"]), None);
+        // A path of a million parts, and thousands below one another.
+        assert_eq!(of(&["a", &"/".repeat(1_000_000)]), Some(vec![None, None]));
+        let chain: Vec<String> = (1..3000).map(|n| vec!["a"; n].join("/")).collect();
+        assert!(parents(&chain).unwrap().iter().skip(1).enumerate().all(|(k, parent)| *parent == Some(k)));
     }
 }

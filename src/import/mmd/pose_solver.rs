@@ -43,13 +43,17 @@ impl<'a> PoseSolver<'a> {
     /// Steps of work for a pose: one for a few transforms.
     pub(super) fn steps(&self) -> u64 {
         let depths = depths(self.bones);
-        let chain = |bone: &MmdBone| {
+        // The products that place a bone: the target and the link are placed for each rotation of a link, the goal once.
+        let placing = |k: usize| depths[k] as u64 + 1;
+        let chain = |(goal, bone): (usize, &MmdBone)| {
             let Some(chain) = &bone.ik else { return 0 };
-            let deepest = depths[chain.target] as u64;
-            (u64::from(chain.loops) + 1) * (chain.links.len() as u64 + 1) * (deepest + 1)
+            let links = chain.links.iter().map(|link| placing(chain.target) + placing(link.bone));
+            let pass = placing(chain.target) + links.sum::<u64>();
+            (u64::from(chain.loops) + 1).saturating_mul(pass).saturating_add(placing(goal))
         };
+        let chains = self.bones.iter().enumerate().map(chain).fold(0, u64::saturating_add);
         // Sixteen products of transforms take a microsecond.
-        (self.bones.len() as u64 + self.bones.iter().map(chain).sum::<u64>()) / 16 + 1
+        chains.saturating_add(self.bones.len() as u64) / 16 + 1
     }
 
     /// The bones in model space where they move by `own`, with the chains that are `on`.
@@ -214,5 +218,33 @@ fn within(rotation: &Quat, link: &IkLink) -> Quat {
                 angles.z.clamp(low.z, high.z),
             ))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bone(parent: Option<usize>, ik: Option<IkChain>) -> MmdBone {
+        let (name, position, order) = (String::new(), Vec3::zeros(), (false, 0));
+        MmdBone { name, parent, above: parent, position, order, append: None, ik }
+    }
+
+    #[test]
+    fn deep_links_and_goals_are_counted() {
+        let chain = |links: usize, loops| {
+            let link = IkLink { bone: 999, limit: None };
+            Some(IkChain { target: 0, loops, step: 1.0, links: vec![link; links] })
+        };
+        let steps = |goal: Option<usize>, links: usize, loops: u32| {
+            let mut bones: Vec<MmdBone> = (0..1000).map(|k: usize| bone(k.checked_sub(1), None)).collect();
+            bones.push(bone(goal, chain(links, loops)));
+            PoseSolver::new(&bones).steps()
+        };
+        assert!(steps(None, 0, 0) < 100);
+        // A link is placed for each rotation, a goal for each frame.
+        assert!(steps(None, 10, 99) > 100 * 10 * 1000 / 16);
+        assert!(steps(Some(999), 0, 0) > 1000 / 16 + steps(None, 0, 0) - 2);
+        assert!(steps(None, 1000, u32::MAX) > 1 << 40);
     }
 }

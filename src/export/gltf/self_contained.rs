@@ -4,11 +4,13 @@ use super::json_splice::{JsonSplice, member, rebuild};
 use crate::gltf_document::GltfError;
 #[cfg(feature = "cli")]
 use crate::gltf_document::{Chunks, Json};
+use crate::memory_budget::MemoryBudget;
 #[cfg(feature = "cli")]
 use crate::model::Container;
 use crate::model::Document;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// The bytes that a URI refers to, and whether they are in a separate file.
@@ -46,24 +48,44 @@ pub fn lost_buffer(document: &Document) -> Option<GltfError> {
     first_buffer(document, buffers.first()?).err()
 }
 
-/// Embeds the buffers and images of a `.gltf`. Returns the new binary chunk: the first buffer, followed by the images; other
-/// buffers are converted to data URIs.
+/// Embeds the buffers and images of a `.gltf`, a file of several images once. Returns the new binary chunk: the first buffer,
+/// followed by the images; other buffers are converted to data URIs.
 pub(super) fn embed(out: &mut JsonSplice, document: &Document) -> Result<Vec<u8>, GltfError> {
     let buffers = out.json().items("buffers")?;
+    let files: u64 = document.resources.iter().map(|(_, bytes)| bytes.len() as u64).sum();
+    // For buffers that name a file which another has embedded.
+    let room = MemoryBudget::new(document.bytes.len() as u64 + files, None);
+    let mut embedded: HashSet<&str> =
+        buffers.first().and_then(|raw| member(raw, "uri")).into_iter().collect();
     let mut bin = first_buffer(document, buffers[0])?.to_vec();
     for (i, raw) in buffers.iter().enumerate().skip(1) {
         if let Some((true, bytes)) = load(document, raw, format!("buffers[{i}]"))? {
+            // Their text is in memory three times: the edit, the document and the file.
+            let size =
+                if embedded.insert(member(raw, "uri").unwrap_or_default()) { 0 } else { 4 * bytes.len() };
+            room.reserve(size as u64, String::new).map_err(|_| {
+                let reason = "too many buffers name the same file for a copy in each\n  hint: let them share one buffer, or write `.gltf`";
+                GltfError::value(format!("buffers[{i}]"), reason)
+            })?;
             let uri = serde_json::Value::from(data_uri(&bytes)).to_string();
             out.replace(raw, rebuild(raw, &["uri"], &[("uri", uri)])?);
         }
     }
+    let mut views: HashMap<&str, usize> = HashMap::new();
     for (i, raw) in out.json().items("images")?.into_iter().enumerate() {
+        let uri = member(raw, "uri").unwrap_or_default();
         if let Some((_, bytes)) = load(document, raw, format!("images[{i}]"))? {
-            bin.resize(bin.len().next_multiple_of(4), 0);
-            let (offset, length) = (bin.len(), bytes.len());
-            bin.extend_from_slice(&bytes);
-            let view = format!("{{\"buffer\":0,\"byteOffset\":{offset},\"byteLength\":{length}}}");
-            let view = out.append("bufferViews", view)?;
+            let view = match views.get(uri) {
+                Some(known) => *known,
+                None => {
+                    bin.resize(bin.len().next_multiple_of(4), 0);
+                    let (offset, length) = (bin.len(), bytes.len());
+                    bin.extend_from_slice(&bytes);
+                    let view = format!("{{\"buffer\":0,\"byteOffset\":{offset},\"byteLength\":{length}}}");
+                    out.append("bufferViews", view)?
+                }
+            };
+            views.insert(uri, view);
             let add = [("mimeType", image_type(raw, &bytes)), ("bufferView", view.to_string())];
             out.replace(raw, rebuild(raw, &["uri", "mimeType"], &add)?);
         }
@@ -90,7 +112,38 @@ pub(super) fn data_uri(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::image_type;
+    use super::*;
+    use crate::gltf_document::Json;
+    use crate::math::Quat;
+    use crate::model::{Container, StaticMeshes};
+
+    /// The chunk and the text of a document of these buffers and images, all of one file of 100 kB.
+    fn embedded(buffers: usize, images: usize) -> Result<(usize, String), GltfError> {
+        let list = |n: usize, item: &str| vec![item; n].join(",");
+        let [buffer, image] = [r#"{"byteLength":100000,"uri":"a"}"#, r#"{"uri":"a"}"#];
+        let text = format!(r#"{{"buffers":[{}],"images":[{}]}}"#, list(buffers, buffer), list(images, image));
+        let document = Document {
+            container: Container::Gltf,
+            bytes: Arc::new(text.clone().into_bytes()),
+            resources: vec![("a".to_owned(), vec![0; 100_000].into())],
+            nodes: Vec::new(),
+            fbx: None,
+            static_meshes: StaticMeshes::default(),
+            model_from_file: Quat::identity(),
+        };
+        let mut out = JsonSplice::new(Json::parse(&text, 0)?);
+        let chunk = embed(&mut out, &document)?.len();
+        Ok((chunk, out.finish()?))
+    }
+
+    #[test]
+    fn a_file_that_thousands_name_is_not_copied_for_each() {
+        let (chunk, text) = embedded(2, 500).unwrap();
+        assert_eq!((chunk, text.matches("byteOffset").count()), (200_000, 1));
+        assert_eq!(text.matches(r#""bufferView":0"#).count(), 500);
+        let error = embedded(2000, 0).unwrap_err().to_string();
+        assert!(error.contains("too many buffers name the same file"), "{error}");
+    }
 
     #[test]
     fn an_image_keeps_its_type() {

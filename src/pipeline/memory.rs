@@ -1,5 +1,9 @@
 //! Amounts of memory with units, as in `input.memory` and `--memory`.
 
+use crate::import::ImportError;
+use crate::math::Transform;
+use crate::memory_budget::{MemoryBudget, OverBudget};
+use crate::model::{Asset, Character, Clip};
 use schemars::JsonSchema;
 use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
@@ -88,9 +92,44 @@ impl<'de> Deserialize<'de> for Memory {
     }
 }
 
+/// Refuses a take whose frames take memory out of proportion on the joints of the character; `memory` is what the user allows.
+pub(super) fn fits_on(
+    take: &Asset,
+    character: Option<&Character>,
+    memory: Option<u64>,
+) -> Result<(), ImportError> {
+    let frames: usize = take.clips.iter().map(Clip::frames).sum();
+    let joints = |character: &Character| character.skeleton().len();
+    character.map_or(Ok(()), |c| Ok(fits(frames, joints(&take.character), joints(c), memory)?))
+}
+
+fn fits(frames: usize, own: usize, joints: usize, memory: Option<u64>) -> Result<(), OverBudget> {
+    /// Bytes that any take may have: forty minutes of a hundred joints at 30 Hz have 400 MB. Stages hold two copies.
+    const LEAST: u64 = 500_000_000;
+    /// Joints for each of the take's: a character of 300 has the joints of a body without fingers this many times.
+    const SHARE: u64 = 16;
+    let bytes = |joints: usize| frames.saturating_mul(joints).saturating_mul(size_of::<Transform>()) as u64;
+    let most = LEAST.max(SHARE.saturating_mul(bytes(own))).max(memory.unwrap_or(0));
+    MemoryBudget::new(0, Some(most))
+        .reserve(bytes(joints), || format!("the take on the {joints} joints of the character"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_take_has_room_on_the_joints_of_usual_characters_only() {
+        // A walk, an hour of a body on a character with fingers and hair, twenty minutes of a face.
+        for (frames, own, joints) in [(545, 31, 8000), (216_000, 22, 300), (72_000, 1, 120)] {
+            assert_eq!(fits(frames, own, joints, None), Ok(()), "{frames} {joints}");
+        }
+        let over = fits(545, 31, 20_019, None).unwrap_err().to_string();
+        assert!(over.starts_with("the take on the 20019 joints of the character needs 611 MB"), "{over}");
+        assert!(over.contains("--set input.memory="), "{over}");
+        assert_eq!(fits(545, 31, 20_019, Some(2_000_000_000)), Ok(()));
+        assert!(fits(545, 31, 20_019, Some(1_000)).is_err());
+    }
 
     #[test]
     fn amounts_are_read_with_their_units() {

@@ -242,7 +242,7 @@ fn add_config(fingerprint: &mut Fingerprint, config: &PipelineConfig, files: &mu
         fingerprint.add(stage.stage.name().as_bytes());
         fingerprint.add(stage.stage.canonical().to_string().as_bytes());
         for path in stage.stage.files() {
-            fingerprint.add(&files.read(&stage.texts, &path.to_string_lossy()).unwrap_or_default());
+            fingerprint.add(&files.read_text(&stage.texts, &path).unwrap_or_default());
         }
     }
 }

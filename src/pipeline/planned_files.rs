@@ -5,7 +5,7 @@ use super::config_error::ConfigFault;
 use super::config_keys::PlacedText;
 use super::plan_error::PlanError;
 use crate::import::MAX_FILE_BYTES;
-use crate::regular_file::read_regular;
+use crate::regular_file::{MAX_TEXT_BYTES, read_regular};
 use crate::report::io_reason;
 use std::path::Path;
 
@@ -27,7 +27,13 @@ impl<'a> PlannedFiles<'a> {
 
     /// The content of a file; `None` and a fault if it cannot be read. The fault is placed where one of `texts` names the file.
     pub(super) fn read(&mut self, texts: &[PlacedText], path: &str) -> Option<Vec<u8>> {
-        read(self.folder, path).map_err(|error| self.add(texts, path, error)).ok()
+        read(self.folder, path, MAX_FILE_BYTES).map_err(|error| self.add(texts, path, error)).ok()
+    }
+
+    /// The content of a text that a stage names: a map, a table.
+    pub(super) fn read_text(&mut self, texts: &[PlacedText], path: &Path) -> Option<Vec<u8>> {
+        let path = path.to_string_lossy();
+        read(self.folder, &path, MAX_TEXT_BYTES).map_err(|error| self.add(texts, &path, error)).ok()
     }
 
     /// Adds a fault of the file at `path`.
@@ -59,14 +65,32 @@ impl PipelineConfig {
         }
         for stage in &self.stages {
             for path in stage.stage.files() {
-                let _ = files.read(&stage.texts, &path.to_string_lossy());
+                let _ = files.read_text(&stage.texts, &path);
             }
         }
         files.faults
     }
 }
 
-fn read(folder: &Path, path: &str) -> Result<Vec<u8>, PlanError> {
+fn read(folder: &Path, path: &str, most: u64) -> Result<Vec<u8>, PlanError> {
     let fault = |reason: String| PlanError::File { path: path.to_owned(), reason };
-    read_regular(&folder.join(path), MAX_FILE_BYTES).map_err(|e| fault(io_reason(&e)))
+    read_regular(&folder.join(path), most).map_err(|e| fault(io_reason(&e)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stages::STAGES;
+
+    #[test]
+    fn a_map_that_is_too_long_for_a_text_is_not_read() {
+        let folder = tempfile::tempdir().unwrap();
+        // It has a length and no content.
+        let map = std::fs::File::create(folder.path().join("map.toml")).unwrap();
+        let text = "[[stage]]\nuse = \"retarget\"\nmap = \"map.toml\"\n";
+        let config = PipelineConfig::parse("p.toml", text, &[], STAGES).unwrap();
+        assert!(config.missing_files(folder.path()).is_empty());
+        map.set_len(MAX_TEXT_BYTES + 1).unwrap();
+        assert_eq!(config.missing_files(folder.path()).len(), 1);
+    }
 }

@@ -7,6 +7,7 @@ use super::force_sidecar::force_files;
 use super::hints::same_frames;
 use super::job::{Job, TakeFile};
 use super::job_step::{JobStep, StepListener};
+use super::memory::fits_on;
 use super::output_section::OutputFormat;
 use super::plan::{Pipeline, resources};
 use super::preview_output;
@@ -139,6 +140,7 @@ impl<'a> JobRun<'a> {
         pipeline.steps.begins(JobStep::Read);
         let asset = self.read(take, takes)?;
         let frames = asset.clips.iter().map(Clip::frames).sum();
+        fits_on(&asset, pipeline.character.as_deref(), pipeline.import.memory)?;
         let measured = pipeline.measured();
         self.monitor.enable(pipeline, frames);
         let context =

@@ -4,7 +4,6 @@ mod open_file;
 pub mod tar_archive;
 mod zst_archive;
 
-#[cfg(feature = "cli")]
 pub use open_file::MAX_TEXT_BYTES;
 #[cfg_attr(not(feature = "fbx"), allow(unused_imports))]
 pub use open_file::regular_inside;

@@ -11,11 +11,13 @@ use crate::export::texture_file::{grey_channel, left_out, texture_file};
 use crate::model::{AlphaMode, Material, Texture, TextureMap, TextureWrap};
 use crate::report::{Warnings, one_line};
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 /// The materials of a new file.
 #[derive(Default)]
 pub(super) struct FbxMaterials<'a> {
-    materials: Vec<(&'a Material, i64)>,
+    /// By their names and colours, so that thousands are not all compared with each other.
+    materials: HashMap<(&'a str, [u32; 4]), Vec<(&'a Material, i64)>>,
     /// What is written already, with the object id of its texture; `None` for unsupported images.
     textures: Vec<(PlacedImage<'a>, Option<i64>)>,
     pub(super) warnings: Warnings,
@@ -35,10 +37,14 @@ struct PlacedImage<'a> {
 impl<'a> FbxMaterials<'a> {
     /// The object id of a material; one without name is named after the first mesh that uses it.
     pub(super) fn material(&mut self, document: &mut FbxBuilder, source: &'a Material, mesh: &str) -> i64 {
-        if let Some((_, known)) = self.materials.iter().find(|(m, _)| *m == source) {
+        // Zeros of both signs are equal.
+        let key = (source.name.as_str(), source.base_color.map(|x| (x + 0.0).to_bits()));
+        let alike = self.materials.entry(key).or_default();
+        if let Some((_, known)) = alike.iter().find(|(m, _)| *m == source) {
             return *known;
         }
         let id = document.id();
+        alike.push((source, id));
         let name = if source.name.is_empty() { mesh } else { &source.name };
         document.add(
             FbxBuilder::object("Material", id, name, "Material", "")
@@ -68,7 +74,6 @@ impl<'a> FbxMaterials<'a> {
             let message = "occlusion maps have no place in FBX and were left out";
             self.warnings.add("fbx-occlusion", message, format!("material `{name}`"));
         }
-        self.materials.push((source, id));
         id
     }
 
@@ -203,4 +208,27 @@ fn write(document: &mut FbxBuilder, bytes: &[u8], (name, suffix): (&str, &str), 
     );
     document.connect(video, texture);
     texture
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_materials_are_one_and_thousands_take_no_time() {
+        let named = |k: usize, red| Material {
+            name: format!("m{k}"),
+            base_color: [red, 0.5, 0.5, 1.0],
+            ..Material::default()
+        };
+        let many: Vec<Material> = (0..20_000).map(|k| named(k, 0.0)).collect();
+        let twice = [named(7, -0.0), named(7, 0.5), Material { roughness: 0.1, ..named(7, 0.0) }];
+        let (mut document, mut written) = (FbxBuilder::default(), FbxMaterials::default());
+        let mut ids: Vec<i64> =
+            many.iter().chain(&twice).map(|m| written.material(&mut document, m, "mesh")).collect();
+        assert_eq!(ids[20_000], ids[7]);
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), 20_002);
+    }
 }

@@ -20,7 +20,7 @@ pub const FORMAT: ReadFormat = ReadFormat {
     suffixes: &["fbx"],
     about: "Autodesk FBX 3.0 to 7.7, binary and ASCII: characters and takes, every take of a file a clip",
     loses: "curves between frames, metalness, roughness and separate opacity textures, in-between shapes and normals of blend shapes, hidden meshes, \
-            constraints, cameras, lights; nothing on export to FBX",
+            constraints, cameras, lights; nothing on export to FBX unless a number of the file is not finite",
     recognise: |head| {
         let line = head.split(|b| *b == b'\n').next().unwrap_or_default();
         let contains = |word: &[u8]| line.windows(word.len()).any(|w| w == word);
@@ -45,8 +45,10 @@ fn read(source: &SourceFile, options: &ImportOptions) -> Result<Asset, ImportErr
     let rest = fbx_rest_pose::rest(&scene, &joints, options, &budget, &mut warnings)?;
     let glb = scene_to_glb::build(&scene, &joints, &rest, source.folder, &budget, &mut warnings)?;
     let rate = stacks::exact(scene.settings.frames_per_second);
+    // The file itself would bring the numbers along that were replaced.
+    let sound = !warnings.has("fbx-not-finite");
     let mut file = GltfFile::of_glb(glb, rate, &budget, warnings)?;
-    file.document.fbx = Some(source.kept());
+    file.document.fbx = sound.then(|| source.kept());
     gltf::asset(file, source.name, options)
 }
 

@@ -14,7 +14,7 @@ use crate::import::import_error::ImportError;
 use crate::memory_budget::MemoryBudget;
 use crate::model::has_alpha;
 use crate::regular_file::{read_regular, regular_inside};
-use crate::report::{Warnings, one_line};
+use crate::report::{Warnings, one_line, shortened};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -175,7 +175,7 @@ impl SceneTextures<'_> {
         };
         let Some(picture) = picture else {
             let message = "a texture is neither in the file nor in its folder";
-            warnings.add("fbx-texture-missing", message, one_line(&name));
+            warnings.add("fbx-texture-missing", message, place(&name));
             return Ok(None);
         };
         let known = match self.pictures.get(&picture) {
@@ -188,7 +188,7 @@ impl SceneTextures<'_> {
         };
         if known.is_none() {
             let message = "a texture is neither PNG nor JPEG and was left out";
-            warnings.add("fbx-texture", message, one_line(&name));
+            warnings.add("fbx-texture", message, place(&name));
         }
         Ok(known)
     }
@@ -344,6 +344,13 @@ fn look(material: &Material, maps: GlbMaps, blender: bool, cut_out: bool) -> Val
 fn picture_name(texture: &Texture) -> String {
     let names = [&texture.relative_filename, &texture.absolute_filename, &texture.filename];
     names.into_iter().map(|n| n.replace('\\', "/")).find(|n| !n.is_empty()).unwrap_or_default()
+}
+
+/// The path of a picture for a message.
+fn place(name: &str) -> String {
+    /// The longest path of Windows, bytes.
+    const LONGEST: usize = 260;
+    if name.len() > LONGEST { shortened(name) } else { one_line(name) }
 }
 
 /// The file of an image in `folder`, by its path in the FBX file.

@@ -10,6 +10,7 @@
 use super::points_error::PointsError;
 use crate::anatomy::{ArrayAxes, BodyPoint, PointsLayout};
 use crate::regular_file::read_regular;
+use crate::report::shortened;
 use serde::Deserialize;
 use std::path::Path;
 
@@ -37,7 +38,7 @@ pub(super) fn read(path: &Path) -> Result<PointsLayout, PointsError> {
 }
 
 fn parse(text: &str, name: String) -> Result<PointsLayout, String> {
-    let written: LayoutEntries = toml::from_str(text).map_err(|error| error.to_string().trim().to_owned())?;
+    let written: LayoutEntries = toml::from_str(text).map_err(in_short)?;
     if written.points.len() > MAX_POINTS {
         return Err(format!("{} points, at most {MAX_POINTS} are read (`MAX_POINTS`)", written.points.len()));
     }
@@ -48,7 +49,7 @@ fn parse(text: &str, name: String) -> Result<PointsLayout, String> {
             word => Some(BodyPoint::named(word).ok_or_else(|| {
                 format!(
                     "point {k}, `{}`, is not known\n  hint: points are {}; `-` is not used",
-                    crate::report::shortened(word),
+                    shortened(word),
                     BodyPoint::names()
                 )
             })?),
@@ -69,9 +70,36 @@ fn parse(text: &str, name: String) -> Result<PointsLayout, String> {
     Ok(PointsLayout { name: name.into(), points, axes, unit, rate })
 }
 
+/// The message of an error of the text, with the line that it is in unless that is endless.
+fn in_short(error: toml::de::Error) -> String {
+    /// Longest message with its line, bytes: a line of sixty points has 1,000, and the mark below it as many.
+    const LONGEST: usize = 3000;
+    let text = error.to_string();
+    let text = text.trim();
+    match text.len() <= LONGEST {
+        true => text.to_owned(),
+        false => format!("{}: {}", text.lines().next().unwrap_or_default(), shortened(error.message())),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_endless_line_is_not_repeated() {
+        let message = |text: &str| parse(text, "mine".into()).unwrap_err();
+        let (word, line) = ("a".repeat(200_000), "points = [ 1 ".to_owned() + &" ".repeat(200_000) + "! ]");
+        for text in [line, format!("{word} = 1")] {
+            let said = message(&text);
+            assert!(
+                said.starts_with("TOML parse error at line 1, column") && said.len() < 300,
+                "{}",
+                said.len()
+            );
+        }
+        assert!(message("points = [").contains("1 | points = ["));
+    }
 
     #[test]
     fn a_table_is_a_layout() {

@@ -13,11 +13,14 @@ use crate::report::{Warnings, one_line};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+/// Materials with their object ids.
+type MaterialIds<'a> = Vec<(&'a Material, i64)>;
+
 /// The materials of a new file.
 #[derive(Default)]
 pub(super) struct FbxMaterials<'a> {
     /// By their names and colours, so that thousands are not all compared with each other.
-    materials: HashMap<(&'a str, [u32; 4]), Vec<(&'a Material, i64)>>,
+    materials: HashMap<(&'a str, [u32; 4]), MaterialIds<'a>>,
     /// What is written already, with the object id of its texture; `None` for unsupported images.
     textures: Vec<(PlacedImage<'a>, Option<i64>)>,
     pub(super) warnings: Warnings,

@@ -33,19 +33,45 @@ fn pages_of_the_demo_weigh_at_most_300_kilobytes() {
     }
 }
 
+/// The size of the page of a retargeted take.
+fn page_size(take: &Path, character: &Path, options: &[&str]) -> u64 {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("out.glb");
+    let [take, onto, output] = [take, character, &out].map(|path| path.display().to_string());
+    let fixed = ["retarget", &take, "--onto", &onto, "-o", &output, "--set", "output.report=true"];
+    posemill(&[&fixed, options].concat());
+    let bytes = fs::metadata(out.with_extension("report.html")).unwrap().len();
+    println!("{onto} {options:?}: {bytes} bytes");
+    bytes
+}
+
 #[test]
 fn pages_of_larger_characters_weigh_at_most_300_kilobytes() {
     let Some(data) = development_data::data() else { return };
-    let folder = TempDir::new().unwrap();
     // 11.3 s at 30 Hz.
-    let take = data.join("bvh/fair1/dab.bvh").display().to_string();
-    let characters = ["quaternius/Casual_man.glb", "gdquest/mannequiny-0.3.0.glb", "raylib/robot.glb"];
-    for character in characters.map(|name| data.join("gltf").join(name)) {
-        let out = folder.path().join(character.file_name().unwrap());
-        let [onto, output] = [&character, &out].map(|path| path.display().to_string());
-        posemill(&["retarget", &take, "--onto", &onto, "-o", &output, "--set", "output.report=true"]);
-        let bytes = fs::metadata(out.with_extension("report.html")).unwrap().len();
-        println!("{onto}: {bytes} bytes");
-        assert!(bytes <= MOST, "{onto}: {bytes} bytes");
+    let take = data.join("bvh/fair1/dab.bvh");
+    let characters = [
+        "gltf/quaternius/Casual_man.glb",
+        "gltf/gdquest/mannequiny-0.3.0.glb",
+        "gltf/raylib/robot.glb",
+        "gltf/khronos/cesium_man.gltf",
+        "derived/makehuman-base-default-rig.glb",
+        "derived/rigify-human-deform.glb",
+    ];
+    for character in characters.map(|name| data.join(name)) {
+        assert!(page_size(&take, &character, &[]) <= MOST);
+    }
+}
+
+#[test]
+fn pages_of_ten_seconds_weigh_at_most_300_kilobytes_at_any_rate() {
+    let Some(data) = development_data::data() else { return };
+    let take = data.join("bvh/cmu/01_01.bvh");
+    // The largest surface, and the most joints that move.
+    for character in ["makehuman-base-default-rig.glb", "rigify-human-deform.glb"] {
+        for rate in ["30", "60", "120"] {
+            let character = data.join("derived").join(character);
+            assert!(page_size(&take, &character, &["--trim", "0..10", "--fps", rate]) <= MOST);
+        }
     }
 }

@@ -5,19 +5,37 @@
   const bytes = ([at, length]) => store.slice(at, at + length);
   const f32 = (place) => new Float32Array(bytes(place).buffer);
   // Column by column the difference of each number from its prediction, low bytes before the others: see `whole` of the
-  // writer. The prediction is zero, the last number (1), or extrapolates the last two (2).
+  // writer. The prediction is zero or the last number (1).
   const whole = (place, columns, order = 0) => {
     const all = bytes(place), n = all.length / 3, rows = n / columns;
     const out = new Int32Array(n);
     for (let column = 0; column < columns; column++) {
-      let last = 0, change = 0;
+      let last = 0;
       for (let row = 0; row < rows; row++) {
         const k = column * rows + row;
         const folded = all[k] | (all[n + 2 * k] << 8) | (all[n + 2 * k + 1] << 16);
-        const now = last + change + ((folded >>> 1) ^ -(folded & 1));
-        change = order > 1 && row > 0 ? now - last : 0;
+        const now = last + ((folded >>> 1) ^ -(folded & 1));
         last = order > 0 ? now : 0;
         out[row * columns + column] = now;
+      }
+    }
+    return out;
+  };
+  // Curves in steps from what they differ from the cubic between the rows around them: see `curves` of the writer.
+  const curves = (place, columns, fine) => {
+    const codes = whole(place, columns), rows = codes.length / columns, out = new Float64Array(codes.length);
+    for (let column = 0; column < columns; column++) {
+      let next = column;
+      const at = (row) => out[row * columns + column];
+      const put = (row, predicted, step) => { out[row * columns + column] = predicted + step * codes[next]; next += columns; };
+      for (let row = 0; row < rows; row += 16) put(row, row > 0 ? at(row - 16) : 0, fine > 16 ? 2 : 1);
+      for (let half = 8; half >= 1; half /= 2) {
+        for (let row = half; row < rows; row += 2 * half) {
+          const [a, b, c, d] = [row - half, row + half, row - 3 * half, row + 3 * half];
+          const cubic = c >= 0 && d < rows;
+          const near = b >= rows ? at(a) : cubic ? (9 * (at(a) + at(b)) - (at(c) + at(d))) / 16 : (at(a) + at(b)) / 2;
+          put(row, near, half < fine ? 2 : 1);
+        }
       }
     }
     return out;
@@ -161,11 +179,11 @@
     }
   };
 
-  // Rotations of the frames from their rotation vectors from the first one, in steps.
-  const unpackRotations = (vectors, turning, still) => {
+  // Rotations of the frames from their rotation vectors from the first one, in steps of each joint.
+  const unpackRotations = (vectors, turning, steps, still) => {
     const out = new Float32Array((vectors.length / 3) * 4);
     for (let k = 0; 3 * k < vectors.length; k++) {
-      const v = [0, 1, 2].map((c) => vectors[3 * k + c] / 2048), angle = Math.hypot(...v);
+      const v = [0, 1, 2].map((c) => vectors[3 * k + c] * steps[k % turning.length]), angle = Math.hypot(...v);
       const s = angle > 0 ? Math.sin(angle / 2) / angle : 0, w = Math.cos(angle / 2), [x, y, z] = v.map((c) => c * s);
       const [a, b, c, d] = still.subarray(4 * turning[k % turning.length]);
       out.set([d * x + a * w + b * z - c * y, d * y - a * z + b * w + c * x, d * z + a * y - b * x + c * w, d * w - a * x - b * y - c * z], 4 * k);
@@ -181,9 +199,8 @@
       this.moving = packed.moving;
       this.kept = Math.ceil(this.frames / this.stride);
       const still = f32(packed.still);
-      this.rotations = unpackRotations(whole(packed.rotations, 3 * packed.turning.length, 2), packed.turning, still);
-      const { low, step } = packed;
-      this.translations = Float32Array.from(whole(packed.translations, low.length, 2), (x, k) => low[k % low.length] + step * x);
+      const { turning, moving, fine } = packed;
+      this.rotations = unpackRotations(curves(packed.rotations, 3 * turning.length, fine), turning, f32(packed.steps), still);
       const n = this.character.parents.length;
       this.turns = new Float32Array(4 * n);
       this.places = new Float32Array(3 * n);
@@ -191,6 +208,9 @@
       for (let j = 0; j < n; j++) this.places.set(this.character.rest.subarray(7 * j, 7 * j + 3), 3 * j);
       const given = f32(packed.places);
       packed.placed.forEach((j, k) => this.places.set(given.subarray(3 * k, 3 * k + 3), 3 * j));
+      const from = moving.flatMap((j) => [...this.places.subarray(3 * j, 3 * j + 3)]);
+      const moved = curves(packed.translations, from.length, fine);
+      this.translations = Float32Array.from(moved, (x, k) => from[k % from.length] + packed.step * x);
       this.local = new Float32Array(12);
       this.joints = new Float32Array(12 * n);
       this.duration = (this.frames - 1) / this.rate;

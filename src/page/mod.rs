@@ -17,7 +17,10 @@ mod measures;
 mod shown_clip;
 mod packed;
 mod surface;
+#[cfg(feature = "meshopt")]
+mod thinned;
 mod skin;
+mod track;
 mod scene;
 mod changes;
 mod findings;

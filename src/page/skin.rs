@@ -5,7 +5,7 @@
 use super::packed::{Grid, Prediction, Store};
 use super::surface::PackedSurface;
 use crate::model::{Mesh, Motion};
-use crate::render::{figure, small_jpeg, surfaces};
+use crate::render::{figure, small_jpeg};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
@@ -14,8 +14,14 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::Arc;
 
-/// The largest side of a texture on a page.
-const TEXTURE_SIDE: u32 = 512;
+/// The largest sides of textures on a page: the first one whose images take no more than half of the skin's share, or the last.
+const TEXTURE_SIDES: [u32; 3] = [512, 384, 256];
+/// Errors that are tried until a surface fits, as parts of the body's extent. The first is the step of positions; at the last an
+/// edge is one pixel off when the body is as tall as a screen of 500 pixels.
+const ERRORS: [f32; 7] =
+    [1.0 / 4000.0, 1.0 / 2800.0, 1.0 / 2000.0, 1.0 / 1400.0, 1.0 / 1000.0, 1.0 / 700.0, 1.0 / 500.0];
+/// Limit of a skin before compression, bytes; half of that remains.
+const LARGEST: usize = 2_600_000;
 /// Quantisation steps of vertex positions along a body: half a millimetre for a body of two metres, which is one pixel when the
 /// body is four screens tall. With half as many, edges look uneven up close; with double, a page is a thirtieth larger.
 const PLACES: f32 = 4096.0;
@@ -28,42 +34,83 @@ const TEXTURES: usize = 8;
 /// Most textures decoded, since some may be damaged.
 const TRIED: usize = 2 * TEXTURES;
 
-/// The surfaces of a motion's character in at most `most` bytes, and whether they were replaced by a figure.
-pub(super) fn skin(motion: &Motion, most: usize, store: &mut Store) -> (Value, bool) {
-    let mut meshes = surfaces(motion);
-    let too_large = meshes.iter().map(|m| size(m)).sum::<usize>() > most;
+/// The surfaces of a motion's character in about `most` bytes of a page, and whether they were replaced by a figure.
+pub(super) fn skin(
+    motion: &Motion,
+    mut meshes: Vec<Cow<Mesh>>,
+    most: usize,
+    store: &mut Store,
+) -> (Value, bool) {
+    let sides = TEXTURE_SIDES.into_iter().map(|side| textures(&meshes, side));
+    let (jpegs, places) = sides
+        .reduce(|large, small| if bytes_of(&large.0) > most / 2 { small } else { large })
+        .expect("sides");
+    let most = most - bytes_of(&jpegs).min(most / 2);
+    if packed_size(&meshes) > most {
+        let thin = |&error: &f32| thinned(motion, &meshes, error);
+        let fits = |thin: &Vec<Cow<Mesh>>| packed_size(thin) <= most;
+        let fitting = ERRORS.iter().map(thin).find(fits);
+        meshes = fitting.unwrap_or_else(|| thinned(motion, &meshes, ERRORS[ERRORS.len() - 1]));
+    }
+    let too_large = meshes.iter().map(|m| size(m)).sum::<usize>() > LARGEST;
     if too_large {
         meshes = vec![Cow::Owned(figure(motion))];
     }
+    let packed = meshes.iter().enumerate().map(|(m, mesh)| {
+        let mut value = pack(mesh, store);
+        if let Some(Some(texture)) = places.get(m).filter(|_| !too_large) {
+            value["texture"] = json!(texture);
+        }
+        value
+    });
+    (json!({ "meshes": packed.collect::<Vec<_>>(), "textures": jpegs }), too_large)
+}
+
+/// The surfaces with an error of a part of the body's extent; without the feature `meshopt` they stay as they are.
+fn thinned<'a>(motion: &Motion, meshes: &[Cow<'a, Mesh>], error: f32) -> Vec<Cow<'a, Mesh>> {
+    #[cfg(feature = "meshopt")]
+    return super::thinned::thinned(motion, meshes, error);
+    #[cfg(not(feature = "meshopt"))]
+    {
+        let _ = (motion, error);
+        meshes.to_vec()
+    }
+}
+
+fn bytes_of(texts: &[String]) -> usize {
+    texts.iter().map(String::len).sum()
+}
+
+/// The size of surfaces on the page, bytes.
+fn packed_size(meshes: &[Cow<Mesh>]) -> usize {
+    let mut alone = Store::default();
+    for mesh in meshes {
+        pack(mesh, &mut alone);
+    }
+    alone.size()
+}
+
+/// The textures of surfaces as data URLs with at most `side` pixels a side, and which of them each surface has.
+fn textures(meshes: &[Cow<Mesh>], side: u32) -> (Vec<String>, Vec<Option<usize>>) {
     // Each image is decoded once, also if that fails.
     let mut images: Vec<(Arc<[u8]>, Option<usize>)> = Vec::new();
-    let mut textures: Vec<Value> = Vec::new();
-    let packed: Vec<Value> = meshes
-        .iter()
-        .map(|mesh| {
-            let mut value = pack(mesh, store);
-            let own = mesh.material.texture.as_ref().filter(|_| !mesh.texcoords.is_empty());
-            if let Some(texture) = own {
-                let known = images.iter().find(|i| Arc::ptr_eq(&i.0, &texture.bytes)).map(|i| i.1);
-                let at = known.unwrap_or_else(|| {
-                    let jpeg = if images.len() < TRIED && textures.len() < TEXTURES {
-                        small_jpeg(texture, TEXTURE_SIDE)
-                    } else {
-                        None
-                    };
-                    let at = jpeg.map(|jpeg| {
-                        textures.push(json!(format!("data:image/jpeg;base64,{}", STANDARD.encode(&jpeg))));
-                        textures.len() - 1
-                    });
-                    images.push((Arc::clone(&texture.bytes), at));
-                    at
-                });
-                value["texture"] = json!(at);
-            }
-            value
-        })
-        .collect();
-    (json!({ "meshes": packed, "textures": textures }), too_large)
+    let mut jpegs = Vec::new();
+    let place = |mesh: &Cow<Mesh>| {
+        let texture = mesh.material.texture.as_ref().filter(|_| !mesh.texcoords.is_empty())?;
+        if let Some(known) = images.iter().find(|i| Arc::ptr_eq(&i.0, &texture.bytes)) {
+            return known.1;
+        }
+        let wanted = images.len() < TRIED && jpegs.len() < TEXTURES;
+        let jpeg = if wanted { small_jpeg(texture, side) } else { None };
+        let at = jpeg.map(|jpeg| {
+            jpegs.push(format!("data:image/jpeg;base64,{}", STANDARD.encode(&jpeg)));
+            jpegs.len() - 1
+        });
+        images.push((Arc::clone(&texture.bytes), at));
+        at
+    };
+    let places = meshes.iter().map(place).collect();
+    (jpegs, places)
 }
 
 /// Approximate size of a mesh on the page, bytes.

@@ -16,6 +16,11 @@ use std::sync::Arc;
 const CLIPS: usize = 3_000_000;
 /// Share of the page of the skins of all characters, bytes: a fifth of 300 kB.
 const SKINS: usize = 60_000;
+/// Share of the page of skins and clips together if the clips take [`LENGTH`], bytes. Measures, plots, pictures and the scripts take
+/// up to 185,000 of 300,000.
+const PLAYER: usize = 110_000;
+/// Duration for which [`PLAYER`] is meant, seconds; what skins leave of it grows with longer clips.
+const LENGTH: f64 = 10.0;
 
 /// The player's script, which is compressed with its content: half of it is white space and names.
 const SCRIPTS: [&str; 4] = [
@@ -71,10 +76,23 @@ pub(super) fn scene(shown: &[ShownClip]) -> PageScene {
             character(motion, skin, &mut store)
         })
         .collect();
-    let share = CLIPS / motions.len().max(1);
+    let most = CLIPS / motions.len().max(1);
+    let textures = |c: &Value| {
+        c["skin"]["textures"].as_array().map_or(0, |all| all.iter().map(|t| t.to_string().len()).sum())
+    };
+    let skins = store.size() + packed.iter().map(textures).sum::<usize>();
+    let shown_for: f64 = shown.iter().map(|s| s.result.clip.duration()).sum();
+    let mut left = PLAYER.saturating_sub(skins).max(PLAYER / 4) as f64 * (shown_for / LENGTH).max(1.0);
+    let mut lengths = motions.iter().map(|m| m.clip.duration().max(f64::MIN_POSITIVE)).sum::<f64>();
     let mut actor = |motion: &Motion, label: &str| {
         let at = characters.iter().position(|c| Arc::ptr_eq(c, &motion.character)).expect("all are there");
-        let (mut value, cut) = packed_track(&motion.clip, &reaches[at], (share, motions.len()), &mut store);
+        let own = motion.clip.duration().max(f64::MIN_POSITIVE);
+        let share = left * own / lengths;
+        let before = store.size();
+        let (mut value, cut) = packed_track(&motion.clip, &reaches[at], (share as usize, most), &mut store);
+        // What a clip leaves is for those after it.
+        left -= (store.size() - before) as f64;
+        lengths -= own;
         cuts.extend(cut.map(|cut| cut.of(label)));
         value["character"] = json!(at);
         value["label"] = json!(label);

@@ -1,5 +1,9 @@
 //! Laws of the plots of a page: axes, envelopes and thinned lines, on random values with fixed seeds; the frames that it links to.
 
+#[cfg(feature = "meshopt")]
+mod thinned;
+mod track;
+
 use super::html_text::Text;
 use super::quantity::Unit;
 use super::scale::Scale;

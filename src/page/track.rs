@@ -6,21 +6,21 @@
 
 use super::packed::Store;
 use crate::math::{Quat, Vec3, log};
-use crate::model::{Clip, Mesh, Rig, Role};
+use crate::model::{Clip, Mesh, ModelPose, Pose, Rig, Role, Skeleton};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
 /// Steps of movements as parts of the distance from the hips to the farthest point of the skin: 1 mm for an adult. Frames are off
 /// by half of that for each joint, 1.5 mm in all (99th percentile), which is half a pixel when the body is as tall as a screen.
 const STEP: f64 = 1.0 / 1250.0;
-/// Tolerances that are tried until a clip fits, in [`STEP`]s.
+/// Tolerances that are tried until a clip fits, in [`STEP`]s; then fewer frames, as long as they are [`STEADY`], then [`COARSE`].
 const TOLERANCES: [f64; 5] = [1.0, 1.5, 2.0, 3.0, 4.0];
+/// Tolerances that are tried after that, before frames become fewer still: they blur contacts, but no movement is lost.
+const COARSE: [f64; 4] = [6.0, 8.0, 12.0, 16.0];
+/// Poses of a clip in which the reach of joints is looked for.
+const POSES: usize = 24;
 /// Tolerance that nobody sees, in [`STEP`]s: one pixel when the body is as tall as a screen.
 const UNSEEN: f64 = 2.0;
-/// Share of the page of all clips together if they take [`LENGTH`], bytes: a sixth of 300 kB.
-const SIZE: f64 = 50_000.0;
-/// Duration for which [`SIZE`] is meant, seconds; longer clips have more in proportion.
-const LENGTH: f64 = 10.0;
 /// Frames that have the smaller steps, per second; those between have double ones, since each is seen for a sixtieth of a second.
 const STEADY: f64 = 30.0;
 /// Weight from which a vertex counts as moved by a joint: below, the error is a quarter of that of the joint.
@@ -32,17 +32,15 @@ const MOST_STEPS: f64 = (1 << 20) as f64;
 
 /// How far the skin reaches from the joints of a character.
 #[derive(Debug)]
-pub(super) struct Reach {
-    parents: Vec<Option<usize>>,
-    /// The distance of each joint from its parent, rest pose.
-    lengths: Vec<f64>,
+pub(super) struct Reach<'a> {
+    skeleton: &'a Skeleton,
     /// The distance from each joint to the farthest vertex that it moves itself.
     skin: Vec<f64>,
     hips: usize,
 }
 
-impl Reach {
-    pub(super) fn of(rig: &Rig, meshes: &[Cow<Mesh>]) -> Self {
+impl<'a> Reach<'a> {
+    pub(super) fn of(rig: &'a Rig, meshes: &[Cow<Mesh>]) -> Self {
         let skeleton = rig.skeleton();
         let mut skin = vec![0.0; skeleton.len()];
         for mesh in meshes {
@@ -50,41 +48,38 @@ impl Reach {
                 let held = (0..4).filter(|&k| mesh.weights[v][k] >= HELD);
                 for binding in held.map(|k| &mesh.bindings[usize::from(mesh.joints[v][k])]) {
                     let far = binding.joint_from_mesh.transform_point(&position.map(f64::from).into());
+                    let far = Some(far.coords.norm()).filter(|far| far.is_finite()).unwrap_or(0.0);
                     let own: &mut f64 = &mut skin[binding.joint.index()];
-                    *own = Some(far.coords.norm())
-                        .filter(|far| far.is_finite())
-                        .map_or(*own, |far| own.max(far));
+                    *own = own.max(far);
                 }
             }
         }
-        Self {
-            parents: skeleton.parents().iter().map(|p| p.map(|id| id.index())).collect(),
-            lengths: skeleton.joints().iter().map(|j| j.rest.translation.norm()).collect(),
-            skin,
-            hips: rig.joint(Role::Hips).map_or(0, |id| id.index()),
-        }
+        Self { skeleton, skin, hips: rig.joint(Role::Hips).map_or(0, |id| id.index()) }
     }
 
-    /// The reach of each joint with these distances from their parents; joints come after their parents.
-    fn with(&self, lengths: &[f64]) -> Vec<f64> {
-        let mut reach = self.skin.clone();
-        for joint in (0..reach.len()).rev() {
-            if let Some(parent) = self.parents[joint] {
-                reach[parent] = reach[parent].max(lengths[joint] + reach[joint]);
+    /// Widens the reach of each joint to what it and those below it hold in a pose.
+    fn widen(&self, pose: &Pose, reach: &mut [f64]) {
+        let model = ModelPose::of(self.skeleton, pose);
+        for id in self.skeleton.ids() {
+            let mut above = Some(id);
+            while let Some(joint) = above {
+                let far = (model.position(id) - model.position(joint)).norm() + self.skin[id.index()];
+                reach[joint.index()] = reach[joint.index()].max(far);
+                above = self.skeleton.parents()[joint.index()];
             }
         }
-        reach
     }
 
     /// The reach of each joint in a clip, and that of the hips in the rest pose.
     fn in_clip(&self, clip: &Clip) -> (Vec<f64>, f64) {
-        let mut lengths = self.lengths.clone();
-        for (k, id) in clip.translated().iter().enumerate() {
-            let far = (0..clip.frames()).map(|f| clip.translations(f)[k].norm());
-            lengths[id.index()] = far.fold(0.0, f64::max);
+        let mut rest = self.skin.clone();
+        self.widen(&self.skeleton.rest_pose(), &mut rest);
+        let size = rest[self.hips];
+        let mut reach = vec![size * LEAST; self.skin.len()];
+        for k in 0..POSES {
+            self.widen(&clip.pose(self.skeleton, (clip.frames() - 1) * k / (POSES - 1)), &mut reach);
         }
-        let size = self.with(&self.lengths)[self.hips];
-        (self.with(&lengths).into_iter().map(|reach| reach.max(size * LEAST)).collect(), size)
+        (reach, size)
     }
 }
 
@@ -92,9 +87,9 @@ impl Reach {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Cut {
     /// One of so many frames is kept.
-    stride: usize,
+    pub(in crate::page) stride: usize,
     /// Steps in millimetres, if they can be seen.
-    rounded: Option<f64>,
+    pub(in crate::page) rounded: Option<f64>,
 }
 
 impl Cut {
@@ -116,32 +111,33 @@ fn ordinal(n: usize) -> String {
     }
 }
 
-/// A clip for the player in at most `most` bytes before compression, as one of `of` on the page.
+/// A clip for the player in at most `share` bytes of the page and `most` bytes before compression.
 pub(super) fn packed_track(
     clip: &Clip,
     reach: &Reach,
-    (most, of): (usize, usize),
+    (share, most): (usize, usize),
     store: &mut Store,
 ) -> (Value, Option<Cut>) {
     let track = Track::new(clip, reach);
-    let share = SIZE * (clip.duration() / LENGTH).max(1.0) / of.clamp(1, 2) as f64;
-    let fits = |stride, tolerance| {
+    let fits = |&(stride, tolerance): &(usize, f64)| {
         let mut alone = Store::default();
         track.pack(stride, tolerance, &mut alone);
-        alone.size() as f64 <= share
+        alone.size() <= share
     };
-    let least =
-        (clip.frames() * 12 * (track.turning.len() + track.moving.len())).div_ceil(most.max(1)).max(1);
-    let coarsest = TOLERANCES[TOLERANCES.len() - 1];
-    let first = TOLERANCES.into_iter().map(|tolerance| (least, tolerance));
-    let further = (least + 1..clip.frames()).map(|stride| (stride, coarsest));
-    let (stride, tolerance) = first
-        .chain(further)
-        .find(|&(stride, tolerance)| fits(stride, tolerance))
-        .unwrap_or((least, coarsest));
+    let bytes = clip.frames() * 12 * (track.turning.len() + track.moving.len());
+    let least = bytes.div_ceil(most.max(1)).max(1);
+    // Rates of files are not exact.
+    let steady = ((1.01 * clip.sample_rate / STEADY) as usize).max(least);
+    let (visible, coarsest) = (TOLERANCES[TOLERANCES.len() - 1], COARSE[COARSE.len() - 1]);
+    let fine = TOLERANCES.into_iter().map(|tolerance| (least, tolerance));
+    let fewer = (least + 1..=steady).map(|stride| (stride, visible));
+    let coarse = COARSE.into_iter().map(|tolerance| (steady, tolerance));
+    let further = (steady + 1..clip.frames()).map(|stride| (stride, coarsest));
+    let mut all = fine.chain(fewer).chain(coarse).chain(further);
+    let (stride, tolerance) = all.find(fits).unwrap_or((steady, coarsest));
     let rounded = Some(1e3 * tolerance * track.step).filter(|_| tolerance > UNSEEN);
-    let cut = Cut { stride, rounded };
-    (track.pack(stride, tolerance, store), Some(cut).filter(|cut| cut.stride > 1 || cut.rounded.is_some()))
+    let cut = Some(Cut { stride, rounded }).filter(|cut| cut.stride > 1 || cut.rounded.is_some());
+    (track.pack(stride, tolerance, store), cut)
 }
 
 /// The animated joints of a clip.
@@ -230,80 +226,8 @@ fn rotation_vectors(rotations: impl Iterator<Item = Quat>) -> Vec<Vec3> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::packed::tests::unpacked_curves;
     use super::*;
-    use crate::made_bodies::{ADULT, bones};
     use crate::math::{exp, same_hemisphere};
-    use crate::model::{Motion, Pose};
-    use crate::perturbed::Noise;
-    use crate::render::surfaces;
-    use std::sync::Arc;
-
-    /// An adult whose joints all rotate, as quickly as people do and with the noise of a capture.
-    fn dancer(rate: f64, frames: usize, noise: f64) -> Motion {
-        let mut random = Noise(1);
-        let body = Arc::new(bones(&ADULT));
-        let joints = body.skeleton().len();
-        let rotation = |k: usize| {
-            let (frame, joint) = (k / joints, k % joints);
-            let time = frame as f64 / rate;
-            let angle = 0.6 * (time * (2.0 + 0.1 * joint as f64)).sin() + noise * random.normal();
-            exp(&(Vec3::new(0.6, 0.2, 0.77) * angle))
-        };
-        let rotations = (0..joints * frames).map(rotation).collect();
-        Motion::new(body, Clip::new("dance", rate, joints, rotations, Vec::new(), Vec::new()))
-    }
-
-    /// The largest error of a joint in the frames that the player has, metres, and the packed clip.
-    fn error(motion: &Motion) -> (f64, Value, Option<Cut>, usize) {
-        let skeleton = motion.character.skeleton();
-        let reach = Reach::of(&motion.character.rig, &surfaces(motion));
-        let mut store = Store::default();
-        let (value, cut) = packed_track(&motion.clip, &reach, (3_000_000, 2), &mut store);
-        let whole = |key: &str| value[key].as_u64().unwrap() as usize;
-        let (stride, fine) = (whole("stride"), whole("fine"));
-        let turning: Vec<usize> = serde_json::from_value(value["turning"].clone()).unwrap();
-        let rows = motion.clip.frames().div_ceil(stride);
-        let curves = unpacked_curves(&store, &value["rotations"], (rows, 3 * turning.len()), fine);
-        let track = Track::new(&motion.clip, &reach);
-        let tolerance = cut.and_then(|cut| cut.rounded).map_or(1.0, |mm| mm / 1e3 / track.step);
-        let mut worst: f64 = 0.0;
-        for row in 0..rows {
-            let pose = motion.clip.pose(skeleton, row * stride);
-            let mut local = pose.local().to_vec();
-            for (k, (joint, _, step)) in track.turning.iter().enumerate() {
-                let at = 3 * (row * turning.len() + k);
-                let vector = Vec3::new(curves[at], curves[at + 1], curves[at + 2]) * (step * tolerance);
-                local[*joint].rotation = motion.clip.rotations(0)[*joint] * exp(&vector);
-            }
-            let model = |pose: &Pose| crate::model::ModelPose::of(skeleton, pose);
-            let (a, b) = (model(&pose), model(&Pose::new(local)));
-            let off = skeleton.ids().map(|id| (a.position(id) - b.position(id)).norm());
-            worst = off.fold(worst, f64::max);
-        }
-        (worst, value, cut, store.size())
-    }
-
-    #[test]
-    fn every_frame_of_ten_seconds_is_kept_to_two_millimetres_at_any_rate() {
-        for rate in [30.0, 60.0, 120.00005] {
-            let (worst, value, cut, size) = error(&dancer(rate, (10.0 * rate) as usize, 0.0));
-            println!("{rate} Hz: {:.2} mm, {size} bytes", worst * 1e3);
-            assert_eq!((value["stride"].as_u64(), cut), (Some(1), None));
-            assert!(worst < 0.003 && size < 25_000, "{worst} {size}");
-        }
-    }
-
-    #[test]
-    fn a_clip_that_exceeds_its_share_is_coarser_and_the_page_reports_it() {
-        let (worst, _, cut, size) = error(&dancer(120.0, 1200, 0.01));
-        let cut = cut.expect("noise does not pack");
-        println!("{:.2} mm, {size} bytes: {}", worst * 1e3, cut.of("clip"));
-        assert!(cut.rounded.is_some() && size < 27_000, "{cut:?} {size}");
-        let several = Cut { stride: 3, rounded: Some(3.96) };
-        let text = "The player moves the take in steps of 4.0 mm and keeps every third frame of the take.";
-        assert_eq!(several.of("take"), text);
-    }
 
     #[test]
     fn rotation_vectors_give_the_rotations_back_without_jumps() {

@@ -166,7 +166,7 @@ pub enum PointsError {
     },
     /// A point farther from the origin than any place on Earth.
     #[error(
-        "frame {frame}: `{point}` is farther away than any place on Earth\n  hint: check the unit, and save missing points as NaN"
+        "frame {frame}: `{point}` is far beyond any body\n  hint: check the unit, and save missing points as NaN"
     )]
     TooFar {
         /// The frame, from 0.

@@ -107,6 +107,19 @@ fn a_result_without_its_take_names_the_take() {
 }
 
 #[test]
+fn a_take_and_its_result_that_are_swapped_are_refused() {
+    let folder = studio();
+    let swapped = posemill(&folder, &["measure", "walk.bvh", "--source", "hero_walk.glb"]);
+    assert_eq!(code(&swapped), 2);
+    let hint = "hint: posemill measure hero_walk.glb --source walk.bvh";
+    assert!(text(&swapped.stderr).contains(hint), "{}", text(&swapped.stderr));
+    // A result of a result has a source that was made too.
+    let again = posemill(&folder, &["retarget", "hero_walk.glb", "--onto", "hero.glb", "-o", "again.glb"]);
+    assert_eq!(code(&again), 0, "{}", text(&again.stderr));
+    assert_ne!(code(&posemill(&folder, &["measure", "again.glb", "--source", "hero_walk.glb"])), 2);
+}
+
+#[test]
 fn a_take_that_hovers_is_not_good_without_its_source() {
     let studio = studio();
     let hovering = data("damaged/walk.bvh");

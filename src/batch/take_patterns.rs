@@ -3,8 +3,7 @@
 use super::folder_hint::{archive_given, folder_given};
 use super::folder_walk::{FolderWalk, fixed_part};
 use super::take_list::TakeList;
-use crate::regular_file::is_there;
-use crate::regular_file::tar_archive;
+use crate::regular_file::{is_there, similar_file, tar_archive};
 use crate::report::{Shown, io_reason, one_line};
 use std::path::{Component, Path, PathBuf};
 
@@ -29,7 +28,8 @@ pub enum TakesError {
         /// The reason.
         reason: String,
     },
-    /// A path without wildcards that does not exist, and the folder that it is relative to, as the end of the sentence.
+    /// A path without wildcards that does not exist, and the folder that it is relative to, as the end of the sentence, with a hint
+    /// if a file beside it has a similar name.
     #[error("the file `{0}` does not exist{1}")]
     Missing(String, String),
     /// Wildcards that match nothing, likewise, and what could not be searched.
@@ -98,7 +98,8 @@ fn of_pattern(
     let there = is_there(&literal) || literal.exists();
     if there || !pattern.contains(['*', '?', '[']) {
         if literal.file_name().is_none() || !there {
-            return Err(TakesError::Missing(one_line(pattern), seen(pattern)));
+            let near = similar_file(&literal, Path::new(pattern));
+            return Err(TakesError::Missing(one_line(pattern), seen(pattern) + &near));
         }
         found.push(&literal, 1);
         return Ok(Vec::new());
@@ -228,13 +229,18 @@ mod tests {
 
     #[test]
     fn patterns_that_give_nothing_are_named() {
-        let folder = folder(&["t/a.bvh"]);
+        let folder = folder(&["t/a.bvh", "t/walk.bvh"]);
         let error = |pattern: &str| found(folder.path(), &[pattern], None).unwrap_err().to_string();
         let seen = format!(", seen from `{}`", folder.path().display());
         assert_eq!(error("x/*.bvh"), format!("no file matches `x/*.bvh`{seen}"));
         assert_eq!(error("x.bvh"), format!("the file `x.bvh` does not exist{seen}"));
+        assert_eq!(error("t/b.bvh"), format!("the file `t/b.bvh` does not exist{seen}"));
+        for slip in ["t/wlak.bvh", "t/walk.fbx"] {
+            let hint = "did you mean `t/walk.bvh`?";
+            assert_eq!(error(slip), format!("the file `{slip}` does not exist{seen}\n  hint: {hint}"));
+        }
         assert_eq!(error("/x/*.bvh"), "no file matches `/x/*.bvh`");
-        assert_eq!(error("t/"), "`t` is a folder, with 1 `.bvh`\n  hint: write 't/**/*.bvh'");
+        assert_eq!(error("t/"), "`t` is a folder, with 2 `.bvh`\n  hint: write 't/**/*.bvh'");
         assert!(error("t/***.bvh").starts_with("`t/***.bvh` is not a pattern: "));
     }
 

@@ -3,8 +3,8 @@
 use super::console::Console;
 use super::exit::{Exit, Failure};
 use crate::pipeline::write_whole;
-use crate::report::Shown;
-use crate::stages::written_keys::{listed, nearest};
+use crate::report::{Shown, nearest};
+use crate::stages::written_keys::listed;
 use clap::Args;
 use clap_complete::Shell;
 use std::path::PathBuf;

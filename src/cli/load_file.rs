@@ -5,7 +5,7 @@ use super::pipe::{spooled, temporary_folder};
 use crate::import;
 use crate::model::{Asset, Clip};
 use crate::pipeline::{PipelineConfig, PlanError, find_clip};
-use crate::regular_file::is_there;
+use crate::regular_file::{is_there, similar_file};
 use crate::report::Shown;
 use std::path::Path;
 
@@ -32,7 +32,8 @@ fn load_file(path: &Path, name: &str, sets: &[String]) -> Result<(Asset, &'stati
         return Err(Failure::Argument(format!("`{}` is a folder, not a file", path.shown())));
     }
     if !path.exists() && !is_there(path) {
-        return Err(Failure::Argument(format!("the file `{}` does not exist", path.shown())));
+        let near = similar_file(path, path);
+        return Err(Failure::Argument(format!("the file `{}` does not exist{near}", path.shown())));
     }
     let asset = import::load(path, &config.input.options(Path::new("")))
         .map_err(|error| Failure::Import { path: name.to_owned(), error })?;

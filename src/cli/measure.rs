@@ -149,17 +149,31 @@ fn take(path: &Path, arguments: &MeasureArguments, console: &Console) -> Result<
     if arguments.ground.is_some() {
         console.warning("`--ground` is not used with `--source`");
     }
+    let swapped = recorded_take(&asset).filter(|take| {
+        let names = arguments.results.iter().filter_map(|result| result.file_name());
+        names.into_iter().any(|name| Path::new(take).file_name() == Some(name))
+    });
+    if let Some(take) = swapped {
+        let (take, shown) = (one_line(&take), path.shown());
+        return Err(Failure::Argument(format!(
+            "{shown} was made from {take}: the take and the result are swapped\n  hint: posemill measure {shown} --source {take}"
+        )));
+    }
     Ok(asset)
+}
+
+/// The take that a file of posemill was made from, as its record names it.
+fn recorded_take(asset: &Asset) -> Option<String> {
+    let record = asset.character.document.as_ref().and_then(made_by)?;
+    Some(record.pointer("/inputs/0/name")?.as_str()?.to_owned())
 }
 
 /// Names the take that a character's file was made from, if the file does: without it the verdict is another one.
 fn name_take(asset: &Asset, shown: &str, console: &Console) {
-    let made = asset.character.document.as_ref().and_then(made_by);
-    let take = made.as_ref().and_then(|record| record.pointer("/inputs/0/name")?.as_str());
-    if let Some(take) = take.filter(|_| !asset.character.meshes.is_empty()) {
+    if let Some(take) = recorded_take(asset).filter(|_| !asset.character.meshes.is_empty()) {
         console.warning(format!(
             "{shown} is measured without its take, by limits alone\n  hint: add `--source` with {} for the verdict of the run",
-            one_line(take)
+            one_line(&take)
         ));
     }
 }

@@ -8,6 +8,7 @@ use super::formats::{FormatName, written};
 use super::measure::VERDICTS;
 use super::runner::RunnerArguments;
 use crate::pipeline::{DEFAULT_NAME, DEFAULT_PIPELINE};
+use crate::regular_file::similar_file;
 use crate::report::Shown;
 use clap::Args;
 use std::path::PathBuf;
@@ -60,8 +61,9 @@ pub fn run(arguments: &RetargetArguments, console: &Console) -> Result<Exit, Fai
     sets.extend(arguments.format.and_then(FormatName::set));
     if let Some(map) = &arguments.map {
         if !map.exists() {
-            let message =
-                format!("the file `{}` does not exist\n  hint: write one with `posemill map`", map.shown());
+            let near = similar_file(map, map);
+            let hint = if near.is_empty() { "\n  hint: write one with `posemill map`" } else { &near };
+            let message = format!("the file `{}` does not exist{hint}", map.shown());
             return Err(Failure::Argument(message));
         }
         sets.push(format!("stage.retarget.map={}", toml::Value::String(map.display().to_string())));

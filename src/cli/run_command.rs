@@ -129,7 +129,7 @@ pub fn plan(path: &Path, arguments: &RunArguments, console: &Console) -> Result<
         );
         return Err(Failure::Argument(message));
     }
-    let text = read_text(path).map_err(|e| PlanError::File { path: name.clone(), reason: io_reason(&e) })?;
+    let text = read_text(path).map_err(|e| PlanError::unread(&name, path, &e))?;
     let mut sets: Vec<String> = arguments.clip.iter().map(|clip| clip_set(clip)).collect();
     sets.extend(arguments.runner.sets.iter().cloned());
     let folder = path.parent().unwrap_or(Path::new("")).to_owned();

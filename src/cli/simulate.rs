@@ -11,7 +11,7 @@ use crate::pipeline::{
     ConfigError, ConfigFault, ConfigSource, FileHash, PlanError, TakeFile, hash_of, write_whole,
 };
 use crate::regular_file::read_text;
-use crate::report::{Shown, io_reason, one_line, printable, split_hint};
+use crate::report::{Shown, one_line, printable, split_hint};
 use crate::simulation_view;
 use clap::Args;
 use serde_json::{Value, json};
@@ -82,7 +82,7 @@ pub fn run(arguments: &SimulateArguments, console: &Console) -> Result<Exit, Fai
     let path = &arguments.scene;
     let name = path.shown();
     let outputs = outputs(arguments)?;
-    let text = read_text(path).map_err(|e| PlanError::File { path: name.clone(), reason: io_reason(&e) })?;
+    let text = read_text(path).map_err(|e| PlanError::unread(&name, path, &e))?;
     let integrator = arguments.integrator.as_deref();
     let mut scene =
         Scene::parse_with(&text, integrator).map_err(|e| Failure::Scene(scene_error(&name, &text, &e)))?;

@@ -3,7 +3,8 @@
 use super::console::Console;
 use super::exit::{Exit, Failure};
 use crate::pipeline::{reference, schema, stage_help, stage_list};
-use crate::stages::written_keys::{listed, nearest};
+use crate::report::nearest;
+use crate::stages::written_keys::listed;
 use crate::stages::{STAGES, StageEntry};
 use clap::Args;
 use serde_json::{Value, json};

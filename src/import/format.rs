@@ -86,6 +86,15 @@ pub const FORMATS: &[&ReadFormat] = &[
 /// Recognises a file by its first bytes and its extension in lower case.
 type HeadTest = fn(&[u8], &str) -> bool;
 
+/// Extensions of packed files.
+const PACKED: [&str; 7] = ["zip", "gz", "tgz", "xz", "bz2", "7z", "rar"];
+
+/// Whether the content is that of a zip or gzip file, whatever its extension says, unless files of this extension are zips.
+fn is_packed(head: &[u8], suffix: &str) -> bool {
+    let zips = ["npz", "npy", "usdz"];
+    (head.starts_with(b"PK\x03\x04") && !zips.contains(&suffix)) || head.starts_with(b"\x1f\x8b")
+}
+
 /// Formats that are recognised but not read, each with a message and a hint.
 const UNREAD: &[(HeadTest, &str)] = &[
     (
@@ -97,7 +106,7 @@ const UNREAD: &[(HeadTest, &str)] = &[
         "it is packed\n  hint: the files of a `.tar.zst` are named as those of a folder ('takes.tar.zst/**/*.bvh'); decompress other files",
     ),
     (
-        |_, suffix| ["zip", "gz", "tgz", "xz", "bz2", "7z", "rar"].contains(&suffix),
+        |head, suffix| is_packed(head, suffix) || PACKED.contains(&suffix),
         "it is packed\n  hint: decompress it and pass the files in it",
     ),
     (
@@ -159,22 +168,45 @@ pub fn format_of(bytes: &[u8], extension: &str) -> Result<&'static ReadFormat, I
     let packed = ["zip", "tar"].contains(&suffix.as_str());
     let by_content = FORMATS.iter().find(|f| !packed && (f.recognise)(head));
     let by_suffix = || FORMATS.iter().find(|f| f.suffixes.contains(&suffix.as_str()));
-    by_content.or_else(|| by_suffix().filter(|_| !bytes.is_empty())).copied().ok_or_else(|| {
-        if bytes.is_empty() {
-            return ImportError::Unknown { what: "the file is empty\n  hint: export it again".to_owned() };
+    by_content
+        .or_else(|| by_suffix().filter(|_| !bytes.is_empty() && !is_packed(head, &suffix)))
+        .copied()
+        .ok_or_else(|| {
+            if bytes.is_empty() {
+                return ImportError::Unknown {
+                    what: "the file is empty\n  hint: export it again".to_owned(),
+                };
+            }
+            let unread = UNREAD.iter().find(|(recognise, _)| recognise(head, &suffix));
+            let suffixes: Vec<String> =
+                FORMATS.iter().flat_map(|f| f.suffixes).map(|suffix| format!(".{suffix}")).collect();
+            let what = unread.map_or_else(
+                || {
+                    format!(
+                        "its format is not known\n  hint: save it in a format that is read: {}",
+                        suffixes.join(", ")
+                    )
+                },
+                |(_, what)| (*what).to_owned(),
+            );
+            ImportError::Unknown { what }
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packed_files_are_told_apart_by_their_content() {
+        let (zip, gzip) = (b"PK\x03\x04walk.bvh", b"\x1f\x8b\x08walk.bvh");
+        for (bytes, suffix) in [(&zip[..], "bvh"), (&zip[..], "fbx"), (&gzip[..], "bvh"), (&gzip[..], "npz")]
+        {
+            let error = format_of(bytes, suffix).unwrap_err().to_string();
+            assert!(error.contains("it is packed"), "{suffix}: {error}");
         }
-        let unread = UNREAD.iter().find(|(recognise, _)| recognise(head, &suffix));
-        let suffixes: Vec<String> =
-            FORMATS.iter().flat_map(|f| f.suffixes).map(|suffix| format!(".{suffix}")).collect();
-        let what = unread.map_or_else(
-            || {
-                format!(
-                    "its format is not known\n  hint: save it in a format that is read: {}",
-                    suffixes.join(", ")
-                )
-            },
-            |(_, what)| (*what).to_owned(),
-        );
-        ImportError::Unknown { what }
-    })
+        let array = b"PK\x03\x04";
+        assert!(format_of(array, "npz").is_ok_and(|format| format.suffixes.contains(&"npz")));
+        assert!(format_of(b"HIERARCHY", "zip").is_err());
+    }
 }

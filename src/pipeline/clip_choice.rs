@@ -1,8 +1,7 @@
 //! Chooses the clip of a file, and detects a take and a character that are swapped.
 
 use crate::model::Asset;
-use crate::report::one_line;
-use crate::stages::written_keys::nearest;
+use crate::report::{nearest, one_line};
 
 /// Most clips that a message lists, so that the list stays readable.
 const MOST_LISTED: usize = 12;

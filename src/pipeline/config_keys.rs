@@ -3,9 +3,9 @@
 use super::config_error::ConfigFault;
 use super::section_keys::{SectionKeys, SourcedKey};
 use super::split_stage;
-use crate::report::split_hint;
+use crate::report::{nearest, split_hint};
 use crate::stages::StageEntry;
-use crate::stages::written_keys::{KeyFault, WrittenKey, listed, nearest};
+use crate::stages::written_keys::{KeyFault, WrittenKey, listed};
 use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};

@@ -2,7 +2,10 @@
 
 use super::config_error::ConfigError;
 use crate::import::ImportError;
-use crate::report::one_line;
+use crate::regular_file::similar_file;
+use crate::report::{io_reason, one_line};
+use std::io;
+use std::path::Path;
 
 /// Why a pipeline cannot start.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -24,7 +27,7 @@ pub enum PlanError {
     File {
         /// The path as written.
         path: String,
-        /// The reason that the system gives.
+        /// The reason that the system gives, with a hint if a file beside it has a similar name.
         reason: String,
     },
     /// An output would replace an input of the run.
@@ -43,4 +46,14 @@ pub enum PlanError {
         /// The known extensions.
         allowed: String,
     },
+}
+
+impl PlanError {
+    /// The file at `path`, which the pipeline or the user calls `written`, cannot be read: the system's reason, and a file of a similar
+    /// name beside it if there is none of this name.
+    pub fn unread(written: &str, path: &Path, error: &io::Error) -> Self {
+        let missing = error.kind() == io::ErrorKind::NotFound;
+        let near = if missing { similar_file(path, Path::new(written)) } else { String::new() };
+        Self::File { path: written.to_owned(), reason: io_reason(error) + &near }
+    }
 }

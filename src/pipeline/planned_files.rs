@@ -6,7 +6,6 @@ use super::config_keys::PlacedText;
 use super::plan_error::PlanError;
 use crate::import::MAX_FILE_BYTES;
 use crate::regular_file::{MAX_TEXT_BYTES, read_regular};
-use crate::report::io_reason;
 use std::path::Path;
 
 /// The files of a pipeline while it is resolved.
@@ -73,8 +72,8 @@ impl PipelineConfig {
 }
 
 fn read(folder: &Path, path: &str, most: u64) -> Result<Vec<u8>, PlanError> {
-    let fault = |reason: String| PlanError::File { path: path.to_owned(), reason };
-    read_regular(&folder.join(path), most).map_err(|e| fault(io_reason(&e)))
+    let at = folder.join(path);
+    read_regular(&at, most).map_err(|e| PlanError::unread(path, &at, &e))
 }
 
 #[cfg(test)]

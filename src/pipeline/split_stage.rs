@@ -5,8 +5,9 @@
 
 use super::config_error::ConfigFault;
 use super::section_keys::SectionKeys;
+use crate::report::nearest;
 use crate::stages::StageEntry;
-use crate::stages::written_keys::{ENABLED, listed, nearest};
+use crate::stages::written_keys::{ENABLED, listed};
 use toml::de::DeValue;
 
 /// The old name.

@@ -7,4 +7,4 @@ mod zst_archive;
 pub use open_file::MAX_TEXT_BYTES;
 #[cfg_attr(not(feature = "fbx"), allow(unused_imports))]
 pub use open_file::regular_inside;
-pub use open_file::{is_there, named_folder, open_own, open_regular, read_regular, read_text};
+pub use open_file::{is_there, named_folder, open_own, open_regular, read_regular, read_text, similar_file};

@@ -4,6 +4,7 @@
 //! archive is a regular file.
 
 use super::tar_archive;
+use crate::report::{Shown, nearest};
 use std::fs::{File, FileType, OpenOptions};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -11,6 +12,9 @@ use std::path::{Path, PathBuf};
 /// Largest text that is read whole, bytes: pipelines, joint maps, scenes, tables of contacts and effectors, lists of takes. An
 /// hour of effector keys at 240 Hz has 50 MB, a list of a million takes 100 MB.
 pub const MAX_TEXT_BYTES: u64 = 1 << 28;
+
+/// Most names of a folder that are compared with one that is not there: more would keep the user waiting for a message.
+const MOST_COMPARED: usize = 10_000;
 
 /// Opens a regular file or a member of an archive, with its size in bytes. Symbolic links are followed.
 ///
@@ -32,6 +36,30 @@ pub fn open_regular(path: &Path) -> io::Result<(Box<dyn Read>, u64)> {
 /// Whether there is a file at `path`, or a member of an archive.
 pub fn is_there(path: &Path) -> bool {
     path.is_file() || tar_archive::open(path).is_some_and(|opened| opened.is_ok())
+}
+
+/// "did you mean `walk.bvh`?" as the hint of a message that there is no file at `path`, which the user called `written`; empty if
+/// no file beside it has a similar name.
+pub fn similar_file(path: &Path, written: &Path) -> String {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let entries = std::fs::read_dir(folder).into_iter().flatten().take(MOST_COMPARED).flatten();
+    let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    names.sort();
+    let stem = |name: &str| Path::new(name).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let kind = |path: &Path| path.extension().map(|e| e.to_ascii_lowercase());
+    let wanted = stem(&written.to_string_lossy());
+    let other_kind = names.iter().find(|name| stem(name) == wanted);
+    // An extension in common would make short names similar.
+    let stems: Vec<String> =
+        names.iter().filter(|name| kind(Path::new(name)) == kind(path)).map(|name| stem(name)).collect();
+    let slip = || {
+        let near = nearest(&wanted, stems.iter().map(String::as_str))?;
+        names.iter().find(|name| kind(Path::new(name)) == kind(path) && stem(name) == near)
+    };
+    let near = other_kind.or_else(slip);
+    near.map_or(String::new(), |near| {
+        format!("\n  hint: did you mean `{}`?", written.with_file_name(near).shown())
+    })
 }
 
 /// The bytes of a regular file of at most `most` bytes.

@@ -63,6 +63,17 @@ pub(crate) fn counted(n: usize, word: &str) -> String {
     format!("{n} {word}{}", if n == 1 { "" } else { "s" })
 }
 
+/// The nearest of `names`, if it is close enough to be the intended one: a few typing errors, or the same start.
+pub(crate) fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let name = name.to_lowercase();
+    let slips = name.chars().count() / 3;
+    let near = |n: &&'n str| {
+        let other = n.to_lowercase();
+        strsim::damerau_levenshtein(&name, &other) <= slips || strsim::jaro_winkler(&name, &other) > 0.85
+    };
+    names.filter(near).min_by_key(|n| strsim::damerau_levenshtein(&name, &n.to_lowercase()))
+}
+
 /// A path as text for messages, escaped by [`one_line`]; a trait so that it reads like `Path::display`.
 pub(crate) trait Shown {
     /// The text.

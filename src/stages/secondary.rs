@@ -3,10 +3,9 @@
 //! Units: hertz.
 
 use super::stage::KeyFaults;
-use super::written_keys::nearest;
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::model::{Character, JointId, Motion};
-use crate::report::{Report, one_line};
+use crate::report::{Report, nearest, one_line};
 use crate::settle::{Swing, swing};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

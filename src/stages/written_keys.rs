@@ -3,6 +3,7 @@
 //! Each key is deserialised alone into the struct, whose other fields take their defaults. So every invalid key gives an
 //! error of its own at the position of that key, whatever position the parser of the struct reports.
 
+use crate::report::nearest;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -99,17 +100,6 @@ pub fn inlined_schema<T: JsonSchema>() -> Value {
 /// The properties of an object's schema, in order.
 pub fn properties(schema: &Value) -> impl Iterator<Item = (&str, &Value)> {
     schema.get("properties").and_then(Value::as_object).into_iter().flatten().map(|(k, v)| (k.as_str(), v))
-}
-
-/// The nearest of `names`, if it is close enough to be the intended one: a few typing errors, or the same start.
-pub fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    let name = name.to_lowercase();
-    let slips = name.chars().count() / 3;
-    let near = |n: &&'n str| {
-        let other = n.to_lowercase();
-        strsim::damerau_levenshtein(&name, &other) <= slips || strsim::jaro_winkler(&name, &other) > 0.85
-    };
-    names.filter(near).min_by_key(|n| strsim::damerau_levenshtein(&name, &n.to_lowercase()))
 }
 
 /// Names in backticks, with commas.

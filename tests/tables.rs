@@ -2,63 +2,85 @@
 //!
 //! `POSEMILL_UPDATE=1` writes the page anew.
 
+mod member_table;
+
+use member_table::{Members, cell, prose};
 use posemill::measure::MEASURES;
 use posemill::{export, import};
 use serde_json::Value;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 use tempfile::TempDir;
 
-/// A JSON document: who prints it, and commands that print one with as many of its members as possible.
+/// A JSON document: its name in `posemill schema`, and commands that print one with as many of its members as possible. No words are
+/// the report of the first command.
 type Document = (&'static str, &'static [&'static [&'static str]]);
 
 /// Every JSON document of the program, in the order in which its commands can be run.
 const DOCUMENTS: &[Document] = &[
     (
-        "posemill run --json",
+        "run",
         &[
             &["run", "pipeline.toml", "--json"],
-            &["run", "pipeline.toml", "--input", "data/damaged/*", "--json"],
+            &["run", "pipeline.toml", "--json"],
+            &["run", "pipeline.toml", "--input", "data/damaged/*", "-o", "repaired", "--json"],
+            &["run", "pipeline.toml", "--input", "*.toml", "-o", "failed", "--json"],
+            &["retarget", "data/walk.bvh", "--onto", "data/robot.glb", "-o", "one/", "--dry-run", "--json"],
+            &["convert", "data/*.bvh", "-o", "converted/", "--json"],
+            &["convert", "data/wave.bvh", "-o", "out/walk.glb", "--json"],
         ],
     ),
     (
-        "posemill inspect --json",
+        "inspect",
         &[
             &["inspect", "data/robot.glb", "--json"],
             &["inspect", "data/jump.bvh", "--json"],
+            &["inspect", "data/damaged/walk.bvh", "--json"],
             &["inspect", "data/humanoid.xml", "--json"],
-            &["inspect", "out/walk.glb", "--json"],
+            &["inspect", "out/walk.glb", "data/tailed.glb", "pipeline.toml", "--json"],
         ],
     ),
-    ("posemill doctor --json", &[&["doctor", "data", "--json"]]),
-    ("posemill map --json", &[&["map", "data/walk.bvh", "data/robot.glb", "--json"]]),
-    ("posemill joints --json", &[&["joints", "data/walk.bvh", "--frames", "0", "--json"]]),
-    ("posemill calibrate --json", &[&["calibrate", "data/walk.bvh", "-o", "pose.bvh", "--json"]]),
-    ("posemill preview --json", &[&["preview", "data/jump.bvh", "-o", "jump.png", "--json"]]),
-    ("report.json", &[&[]]),
-    ("posemill table --format jsonl", &[&["table", "out"]]),
+    ("doctor", &[&["doctor", "data", "pipelines", "repaired", "pipeline.toml", "nothing.bvh", "--json"]]),
     (
-        "posemill measure --json",
-        &[&[
-            "measure",
-            "out/walk.glb",
-            "--source",
-            "data/walk.bvh",
-            "--json",
-            "--fail-on",
-            "foot_skate_p95>0cm/s",
-        ]],
+        "map",
+        &[
+            &["map", "data/walk.bvh", "data/robot.glb", "--json"],
+            &["map", "data/walk.bvh", "data/tailed.glb", "--json"],
+            &["map", "data/humanoid.xml", "data/robot.glb", "--json"],
+        ],
     ),
-    ("posemill simulate --json", &[&["simulate", "pipelines/chain.toml", "-o", "chain.glb", "--json"]]),
-    ("posemill stages --json", &[&["stages", "--json"]]),
-    ("posemill formats --json", &[&["formats", "--json"]]),
+    (
+        "joints",
+        &[&["joints", "data/walk.bvh", "--frames", "0", "--json"], &["joints", "data/robot.glb", "--json"]],
+    ),
+    ("calibrate", &[&["calibrate", "data/walk.bvh", "-o", "pose.bvh", "--json"]]),
+    ("preview", &[&["preview", "data/jump.bvh", "data/robot.glb", "-o", "jump.png", "--json"]]),
+    ("report", &[&[]]),
+    ("table", &[&["table", "out"], &["table", "repaired", "--time"], &["table", "converted"]]),
+    (
+        "measure",
+        &[
+            &[
+                "measure",
+                "out/walk.glb",
+                "--source",
+                "data/walk.bvh",
+                "--json",
+                "--fail-on",
+                "foot_skate_p95>0cm/s",
+            ],
+            &["measure", "data/walk.bvh", "data/turn.bvh", "--json", "--fail-on", "hands_error>1cm"],
+            &["measure", "out/walk.glb", "--source", "data/squat.bvh", "--json"],
+        ],
+    ),
+    ("simulate", &[&["simulate", "pipelines/chain.toml", "-o", "chain.glb", "--json"]]),
+    ("stages", &[&["stages", "--json"], &["stages", "resample", "--json"]]),
+    ("formats", &[&["formats", "--json"]]),
+    ("error", &[&["inspect", "nothing.bvh", "--json"], &["run", "data/README.md", "--json"]]),
 ];
-
-/// Members whose own members have names that depend on the input; what JSON Schema describes is not followed.
-const NAMED: [&str; 3] = ["measures", "stages[].keys", "stages[].defaults"];
 
 const PIPELINE: &str = r#"
 [input]
@@ -82,28 +104,12 @@ const HEAD: &str = "\
 # Formats, measures, exit codes and JSON as tables
 
 Written by `POSEMILL_UPDATE=1 cargo test --test tables` from what the program has and prints; the same test fails where they differ.
-Stages and their keys: `posemill stages --reference`, and as JSON Schema for editors, `posemill stages --schema`.
+Stages and their keys: `posemill stages --reference`, and as JSON Schema for editors, `posemill stages --schema`. JSON documents as
+JSON Schema: `posemill schema`.
 ";
 
 fn root(path: &str) -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
-}
-
-/// A cell of a table, in which nothing is markup.
-fn cell(text: &str) -> String {
-    text.chars().fold(String::new(), |mut cell, c| {
-        if "|_*<>`[]\\".contains(c) {
-            cell.push('\\');
-        }
-        cell.push(c);
-        cell
-    })
-}
-
-/// The text with its quoted words as code.
-fn prose(text: &str) -> String {
-    let part = |(k, part): (usize, &str)| if k % 2 == 1 { format!("`{part}`") } else { cell(part) };
-    text.split('`').enumerate().map(part).collect()
 }
 
 fn formats() -> String {
@@ -178,82 +184,59 @@ fn exit_codes(folder: &Path) -> String {
     text
 }
 
-/// Members of a document in their order, each with the types that it has.
-#[derive(Default)]
-struct Members {
-    order: Vec<String>,
-    types: HashSet<(String, &'static str)>,
+/// Allows no members that are not described.
+fn make_strict(schema: &mut Value) {
+    if let Some(object) = schema.as_object_mut() {
+        assert_ne!(object.get("additionalProperties"), Some(&Value::Bool(false)), "members can be added");
+        if object.get("properties").is_some_and(Value::is_object) {
+            object.entry("additionalProperties").or_insert(Value::Bool(false));
+        }
+        object.values_mut().for_each(make_strict);
+    }
+    schema.as_array_mut().into_iter().flatten().for_each(make_strict);
 }
 
-impl Members {
-    fn add(&mut self, path: &str, value: &Value) {
-        let kind = match value {
-            Value::Null => "null",
-            Value::Bool(_) => "boolean",
-            Value::Number(_) => "number",
-            Value::String(_) => "string",
-            Value::Array(_) => "array",
-            Value::Object(_) => "object",
-        };
-        if !self.order.iter().any(|p| p == path) {
-            self.order.push(path.to_owned());
-        }
-        self.types.insert((path.to_owned(), kind));
-        match value {
-            Value::Array(all) => all.iter().for_each(|one| self.add(&format!("{path}[]"), one)),
-            Value::Object(all) => {
-                for (name, one) in all {
-                    let dot = if path.is_empty() { "" } else { "." };
-                    match NAMED.contains(&path) {
-                        true if path == "measures" => self.add(&format!("{path}.NAME"), one),
-                        true => {}
-                        false => self.add(&format!("{path}{dot}{name}"), one),
-                    }
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn table(&self) -> String {
-        let mut text = String::from("| member | type |\n| --- | --- |\n");
-        for path in self.order.iter().filter(|p| !p.is_empty()) {
-            let of = |(p, kind): &(String, &'static str)| (p == path).then_some(*kind);
-            let kinds: Vec<&str> =
-                self.types.iter().filter_map(of).collect::<BTreeSet<_>>().into_iter().collect();
-            let _ = writeln!(text, "| `{path}` | {} |", kinds.join(" or "));
-        }
-        text
-    }
+/// The documents that a command prints.
+fn printed(folder: &Path, command: &[&str]) -> Vec<Value> {
+    let text = match command {
+        [] => ["out", "repaired", "failed"]
+            .map(|f| fs::read(folder.join(f).join("report.json")).unwrap())
+            .concat(),
+        command => posemill(folder, command),
+    };
+    let values = serde_json::Deserializer::from_slice(&text).into_iter();
+    let values: Vec<Value> = values.collect::<Result<_, _>>().unwrap_or_else(|e| panic!("{command:?}: {e}"));
+    assert!(!values.is_empty(), "{command:?} prints nothing");
+    values
 }
 
 fn documents(folder: &Path) -> (String, BTreeSet<String>) {
     let mut text = String::from("\n## JSON documents\n\n");
-    text += "Their members, as found in documents made from the repository's data: `[]` is each item of an array. Members can be added\n\
-             in later versions; the number in `schema` changes where one is removed or renamed. `retarget` and `convert` print the\n\
-             document of `run`, and several files of `inspect` are an array of documents.\n\
-             Where nothing could start, the document has the member `error` alone.\n";
+    text += "`posemill schema NAME` prints the JSON Schema of a document, from which this is made: `[]` is each item of an array, `NAME` a\n\
+             name that depends on the input. Members can be added in later versions; the number in `schema` changes where one is removed\n\
+             or renamed. Where nothing could start, the document is `error`.\n";
     let mut schemas = BTreeSet::new();
-    for (title, commands) in DOCUMENTS {
-        let mut members = Members::default();
+    let list = String::from_utf8(posemill(folder, &["schema"])).unwrap();
+    let abouts: BTreeMap<&str, &str> = list.lines().map(|line| line.split_once(' ').unwrap()).collect();
+    let known: BTreeSet<&str> = DOCUMENTS.iter().map(|d| d.0).collect();
+    assert_eq!(known, abouts.keys().copied().collect(), "DOCUMENTS has every document of `posemill schema`");
+    for (name, commands) in DOCUMENTS {
+        let schema: Value = serde_json::from_slice(&posemill(folder, &["schema", name])).unwrap();
+        let mut strict = schema.clone();
+        make_strict(&mut strict);
+        let validator = jsonschema::draft202012::new(&strict).unwrap();
         for command in *commands {
-            let printed = if command.is_empty() {
-                fs::read(folder.join("out/report.json")).unwrap()
-            } else {
-                posemill(folder, command)
-            };
-            let values: Vec<Value> = serde_json::Deserializer::from_slice(&printed)
-                .into_iter()
-                .collect::<Result<_, _>>()
-                .unwrap_or_else(|e| panic!("{command:?}: {e}"));
-            assert!(!values.is_empty(), "{command:?} prints nothing");
-            for value in values {
-                assert!(value.get("error").is_none(), "{command:?}: {value}");
-                schemas.extend(value["schema"].as_str().map(str::to_owned));
-                members.add("", &value);
+            for value in printed(folder, command) {
+                let faults: Vec<String> =
+                    validator.iter_errors(&value).map(|e| format!("{}: {e}", e.instance_path())).collect();
+                assert!(faults.is_empty(), "{name}, {command:?}: {faults:#?}");
             }
         }
-        let _ = writeln!(text, "\n### {title}\n\n{}", members.table().trim_end());
+        let (members, versions) = Members::of(&schema);
+        schemas.extend(versions);
+        let about = abouts[name].trim();
+        let head = "| member | type | meaning |\n| --- | --- | --- |\n";
+        let _ = writeln!(text, "\n### {name}: {}\n\n{head}{}", cell(about), members.trim_end());
     }
     (text, schemas)
 }
@@ -292,10 +275,8 @@ fn the_page_of_tables_is_what_the_program_has() {
     let mut known = BTreeSet::new();
     named(&root("src"), &mut known);
     // `{command}` is a command with outputs.
-    if known.remove("posemill.{command}/1") {
-        known.insert("posemill.run/1".to_owned());
-    }
-    assert_eq!(schemas, known, "DOCUMENTS has every document that the program names");
+    known.remove("posemill.{command}/1");
+    assert_eq!(schemas, known, "every document that the program names has a schema");
     let page =
         [HEAD.to_owned(), formats(), measures(folder.path()), exit_codes(folder.path()), documents].concat();
     let path = root("docs/tables.md");

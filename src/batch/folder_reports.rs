@@ -2,15 +2,72 @@
 
 use super::batch_metrics::BatchMetrics;
 use super::folder_page::FolderPage;
-use super::job_outcome::JobOutcome;
+use super::job_outcome::{JobOutcome, as_text};
 use super::journal_line::OutputRecord;
 use super::manifest::Manifest;
 use super::outcome_spool::OutcomeSpool;
 use super::output_origin::seen_from;
+use crate::measure::{Summary, VerdictMember};
 use crate::pipeline::{AtomicFile, FileHash, REPORT, REPORT_PAGE, WriteError, hash_of};
-use serde_json::{Value, json};
+use crate::report::{Change, Finding, Metric, Warning};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+const SCHEMA: &str = "posemill.report/1";
+
+/// `report.json`: the results of a folder of outputs, the same whether they were made by the last run or an earlier one.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct FolderReport<'a> {
+    /// The name and version of this document.
+    #[schemars(extend("const" = SCHEMA))]
+    schema: &'static str,
+    /// The pipeline file.
+    pipeline: &'a str,
+    /// The results, take by take.
+    files: Vec<ReportedFile<'a>>,
+    /// Each measure over all takes that have it.
+    summary: Vec<Summary>,
+}
+
+/// The result of one take.
+#[derive(Debug, Serialize, JsonSchema)]
+struct ReportedFile<'a> {
+    /// The paths of the takes, as seen from the folder in which the run was started.
+    #[serde(serialize_with = "as_text")]
+    #[schemars(with = "Vec<String>")]
+    inputs: &'a [PathBuf],
+    /// The files that exist now.
+    #[serde(serialize_with = "as_text")]
+    #[schemars(with = "Vec<String>")]
+    outputs: &'a [PathBuf],
+    /// Warnings, in order of first occurrence.
+    #[schemars(with = "Vec<Warning>")]
+    warnings: &'a Value,
+    /// The verdict on the result by its measurements; null where nothing was measured.
+    #[schemars(with = "Option<VerdictMember>")]
+    verdict: &'a Value,
+    /// Measurements, over all clips.
+    #[schemars(with = "Vec<Metric>")]
+    metrics: &'a Value,
+    /// What each stage changed, in stage order.
+    #[schemars(with = "Vec<Change>")]
+    changes: &'a Value,
+    /// Capture errors of the take, fixed or not.
+    #[schemars(with = "Vec<Finding>")]
+    findings: &'a Value,
+    /// Why it failed; null if it did not.
+    error: Option<&'a str>,
+    /// True if it failed because its files belong to another pipeline, take or character, or to nobody that this program knows.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    refused: bool,
+    /// The first take as seen from the folder of outputs, for takes that failed: later runs may start in another folder.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    take: Option<String>,
+}
 
 /// Writes both reports of a folder, unless every take was refused. They do not depend on whether outputs were made by this run or an earlier one.
 /// One run at a time may do so ([`Manifest::one_at_a_time`]).
@@ -33,8 +90,11 @@ pub fn write_reports(
     let mut draft = AtomicFile::new(&path)?;
     let mut write = || -> io::Result<()> {
         let mut measured = BatchMetrics::new()?;
-        writeln!(draft, "{{\n  \"schema\": \"posemill.report/1\",")?;
-        write!(draft, "  \"pipeline\": {},\n  \"files\": [", Value::from(pipeline))?;
+        // The lists are written item by item: a library of takes has a gigabyte of results.
+        let document = FolderReport { schema: SCHEMA, pipeline, files: Vec::new(), summary: Vec::new() };
+        let text = inset(&document, "");
+        let head = text.strip_suffix("],\n  \"summary\": []\n}").expect("both lists are empty");
+        write!(draft, "{head}")?;
         for (k, outcome) in rows.each().enumerate() {
             let outcome = outcome?;
             measured.add(k, &outcome)?;
@@ -50,7 +110,7 @@ pub fn write_reports(
             line.of = inputs.iter().map(|p| p.display().to_string()).collect::<Vec<_>>().join(", ");
             summary.push(line);
         }
-        let summary = inset(&json!(summary), "  ");
+        let summary = inset(&summary, "  ");
         writeln!(draft, "\n  ],\n  \"summary\": {summary}\n}}")
     };
     write().map_err(|e| WriteError::of(&path, &e))?;
@@ -75,29 +135,24 @@ fn commit(draft: AtomicFile, path: &Path, manifest: &Manifest) -> Result<(), Wri
     manifest.add(OutputRecord { files, planned, pipeline, pipeline_file, sources, origin, report }, None)
 }
 
-fn file(folder: &Path, outcome: &JobOutcome) -> Value {
-    let mut row = json!({
-        "inputs": outcome.inputs,
-        "outputs": outcome.outputs,
-        "warnings": outcome.warnings,
-        "verdict": outcome.verdict,
-        "metrics": outcome.metrics,
-        "changes": outcome.changes,
-        "findings": outcome.findings,
-        "error": outcome.error,
-    });
-    if outcome.refused {
-        row["refused"] = true.into();
+fn file<'a>(folder: &Path, outcome: &'a JobOutcome) -> ReportedFile<'a> {
+    let failed = outcome.inputs.first().filter(|_| outcome.error.is_some());
+    ReportedFile {
+        inputs: &outcome.inputs,
+        outputs: &outcome.outputs,
+        warnings: &outcome.warnings,
+        verdict: &outcome.verdict,
+        metrics: &outcome.metrics,
+        changes: &outcome.changes,
+        findings: &outcome.findings,
+        error: outcome.error.as_deref(),
+        refused: outcome.refused,
+        take: failed.map(|take| seen_from(folder, take)),
     }
-    // Inputs are as seen from the folder that a run was started in: later runs may start in another one.
-    if let Some(take) = outcome.inputs.first().filter(|_| outcome.error.is_some()) {
-        row["take"] = seen_from(folder, take).into();
-    }
-    row
 }
 
 /// Indented JSON, with `margin` before each line but the first.
-fn inset(value: &Value, margin: &str) -> String {
-    let text = serde_json::to_string_pretty(value).expect("a report is plain data");
+fn inset(part: &impl Serialize, margin: &str) -> String {
+    let text = serde_json::to_string_pretty(part).expect("a report is plain data");
     text.replace('\n', &format!("\n{margin}"))
 }

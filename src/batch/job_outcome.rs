@@ -1,13 +1,15 @@
 //! The result of a job, as scripts and reports get it.
 
-use crate::measure::{Reading, Verdict};
+use crate::measure::{Reading, Verdict, VerdictMember};
 use crate::pipeline::{Job, RunError, WorstSeries};
+use crate::report::{Change, Finding, Metric, Warning};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
 /// How a job ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum JobStatus {
     /// Outputs were written.
@@ -25,39 +27,46 @@ pub enum JobStatus {
 }
 
 /// The result of one job.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct JobOutcome {
-    /// The takes.
+    /// The paths of the takes.
     #[serde(serialize_with = "as_text")]
+    #[schemars(with = "Vec<String>")]
     pub inputs: Vec<PathBuf>,
     /// How it ended.
     pub status: JobStatus,
     /// The files that exist now, or that a dry run would write.
     #[serde(serialize_with = "as_text")]
+    #[schemars(with = "Vec<String>")]
     pub outputs: Vec<PathBuf>,
-    /// Warnings, serialised as [`crate::report::Warnings`].
+    /// Warnings, in order of first occurrence.
+    #[schemars(with = "Vec<Warning>")]
     pub warnings: Value,
-    /// Measurements, serialised as [`crate::report::Metric`].
+    /// Measurements, over all clips.
+    #[schemars(with = "Vec<Metric>")]
     pub metrics: Value,
-    /// The verdict on the result by these measurements: its word, and the numbers of measures behind it.
+    /// The verdict on the result by these measurements; null where nothing was measured.
     #[serde(default)]
+    #[schemars(with = "Option<VerdictMember>")]
     pub verdict: Value,
-    /// What each stage changed, serialised as [`crate::report::Change`].
+    /// What each stage changed, in stage order.
+    #[schemars(with = "Vec<Change>")]
     pub changes: Value,
-    /// Capture errors of the take, fixed or not, serialised as [`crate::report::Finding`].
+    /// Capture errors of the take, fixed or not.
+    #[schemars(with = "Vec<Finding>")]
     pub findings: Value,
-    /// Time series of the measure that exceeds its limit most, or comes nearest to it.
+    /// Time series of the measure that exceeds its limit most, or comes nearest to it; null if it has none.
     #[serde(rename = "worst_course")]
     pub worst_series: Option<WorstSeries>,
-    /// Why it failed.
+    /// Why it failed; null if it did not.
     pub error: Option<String>,
-    /// Whether it failed because its files belong to another pipeline, take or character, or to nobody that this program knows.
+    /// True if it failed because its files belong to another pipeline, take or character, or to nobody that this program knows.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub refused: bool,
 }
 
 /// Paths as text, with replacement characters: JSON cannot hold names that are not UTF-8.
-fn as_text<S: Serializer>(paths: &[PathBuf], serializer: S) -> Result<S::Ok, S::Error> {
+pub(super) fn as_text<S: Serializer>(paths: &[PathBuf], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(paths.iter().map(|p| p.to_string_lossy()))
 }
 

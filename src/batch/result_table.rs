@@ -10,8 +10,9 @@ use super::journal_line::{JournalLine, OutputRecord};
 use super::manifest::{MANIFEST, Manifest};
 use crate::measure::{MEASURES, Reading, Verdict};
 use crate::pipeline::{FileHash, slashed};
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
@@ -55,33 +56,33 @@ struct Origin {
 }
 
 /// One output.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ResultRow {
-    /// The folder of outputs.
+    /// The folder of outputs, as named or found.
     pub folder: String,
     /// The output, relative to the folder.
     pub output: String,
-    /// The hash of the output, BLAKE3.
+    /// The hash of the output, BLAKE3 in hexadecimal digits.
     pub output_blake3: String,
     /// The take, below the fixed part of its pattern.
     pub input: String,
-    /// The hash of the take.
+    /// The hash of the take, BLAKE3 in hexadecimal digits.
     pub input_blake3: String,
-    /// The fingerprint of the pipeline.
+    /// The fingerprint of the pipeline, BLAKE3 in hexadecimal digits.
     pub pipeline: String,
-    /// The number of frames of all clips; `None` if the record has none.
+    /// The number of frames of all clips; null if the record has none.
     pub frames: Option<u64>,
-    /// Frames per second of the first clip.
+    /// Frames per second of the first clip; null if the record has none.
     pub rate_hz: Option<f64>,
-    /// Seconds of all clips.
+    /// Duration of all clips, seconds; null if the record has none.
     pub duration_s: Option<f64>,
-    /// A hash of names, parents and rest pose of the joints.
+    /// A hash of names, parents and rest pose of the joints, hexadecimal digits; null if the record has none.
     pub skeleton: Option<String>,
     /// The codes of the warnings.
     pub warnings: Vec<String>,
-    /// The verdict; `None` if nothing was measured.
+    /// The verdict, `good`, `as recorded` or `over`; null if no measure was judged.
     pub verdict: Option<&'static str>,
-    /// The take with the same content that comes first.
+    /// The take with the same content that comes first; null of the first.
     pub duplicate_of: Option<String>,
     /// Seconds from the reading of the take to the end of writing, if the cache of the folder has them. Left out of documents,
     /// which are otherwise reproducible.
@@ -98,11 +99,23 @@ pub struct ResultRow {
     pub sample_folder: String,
     /// Values with their units, by measure.
     #[serde(serialize_with = "as_members")]
+    #[schemars(with = "BTreeMap<String, MeasuredValue>")]
     pub measures: Vec<Reading>,
 }
 
+/// The value of a measure.
+#[derive(Debug, Serialize, JsonSchema)]
+struct MeasuredValue<'a> {
+    /// The value, in `unit`; null if it is not finite.
+    #[schemars(with = "Option<f64>")]
+    value: f64,
+    /// The unit, such as `m`, `rad` or `m/s`; `1` for ratios.
+    unit: &'a str,
+}
+
 fn as_members<S: serde::Serializer>(measures: &[Reading], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(measures.iter().map(|m| (&m.name, json!({ "value": m.value, "unit": m.unit }))))
+    serializer
+        .collect_map(measures.iter().map(|m| (&m.name, MeasuredValue { value: m.value, unit: &m.unit })))
 }
 
 /// The folders with results at or below `folder`, in the order of their names.

@@ -12,7 +12,8 @@ use crate::model::{Asset, Character, Clip, Joint, Motion, Rig, Role, Skeleton};
 use crate::pipeline::{TakeFile, write_whole};
 use crate::report::{Shown, Warnings, rounded};
 use clap::Args;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -116,25 +117,61 @@ pub fn run(arguments: &CalibrateArguments, console: &Console) -> Result<Exit, Fa
     Ok(Exit::Good)
 }
 
+const SCHEMA: &str = "posemill.calibrate/1";
+
+/// A T-pose estimated from the motion of takes.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CalibrateDocument<'a> {
+    /// The name and version of this document.
+    #[schemars(extend("const" = SCHEMA))]
+    schema: &'static str,
+    /// The pose file that was written.
+    output: String,
+    /// The takes that the pose was estimated from.
+    takes: Vec<String>,
+    /// Whether rotations were snapped to the axes of the joints, since these are aligned with the body.
+    snapped_to_axes: bool,
+    /// The joints that were estimated.
+    joints: Vec<EstimatedJoint<'a>>,
+    /// Warnings of reading the takes, in order of first occurrence.
+    warnings: &'a Warnings,
+}
+
+/// A joint of the pose.
+#[derive(Debug, Serialize, JsonSchema)]
+struct EstimatedJoint<'a> {
+    /// The name.
+    joint: &'a str,
+    /// How sure its rotation is, from 0 to 1.
+    confidence: f64,
+    /// Whether the confidence is so low that the rotation is a guess.
+    guess: bool,
+    /// The evidence.
+    reason: &'a str,
+}
+
 /// The document of `--json`.
-fn document(estimate: &Estimate, assets: &[(PathBuf, Asset)], warnings: &Warnings, output: &Path) -> Value {
+fn document<'a>(
+    estimate: &'a Estimate,
+    assets: &'a [(PathBuf, Asset)],
+    warnings: &'a Warnings,
+    output: &Path,
+) -> CalibrateDocument<'a> {
     let rig = &assets[0].1.character.rig;
-    let joints = estimate.joints.iter().map(|joint| {
-        json!({
-            "joint": rig.skeleton().joint(joint.joint).name,
-            "confidence": rounded(joint.confidence),
-            "guess": joint.confidence < UNSURE,
-            "reason": joint.reason,
-        })
+    let joints = estimate.joints.iter().map(|joint| EstimatedJoint {
+        joint: &rig.skeleton().joint(joint.joint).name,
+        confidence: rounded(joint.confidence),
+        guess: joint.confidence < UNSURE,
+        reason: &joint.reason,
     });
-    json!({
-        "schema": "posemill.calibrate/1",
-        "output": output.shown(),
-        "takes": assets.iter().map(|(path, _)| path.shown()).collect::<Vec<_>>(),
-        "snapped_to_axes": estimate.conventional,
-        "joints": joints.collect::<Vec<_>>(),
-        "warnings": warnings,
-    })
+    CalibrateDocument {
+        schema: SCHEMA,
+        output: output.shown(),
+        takes: assets.iter().map(|(path, _)| path.shown()).collect(),
+        snapped_to_axes: estimate.conventional,
+        joints: joints.collect(),
+        warnings,
+    }
 }
 
 /// What was estimated from how many takes.

@@ -18,13 +18,14 @@ use crate::regular_file::read_text;
 use crate::report::{Shown, counted, io_reason, one_line};
 use crate::retarget::{MapError, draft};
 use crate::stages::read_targets;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What a file is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FileKind {
     /// A recorded clip on a bare skeleton.
@@ -49,11 +50,13 @@ pub enum FileKind {
     Scene,
     /// Contact labels next to results.
     #[serde(rename = "report")]
+    #[schemars(skip)]
     ContactLabels,
     /// Forces of contacts next to results.
     #[serde(rename = "report")]
+    #[schemars(skip)]
     Forces,
-    /// A report next to results.
+    /// A report, contact labels or forces next to results.
     Report,
     /// A table of target positions.
     Targets,
@@ -88,13 +91,13 @@ impl FileKind {
 }
 
 /// What one file holds.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct Diagnosis {
     /// The file as named or found.
     pub file: String,
     /// What it is for.
     pub kind: FileKind,
-    /// The name of its format, if it is one that is read.
+    /// The name of its format, if it is one that is read; else null.
     pub format: Option<&'static str>,
     /// Its content in a line.
     pub about: String,
@@ -104,9 +107,9 @@ pub struct Diagnosis {
     pub missing: Vec<String>,
     /// What is a guess or looks wrong.
     pub doubtful: Vec<String>,
-    /// Why it cannot be used.
+    /// Why it cannot be used; null if it can.
     pub error: Option<String>,
-    /// The command to run next.
+    /// The command to run next with it; null if there is none.
     pub next: Option<String>,
     /// The path.
     #[serde(skip)]

@@ -9,7 +9,8 @@ use crate::import::FORMATS;
 use crate::regular_file::{is_there, named_folder};
 use crate::report::{Shown, counted, io_reason, one_line, printable};
 use clap::Args;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Component, Path, PathBuf};
@@ -42,6 +43,33 @@ struct FoundFile {
     path: PathBuf,
     /// Whether it was named, and not found in a folder.
     named: bool,
+}
+
+const SCHEMA: &str = "posemill.doctor/1";
+
+/// What files and folders hold, what is missing or doubtful, and which command to run next.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct DoctorDocument<'a> {
+    /// The name and version of this document.
+    #[schemars(extend("const" = SCHEMA))]
+    schema: &'static str,
+    /// The files that were read.
+    files: &'a [Diagnosis],
+    /// The files of folders that were not read, since many of their kind were.
+    not_read: Vec<NotRead<'a>>,
+    /// The command to run next with these files together; null if there is none.
+    next: Option<String>,
+}
+
+/// Files of a folder with one extension that were not read.
+#[derive(Debug, Serialize, JsonSchema)]
+struct NotRead<'a> {
+    /// The folder.
+    folder: String,
+    /// The extension, lower case, without a dot.
+    extension: &'a str,
+    /// Number of files.
+    files: usize,
 }
 
 /// What was found.
@@ -148,16 +176,13 @@ impl Examination {
     }
 
     /// The document of `--json`.
-    fn document(&self, next: Option<String>) -> serde_json::Value {
-        let more = self.more().map(|((folder, suffix), files)| {
-            json!({ "folder": folder.display().to_string(), "extension": suffix, "files": files })
+    fn document(&self, next: Option<String>) -> DoctorDocument<'_> {
+        let more = self.more().map(|((folder, suffix), files)| NotRead {
+            folder: folder.display().to_string(),
+            extension: suffix,
+            files,
         });
-        json!({
-            "schema": "posemill.doctor/1",
-            "files": self.all,
-            "not_read": more.collect::<Vec<_>>(),
-            "next": next,
-        })
+        DoctorDocument { schema: SCHEMA, files: &self.all, not_read: more.collect(), next }
     }
 
     /// The text for people.

@@ -7,7 +7,8 @@ use crate::pipeline::OutputFormat;
 use crate::{export, import};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::fmt::Write;
 
 /// List the formats that are read and written, with what each loses
@@ -55,21 +56,71 @@ pub fn written() -> impl TypedValueParser<Value = FormatName> {
 /// None; all commands have this signature.
 pub fn run(arguments: &FormatsArguments, console: &Console) -> Result<Exit, Failure> {
     if arguments.json {
-        console.json(&as_json());
+        console.json(&document());
     } else {
         console.data(&as_text());
     }
     Ok(Exit::Good)
 }
 
-fn as_json() -> Value {
-    let read = |f: &&import::ReadFormat| json!({ "name": f.name, "extensions": f.suffixes, "about": f.about, "loses": f.loses });
-    let written = |f: &export::Format| json!({ "name": f.name, "about": f.about, "several_clips": f.several, "loses": f.loses });
-    json!({
-        "schema": "posemill.formats/1",
-        "read": import::FORMATS.iter().map(read).collect::<Vec<_>>(),
-        "written": export::FORMATS.iter().map(written).collect::<Vec<_>>(),
-    })
+const SCHEMA: &str = "posemill.formats/1";
+
+/// The formats that are read and written.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct FormatsDocument {
+    /// The name and version of this document.
+    #[schemars(extend("const" = SCHEMA))]
+    schema: &'static str,
+    /// The formats that are read.
+    read: Vec<FormatRead>,
+    /// The formats that are written.
+    written: Vec<FormatWritten>,
+}
+
+/// A format that is read.
+#[derive(Debug, Serialize, JsonSchema)]
+struct FormatRead {
+    /// The name, as in `format` of other documents.
+    name: &'static str,
+    /// The extensions of its files, lower case, without a dot. The content decides first.
+    extensions: &'static [&'static str],
+    /// Its content in a sentence.
+    about: &'static str,
+    /// What is not read.
+    loses: &'static str,
+}
+
+/// A format that is written.
+#[derive(Debug, Serialize, JsonSchema)]
+struct FormatWritten {
+    /// The name, which is the extension of its files too.
+    name: &'static str,
+    /// Its content in a sentence.
+    about: &'static str,
+    /// Whether one file holds several clips; else each clip has a file of its own.
+    several_clips: bool,
+    /// What is not written.
+    loses: &'static str,
+}
+
+fn document() -> FormatsDocument {
+    let read = |f: &&import::ReadFormat| FormatRead {
+        name: f.name,
+        extensions: f.suffixes,
+        about: f.about,
+        loses: f.loses,
+    };
+    let written = |f: &export::Format| FormatWritten {
+        name: f.name,
+        about: f.about,
+        several_clips: f.several,
+        loses: f.loses,
+    };
+    FormatsDocument {
+        schema: SCHEMA,
+        read: import::FORMATS.iter().map(read).collect(),
+        written: export::FORMATS.iter().map(written).collect(),
+    }
 }
 
 fn as_text() -> String {

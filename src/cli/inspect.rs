@@ -3,18 +3,16 @@
 use super::console::Console;
 use super::direct_request::not_an_input;
 use super::exit::{Exit, Failure};
-use super::inspect_page::{findings_page, height_of_joints, made_by, page, stature};
-use super::inspect_robot::robot_document;
+use super::inspect_document::{FileDocument, InspectDocument, Inspected};
+use super::inspect_page::{findings_page, page};
 use super::load_file::{load_and_name, only};
 use crate::batch::find_takes;
-use crate::model::{Asset, Character, Clip, Container, JointId, Motion};
+use crate::model::{Asset, Clip, Container, Motion};
 use crate::pipeline::write_whole;
 use crate::render::{Format, RolePicture};
 use crate::repair::{Faults, repair_motion};
-use crate::report::{Finding, Shown, rounded};
-use crate::retarget::second_best;
+use crate::report::{Finding, Shown};
 use clap::Args;
-use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -78,7 +76,7 @@ pub fn run(arguments: &InspectArguments, console: &Console) -> Result<Exit, Fail
         let (mut asset, read_as) = read(file, &sets, arguments)?;
         unused(file, &asset);
         if arguments.json {
-            console.json(&document_of(file, &mut asset, read_as));
+            console.json(&InspectDocument::One(document_of(file, &mut asset, read_as)));
         } else {
             console.data(&page_of(file, &mut asset, read_as));
         }
@@ -96,7 +94,7 @@ pub fn run(arguments: &InspectArguments, console: &Console) -> Result<Exit, Fail
         match read(file, &sets, arguments) {
             Ok((mut asset, read_as)) if arguments.json => {
                 unused(file, &asset);
-                documents.push(document_of(file, &mut asset, read_as));
+                documents.push(Inspected::Read(document_of(file, &mut asset, read_as)));
             }
             Ok((mut asset, read_as)) => {
                 unused(file, &asset);
@@ -105,7 +103,7 @@ pub fn run(arguments: &InspectArguments, console: &Console) -> Result<Exit, Fail
             Err(failure) => {
                 if arguments.json {
                     let file = file.display().to_string();
-                    documents.push(json!({ "file": file, "error": failure.to_string() }));
+                    documents.push(Inspected::Unread { file, error: failure.to_string() });
                 }
                 console.error(failure);
                 exit = Exit::SomeFailed;
@@ -113,7 +111,7 @@ pub fn run(arguments: &InspectArguments, console: &Console) -> Result<Exit, Fail
         }
     }
     if arguments.json {
-        console.json(&documents);
+        console.json(&InspectDocument::Several(documents));
     }
     Ok(exit)
 }
@@ -145,9 +143,9 @@ fn page_of(file: &Path, asset: &mut Asset, read_as: &'static str) -> String {
     text + &findings_page(asset, &errors)
 }
 
-fn document_of(file: &Path, asset: &mut Asset, read_as: &'static str) -> Value {
+fn document_of(file: &Path, asset: &mut Asset, read_as: &'static str) -> Box<FileDocument> {
     let errors = capture_errors(asset);
-    document(asset, &file.display().to_string(), format(asset, file, read_as), &errors)
+    Box::new(FileDocument::new(asset, file.display().to_string(), format(asset, file, read_as), errors))
 }
 
 fn draw_roles(asset: &Asset, file: &Path, path: &Path, format: Format) -> Result<(), Failure> {
@@ -188,16 +186,6 @@ fn format(asset: &Asset, file: &Path, read_as: &'static str) -> &'static str {
     }
 }
 
-/// The origin of the reference pose, and the confidence of its joints.
-fn calibration(character: &Character) -> Value {
-    let joints = character.calibration.iter().flat_map(|c| &c.joints);
-    let joints = joints.map(|j| {
-        let name = &character.skeleton().joint(j.joint).name;
-        json!({ "name": name, "confidence": rounded(j.confidence), "reason": j.reason })
-    });
-    json!({ "from": character.calibration_source().to_string(), "joints": joints.collect::<Vec<_>>() })
-}
-
 /// The capture errors of every clip, as the stage `repair` finds them. The clips are repaired in place: a copy of a long one
 /// would take more time than reading it.
 pub(super) fn capture_errors(asset: &mut Asset) -> Vec<Vec<Finding>> {
@@ -209,66 +197,4 @@ pub(super) fn capture_errors(asset: &mut Asset) -> Vec<Vec<Finding>> {
     let findings;
     (asset.clips, findings) = std::mem::take(&mut asset.clips).into_iter().map(judged).unzip();
     findings
-}
-
-fn document(asset: &Asset, file: &str, format: &str, faults: &[Vec<Finding>]) -> Value {
-    let character = &asset.character;
-    let skeleton = character.skeleton();
-    let joint = |id: JointId| {
-        let joint = skeleton.joint(id);
-        let role = character.rig.role(id);
-        let assignment = role.and_then(|r| character.rig.assignment(r));
-        json!({
-            "name": joint.name,
-            "file_name": joint.file_name,
-            "parent": joint.parent.map_or(-1, |p| p.index() as i64),
-            "role": role.map(|r| r.to_string()),
-            "confidence": assignment.map(|a| rounded(a.confidence)),
-            "reason": assignment.map(|a| a.reason.clone()),
-            "second_best": assignment.filter(|a| a.is_doubtful()).and_then(|_| second_best(character, role?)).map(
-                |(id, confidence)| json!({ "name": skeleton.joint(id).name, "confidence": confidence.map(rounded) })
-            ),
-        })
-    };
-    let clips = asset.clips.iter().map(|c| {
-        json!({
-            "name": c.name, "frames": c.frames(), "rate_hz": c.sample_rate,
-            "start_s": c.start, "duration_s": c.duration(),
-        })
-    });
-    let findings = faults.iter().enumerate().flat_map(|(k, of_clip)| {
-        of_clip.iter().map(move |f| {
-            let mut finding = json!(f);
-            finding["clip"] = json!(k);
-            finding
-        })
-    });
-    let meshes = character.meshes.iter().map(|m| {
-        json!({
-            "name": m.name, "vertices": m.positions.len(), "triangles": m.triangles.len(),
-            "joints": m.bindings.len(),
-        })
-    });
-    let mut document = json!({
-        "schema": "posemill.inspect/1",
-        "file": file,
-        "format": format,
-        "character": character.name,
-        "metres_per_unit": 1.0,
-        "up": "y",
-        "height_m": height_of_joints(character),
-        "stature_m": stature(character),
-        "bind_pose": character.bind.is_some(),
-        "calibration": calibration(character),
-        "joints": skeleton.ids().map(joint).collect::<Vec<_>>(),
-        "clips": clips.collect::<Vec<_>>(),
-        "meshes": meshes.collect::<Vec<_>>(),
-        "made_by": made_by(asset),
-        "warnings": asset.warnings,
-        "findings": findings.collect::<Vec<_>>(),
-    });
-    if let Some(robot) = &character.robot {
-        document["robot"] = robot_document(robot);
-    }
-    document
 }

@@ -2,7 +2,8 @@
 
 use crate::model::{Hinge, Robot};
 use crate::report::{counted, one_line, rounded};
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::fmt::Write;
 
 /// The hinges as text.
@@ -39,23 +40,68 @@ fn locked(hinge: &Hinge) -> Option<f64> {
     coupling.map(|coupling| hinge.zero + coupling.coefficients[0])
 }
 
-/// Links and hinges as JSON: metres, radians.
-pub fn robot_document(robot: &Robot) -> Value {
-    let hinges = robot.hinges.iter().map(|hinge| {
-        json!({
-            "name": hinge.name,
-            "link": robot.links[hinge.link].name,
-            "slides": hinge.slides,
-            "axis": [hinge.axis.x, hinge.axis.y, hinge.axis.z],
-            "range": hinge.range,
-            "speed": hinge.speed.map(rounded),
-            "locked": locked(hinge).map(rounded),
-            "follows": hinge.follows.as_ref().filter(|_| locked(hinge).is_none()).map(|f| &robot.hinges[f.hinge].name),
-        })
-    });
-    let links = robot.links.iter().map(|link| {
-        let parent = link.parent.map_or(-1, |parent| parent as i64);
-        json!({ "name": link.name, "parent": parent, "shapes": link.shapes.len() })
-    });
-    json!({ "links": links.collect::<Vec<_>>(), "hinges": hinges.collect::<Vec<_>>() })
+/// Links and hinges of a robot.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct RobotMember {
+    /// The links, parents first.
+    links: Vec<ListedLink>,
+    /// The hinges, in the order of the file.
+    hinges: Vec<ListedHinge>,
+}
+
+/// A link of a robot: a rigid part.
+#[derive(Debug, Serialize, JsonSchema)]
+struct ListedLink {
+    /// The name.
+    name: String,
+    /// The number of the parent link, from 0; -1 for the base.
+    parent: i64,
+    /// Number of shapes for collisions.
+    shapes: usize,
+}
+
+/// A hinge of a robot: a degree of freedom.
+#[derive(Debug, Serialize, JsonSchema)]
+struct ListedHinge {
+    /// The name.
+    name: String,
+    /// The link that it moves.
+    link: String,
+    /// Whether it slides along its axis, values in metres; else it turns about it, values in radians.
+    slides: bool,
+    /// The axis in the space of the link, a unit vector.
+    axis: [f64; 3],
+    /// Least and greatest value, radians or metres; null without limits.
+    range: Option<[f64; 2]>,
+    /// Greatest speed, radians or metres per second; null if the file has none.
+    speed: Option<f64>,
+    /// The value at which it is locked, radians or metres; null if it moves.
+    locked: Option<f64>,
+    /// The hinge that it follows by a coupling; null if it moves on its own.
+    follows: Option<String>,
+}
+
+impl RobotMember {
+    /// Links and hinges of a robot.
+    pub fn of(robot: &Robot) -> Self {
+        let hinges = robot.hinges.iter().map(|hinge| {
+            let follows = hinge.follows.as_ref().filter(|_| locked(hinge).is_none());
+            ListedHinge {
+                name: hinge.name.clone(),
+                link: robot.links[hinge.link].name.clone(),
+                slides: hinge.slides,
+                axis: [hinge.axis.x, hinge.axis.y, hinge.axis.z],
+                range: hinge.range,
+                speed: hinge.speed.map(rounded),
+                locked: locked(hinge).map(rounded),
+                follows: follows.map(|f| robot.hinges[f.hinge].name.clone()),
+            }
+        });
+        let links = robot.links.iter().map(|link| ListedLink {
+            name: link.name.clone(),
+            parent: link.parent.map_or(-1, |parent| parent as i64),
+            shapes: link.shapes.len(),
+        });
+        Self { links: links.collect(), hinges: hinges.collect() }
+    }
 }

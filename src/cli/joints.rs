@@ -10,6 +10,7 @@ use crate::math::Quat;
 use crate::model::{Asset, JointId};
 use crate::report::{Shown, csv_field, one_line};
 use clap::Args;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -43,30 +44,47 @@ pub struct JointsArguments {
     sets: Vec<String>,
 }
 
-/// The document of `--json`.
-#[derive(Debug, Serialize)]
-struct JointsDocument {
+const SCHEMA: &str = "posemill.joints/1";
+
+/// Positions of the joints of a clip, in world space with Y up.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct JointsDocument {
+    /// The name and version of this document.
+    #[schemars(extend("const" = SCHEMA))]
     schema: &'static str,
+    /// The file.
     file: String,
+    /// The name of the clip; null for the rest pose of a file without clips.
     clip: Option<String>,
+    /// Metres per unit of `positions`: 1.
     metres_per_unit: f64,
+    /// The axis that points up: `y`.
     up: &'static str,
+    /// The joints of the file, parents first.
     joints: Vec<ListedJoint>,
+    /// The frames that were asked for.
     frames: Vec<FramePositions>,
 }
 
-#[derive(Debug, Serialize)]
+/// A joint.
+#[derive(Debug, Serialize, JsonSchema)]
 struct ListedJoint {
+    /// The name in the file.
     name: String,
+    /// The number of the parent in `joints`, from 0; -1 for a root.
     parent: i64,
     #[serde(skip)]
     id: JointId,
 }
 
-#[derive(Debug, Serialize)]
+/// The positions of all joints at one frame.
+#[derive(Debug, Serialize, JsonSchema)]
 struct FramePositions {
+    /// The number of the frame, from 0.
     frame: usize,
+    /// The time of the frame, seconds.
     time: f64,
+    /// The position of each joint, in the order of `joints`: x, y and z in metres, world space.
     positions: Vec<[f64; 3]>,
 }
 
@@ -117,7 +135,7 @@ fn document(asset: &Asset, arguments: &JointsArguments) -> Result<JointsDocument
         FramePositions { frame, time: clip.map_or(0.0, |c| c.time(frame)), positions }
     };
     Ok(JointsDocument {
-        schema: "posemill.joints/1",
+        schema: SCHEMA,
         file: arguments.file.display().to_string(),
         clip: clip.map(|c| c.name.clone()),
         metres_per_unit: 1.0,

@@ -7,9 +7,10 @@ use super::load_file::load;
 use crate::model::{Asset, Character, JointId};
 use crate::pipeline::{is_bare_take, is_skinned, write_whole};
 use crate::report::{Shown, rounded};
-use crate::retarget::{self, Gap, MapDraft, MapEnd, MapError, Unmapped};
+use crate::retarget::{self, Gap, MapDraft, MapEnd, MapError};
 use clap::Args;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::path::PathBuf;
 
 /// Print which joint of a take drives which joint of a character, and why
@@ -78,44 +79,106 @@ pub fn run(arguments: &MapArguments, console: &Console) -> Result<Exit, Failure>
     }
 }
 
+const SCHEMA: &str = "posemill.map/1";
+
+/// Which joint of a take drives which joint of a character, and why.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct MapDocument<'a> {
+    /// The name and version of this document.
+    #[schemars(extend("const" = SCHEMA))]
+    schema: &'static str,
+    /// The name of the take's character.
+    source: &'a str,
+    /// The name of the character that is driven.
+    target: &'a str,
+    /// Whether `retarget` can use the map as it is.
+    usable: bool,
+    /// Why it cannot; null if it can.
+    refused: Option<String>,
+    /// The pairs of joints.
+    pairs: Vec<ListedPair<'a>>,
+    /// Roles that are missing or unsure.
+    gaps: Vec<ListedGap<'a>>,
+    /// Joints of the take that drive nothing.
+    source_only: Vec<&'a str>,
+    /// Joints of the character that nothing drives: they keep their rest pose.
+    target_only: Vec<&'a str>,
+}
+
+/// A joint of the character and the joint of the take that drives it.
+#[derive(Debug, Serialize, JsonSchema)]
+struct ListedPair<'a> {
+    /// The common role, such as `left_foot`; null for joints that are paired by name only.
+    role: Option<String>,
+    /// The joint of the take.
+    source: &'a str,
+    /// A second joint of the take that is blended in; null if there is none.
+    second_source: Option<SecondSource<'a>>,
+    /// The joint of the character.
+    target: &'a str,
+    /// How sure the pair is, from 0 to 1.
+    confidence: f64,
+    /// The evidence.
+    reason: &'a str,
+}
+
+/// A second joint of the take.
+#[derive(Debug, Serialize, JsonSchema)]
+struct SecondSource<'a> {
+    /// The joint.
+    joint: &'a str,
+    /// Its share of the rotation, from 0 to 1.
+    share: f64,
+}
+
+/// A role that is missing or unsure on one body.
+#[derive(Debug, Serialize, JsonSchema)]
+struct ListedGap<'a> {
+    /// The role.
+    role: String,
+    /// The body: `source` or `target`.
+    body: String,
+    /// What is the matter.
+    message: &'a str,
+    /// Joints that may play the role, the best first.
+    candidates: Vec<&'a str>,
+    /// The lines of a map file that settle it; null if there are none.
+    fix: Option<&'a str>,
+}
+
 /// The document of `--json`.
-fn document(draft: &MapDraft, source: &Character, target: &Character) -> Value {
+fn document<'a>(draft: &'a MapDraft, source: &'a Character, target: &'a Character) -> MapDocument<'a> {
     let [of_source, of_target] =
-        [source, target].map(|body| move |id: JointId| body.skeleton().joint(id).name.clone());
-    let pairs = draft.map.pairs.iter().map(|pair| {
-        json!({
-            "role": pair.role.map(|role| role.to_string()),
-            "source": of_source(pair.source),
-            "second_source": pair.blend.map(|(id, share)| json!({ "joint": of_source(id), "share": share })),
-            "target": of_target(pair.target),
-            "confidence": rounded(pair.confidence),
-            "reason": pair.reason,
-        })
+        [source, target].map(|body| move |id: JointId| body.skeleton().joint(id).name.as_str());
+    let pairs = draft.map.pairs.iter().map(|pair| ListedPair {
+        role: pair.role.map(|role| role.to_string()),
+        source: of_source(pair.source),
+        second_source: pair.blend.map(|(id, share)| SecondSource { joint: of_source(id), share }),
+        target: of_target(pair.target),
+        confidence: rounded(pair.confidence),
+        reason: &pair.reason,
     });
     let gaps = draft.gaps.iter().map(|gap| {
         let name = |id: &JointId| if gap.end == MapEnd::Source { of_source(*id) } else { of_target(*id) };
-        json!({
-            "role": gap.role.to_string(),
-            "body": gap.end.to_string(),
-            "message": gap.message,
-            "candidates": gap.candidates.iter().map(name).collect::<Vec<_>>(),
-            "fix": gap.fix,
-        })
+        ListedGap {
+            role: gap.role.to_string(),
+            body: gap.end.to_string(),
+            message: &gap.message,
+            candidates: gap.candidates.iter().map(name).collect(),
+            fix: gap.fix.as_deref(),
+        }
     });
-    let unmapped = |all: &[Unmapped], name: &dyn Fn(JointId) -> String| {
-        all.iter().map(|unmapped| name(unmapped.joint)).collect::<Vec<_>>()
-    };
-    json!({
-        "schema": "posemill.map/1",
-        "source": source.name,
-        "target": target.name,
-        "usable": draft.refused.is_none(),
-        "refused": draft.refused.as_ref().map(MapError::sentence),
-        "pairs": pairs.collect::<Vec<_>>(),
-        "gaps": gaps.collect::<Vec<_>>(),
-        "source_only": unmapped(&draft.map.source_only, &of_source),
-        "target_only": unmapped(&draft.map.target_only, &of_target),
-    })
+    MapDocument {
+        schema: SCHEMA,
+        source: &source.name,
+        target: &target.name,
+        usable: draft.refused.is_none(),
+        refused: draft.refused.as_ref().map(MapError::sentence),
+        pairs: pairs.collect(),
+        gaps: gaps.collect(),
+        source_only: draft.map.source_only.iter().map(|unmapped| of_source(unmapped.joint)).collect(),
+        target_only: draft.map.target_only.iter().map(|unmapped| of_target(unmapped.joint)).collect(),
+    }
 }
 
 /// What a gap means, and the lines of the map file that settle it.

@@ -12,6 +12,7 @@ use crate::report::{Metric, Shown, one_line};
 #[cfg(feature = "physics")]
 use crate::settle::ClipForces;
 use clap::Args;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -59,25 +60,36 @@ pub struct MeasureArguments {
     sets: Vec<String>,
 }
 
-/// The document of `--json`.
-#[derive(Debug, Serialize)]
-struct MeasureDocument {
+const SCHEMA: &str = "posemill.measure/1";
+
+/// The quality of motions.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct MeasureDocument {
+    /// The name and version of this document.
+    #[schemars(extend("const" = SCHEMA))]
     schema: &'static str,
+    /// The take of `--source`; null without it.
     source: Option<String>,
+    /// The clips that were measured.
     results: Vec<MeasuredClip>,
+    /// Each measure over all clips that have it.
     summary: Vec<Summary>,
+    /// The thresholds of `--fail-on` that clips exceed, or have no measure for.
     exceeded: Vec<ExceededThreshold>,
     /// The earlier name of `exceeded`.
     passed: Vec<ExceededThreshold>,
 }
 
 /// A threshold that a clip exceeds.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 struct ExceededThreshold {
+    /// The threshold as written, with its unit.
     threshold: String,
+    /// The file.
     file: String,
+    /// The name of the clip.
     clip: String,
-    /// The value; `None` if the clip has no such measure.
+    /// The value, in the unit of the measure; null if the clip has no such measure, or if it is not finite.
     value: Option<f64>,
     #[serde(skip)]
     measure: String,
@@ -125,8 +137,7 @@ pub fn run(arguments: &MeasureArguments, console: &Console) -> Result<Exit, Fail
     if arguments.json {
         let source = arguments.source.as_ref().map(|p| p.display().to_string());
         let passed = exceeded.clone();
-        let schema = "posemill.measure/1";
-        console.json(&MeasureDocument { schema, source, results, summary, exceeded, passed });
+        console.json(&MeasureDocument { schema: SCHEMA, source, results, summary, exceeded, passed });
     } else {
         match results.as_slice() {
             [one] => console.data(&single(one, &fails_of(one, &exceeded))),

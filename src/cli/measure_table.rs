@@ -1,28 +1,32 @@
 //! Tables of measures for people: centimetres and degrees, values of the direct rotation transfer, limits.
 
-use crate::measure::{Judgement, Reading, Summary, Verdict, find, shown};
+use crate::measure::{Judgement, Reading, Summary, Verdict, VerdictMember, find, shown};
 use crate::report::{Hint, Metric, one_line};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use std::fmt::Write;
 
 /// One clip of one result.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct MeasuredClip {
     /// The file.
     pub file: String,
-    /// The clip.
+    /// The name of the clip.
     pub clip: String,
-    /// Its frames.
+    /// Number of its frames.
     pub frames: usize,
-    /// The frames of the source at that rate, if it has another number: what both have is judged.
+    /// Number of frames of the source at that rate, if it has another number: what both have is judged.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "usize")]
     pub source_frames: Option<usize>,
     /// Its frames per second.
     pub sample_rate: f64,
     /// Where the contact labels come from: `source` or `result`.
+    #[schemars(extend("enum" = ["source", "result"]))]
     pub contacts: &'static str,
     /// The verdict: its word and the numbers of measures behind it.
+    #[schemars(with = "VerdictMember")]
     pub verdict: Value,
     /// The measures.
     pub metrics: Vec<Metric>,

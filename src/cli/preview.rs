@@ -6,9 +6,10 @@ use super::load_file::{clip, load};
 use crate::model::{Asset, Clip, Motion};
 use crate::pipeline::write_whole;
 use crate::render::{Format, PreviewOptions, Size, Subject, View, preview};
-use crate::report::Shown;
+use crate::report::{Shown, Warnings};
 use clap::Args;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -59,6 +60,35 @@ pub struct PreviewArguments {
     json: bool,
 }
 
+const SCHEMA: &str = "posemill.preview/1";
+
+/// What was drawn.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct PreviewDocument {
+    /// The name and version of this document.
+    #[schemars(extend("const" = SCHEMA))]
+    schema: &'static str,
+    /// The picture that was written.
+    output: String,
+    /// The motions, from left to right.
+    files: Vec<DrawnFile>,
+}
+
+/// One motion of the picture.
+#[derive(Debug, Serialize, JsonSchema)]
+struct DrawnFile {
+    /// The file.
+    file: String,
+    /// The name of the clip; of a file without clips, that of its rest pose.
+    clip: String,
+    /// Number of frames.
+    frames: usize,
+    /// Frames per second.
+    rate_hz: f64,
+    /// Warnings of reading the file, in order of first occurrence.
+    warnings: Warnings,
+}
+
 /// Draws the preview.
 pub fn run(arguments: &PreviewArguments, console: &Console) -> Result<Exit, Failure> {
     let extension = arguments.output.extension().unwrap_or_default().to_string_lossy();
@@ -74,13 +104,13 @@ pub fn run(arguments: &PreviewArguments, console: &Console) -> Result<Exit, Fail
         console.warnings_of(&file.shown(), &asset.warnings);
         let observed = asset.observed.clone().filter(|_| !arguments.plain);
         let motion = motion(&asset, arguments.clip.as_deref())?;
-        files.push(json!({
-            "file": file.shown(),
-            "clip": motion.clip.name,
-            "frames": motion.clip.frames(),
-            "rate_hz": motion.clip.sample_rate,
-            "warnings": asset.warnings,
-        }));
+        files.push(DrawnFile {
+            file: file.shown(),
+            clip: motion.clip.name.clone(),
+            frames: motion.clip.frames(),
+            rate_hz: motion.clip.sample_rate,
+            warnings: asset.warnings,
+        });
         motions.push((label(file), motion, observed));
     }
     let subjects: Vec<Subject> = motions
@@ -111,7 +141,7 @@ pub fn run(arguments: &PreviewArguments, console: &Console) -> Result<Exit, Fail
     write_whole(&arguments.output, &drawn.map_err(|e| Failure::Argument(e.to_string()))?)?;
     if arguments.json {
         let output = arguments.output.shown();
-        console.json(&json!({ "schema": "posemill.preview/1", "output": output, "files": files }));
+        console.json(&PreviewDocument { schema: SCHEMA, output, files });
     }
     console.note(format!("wrote {}", arguments.output.shown()));
     Ok(Exit::Good)

@@ -5,9 +5,46 @@ use super::counters::{Counters, names};
 use super::output_summary::short_path;
 use super::planned_run::PlannedRun;
 use crate::batch::{JobOutcome, JobStatus, OutcomeSpool};
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-/// Prints the document of `--json`, file by file.
+/// Names and versions of the document, by the command that prints it.
+const SCHEMAS: [&str; 3] = ["posemill.run/1", "posemill.retarget/1", "posemill.convert/1"];
+
+/// The results of `posemill run`, `retarget` or `convert`, take by take.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct RunDocument<'a> {
+    /// The name and version of this document.
+    #[schemars(extend("enum" = SCHEMAS))]
+    schema: String,
+    /// Number of takes whose outputs were written.
+    written: usize,
+    /// Number of takes whose outputs existed and were up to date.
+    up_to_date: usize,
+    /// Number of takes whose outputs were made again in memory and are identical to the files (`--verify`).
+    verified: usize,
+    /// Number of takes whose outputs would have been written (`--dry-run`).
+    planned: usize,
+    /// Number of takes that failed.
+    failed: usize,
+    /// Number of takes that were not begun because the batch was stopped.
+    left: usize,
+    /// What the search for takes left out, such as folders that cannot be read: one message each.
+    unseen: Vec<&'a String>,
+    /// The results, in the order of the takes.
+    files: Vec<RunFile<'a>>,
+}
+
+/// The result of one take.
+#[derive(Debug, Serialize, JsonSchema)]
+struct RunFile<'a> {
+    /// The pipeline file, or the name of the pipeline of the command.
+    pipeline: &'a str,
+    #[serde(flatten)]
+    outcome: &'a JobOutcome,
+}
+
+/// Prints the document of `--json`, file by file: a library of takes has a gigabyte of results.
 pub fn print_json(
     command: &str,
     runs: &[PlannedRun],
@@ -15,25 +52,23 @@ pub fn print_json(
     counters: &Counters,
     console: &Console,
 ) -> std::io::Result<()> {
-    let head = json!({
-        "schema": format!("posemill.{command}/1"),
-        "written": counters.count(JobStatus::Written),
-        "up_to_date": counters.count(JobStatus::UpToDate),
-        "verified": counters.count(JobStatus::Verified),
-        "planned": counters.count(JobStatus::Planned),
-        "failed": counters.count(JobStatus::Failed),
-        "left": counters.count(JobStatus::Left),
-        "unseen": runs.iter().flat_map(|r| &r.unseen).collect::<Vec<_>>(),
-    });
-    let pretty = |value: &Value| serde_json::to_string_pretty(value).expect("plain data");
-    let head = pretty(&head);
-    console.data(head.trim_end_matches("\n}"));
-    console.data(",\n  \"files\": [");
+    let head = RunDocument {
+        schema: format!("posemill.{command}/1"),
+        written: counters.count(JobStatus::Written),
+        up_to_date: counters.count(JobStatus::UpToDate),
+        verified: counters.count(JobStatus::Verified),
+        planned: counters.count(JobStatus::Planned),
+        failed: counters.count(JobStatus::Failed),
+        left: counters.count(JobStatus::Left),
+        unseen: runs.iter().flat_map(|r| &r.unseen).collect(),
+        files: Vec::new(),
+    };
+    console.data(pretty(&head).strip_suffix("]\n}").expect("the last list is empty"));
     let mut comma = "";
     for (run, outcomes) in runs.iter().zip(kept) {
         for outcome in outcomes.iter_mut().flat_map(OutcomeSpool::each) {
-            let row = pretty(&with_pipeline(&run.pipeline.name, &outcome?)).replace('\n', "\n    ");
-            console.data(&format!("{comma}\n    {row}"));
+            let file = RunFile { pipeline: &run.pipeline.name, outcome: &outcome? };
+            console.data(&format!("{comma}\n    {}", pretty(&file).replace('\n', "\n    ")));
             comma = ",";
         }
     }
@@ -41,14 +76,8 @@ pub fn print_json(
     Ok(())
 }
 
-fn with_pipeline(name: &str, outcome: &JobOutcome) -> Value {
-    let mut value = json!({ "pipeline": name });
-    if let (Value::Object(object), Value::Object(rest)) =
-        (&mut value, serde_json::to_value(outcome).expect("an outcome is plain data"))
-    {
-        object.extend(rest);
-    }
-    value
+fn pretty(part: &impl Serialize) -> String {
+    serde_json::to_string_pretty(part).expect("plain data")
 }
 
 /// The lines of `--dry-run` for one job.

@@ -11,10 +11,12 @@ use crate::pipeline::{
     ConfigError, ConfigFault, ConfigSource, FileHash, PlanError, TakeFile, hash_of, write_whole,
 };
 use crate::regular_file::read_text;
-use crate::report::{Shown, one_line, printable, split_hint};
+use crate::report::{Metric, Shown, Warning, one_line, printable, split_hint};
 use crate::simulation_view;
 use clap::Args;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -276,6 +278,29 @@ pub(super) fn scene_error(name: &str, text: &str, error: &SceneError) -> ConfigE
     }
 }
 
+const SCHEMA: &str = "posemill.simulate/1";
+
+/// The report of a simulation.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct SimulateDocument<'a> {
+    /// The name and version of this document.
+    #[schemars(extend("const" = SCHEMA))]
+    schema: &'static str,
+    /// The scene file.
+    scene: &'a str,
+    /// Whether outputs were written, or existed and were up to date.
+    #[schemars(extend("enum" = ["written", "up_to_date"]))]
+    status: &'a str,
+    /// The animation, if one was asked for, and the table.
+    outputs: Vec<&'a Path>,
+    /// Warnings, in order of first occurrence.
+    #[schemars(with = "Vec<Warning>")]
+    warnings: &'a Value,
+    /// Measurements: energies, momenta, errors of constraints, contacts.
+    #[schemars(with = "Vec<Metric>")]
+    metrics: &'a Value,
+}
+
 /// The report: a document on stdout, or a table for people on stderr.
 fn print_report(
     scene: &str,
@@ -288,14 +313,8 @@ fn print_report(
     let files: Vec<&Path> =
         outputs.animation.iter().map(|a| a.0.as_path()).chain([outputs.table.as_path()]).collect();
     if as_json {
-        console.json(&json!({
-            "schema": "posemill.simulate/1",
-            "scene": scene,
-            "status": status,
-            "outputs": files,
-            "warnings": report["warnings"],
-            "metrics": report["metrics"],
-        }));
+        let (warnings, metrics) = (&report["warnings"], &report["metrics"]);
+        console.json(&SimulateDocument { schema: SCHEMA, scene, status, outputs: files, warnings, metrics });
         return;
     }
     for warning in report["warnings"].as_array().into_iter().flatten() {

@@ -7,7 +7,9 @@ use crate::report::nearest;
 use crate::stages::written_keys::listed;
 use crate::stages::{STAGES, StageEntry};
 use clap::Args;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 /// List the stages of pipelines, or explain one
 #[derive(Debug, Args)]
@@ -53,16 +55,44 @@ pub fn run(arguments: &StagesArguments, console: &Console) -> Result<Exit, Failu
     Ok(Exit::Good)
 }
 
+const SCHEMA: &str = "posemill.stages/1";
+
+/// The stages of pipelines, with their keys and defaults.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct StagesDocument {
+    /// The name and version of this document.
+    #[schemars(extend("const" = SCHEMA))]
+    schema: &'static str,
+    /// The stages, in the order in which pipelines commonly use them.
+    stages: Vec<DescribedStage>,
+}
+
+/// A stage.
+#[derive(Debug, Serialize, JsonSchema)]
+struct DescribedStage {
+    /// The name, as of `use` in a pipeline.
+    name: &'static str,
+    /// What the stage does.
+    #[schemars(with = "String")]
+    description: Value,
+    /// The JSON Schema of each key, by its name; null for a stage without keys.
+    #[schemars(with = "Option<Map<String, Value>>")]
+    keys: Value,
+    /// The default of each key, by its name.
+    #[schemars(with = "Map<String, Value>")]
+    defaults: Value,
+}
+
 /// The document of `--json`.
-fn document(entries: &[StageEntry]) -> Value {
+fn document(entries: &[StageEntry]) -> StagesDocument {
     let stage = |entry: &StageEntry| {
         let schema = entry.schema();
-        json!({
-            "name": entry.name,
-            "description": schema["description"],
-            "keys": schema["properties"],
-            "defaults": entry.defaults(),
-        })
+        DescribedStage {
+            name: entry.name,
+            description: schema["description"].clone(),
+            keys: schema["properties"].clone(),
+            defaults: entry.defaults(),
+        }
     };
-    json!({ "schema": "posemill.stages/1", "stages": entries.iter().map(stage).collect::<Vec<_>>() })
+    StagesDocument { schema: SCHEMA, stages: entries.iter().map(stage).collect() }
 }

@@ -4,14 +4,16 @@ use super::console::{Color, Console};
 use super::exit::{EXIT_CODES, Exit, Failure};
 use super::{
     calibrate, completions, convert, doctor, formats, inspect, joints, map, measure, preview, retarget,
-    run_command, simulate, stages, table, worker,
+    run_command, schema, simulate, stages, table, worker,
 };
 use crate::batch::quoted;
-use crate::pipeline::{PlanError, schema};
+use crate::pipeline::{self, PlanError};
 use crate::report::io_reason;
 use crate::stages::STAGES;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -55,6 +57,7 @@ enum Command {
     Simulate(simulate::SimulateArguments),
     Stages(stages::StagesArguments),
     Formats(formats::FormatsArguments),
+    Schema(schema::SchemaArguments),
     Completions(completions::CompletionsArguments),
     Man(completions::ManArguments),
     #[command(hide = true)]
@@ -72,7 +75,7 @@ fn with_key(mut error: clap::Error) -> clap::Error {
     let program = Arguments::command();
     let command = program.find_subcommand(command);
     let sets = command.is_some_and(|c| c.get_arguments().any(|a| a.get_long() == Some("set")));
-    let schema = schema(STAGES);
+    let schema = pipeline::schema(STAGES);
     let section = |name: &&str| schema["properties"][name]["properties"].get(&key).is_some();
     let path = ["input", "output"].iter().find(|name| section(name)).map(|name| format!("{name}.{key}"));
     // Of all commands with `--set`, only `retarget` has a stage of the same name.
@@ -146,6 +149,13 @@ fn with_path(mut error: clap::Error) -> clap::Error {
     error
 }
 
+/// What a command with `--json` prints where nothing could start, in place of its document.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ErrorDocument {
+    /// The message, with hints in lines of their own.
+    error: String,
+}
+
 /// Prints what ends the program before a command runs: wrong arguments, or the help or the version that was asked for.
 fn ended(error: &clap::Error) -> ExitCode {
     let printed = error.print().and_then(|()| io::stdout().flush());
@@ -184,6 +194,7 @@ pub fn program() -> ExitCode {
         Command::Table(a) => table::run(a, &console),
         Command::Stages(a) => stages::run(a, &console),
         Command::Formats(a) => formats::run(a, &console),
+        Command::Schema(a) => schema::run(a, &console),
         Command::Completions(a) => completions::run(a, &console, Arguments::command()),
         Command::Worker(a) => worker::run(a),
         Command::Man(a) => completions::man(a, &console, Arguments::command()),
@@ -197,7 +208,7 @@ pub fn program() -> ExitCode {
         }
         // Scripts that read a document get one.
         if std::env::args_os().any(|word| word == "--json") {
-            console.json(&serde_json::json!({ "error": failure.to_string() }));
+            console.json(&ErrorDocument { error: failure.to_string() });
         }
         failure.exit()
     });

@@ -7,6 +7,8 @@ use crate::pipeline::{AtomicFile, ConfigError, ConfigFault, ConfigSource, WriteE
 use crate::regular_file::is_there;
 use crate::report::{Shown, csv_field, io_reason};
 use clap::{Args, ValueEnum};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::io::{self, ErrorKind, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -187,6 +189,17 @@ fn filter(text: &str, table: &ResultTable) -> Result<RowFilter, Failure> {
     })
 }
 
+/// One row of the table: an output that a manifest records. In shards, rows are without `folder`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct TableRow<'a> {
+    #[serde(flatten)]
+    row: &'a ResultRow,
+    /// Seconds from the reading of the take to the end of writing; null if they are not known. With `--time` only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<f64>")]
+    took_s: Option<Option<f64>>,
+}
+
 fn write_rows(
     rows: impl Iterator<Item = ResultRow>,
     columns: &[(String, String)],
@@ -210,11 +223,8 @@ fn write_rows(
     for row in rows {
         match format {
             TableFormat::Jsonl => {
-                let mut document = serde_json::to_value(&row)?;
-                if arguments.time {
-                    document["took_s"] = row.took_s.into();
-                }
-                writeln!(out, "{document}")?;
+                let row = TableRow { row: &row, took_s: arguments.time.then_some(row.took_s) };
+                writeln!(out, "{}", serde_json::to_string(&row)?)?;
             }
             TableFormat::Csv => writeln!(out, "{}", csv_line(&row, columns, arguments.time))?,
         }

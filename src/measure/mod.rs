@@ -55,8 +55,8 @@ pub(crate) use summary::{Summary, summaries};
 pub use threshold::{Threshold, ThresholdError};
 #[cfg(feature = "cli")]
 pub(crate) use units::{quantity, shown};
-pub(crate) use verdict::add_words;
 pub use verdict::{Judgement, Reading, Verdict};
+pub(crate) use verdict::{VerdictMember, add_words};
 
 #[cfg(test)]
 mod tests;

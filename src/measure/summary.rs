@@ -1,23 +1,26 @@
 //! Summary of measures over many clips: median, worst value, and the clip that has it.
 
 use super::catalogue::find;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// One measure over many clips.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Summary {
     /// The measure.
     pub name: String,
-    /// Its unit.
+    /// Its unit, such as `m`, `rad` or `m/s`; `1` for ratios.
     pub unit: String,
     /// How many clips have it.
     pub clips: usize,
-    /// The value that half of them do not exceed.
+    /// The value that half of them do not exceed, in `unit`; null if it is not finite.
+    #[schemars(with = "Option<f64>")]
     pub median: f64,
-    /// The worst value.
+    /// The worst value, in `unit`; null if it is not finite.
+    #[schemars(with = "Option<f64>")]
     pub worst: f64,
-    /// The clip that has it; the first of several.
+    /// The clip or the file that has it; the first of several.
     pub of: String,
 }
 

@@ -7,11 +7,21 @@ use super::catalogue::find;
 #[cfg(feature = "cli")]
 use super::units::shown;
 use crate::report::Metric;
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 /// A result up to this many times the value of the take is not worse than the take: 5 % is below what can be seen in any
 /// measure of the catalogue, and above what the precision of files changes.
 const AS_MUCH: f64 = 1.05;
+
+/// Every word of [`Judgement::word`].
+const WORDS: [&str; 4] = [
+    Judgement::NotJudged.word(),
+    Judgement::Good.word(),
+    Judgement::AsRecorded.word(),
+    Judgement::Over.word(),
+];
 
 /// What is said of a measure, and of a clip by its worst measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -155,6 +165,24 @@ pub struct Verdict<'a> {
     pub worst: Option<&'a Reading>,
 }
 
+/// The verdict on a clip, by the numbers of measures behind it.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct VerdictMember<'a> {
+    /// `good`, `as recorded`, `over` or `not judged`.
+    #[schemars(extend("enum" = WORDS))]
+    word: &'static str,
+    /// Number of measures that are held against a limit.
+    judged: usize,
+    /// Number of measures over it and worse than the take.
+    over: usize,
+    /// Number of measures over it and no worse than the take.
+    as_recorded: usize,
+    /// Number of measures with a limit that a stage made meaningless on purpose.
+    not_judged: usize,
+    /// The measure furthest over its limit; null of a good clip.
+    worst: Option<&'a str>,
+}
+
 impl<'a> Verdict<'a> {
     /// The verdict on a clip with these measures.
     pub fn of(measures: &'a [Reading]) -> Self {
@@ -218,13 +246,13 @@ impl<'a> Verdict<'a> {
 
     /// As a member of documents.
     pub fn json(self) -> Value {
-        json!({
-            "word": self.judgement().word(),
-            "judged": self.judged,
-            "over": self.over,
-            "as_recorded": self.as_recorded,
-            "not_judged": self.not_judged,
-            "worst": self.worst.map(|worst| worst.name.as_str()),
+        json!(VerdictMember {
+            word: self.judgement().word(),
+            judged: self.judged,
+            over: self.over,
+            as_recorded: self.as_recorded,
+            not_judged: self.not_judged,
+            worst: self.worst.map(|worst| worst.name.as_str()),
         })
     }
 

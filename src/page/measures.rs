@@ -8,6 +8,7 @@ use super::slides::slides;
 use super::time_plot::{Who, highest, sparkline};
 use crate::measure::{Judgement, Reading, Verdict, find};
 use crate::report::{Report, Series};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -128,21 +129,21 @@ pub(super) fn series_of<'a>(measure: &str, series: &'a [Series]) -> Option<&'a S
 }
 
 /// Downsampled time series of a measure: the maximum of each of at most [`WorstSeries::PARTS`] equal parts of the clip.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WorstSeries {
     /// The measure.
     pub name: String,
-    /// Its unit, as of [`crate::report::Metric`].
+    /// Its unit, such as `m`, `rad` or `m/s`; `1` for ratios.
     pub unit: String,
-    /// The values.
+    /// The greatest value of each of at most 60 equal parts of the clip, in `unit`.
     pub values: Vec<f64>,
-    /// The frame of the maximum.
+    /// The frame of the maximum, from 0.
     #[serde(default)]
     pub frame: usize,
     /// The time of that frame since the first frame, seconds.
     #[serde(default)]
     pub seconds: f64,
-    /// The side, if there are two: `left` or `right`.
+    /// The side, if there are two: `left` or `right`; else empty.
     #[serde(default)]
     pub of: String,
 }

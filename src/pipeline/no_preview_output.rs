@@ -4,12 +4,13 @@ use super::job::Job;
 use super::output_section::Preview;
 use crate::model::{Mark, Motion};
 use crate::report::{Report, Warnings};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// A time series, of which there is none in this build.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub enum WorstSeries {}
 
 impl WorstSeries {

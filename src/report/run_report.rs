@@ -1,5 +1,6 @@
 //! Warnings, measurements and findings of a run as values, for users and scripts.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -7,7 +8,7 @@ use std::collections::BTreeMap;
 pub type NotJudged = BTreeMap<String, Vec<String>>;
 
 /// A recoverable problem: what was found and changed, how often, and where first.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Warning {
     /// A stable identifier for scripts, such as `bvh-row-count`.
     pub code: &'static str,
@@ -17,16 +18,17 @@ pub struct Warning {
     pub first: String,
     /// Number of occurrences.
     pub count: usize,
-    /// Whether it is almost certainly right: then it is shown in verbose output only.
+    /// True for a guess that is almost certainly right: it is shown in verbose output only.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub sure: bool,
     /// The lines of a joint map that fix it, if any.
     #[serde(rename = "mend", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
     pub fix: Option<String>,
 }
 
 /// Warnings in order of first occurrence; repetitions are counted.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Warnings(Vec<Warning>);
 
@@ -104,46 +106,50 @@ impl Warnings {
 }
 
 /// A number with a unit.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Metric {
     /// A stable identifier for scripts, such as `foot_skate`.
     pub name: String,
-    /// The value.
+    /// The value, in `unit`; null if it is not finite.
+    #[schemars(with = "Option<f64>")]
     pub value: f64,
-    /// The unit: `m`, `rad`, `m/s`, `frames`; `1` for ratios.
+    /// The unit, such as `m`, `rad`, `m/s` or `frames`; `1` for ratios.
     pub unit: &'static str,
-    /// The same measure for direct rotation transfer, if available for comparison.
+    /// The same measure for direct rotation transfer, if available for comparison; null if it is not finite.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub copy: Option<f64>,
-    /// The same measure for the take itself on its own body, if defined.
+    /// The same measure for the take itself on its own body, if defined; null if it is not finite.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub take: Option<f64>,
-    /// The limit for a good clip, for measures that have one.
+    /// The limit for a good clip, in `unit`, for measures that have one.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "f64")]
     pub at_most: Option<f64>,
     /// The stages that changed on purpose what is measured, or `robot`, for measures that are therefore not judged.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
     pub not_judged: Option<String>,
     /// What is said of it, for measures with a limit: `good`, `as recorded`, `over` or `not judged`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
     pub verdict: Option<&'static str>,
 }
 
 /// Size of a change: maximum over all frames and joints with its first location, and mean.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Largest {
-    /// The maximum.
+    /// The maximum, in the unit of the change.
     pub max: f64,
-    /// The mean over all frames and joints.
+    /// The mean over all frames and joints, in the same unit.
     pub mean: f64,
     /// The joint of the maximum.
     pub joint: String,
-    /// The frame of the maximum.
+    /// The frame of the maximum, from 0.
     pub frame: usize,
 }
 
 /// The change made by a stage, measured between its input and output motion.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Change {
     /// The stage, with its number in the pipeline if ambiguous.
     pub stage: String,
@@ -154,23 +160,25 @@ pub struct Change {
 }
 
 /// A capture error found in a take: kind, location, size, and whether it was fixed.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Finding {
     /// A stable identifier for scripts, such as `spike`.
     pub fault: &'static str,
     /// The joint, if the error concerns a single one.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
     pub joint: Option<String>,
-    /// First frame and exclusive end.
+    /// First frame, from 0, and exclusive end.
     pub frames: [usize; 2],
-    /// The unit of `before` and `after`, as of [`Metric`].
+    /// The unit of `before` and `after`, such as `m`, `rad` or `frames`; `1` for ratios.
     pub unit: &'static str,
-    /// Size before the fix.
+    /// Size before the fix, in `unit`.
     pub before: f64,
-    /// Size after the fix.
+    /// Size after the fix, in `unit`.
     pub after: f64,
-    /// Why it was not fixed, as text for the user; `None` if it was.
+    /// Why it was not fixed, as text for the user; absent if it was.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
     pub left: Option<String>,
 }
 
@@ -245,7 +253,7 @@ pub struct Mapping {
 }
 
 /// What a stage did to the frames of a motion that can be done to its take too: then both are compared.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TakeChange {
     /// Frames were kept from a time to another, seconds from the first frame, both included; without an end to the last frame.
@@ -257,7 +265,7 @@ pub enum TakeChange {
     },
     /// Left and right were exchanged.
     Mirrored,
-    /// Capture errors of these groups were fixed: see [`crate::repair::Faults`].
+    /// Capture errors of these groups were fixed by the stage `repair`.
     Repaired {
         /// Those of single joints and frames.
         signal: bool,

@@ -37,8 +37,6 @@ pub(crate) use direct_transfer::PART;
 pub(crate) use find_map::postures_differ;
 pub use find_map::{MapDraft, draft, map};
 pub use joint_map::JointMap;
-#[cfg(feature = "cli")]
-pub(crate) use joint_map::Unmapped;
 pub use map_error::{FileFault, MapError};
 pub use map_gaps::second_best;
 #[cfg(feature = "cli")]

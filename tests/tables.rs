@@ -72,7 +72,7 @@ const DOCUMENTS: &[Document] = &[
                 "--fail-on",
                 "foot_skate_p95>0cm/s",
             ],
-            &["measure", "data/walk.bvh", "data/turn.bvh", "--json", "--fail-on", "hands_error>1cm"],
+            &["measure", "data/walk.bvh", "data/turn.bvh", "--json", "--fail-on", "hands_error>1%"],
             &["measure", "out/walk.glb", "--source", "data/squat.bvh", "--json"],
         ],
     ),

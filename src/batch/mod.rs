@@ -54,6 +54,7 @@ pub use batch_error::BatchError;
 pub use batch_metrics::passed;
 #[cfg(feature = "cli")]
 pub(crate) use folder_hint::OFTEN_OTHER;
+#[cfg(feature = "cli")]
 pub(crate) use folder_reports::FolderReport;
 pub use folder_reports::write_reports;
 pub use job_limits::{JobLimits, Timeout, WorkerProgram};

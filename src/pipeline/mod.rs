@@ -71,6 +71,7 @@ pub use output_section::{OutputFormat, OutputSection, Preview};
 pub use plan::Pipeline;
 pub use plan_error::PlanError;
 pub use preview_output::WorstSeries;
+#[cfg(feature = "cli")]
 pub(crate) use provenance::MadeBy;
 pub use provenance::provenance;
 #[cfg(feature = "cli")]

@@ -6,7 +6,7 @@
 //! Space: model space, Y up. Units: metres; lengths in leg lengths, slopes in metres per metre.
 
 use super::standing_foot::StandingFoot;
-use crate::math::{Vec3, median, percentile};
+use crate::math::{SlopeFit, Vec3, median, percentile};
 use crate::model::{GroundPlane, Side, UnevenGround};
 
 /// The slope from which a floor is a ramp: 1 in 20, the limit of building codes. A slighter tilt is a fault of the capture.
@@ -189,22 +189,13 @@ fn fitted(stances: &[&StandingFoot], leg: f64, by_slopes: bool) -> GroundPlane {
             0 => 1.0,
             _ => 1.0 / (1.0 + ((stance.at.y - plane.height(&stance.at)) / (OUTLIER * leg)).powi(2)),
         };
-        let weights: Vec<f64> = stances.iter().map(|stance| weight(stance)).collect();
-        let all: f64 = weights.iter().sum();
-        let middle = stances.iter().zip(&weights).map(|(s, w)| s.at * *w).sum::<Vec3>() / all;
-        let (mut xx, mut xz, mut zz, mut xy, mut zy) = (0.0, 0.0, 0.0, 0.0, 0.0);
-        for (stance, w) in stances.iter().zip(&weights) {
-            let d = stance.at - middle;
+        let mut fit = SlopeFit::default();
+        let through = fit.add(stances.iter().map(|stance| (stance.at, weight(stance))));
+        for stance in stances {
             let slope = if by_slopes { stance.slope } else { [0.0; 2] };
-            xx += w * (d.x * d.x + by_feet);
-            xz += w * d.x * d.z;
-            zz += w * (d.z * d.z + by_feet);
-            xy += w * (d.x * d.y + by_feet * slope[0]);
-            zy += w * (d.z * d.y + by_feet * slope[1]);
+            fit.add_slope(slope, weight(stance) * by_feet);
         }
-        let whole = xx * zz - xz * xz;
-        let slope = [(xy * zz - zy * xz) / whole, (zy * xx - xy * xz) / whole];
-        plane = GroundPlane { through: middle, slope };
+        plane = GroundPlane { through, slope: fit.slope(0.0) };
     }
     plane
 }

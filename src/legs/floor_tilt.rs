@@ -7,7 +7,7 @@
 use super::limb_pose::LimbPositions;
 use super::settings::Settings;
 use super::timeline::Timeline;
-use crate::math::{Vec3, median, percentile};
+use crate::math::{SlopeFit, Vec3, median, percentile};
 
 /// Speed below which a joint rests, leg lengths per second, as for planted feet.
 const RESTING: f64 = 0.15;
@@ -22,6 +22,9 @@ const UNEVEN: f64 = 0.025;
 const REMAINING: f64 = 0.5;
 /// Scale of the Cauchy weights of the fit, leg lengths: larger deviations are not resting feet.
 const OUTLIER: f64 = 0.01;
+/// The spread of a path across its direction, over that along it (squares), below which the slope across is unknown and stays near
+/// zero: the feet of a straight walk of 7 m are 0.2 m apart.
+const ACROSS: f64 = 1e-3;
 /// Rounds of reweighting: the slope changes by less than a hundredth after five.
 const ROUNDS: usize = 8;
 /// Fewest samples of a joint.
@@ -88,33 +91,16 @@ fn fitted(groups: &[Vec<Vec3>], outlier: f64) -> [f64; 2] {
     let mut slope = [0.0; 2];
     let mut level: Vec<f64> = groups.iter().map(|g| median(g.iter().map(|p| p.y).collect())).collect();
     for round in 0..ROUNDS {
-        let (mut xx, mut xz, mut zz, mut xy, mut zy) = (0.0, 0.0, 0.0, 0.0, 0.0);
-        let mut middles = Vec::new();
-        for (group, level) in groups.iter().zip(&level) {
+        let mut fit = SlopeFit::default();
+        let fitted = groups.iter().zip(&level).map(|(group, level)| {
             let weight = |p: &Vec3| {
                 let off = p.y - level - slope[0] * p.x - slope[1] * p.z;
                 if round == 0 { 1.0 } else { 1.0 / (1.0 + (off / outlier).powi(2)) }
             };
-            let (sum, all) = group.iter().fold((Vec3::zeros(), 0.0), |(sum, all), p| {
-                let weight = weight(p);
-                (sum + p * weight, all + weight)
-            });
-            let middle = sum / all;
-            for p in group {
-                let (d, weight) = (p - middle, weight(p));
-                xx += weight * d.x * d.x;
-                xz += weight * d.x * d.z;
-                zz += weight * d.z * d.z;
-                xy += weight * d.x * d.y;
-                zy += weight * d.z * d.y;
-            }
-            middles.push(middle);
-        }
-        // Along a straight path the slope across it is unknown: it stays near zero.
-        let least = 1e-3 * (xx + zz) + 1e-12;
-        let (xx, zz) = (xx + least, zz + least);
-        let whole = xx * zz - xz * xz;
-        slope = [(xy * zz - zy * xz) / whole, (zy * xx - xy * xz) / whole];
+            fit.add(group.iter().map(|p| (*p, weight(p))))
+        });
+        let middles: Vec<Vec3> = fitted.collect();
+        slope = fit.slope(ACROSS);
         level = middles.iter().map(|m| m.y - slope[0] * m.x - slope[1] * m.z).collect();
     }
     slope

@@ -11,6 +11,7 @@ mod real;
 mod registers;
 mod rotation;
 mod segment;
+mod slope_fit;
 mod smoothstep;
 #[cfg(any(feature = "formats", feature = "render"))]
 mod srgb;
@@ -37,6 +38,7 @@ pub(crate) use rotation::{
 };
 pub use rotation::{angle_between, arc, exp, from_columns, log, same_hemisphere, slerp};
 pub(crate) use segment::{nearest_of_segments, nearest_on_segment};
+pub(crate) use slope_fit::SlopeFit;
 pub(crate) use smoothstep::smoothstep;
 #[cfg(any(feature = "fbx", feature = "render"))]
 pub(crate) use srgb::linear_of_srgb;

@@ -5,7 +5,7 @@
 
 use super::limb_comparison::{FEWEST, LimbComparison, MetricsAndSeries, both_sides, with_copy};
 use super::limb_frame::{ANKLE, LimbFrame, TOES};
-use crate::math::{Vec3, percentile, percentile_in_place};
+use crate::math::{SlopeFit, Vec3, percentile, percentile_in_place};
 use crate::model::Side;
 
 /// An ankle or toe joint slower than this is static, m/s: 0.5 cm a frame at 30 Hz (HuMoR, contact labels).
@@ -165,23 +165,11 @@ impl LimbComparison {
     /// The slope along X and Z of the plane through the planted joints of the source, each at a height of its own, by least
     /// squares; none of a ramp.
     fn floor_tilt(&self, planted: &[PlantedJoint]) -> [f64; 2] {
-        let (mut xx, mut xz, mut zz, mut xy, mut zy) = (0.0, 0.0, 0.0, 0.0, 0.0);
+        let mut fit = SlopeFit::default();
         for stance in planted.iter().filter(|stance| !stance.frames.is_empty()) {
-            let points: Vec<Vec3> = stance.frames.iter().map(|f| stance.at(&self.source, *f)).collect();
-            let middle = points.iter().sum::<Vec3>() / points.len() as f64;
-            for d in points.iter().map(|p| p - middle) {
-                xx += d.x * d.x;
-                xz += d.x * d.z;
-                zz += d.z * d.z;
-                xy += d.x * d.y;
-                zy += d.z * d.y;
-            }
+            fit.add(stance.frames.iter().map(|f| (stance.at(&self.source, *f), 1.0)));
         }
-        // Along a straight path the slope across it is unknown, and none.
-        let least = ACROSS * (xx + zz) + f64::MIN_POSITIVE;
-        let (xx, zz) = (xx + least, zz + least);
-        let whole = xx * zz - xz * xz;
-        let slope = [(xy * zz - zy * xz) / whole, (zy * xx - xy * xz) / whole];
+        let slope = fit.slope(ACROSS);
         if libm::hypot(slope[0], slope[1]) < RAMP { slope } else { [0.0; 2] }
     }
 }

@@ -9,6 +9,7 @@ mod lanes;
 mod quantile;
 mod real;
 mod registers;
+mod rigid_fit;
 mod rotation;
 mod segment;
 mod slope_fit;
@@ -33,6 +34,7 @@ pub(crate) use quantile::{
 pub use real::Real;
 pub(crate) use real::{RealX4, RealX8};
 pub(crate) use registers::in_wide_registers;
+pub(crate) use rigid_fit::RigidFit;
 pub(crate) use rotation::{
     DEGREE, any_perpendicular, best_rotation, hat, nearest_rotation, swing_twist, twist_angle,
 };

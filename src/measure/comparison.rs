@@ -1,13 +1,12 @@
 //! Distances between two motions of one skeleton: joint positions, rotations, end effectors.
 //!
-//! The formulas are those of [`MEASURES`](super::MEASURES); the Procrustes alignment is the closed form of Horn,
-//! Closed-form solution of absolute orientation using unit quaternions (1987). Frames beyond the shorter motion are left
-//! out. Units: metres of the common height, radians.
+//! The formulas are those of [`MEASURES`](super::MEASURES). Frames beyond the shorter motion are left out. Units: metres of the
+//! common height, radians.
 
 use super::catalogue::metric;
 use super::metric_context::MetricContext;
 use crate::kinematics::{FramePoses, Towards};
-use crate::math::{Mat3, Quat, Vec3, best_rotation, percentile_in_place};
+use crate::math::{Quat, RigidFit, Vec3, percentile_in_place};
 use crate::model::{JointId, ModelPose, Motion, Role};
 use crate::report::Metric;
 
@@ -123,16 +122,7 @@ fn end(model: (&ModelPose, &ModelPose), id: JointId) -> f64 {
 /// The sum of the distances of pairs after the rotation, scale and translation of the first ones that bring them
 /// nearest to the second ones in the least-squares sense.
 fn procrustes(pairs: &[(Vec3, Vec3)]) -> f64 {
-    let count = pairs.len() as f64;
-    let middle = pairs.iter().fold((Vec3::zeros(), Vec3::zeros()), |m, (x, y)| (m.0 + x, m.1 + y));
-    let (from, to) = (middle.0 / count, middle.1 / count);
-    let (mut products, mut size) = (Mat3::zeros(), 0.0);
-    for (x, y) in pairs {
-        products += (x - from) * (y - to).transpose();
-        size += (x - from).norm_squared();
-    }
-    let (rotation, fit) = best_rotation(&products);
-    let scale = if size > 0.0 { fit / size } else { 1.0 };
+    let RigidFit { rotation, scale, from, to } = RigidFit::of(pairs.iter().map(|(x, y)| (*x, *y, 1.0)));
     pairs.iter().map(|(x, y)| (rotation * (x - from) * scale - (y - to)).norm()).sum()
 }
 

@@ -28,7 +28,7 @@ mod points_error;
 mod points_format;
 mod repair_points;
 mod bone_directions;
-mod rigid_fit;
+mod rigid_set;
 mod path_from_feet;
 mod several_people;
 mod side_swaps;

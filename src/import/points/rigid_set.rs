@@ -1,9 +1,6 @@
-//! Fits a rigid set of points to its observed positions.
-//!
-//! Source: Horn 1987, Closed-form solution of absolute orientation using unit quaternions. Space and units: those of the
-//! points.
+//! Fits a rigid set of points to its observed positions. Space and units: those of the points.
 
-use crate::math::{Mat3, Quat, Vec3, best_rotation, median_of};
+use crate::math::{Quat, RigidFit, Vec3, median_of};
 use crate::parallel;
 
 /// A rigid set of points in its own space.
@@ -24,21 +21,11 @@ impl RigidSet {
 
     /// The rotation and the shift of each frame with `observed = rotation * rest + shift`, by weighted least squares.
     pub(super) fn fitted(&self, observed: &[&[Vec3]], weights: &[f64]) -> (Vec<Quat>, Vec<Vec3>) {
-        let total: f64 = weights.iter().sum();
-        let mean = |points: &mut dyn Iterator<Item = Vec3>| {
-            points.zip(weights).map(|(p, w)| p * (w / total)).sum::<Vec3>()
-        };
-        let rest_mean = mean(&mut self.rest.iter().copied());
         let frames = observed.first().map_or(0, |track| track.len());
         let one = |frame: usize| {
-            let at = || observed.iter().map(|track| track[frame]);
-            let observed_mean = mean(&mut at());
-            let mut products = Mat3::zeros();
-            for ((rest, p), w) in self.rest.iter().zip(at()).zip(weights) {
-                products += (rest - rest_mean) * (p - observed_mean).transpose() * *w;
-            }
-            let (rotation, _) = best_rotation(&products);
-            (rotation, observed_mean - rotation * rest_mean)
+            let pairs = self.rest.iter().zip(observed).zip(weights);
+            let fit = RigidFit::of(pairs.map(|((rest, track), weight)| (*rest, track[frame], *weight)));
+            (fit.rotation, fit.translation())
         };
         parallel::map(frames, 64, one).into_iter().unzip()
     }

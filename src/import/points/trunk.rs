@@ -8,7 +8,7 @@
 
 use super::bone_directions::{about, axes, differences, interpolated, median_length, swung_along, unit};
 use super::point_tracks::PointTracks;
-use super::rigid_fit::RigidSet;
+use super::rigid_set::RigidSet;
 use crate::anatomy::BodyPoint;
 use crate::math::{DEGREE, Quat, Vec3, mean_direction, percentile};
 use crate::model::Side;

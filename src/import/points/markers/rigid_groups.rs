@@ -1,23 +1,14 @@
 //! Fills gaps of markers on one bone (pelvis, chest, head) from the others on it.
 //!
 //! The shape of the group is the mean over the frames in which all are seen; where at least three are seen, it is fitted to
-//! them (Horn 1987). Units: metres.
+//! them. Units: metres.
 
-use crate::math::{Mat3, Quat, Vec3, best_rotation};
+use crate::math::{RigidFit, Vec3};
 
 /// Fewest seen markers that give a rotation.
 const FEWEST: usize = 3;
 /// Markers this near to one line give no rotation about it: the distance of the third one, metres.
 const APART: f64 = 0.03;
-
-/// The transform with `seen = rotation * rest + shift`.
-fn fitted(rest: &[Vec3], seen: &[Vec3]) -> (Quat, Vec3) {
-    let n = rest.len() as f64;
-    let (from, to) = (rest.iter().sum::<Vec3>() / n, seen.iter().sum::<Vec3>() / n);
-    let products: Mat3<f64> = rest.iter().zip(seen).map(|(r, p)| (r - from) * (p - to).transpose()).sum();
-    let (rotation, _) = best_rotation(&products);
-    (rotation, to - rotation * from)
-}
 
 /// The largest distance of a point from the line through the first and the one that is farthest from it.
 fn spread(points: &[Vec3]) -> f64 {
@@ -37,21 +28,24 @@ pub(super) fn fill(tracks: &mut [&mut Vec<Vec3>]) -> usize {
     let mut rest = vec![Vec3::zeros(); template.len()];
     for f in &whole {
         let seen = at(tracks, *f);
-        let (rotation, shift) = fitted(&seen, &template);
-        rest.iter_mut().zip(&seen).for_each(|(sum, p)| *sum += (rotation * p + shift) / whole.len() as f64);
+        let fit = RigidFit::of(seen.iter().zip(&template).map(|(p, rest)| (*p, *rest, 1.0)));
+        let shift = fit.translation();
+        rest.iter_mut()
+            .zip(&seen)
+            .for_each(|(sum, p)| *sum += (fit.rotation * p + shift) / whole.len() as f64);
     }
     let mut filled = 0;
     for f in 0..frames {
         let seen = at(tracks, f);
-        let (from, to): (Vec<Vec3>, Vec<Vec3>) =
-            rest.iter().zip(&seen).filter(|(_, p)| known(p)).map(|(r, p)| (*r, *p)).unzip();
+        let pairs = || rest.iter().zip(&seen).filter(|(_, p)| known(p));
+        let from: Vec<Vec3> = pairs().map(|(rest, _)| *rest).collect();
         if from.len() < FEWEST || from.len() == rest.len() || spread(&from) < APART {
             continue;
         }
-        let (rotation, shift) = fitted(&from, &to);
+        let fit = RigidFit::of(pairs().map(|(rest, p)| (*rest, *p, 1.0)));
         for (track, (rest, p)) in tracks.iter_mut().zip(rest.iter().zip(&seen)) {
             if !known(p) {
-                track[f] = rotation * rest + shift;
+                track[f] = fit.rotation * rest + fit.translation();
             }
         }
         filled += 1;

@@ -33,7 +33,7 @@ use super::body_part::BodyPart;
 use super::capsules::Capsule;
 use super::character_body::CharacterBody;
 use super::height::COMMON_HEIGHT;
-use crate::math::{Vec3, nearest_on_segment, smoothstep};
+use crate::math::{Vec3, nearest_on_segment, nearest_point_on_segment, smoothstep};
 use crate::model::{JointId, ModelPose, Side};
 
 /// A hand within this distance touches, metres on a body of the common height.
@@ -279,7 +279,7 @@ impl HandTargets {
         let thick = target.radius + hand.target.radius;
         let wanted = thick + self.scale * distance;
         let place = a + (b - a) * along + direction * wanted;
-        let foot = a + (b - a) * nearest_on_segment(&[a, b], here);
+        let foot = nearest_point_on_segment(&[a, b], here);
         let away = (here - foot).norm();
         // Deep inside the part the direction out is that of the source.
         let out = direction.lerp(&((here - foot) / away.max(1e-9)), solid(away, thick));

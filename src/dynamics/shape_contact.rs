@@ -8,7 +8,7 @@
 use super::box_contact::cuboid_cuboid;
 use super::contact_point::{Contact, Touch};
 use super::shape::{Collider, Shape};
-use crate::math::{Transform, Vec3, nearest_of_segments, nearest_on_segment};
+use crate::math::{Transform, Vec3, nearest_point_on_segment, nearest_points_of_segments};
 
 /// Appends all contacts of `first` and `second`, given with their world transforms, whose distance is below `margin`.
 pub fn contacts_of_pair(
@@ -45,7 +45,15 @@ fn touch(a: (&Shape, &Transform), b: (&Shape, &Transform), margin: f64, out: &mu
         }
         (Shape::Sphere { radius: r }, Shape::Capsule { radius: s, length }) => {
             let [p, q] = ends(tb, *length);
-            balls(0, &ta.translation, *r, &on_segment(&p, &q, &ta.translation), *s, margin, out);
+            balls(
+                0,
+                &ta.translation,
+                *r,
+                &nearest_point_on_segment(&[p, q], &ta.translation),
+                *s,
+                margin,
+                out,
+            );
         }
         (Shape::Sphere { radius }, Shape::Cuboid { half }) => {
             ball_cuboid(0, &ta.translation, *radius, tb, half, margin, out);
@@ -101,10 +109,6 @@ fn balls(feature: u32, p: &Vec3, r: f64, q: &Vec3, s: f64, margin: f64, out: &mu
     }
 }
 
-fn on_segment(a: &Vec3, b: &Vec3, p: &Vec3) -> Vec3 {
-    a + (b - a) * nearest_on_segment(&[*a, *b], p)
-}
-
 fn ball_cuboid(
     feature: u32,
     centre: &Vec3,
@@ -147,14 +151,14 @@ fn capsules(a: &[Vec3; 2], r: f64, b: &[Vec3; 2], s: f64, margin: f64, out: &mut
         let (low, high) = (a_low.max(b_low), a_high.min(b_high));
         if high - low > 1e-9 {
             for (k, t) in [low, high].into_iter().enumerate() {
-                let p = on_segment(&a[0], &a[1], &(a[0] + along * (t - at(&a[0]))));
-                balls(1 + k as u32, &p, r, &on_segment(&b[0], &b[1], &p), s, margin, out);
+                let p = nearest_point_on_segment(a, &(a[0] + along * (t - at(&a[0]))));
+                balls(1 + k as u32, &p, r, &nearest_point_on_segment(b, &p), s, margin, out);
             }
             return;
         }
     }
-    let [x, y] = nearest_of_segments(a, b);
-    balls(0, &(a[0] + d * x), r, &(b[0] + e * y), s, margin, out);
+    let [p, q] = nearest_points_of_segments(a, b);
+    balls(0, &p, r, &q, s, margin, out);
 }
 
 fn capsule_cuboid(

@@ -39,7 +39,9 @@ pub(crate) use rotation::{
     DEGREE, any_perpendicular, best_rotation, hat, nearest_rotation, swing_twist, twist_angle,
 };
 pub use rotation::{angle_between, arc, exp, from_columns, log, same_hemisphere, slerp};
-pub(crate) use segment::{nearest_of_segments, nearest_on_segment};
+pub(crate) use segment::{
+    nearest_of_segments, nearest_on_segment, nearest_point_on_segment, nearest_points_of_segments,
+};
 pub(crate) use slope_fit::SlopeFit;
 pub(crate) use smoothstep::smoothstep;
 #[cfg(any(feature = "fbx", feature = "render"))]

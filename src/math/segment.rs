@@ -11,6 +11,17 @@ pub fn nearest_on_segment([a, b]: &[Vec3; 2], p: &Vec3) -> f64 {
     if square < 1e-24 { 0.0 } else { ((p - a).dot(&d) / square).clamp(0.0, 1.0) }
 }
 
+/// The point of a segment nearest to `p`.
+pub fn nearest_point_on_segment([a, b]: &[Vec3; 2], p: &Vec3) -> Vec3 {
+    a + (b - a) * nearest_on_segment(&[*a, *b], p)
+}
+
+/// The nearest points of two segments.
+pub fn nearest_points_of_segments(a: &[Vec3; 2], b: &[Vec3; 2]) -> [Vec3; 2] {
+    let [s, t] = nearest_of_segments(a, b);
+    [a[0] + (a[1] - a[0]) * s, b[0] + (b[1] - b[0]) * t]
+}
+
 /// The nearest points of two segments, as parameters along each, 0 to 1.
 pub fn nearest_of_segments(a: &[Vec3; 2], b: &[Vec3; 2]) -> [f64; 2] {
     let (d, e, r) = (a[1] - a[0], b[1] - b[0], a[0] - b[0]);
@@ -41,11 +52,11 @@ mod tests {
             let a = [at(0), if flat & 1 == 0 { at(3) } else { at(0) }];
             let b = [at(6), if flat & 2 == 0 { at(9) } else { at(6) }];
             let at = |x: &[Vec3; 2], t: f64| x[0] + (x[1] - x[0]) * t;
-            let [p, q] = nearest_of_segments(&a, &b);
-            let least = (at(&a, p) - at(&b, q)).norm();
+            let [p, q] = nearest_points_of_segments(&a, &b);
+            let least = (p - q).norm();
             prop_assert!((at(&a, s) - at(&b, t)).norm() >= least - 1e-9);
             let point = at(&b, t);
-            let nearest = (at(&a, nearest_on_segment(&a, &point)) - point).norm();
+            let nearest = (nearest_point_on_segment(&a, &point) - point).norm();
             prop_assert!((at(&a, s) - point).norm() >= nearest - 1e-9);
         }
     }

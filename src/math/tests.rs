@@ -167,8 +167,8 @@ fn nearest_points_of_segments_do_not_depend_on_their_order_or_direction() {
         let mut segment = || [noise.vector(1.0), noise.vector(1.0)];
         let (a, b) = (segment(), segment());
         let apart = |a: &[Vec3; 2], b: &[Vec3; 2]| {
-            let [s, t] = nearest_of_segments(a, b);
-            (a[0].lerp(&a[1], s) - b[0].lerp(&b[1], t)).norm()
+            let [p, q] = nearest_points_of_segments(a, b);
+            (p - q).norm()
         };
         let d = apart(&a, &b);
         let back = |s: &[Vec3; 2]| [s[1], s[0]];

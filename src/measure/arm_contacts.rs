@@ -7,7 +7,7 @@ use super::catalogue::metric;
 use super::metric_context::MetricContext;
 use crate::body::{BodyPart, Capsule};
 use crate::kinematics::forward;
-use crate::math::{Vec3, nearest_of_segments};
+use crate::math::{Vec3, nearest_points_of_segments};
 use crate::model::{ContactPart, Contacts, ModelPose, Motion, Role, Side};
 use crate::report::Metric;
 use std::ops::Range;
@@ -141,9 +141,8 @@ impl ArmContacts {
 
 /// Distance between two capsules; negative where they overlap.
 fn gap(a: &(Capsule, [Vec3; 2]), b: &(Capsule, [Vec3; 2])) -> f64 {
-    let [s, t] = nearest_of_segments(&a.1, &b.1);
-    let at = |ends: &[Vec3; 2], k: f64| ends[0] + (ends[1] - ends[0]) * k;
-    (at(&a.1, s) - at(&b.1, t)).norm() - a.0.radius - b.0.radius
+    let [p, q] = nearest_points_of_segments(&a.1, &b.1);
+    (p - q).norm() - a.0.radius - b.0.radius
 }
 
 /// The gaps of both arms in one pose; `None` of a side without an arm.

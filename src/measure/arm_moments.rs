@@ -5,7 +5,7 @@
 use super::arm_penetration::BoundVertex;
 use crate::body::Capsule;
 use crate::kinematics::forward;
-use crate::math::{Vec3, nearest_on_segment};
+use crate::math::{Vec3, nearest_point_on_segment};
 use crate::model::{Character, ModelPose, Motion};
 use crate::parallel;
 use std::cmp::Reverse;
@@ -67,8 +67,7 @@ impl ArmMoments {
             let p = vertex.place(model);
             // The distance from the nearest capsule's axis over its radius, squared.
             let distance = |(ends, radius): &([Vec3; 2], f64)| {
-                let nearest = ends[0] + (ends[1] - ends[0]) * nearest_on_segment(ends, &p);
-                (nearest - p).norm_squared() / (radius * radius).max(1e-12)
+                (nearest_point_on_segment(ends, &p) - p).norm_squared() / (radius * radius).max(1e-12)
             };
             let least = placed.iter().map(distance).fold(f64::INFINITY, f64::min);
             GROWN.iter().filter(|grown| least < *grown * *grown).count()

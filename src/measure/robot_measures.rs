@@ -4,7 +4,7 @@
 //! Unlike other measures, lengths are the robot's own. Collisions are those of capsules around the robot's shapes.
 
 use super::catalogue::metric;
-use crate::math::{Transform, Vec3, nearest_of_segments};
+use crate::math::{Transform, Vec3, nearest_points_of_segments};
 use crate::model::{ContactPart, Contacts, Hinge, Motion, RobotMotion, Side, model_from_world};
 use crate::parallel;
 use crate::report::Metric;
@@ -116,10 +116,8 @@ fn collides(body: &RobotBody, links: &[Transform]) -> bool {
     let ends: Vec<[Vec3; 2]> =
         body.capsules.iter().map(|c| c.ends.map(|end| links[c.link].point(&end))).collect();
     body.near(&ends, 0.0).any(|[a, b]| {
-        let (one, two) = (&ends[a], &ends[b]);
-        let [s, t] = nearest_of_segments(one, two);
-        let apart = one[0] + (one[1] - one[0]) * s - two[0] - (two[1] - two[0]) * t;
-        apart.norm() < body.capsules[a].radius + body.capsules[b].radius - COLLIDES
+        let [p, q] = nearest_points_of_segments(&ends[a], &ends[b]);
+        (p - q).norm() < body.capsules[a].radius + body.capsules[b].radius - COLLIDES
     })
 }
 

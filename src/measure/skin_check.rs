@@ -8,7 +8,7 @@ use super::arm_moments::ArmMoments;
 use super::winding::{Clusters, PosedSkin};
 use crate::body::{BodyPart, Capsule, leads_to_roles};
 use crate::kinematics::forward;
-use crate::math::{Vec3, nearest_on_segment};
+use crate::math::{Vec3, nearest_point_on_segment};
 use crate::model::{Character, JointId, ModelPose, Motion, Rig, Role, Side, heaviest};
 use crate::parallel;
 use crate::skinning::{LinearBlend, Skin};
@@ -202,8 +202,7 @@ impl SkinCheck {
             self.capsules.iter().map(|c| (c.ends(model), GROWN * c.radius + DEEP * self.height)).collect();
         let near = |p: &Vec3| {
             ends.iter().any(|(ends, radius)| {
-                let nearest = ends[0] + (ends[1] - ends[0]) * nearest_on_segment(ends, p);
-                (nearest - p).norm_squared() < radius * radius
+                (nearest_point_on_segment(ends, p) - p).norm_squared() < radius * radius
             })
         };
         let near: Vec<&ArmVertex> = self.arms.iter().filter(|arm| near(&at[arm.vertex])).collect();
@@ -229,7 +228,7 @@ impl SkinCheck {
             true => [wrist, model.joint(bones.wrist).point(&bones.palm)],
             false => [model.position(bones.elbow), wrist],
         };
-        let inwards = bone[0] + (bone[1] - bone[0]) * nearest_on_segment(&bone, &p) - p;
+        let inwards = nearest_point_on_segment(&bone, &p) - p;
         let deep = (depth * self.height / inwards.norm().max(1e-9)).min(1.0);
         skin.contains(&(p + inwards * deep))
     }

@@ -5,7 +5,7 @@
 use super::robot_limbs::Limbs;
 use super::sole::Sole;
 use super::zero_pose::ZeroPose;
-use crate::math::{Transform, Vec3, nearest_of_segments};
+use crate::math::{Transform, Vec3, nearest_points_of_segments};
 use crate::model::{Form, Robot, Shape};
 
 /// A cylinder's capsule is shorter by this share of its radius at each end: 8 percent of the rim stick out.
@@ -184,9 +184,8 @@ pub(crate) fn colliding_pairs(
     let ends: Vec<[Vec3; 2]> =
         capsules.iter().map(|c| c.ends.map(|end| spread[c.link].point(&end))).collect();
     let apart = |a: usize, b: usize| {
-        let [s, t] = nearest_of_segments(&ends[a], &ends[b]);
-        let at = |k: usize, t: f64| ends[k][0] + (ends[k][1] - ends[k][0]) * t;
-        (at(a, s) - at(b, t)).norm() > capsules[a].radius + capsules[b].radius
+        let [p, q] = nearest_points_of_segments(&ends[a], &ends[b]);
+        (p - q).norm() > capsules[a].radius + capsules[b].radius
     };
     let mut pairs = Vec::new();
     for a in 0..capsules.len() {

@@ -5,7 +5,7 @@ mod rigid_feet;
 
 use super::{RobotBody, RobotLimb};
 use crate::import::{ImportOptions, from_bytes, load};
-use crate::math::{Quat, Vec3, nearest_of_segments};
+use crate::math::{Quat, Vec3, nearest_points_of_segments};
 use crate::model::{Asset, Robot, Role, Side};
 use std::path::Path;
 use std::sync::Arc;
@@ -101,9 +101,8 @@ fn no_parts_of_the_shipped_robot_touch_while_its_arms_hang() {
             let capsule = &body.capsules[k];
             capsule.ends.map(|end| body.zero.links[capsule.link].point(&end))
         });
-        let [s, t] = nearest_of_segments(&ends[0], &ends[1]);
-        let at = |k: usize, t: f64| ends[k][0] + (ends[k][1] - ends[k][0]) * t;
-        let gap = (at(0, s) - at(1, t)).norm() - body.capsules[a].radius - body.capsules[b].radius;
+        let [p, q] = nearest_points_of_segments(&ends[0], &ends[1]);
+        let gap = (p - q).norm() - body.capsules[a].radius - body.capsules[b].radius;
         // A centimetre is left to swing.
         assert!(gap > 0.01, "{} and {}: {gap} m", name(a), name(b));
     }

@@ -3,7 +3,7 @@
 use super::chain_rows::point_velocity;
 use super::robot_equations::{RobotEquations, Scratch, Writer, square};
 use super::robot_settings::COLLISION_MARGIN;
-use crate::math::{Vec3, nearest_of_segments};
+use crate::math::{Vec3, nearest_points_of_segments};
 
 /// Below this distance two capsules have no direction between them, metres.
 const NEAREST: f64 = 1e-6;
@@ -32,9 +32,7 @@ impl Writer<'_> {
         let weight = self.equations.per_frame() * square(settings.collision);
         for [a, b] in body.near(&ends, COLLISION_MARGIN) {
             let (one, two) = (&body.capsules[a], &body.capsules[b]);
-            let [s, t] = nearest_of_segments(&ends[a], &ends[b]);
-            let at = |k: usize, t: f64| ends[k][0] + (ends[k][1] - ends[k][0]) * t;
-            let (p, q) = (at(a, s), at(b, t));
+            let [p, q] = nearest_points_of_segments(&ends[a], &ends[b]);
             let distance = (p - q).norm();
             let least = one.radius + two.radius + COLLISION_MARGIN;
             if distance >= least {

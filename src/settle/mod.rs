@@ -14,6 +14,7 @@ mod ragdoll;
 mod body_trajectory;
 mod joint_limit_rows;
 mod contact_hull;
+mod capsule_gap;
 mod self_contact_rows;
 mod scaled_motion;
 mod ragdoll_release;

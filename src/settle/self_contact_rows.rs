@@ -5,10 +5,11 @@
 //! that are inside each other at the release may stay as deep until they have been farther apart, and always as deep as in the
 //! reference pose, in which capsules are too thick. Space: model space. Units: metres.
 
+use super::capsule_gap::CapsuleGap;
 use super::ragdoll::{Ragdoll, limb_above};
 use crate::body::CharacterBody;
 use crate::dynamics::{BodyState, Pull};
-use crate::math::{Vec3, nearest_of_segments};
+use crate::math::Vec3;
 use crate::model::{ModelPose, Role};
 
 /// A capsule on a rigid body.
@@ -28,16 +29,6 @@ struct CapsulePair {
     usual: f64,
     /// The depth that they may have.
     allowed: f64,
-}
-
-/// The nearest points of two capsules.
-struct CapsuleGap {
-    /// Between the two surfaces; negative where they overlap.
-    width: f64,
-    /// From the second capsule to the first, unit length.
-    out: Vec3,
-    /// Midway between the two nearest points of the segments.
-    middle: Vec3,
 }
 
 /// The parts of a ragdoll that may touch each other.
@@ -116,9 +107,10 @@ impl SelfContactRows {
         self.pairs.iter().enumerate().filter_map(move |(k, pair)| {
             let gap = gap(&self.capsules, &ends, pair.capsules)?;
             let [a, b] = pair.capsules.map(|k| self.capsules[k].body);
+            let middle = (gap.at[0] + gap.at[1]) * 0.5;
             let speed = |body: usize| {
                 let state = &states[body];
-                let arm = gap.middle - state.position;
+                let arm = middle - state.position;
                 state.velocity + state.world_angular_velocity().cross(&arm)
             };
             let width = gap.width + pair.allowed;
@@ -129,7 +121,7 @@ impl SelfContactRows {
                 id: self.first_id + k,
                 body: a,
                 against: Some(b),
-                point: gap.middle,
+                point: middle,
                 along: gap.out,
                 about: Vec3::zeros(),
                 speed: if width < 0.0 { -width * RETURN / h } else { -width / h },
@@ -146,17 +138,9 @@ impl SelfContactRows {
     }
 }
 
-/// The gap between two capsules; `None` where their axes cross, so that no direction leads out.
+/// The gap between two capsules; `None` where their axes cross.
 fn gap(capsules: &[CapsuleOnBody], ends: &[[Vec3; 2]], [a, b]: [usize; 2]) -> Option<CapsuleGap> {
-    let [s, t] = nearest_of_segments(&ends[a], &ends[b]);
-    let (p, q) = (ends[a][0].lerp(&ends[a][1], s), ends[b][0].lerp(&ends[b][1], t));
-    let (away, distance) = (p - q, (p - q).norm());
-    // A micrometre: no direction is left.
-    (distance > 1e-6).then(|| CapsuleGap {
-        width: distance - capsules[a].radius - capsules[b].radius,
-        out: away / distance,
-        middle: (p + q) * 0.5,
-    })
+    CapsuleGap::between([&ends[a], &ends[b]], [capsules[a].radius, capsules[b].radius])
 }
 
 /// How deep two capsules are in each other.

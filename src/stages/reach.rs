@@ -12,7 +12,7 @@ use crate::body::range_of_motion;
 use crate::ik::{
     Freedom, Goal, Mechanism, Outcome, Reaching, Stop, SwingTwist, Task, TreeSolver, soft_reach,
 };
-use crate::math::{Vec3, nearest_on_segment};
+use crate::math::{Vec3, nearest_point_on_segment};
 use crate::model::{Character, JointId, ModelPose, Pose, Role, Side};
 use crate::parallel;
 
@@ -138,7 +138,7 @@ impl EffectorChain {
             return *target;
         }
         let base = model.position(self.base);
-        let nearest = |shift: &Vec3| base + shift * nearest_on_segment(&[base, base + shift], target);
+        let nearest = |shift: &Vec3| nearest_point_on_segment(&[base, base + shift], target);
         let far = |base: &Vec3| (target - base).norm();
         let from = shifts.iter().map(nearest).min_by(|a, b| far(a).total_cmp(&far(b))).unwrap_or(base);
         let free = self.length.max((model.position(self.joint) - base).norm());

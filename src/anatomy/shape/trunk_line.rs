@@ -7,7 +7,7 @@
 use super::joint_tree::Tree;
 use super::limb::TwinLimb;
 use super::limb_pairs::{LimbPairs, direction, middle};
-use crate::math::{Vec3, nearest_on_segment};
+use crate::math::{Vec3, nearest_point_on_segment};
 
 /// The joints of the trunk, each chain from the hips outwards.
 #[derive(Default)]
@@ -101,10 +101,8 @@ fn nearest(tree: &Tree, chain: &[usize], point: Vec3) -> usize {
 
 /// The distance of `point` from the polyline through the joints of `chain`.
 fn distance(tree: &Tree, chain: &[usize], point: Vec3) -> f64 {
-    let far = |w: &[usize]| {
-        let [a, b] = [tree.at[w[0]], tree.at[w[1]]];
-        (a + (b - a) * nearest_on_segment(&[a, b], &point) - point).norm()
-    };
+    let far =
+        |w: &[usize]| (nearest_point_on_segment(&[tree.at[w[0]], tree.at[w[1]]], &point) - point).norm();
     chain.windows(2).map(far).fold(f64::MAX, f64::min)
 }
 

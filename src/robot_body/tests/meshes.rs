@@ -89,8 +89,7 @@ fn capsules_are_around_the_points_of_a_mesh() {
         assert_eq!(capsules.len(), count);
         for p in &points {
             let out = |c: &crate::robot_body::LinkCapsule| {
-                let [s, _] = nearest_of_segments(&c.ends, &[*p, *p]);
-                ((c.ends[0] + (c.ends[1] - c.ends[0]) * s - p).norm() - c.radius) / c.radius
+                ((crate::math::nearest_point_on_segment(&c.ends, p) - p).norm() - c.radius) / c.radius
             };
             let least = capsules.iter().map(out).fold(f64::MAX, f64::min);
             assert!(least < most, "{p} is {least} radii outside");

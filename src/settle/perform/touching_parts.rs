@@ -4,10 +4,11 @@
 //! reference pose, in which capsules are too thick, and a little deeper: the clip itself satisfies every row. Without friction. Units: as
 //! `perform`.
 
+use super::super::capsule_gap::CapsuleGap;
 use super::performing_body::PerformingBody;
 use crate::body::CharacterBody;
 use crate::dynamics::{BallTree, JointVector, Placement};
-use crate::math::{Vec3, nearest_of_segments};
+use crate::math::Vec3;
 use crate::model::Character;
 use std::sync::Arc;
 
@@ -52,13 +53,6 @@ pub struct PartContact {
     pub least: f64,
 }
 
-/// The nearest points of two segments, the direction from the second to the first, and the gap between their surfaces.
-struct Nearest {
-    at: [Vec3; 2],
-    out: Vec3,
-    gap: f64,
-}
-
 impl CapsulesApart {
     /// All pairs of a body.
     pub fn of(character: &Arc<Character>, body: &PerformingBody) -> Vec<Self> {
@@ -90,7 +84,7 @@ impl CapsulesApart {
                     radii,
                     middles: ends.map(|[a, b]| (a + b) / 2.0),
                     near: reach(0) + reach(1) + NEAR,
-                    usual: nearest(&[a.3, b.3], &radii).map_or(0.0, |n| (-n.gap).max(0.0)),
+                    usual: CapsuleGap::between([&a.3, &b.3], radii).map_or(0.0, |gap| (-gap.width).max(0.0)),
                 });
             }
         }
@@ -103,27 +97,18 @@ impl CapsulesApart {
         (a - b).norm_squared() <= self.near * self.near
     }
 
-    /// Where the two are nearest to each other; `None` where their axes cross, so that no direction leads out.
-    fn nearest(&self, placed: &Placement) -> Option<Nearest> {
-        let ends = [0, 1].map(|k| self.ends[k].map(|end| placed.point(self.bodies[k], &end)));
-        nearest(&ends, &self.radii)
+    /// The gap between the two; `None` where their axes cross.
+    fn gap(&self, placed: &Placement) -> Option<CapsuleGap> {
+        let [a, b] = [0, 1].map(|k| self.ends[k].map(|end| placed.point(self.bodies[k], &end)));
+        CapsuleGap::between([&a, &b], self.radii)
     }
 
     /// How deep the two are in each other beyond the clip and the reference pose, metres.
     #[cfg(test)]
     pub fn excess(&self, placed: &Placement, clip: &Placement) -> f64 {
-        let gap = |placed: &Placement| self.nearest(placed).map_or(0.0, |n| n.gap);
+        let gap = |placed: &Placement| self.gap(placed).map_or(0.0, |gap| gap.width);
         gap(clip).min(-self.usual) - gap(placed)
     }
-}
-
-fn nearest(ends: &[[Vec3; 2]; 2], radii: &[f64; 2]) -> Option<Nearest> {
-    let shares = nearest_of_segments(&ends[0], &ends[1]);
-    let at = [0, 1].map(|k| ends[k][0].lerp(&ends[k][1], shares[k]));
-    let (away, distance) = (at[0] - at[1], (at[0] - at[1]).norm());
-    // A micrometre: no direction is left.
-    let gap = distance - radii[0] - radii[1];
-    (distance > 1e-6).then(|| Nearest { at, out: away / distance, gap })
 }
 
 /// The pairs that would touch in a step of `h` seconds, given where the bodies are and how they would move, and the same of the clip.
@@ -134,12 +119,12 @@ pub fn touching(
     (clip, clip_rates): (&Placement, &JointVector),
     h: f64,
 ) -> Vec<PartContact> {
-    let near: Vec<(&CapsulesApart, Nearest, Nearest)> = pairs
+    let near: Vec<(&CapsulesApart, CapsuleGap, CapsuleGap)> = pairs
         .iter()
         .filter(|pair| pair.may_be_near(placed))
         .filter_map(|pair| {
-            let now = pair.nearest(placed).filter(|now| now.gap < NEAR)?;
-            Some((pair, now, pair.nearest(clip)?))
+            let now = pair.gap(placed).filter(|now| now.width < NEAR)?;
+            Some((pair, now, pair.gap(clip)?))
         })
         .collect();
     // How fast the two part in the nearest points of `of`.
@@ -150,10 +135,10 @@ pub fn touching(
     };
     let moves = parting(&|k| near[k].1.at, placed, rates);
     let own_moves = parting(&|k| near[k].2.at, clip, clip_rates);
-    let contact = |(k, (pair, now, own)): (usize, &(&CapsulesApart, Nearest, Nearest))| {
+    let contact = |(k, (pair, now, own)): (usize, &(&CapsulesApart, CapsuleGap, CapsuleGap))| {
         let speed = own.out.dot(&own_moves[k]);
-        let allowed = (own.gap + h * speed).min(-pair.usual) - YIELDS;
-        let least = ((allowed - now.gap) / h).min(speed.max(PARTED));
+        let allowed = (own.width + h * speed).min(-pair.usual) - YIELDS;
+        let least = ((allowed - now.width) / h).min(speed.max(PARTED));
         let touches = now.out.dot(&moves[k]) < least + QUICKER;
         touches.then_some(PartContact { bodies: pair.bodies, at: now.at, out: now.out, least })
     };

@@ -3,7 +3,7 @@
 mod laws;
 mod real;
 
-use posemill::math::nearest_of_segments;
+use posemill::math::nearest_points_of_segments;
 use posemill::model::{ModelPose, Motion, Role};
 use posemill::settle::Ragdoll;
 
@@ -27,8 +27,8 @@ fn nearest_bones(motion: &Motion, from: usize) -> (f64, String) {
     };
     let apart = |[a, b]: [usize; 2], model: &ModelPose| {
         let (a, b) = (bone(a, model), bone(b, model));
-        let [s, t] = nearest_of_segments(&a, &b);
-        (a[0].lerp(&a[1], s) - b[0].lerp(&b[1], t)).norm()
+        let [p, q] = nearest_points_of_segments(&a, &b);
+        (p - q).norm()
     };
     let start = motion.model_pose(from);
     let mut least = (f64::INFINITY, String::new());

@@ -4,7 +4,7 @@
 //! Space: model space, Y up. Units: metres and metres per second at a leg of 0.9 m, scaled with the leg; seconds.
 
 use super::clean_spans::cleaned;
-use super::floor::{self, Floor, LEG};
+use super::floor::{self, Floor, LEG, SLOW};
 use super::footing::{Footing, FootingJoints};
 use super::hidden_markov::Model;
 use super::hysteresis::{self, Thresholds};
@@ -69,8 +69,6 @@ const SHORTEST: f64 = 0.08;
 const SOLE_TOLERANCE: f64 = 0.05;
 /// The same of other parts, whose surface is known less well, metres.
 const SKIN_TOLERANCE: f64 = 0.06;
-/// A point slower than this may be in contact, m/s.
-const SLOW: f64 = 0.15;
 /// The inner height over the median deviation of the frames that may be in contact; parts other than soles take twice it.
 const HEIGHT_SPREADS: f64 = 2.5;
 /// Least and greatest inner height, metres.

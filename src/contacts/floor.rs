@@ -15,8 +15,9 @@ use std::ops::Range;
 /// The leg length that lengths and speeds are given for, metres.
 pub(super) const LEG: f64 = 0.9;
 
-/// The floor is measured on soles slower than this, m/s.
-const SLOW: f64 = 0.15;
+/// A point slower than this may be in contact, and the floor is measured on such soles, m/s: 0.5 cm a frame at 30 Hz, as HuMoR labels
+/// contacts.
+pub(super) const SLOW: f64 = 0.15;
 /// The fewest frames with slow soles (and at least a fiftieth of the clip) that the floor is measured on.
 const SLOW_FRAMES: usize = 3;
 /// The quantile of the heights of slow soles that is the floor.

@@ -6,11 +6,9 @@
 
 use super::limb_pose::LimbPositions;
 use super::settings::Settings;
-use super::timeline::Timeline;
+use super::timeline::{RESTING, Timeline};
 use crate::math::{SlopeFit, Vec3, median, percentile};
 
-/// Speed below which a joint rests, leg lengths per second, as for planted feet.
-const RESTING: f64 = 0.15;
 /// Largest slope that is a fault of a capture, metres per metre: 1.5 degrees. A floor counts as a ramp from
 /// 1 in 20, 2.9 degrees (building codes).
 const STEEPEST: f64 = 0.026;

@@ -23,7 +23,7 @@ use std::ops::Range;
 /// for a person, the limit of the measure `foot_skate_p95`. Half also takes the noise of captures for sliding.
 const RESTS: f64 = 0.011;
 /// A contact whose mean velocity exceeds this slides or steps on purpose, leg lengths per second: two thirds of the speed up
-/// to which a foot counts as planted (0.15).
+/// to which a foot counts as planted.
 const SLIDES: f64 = 0.1;
 /// Displacements below this are not applied, metres.
 const STILL: f64 = 1e-6;

@@ -6,15 +6,12 @@ use super::equations::SolePoint;
 use super::limb_chain::LimbChain;
 use super::limb_pose::{LimbPose, LimbPositions, distinct_poses};
 use super::settings::Settings;
-use super::timeline::{TOGETHER, Timeline};
+use super::timeline::{RESTING, TOGETHER, Timeline};
 use super::treadmill::belt;
 use crate::contacts::{FLOOR_PERCENTILE, Footing, NEAR_FLOOR};
 use crate::math::{Quat, Vec3, median, percentile};
 use crate::parallel;
 use std::ops::Range;
-
-/// Speed below which a point is planted, leg lengths per second.
-const RESTING: f64 = 0.15;
 
 /// Speed (leg lengths per second) and height (leg lengths) of the sole below which a foot may touch the ground: those of the
 /// loosest contact labels. With the limits of a planted foot, feet that are labelled as contacts get their tilt back, and when

@@ -3,13 +3,13 @@
 //! Feet on a treadmill are not planted in the world: while they are low they all move in one direction, and the pelvis does
 //! not. Units: leg lengths, seconds.
 
+use super::timeline::RESTING;
 use crate::math::{Vec3, median};
 
 /// Lowest belt speed, leg lengths per second: a slow walk of a person.
 const BELT: f64 = 0.3;
-/// Speed, leg lengths per second, below which feet are planted in the world, and the share of planted feet above which there
-/// is no treadmill.
-const RESTS: (f64, f64) = (0.15, 0.3);
+/// Share of feet that are planted in the world above which there is no treadmill.
+const PLANTED: f64 = 0.3;
 /// Highest speed of the pelvis on a treadmill, relative to the belt speed.
 const TRAVELS: f64 = 0.15;
 /// Largest median deviation of low feet from the belt velocity, relative to the belt speed.
@@ -28,10 +28,10 @@ pub fn belt(low: &[Vec3], pelvis: &Vec3) -> Option<Vec3> {
     }
     let middle = |axis: usize| median(fast.iter().map(|v| v[axis]).collect());
     let belt = Vec3::new(middle(0), 0.0, middle(2));
-    let resting = low.iter().filter(|v| v.norm() < RESTS.0).count() as f64 / low.len() as f64;
+    let resting = low.iter().filter(|v| v.norm() < RESTING).count() as f64 / low.len() as f64;
     let scatter = median(low.iter().map(|v| (v - belt).norm()).collect());
     let travels = level(pelvis).norm() > TRAVELS * belt.norm();
-    let is = belt.norm() >= BELT && resting <= RESTS.1 && !travels && scatter <= SCATTER * belt.norm();
+    let is = belt.norm() >= BELT && resting <= PLANTED && !travels && scatter <= SCATTER * belt.norm();
     is.then_some(belt)
 }
 

@@ -105,7 +105,7 @@ impl WorkingTake {
         self.frames() - 1
     }
 
-    /// Seconds in frames, at least `least`.
+    /// Seconds in whole frames, rounded down, at least `least`: what is shorter than a time has no more frames.
     pub fn frames_in(&self, seconds: f64, least: usize) -> usize {
         ((seconds / self.dt) as usize).max(least)
     }

@@ -6,6 +6,7 @@ use super::pipe::Pipe;
 use super::planned_run::PlannedRun;
 use super::runner::{RunnerArguments, clip_set, run_all};
 use crate::batch::{Destination, FoundTakes, Jobs, PipelineSpec, ReproCommand, find_takes};
+use crate::export::Format;
 use crate::pipeline::{OutputFormat, PipelineConfig, PlanError};
 use crate::report::Shown;
 use crate::stages::STAGES;
@@ -85,8 +86,7 @@ fn plan(
 
     let output = pipe.output.as_str();
     let path = PathBuf::from(output);
-    let extension = path.extension().unwrap_or_default().to_string_lossy().into_owned();
-    let names_file = OutputFormat::of_extension(&extension).is_some();
+    let of_extension = Format::of(&path.extension().unwrap_or_default().to_string_lossy());
     let folder = output.ends_with(['/', std::path::MAIN_SEPARATOR]) || path.is_dir();
     let destination = match (folder, takes.len() > 1 && !request.merge) {
         (true, _) if request.merge => {
@@ -96,7 +96,7 @@ fn plan(
             );
             return Err(Failure::Argument(message));
         }
-        (false, true) if names_file => {
+        (false, true) if of_extension.is_some() => {
             return Err(Failure::Argument(format!(
                 "{} takes cannot all go to the file `{output}`\n  hint: \
                  end it with `/` for a folder, or pass `--merge` to `posemill retarget` for one file with all takes",
@@ -109,7 +109,7 @@ fn plan(
     refuse_replaced(&arguments.sets, &destination)?;
     refuse_contradictions(request, &arguments.sets)?;
     if let (Destination::File(_), Some(format)) = (&destination, request.format)
-        && OutputFormat::of_extension(&extension).is_some_and(|f| f != format)
+        && of_extension.is_some_and(|f| f != format.0)
     {
         return Err(Failure::Argument(format!(
             "`--format {}` and the file `{output}` disagree\n  hint: leave one of them out",

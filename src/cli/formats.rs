@@ -45,8 +45,8 @@ pub fn written() -> impl TypedValueParser<Value = FormatName> {
     PossibleValuesParser::new(formats.chain(layouts)).map(|name| {
         let layout = RobotLayout::of(&name);
         let extension = layout.map_or(name.as_str(), |layout| layout.extension);
-        let format = OutputFormat::of_extension(extension).expect("one of the names above");
-        FormatName { format, layout: layout.map(|layout| layout.name) }
+        let format = export::Format::of(extension).expect("one of the names above");
+        FormatName { format: OutputFormat(format), layout: layout.map(|layout| layout.name) }
     })
 }
 

@@ -44,6 +44,7 @@ pub struct Collision {
 pub(crate) fn output_format(path: &Path) -> Result<OutputFormat, PlanError> {
     let extension = path.extension().unwrap_or_default().to_string_lossy();
     let allowed = || export::FORMATS.iter().map(|f| format!("`.{}`", f.name)).collect::<Vec<_>>().join(", ");
-    OutputFormat::of_extension(&extension)
+    export::Format::of(&extension)
+        .map(OutputFormat)
         .ok_or_else(|| PlanError::Extension { output: path.shown(), allowed: allowed() })
 }

@@ -74,7 +74,7 @@ impl Default for OutputSection {
     fn default() -> Self {
         Self {
             dir: "out".to_owned(),
-            formats: vec![OutputFormat(&export::FORMATS[0])],
+            formats: vec![OutputFormat(export::FORMATS[0])],
             preview: Preview::None,
             report: true,
             fail_on: Vec::new(),
@@ -191,17 +191,12 @@ impl Preview {
 
 /// A format that can be written, by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OutputFormat(pub &'static export::Format);
+pub struct OutputFormat(pub export::Format);
 
 impl OutputFormat {
     /// The extension of its files, without the dot.
     pub fn extension(self) -> &'static str {
         self.0.name
-    }
-
-    /// The format of a file name's extension, in any case.
-    pub fn of_extension(extension: &str) -> Option<Self> {
-        export::FORMATS.iter().find(|f| f.name.eq_ignore_ascii_case(extension)).map(Self)
     }
 }
 
@@ -215,7 +210,7 @@ impl<'de> Deserialize<'de> for OutputFormat {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let name = String::deserialize(deserializer)?;
         let known = || export::FORMATS.iter().find(|f| f.name == name);
-        known().map(Self).ok_or_else(|| {
+        known().copied().map(Self).ok_or_else(|| {
             let names: Vec<String> = export::FORMATS.iter().map(|f| format!("`{}`", f.name)).collect();
             de::Error::custom(format!("unknown format `{name}`, expected one of {}", names.join(", ")))
         })

@@ -247,7 +247,7 @@ impl<'a> JobRun<'a> {
                 stem,
                 ..pipeline.export.clone()
             };
-            let saved = export::save(motions, *format.0, &options);
+            let saved = export::save(motions, format.0, &options);
             let (files, warnings) = saved.map_err(|error| match (&pipeline.character_file, error) {
                 (Some(path), ExportError::Gltf(error)) => RunError::Document { path: path.clone(), error },
                 (_, error) => error.into(),

@@ -97,7 +97,7 @@ pub fn save(
     motions.iter().try_for_each(Motion::check).map_err(RunError::Invalid)?;
     let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let (files, warnings) =
-        export::save(motions, *format, &export::ExportOptions { stem, ..options.clone() })?;
+        export::save(motions, format, &export::ExportOptions { stem, ..options.clone() })?;
     // The main file comes first, and is written last, so that a reader finds the files that it refers to.
     for file in files.iter().rev() {
         whole(&path.with_file_name(&file.name), &file.bytes)?;

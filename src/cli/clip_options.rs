@@ -45,7 +45,7 @@ impl ClipOptions {
 }
 
 /// Whether a file is a robot's by its name.
-fn is_robot(path: &Path) -> bool {
+pub fn is_robot(path: &Path) -> bool {
     let suffix = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
     let robots = FORMATS.iter().filter(|format| ["mjcf", "urdf"].contains(&format.name));
     robots.flat_map(|format| format.suffixes).any(|robot| *robot == suffix)

@@ -84,9 +84,7 @@ impl Console {
     pub fn warnings_of(&self, file: &str, warnings: &Warnings) {
         for Warning { message, first, count, .. } in warnings.iter().filter(|w| !w.sure || self.verbose) {
             let of = if file.is_empty() { String::new() } else { format!("{file}: ") };
-            let place = if first.is_empty() { String::new() } else { format!(" ({})", one_line(first)) };
-            let times = if *count > 1 { format!(", {count} times") } else { String::new() };
-            self.warning(format!("{of}{message}{place}{times}"));
+            self.warning(format!("{of}{message}{}", place_and_times(first, *count as u64)));
         }
     }
 
@@ -127,4 +125,10 @@ impl Console {
     fn line(&self, text: &str) {
         let _ = writeln!(std::io::stderr().lock(), "{text}");
     }
+}
+
+/// Where a warning was met first, if somewhere, and how often: the end of its line.
+pub fn place_and_times(first: &str, count: u64) -> String {
+    let place = if first.is_empty() { String::new() } else { format!(" ({})", one_line(first)) };
+    if count > 1 { format!("{place}, {count} times") } else { place }
 }

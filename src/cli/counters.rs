@@ -1,6 +1,6 @@
 //! Counters of a run: outcomes by status, warnings by kind. Their size does not grow with the batch.
 
-use super::console::Console;
+use super::console::{Console, place_and_times};
 use super::output_summary::short_path;
 use crate::batch::{JobOutcome, JobStatus, passed};
 use crate::measure::Threshold;
@@ -144,12 +144,8 @@ pub fn show_all_warnings(outcome: &JobOutcome, console: &Console) {
 fn line(outcome: &JobOutcome, warning: &Value) -> String {
     let of = names(&outcome.inputs);
     let text = |key: &str| warning.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let (message, first) = (text("message"), text("first"));
-    let place = if first.is_empty() { String::new() } else { format!(" ({first})") };
-    let times = match warning.get("count").and_then(Value::as_u64) {
-        Some(n) if n > 1 => format!(", {n} times"),
-        _ => String::new(),
-    };
+    let message = text("message");
+    let place = place_and_times(&text("first"), warning.get("count").and_then(Value::as_u64).unwrap_or(1));
     let fix = match text("mend") {
         none if none.is_empty() => none,
         lines if lines.starts_with("[[pair]]") => {
@@ -159,7 +155,7 @@ fn line(outcome: &JobOutcome, warning: &Value) -> String {
             format!("\n  hint: write into a joint map, above its pairs, and pass it with `--map`:\n{lines}")
         }
     };
-    format!("{of}: {message}{place}{times}{fix}")
+    format!("{of}: {message}{place}{fix}")
 }
 
 /// Paths as text for messages.

@@ -1,5 +1,6 @@
 //! `posemill doctor`: explains what files and folders hold, what is missing or doubtful, and which command to run next.
 
+use super::clip_options::is_robot;
 use super::console::Console;
 use super::diagnosis::{Diagnosis, FileKind};
 use super::exit::{Exit, Failure};
@@ -159,13 +160,10 @@ impl Examination {
 
     /// Reads the files: robots first, since arrays may be their motions.
     fn read(&mut self, files: &[FoundFile]) {
-        let of_robots = FORMATS.iter().filter(|format| ["mjcf", "urdf"].contains(&format.name));
-        let suffixes: Vec<&str> = of_robots.flat_map(|format| format.suffixes).copied().collect();
-        let is_robot = |file: &&FoundFile| suffixes.contains(&group(&file.path).1.as_str());
         let mut robots: Vec<PathBuf> = Vec::new();
         let mut read: BTreeMap<usize, Diagnosis> = BTreeMap::new();
         for first in [true, false] {
-            let wanted = files.iter().enumerate().filter(|(_, file)| is_robot(file) == first);
+            let wanted = files.iter().enumerate().filter(|(_, file)| is_robot(&file.path) == first);
             for (k, FoundFile { path, named }) in wanted {
                 let found = Diagnosis::of(path, *named, &robots);
                 robots.extend((found.kind == FileKind::Robot).then(|| path.clone()));

@@ -13,7 +13,7 @@ use crate::anatomy::JointLabel;
 use crate::math::{Quat, RawQuat, Transform, Vec3, median_of, same_hemisphere};
 use crate::memory_budget::MemoryBudget;
 use crate::model::{Asset, Clip, FARTHEST_ON_EARTH, Joint, JointId, Side, Skeleton, is_frame_rate};
-use crate::report::{Warnings, shortened};
+use crate::report::{Warnings, is_formula, shortened};
 
 /// Tables of positions and rotations.
 pub const FORMAT: ReadFormat = ReadFormat {
@@ -139,8 +139,7 @@ fn fields<'a>(mut text: &'a str, row: &mut Vec<std::borrow::Cow<'a, str>>) -> &'
 
 /// A name as it was before it was made safe for spreadsheets.
 fn name(field: &str) -> &str {
-    let formula = |text: &str| text.trim_start_matches('\'').starts_with(['=', '+', '-', '@', '\t', '\r']);
-    field.strip_prefix('\'').filter(|_| formula(field)).unwrap_or(field)
+    field.strip_prefix('\'').filter(|_| is_formula(field)).unwrap_or(field)
 }
 
 /// A joint of seven numbers.

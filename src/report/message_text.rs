@@ -42,12 +42,16 @@ pub fn one_line(text: &str) -> String {
 /// `=`, `+`, `-`, `@`, a tab or a return as a formula: such a text, and one of apostrophes before it, gets an apostrophe in front.
 /// So a reader that takes one away from fields of that form has the text again.
 pub(crate) fn csv_field(text: &str) -> String {
-    let formula = text.trim_start_matches('\'').starts_with(['=', '+', '-', '@', '\t', '\r']);
-    let text = if formula { format!("'{text}") } else { text.to_owned() };
+    let text = if is_formula(text) { format!("'{text}") } else { text.to_owned() };
     match text.contains([',', '"', '\n', '\r']) {
         true => format!("\"{}\"", text.replace('"', "\"\"")),
         false => text,
     }
+}
+
+/// Whether spreadsheets run a text as a formula, but for apostrophes before it.
+pub(crate) fn is_formula(text: &str) -> bool {
+    text.trim_start_matches('\'').starts_with(['=', '+', '-', '@', '\t', '\r'])
 }
 
 /// The first sixty characters of a text from a file, escaped by [`one_line`]: enough to find it.

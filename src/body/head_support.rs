@@ -3,9 +3,8 @@
 //! Space: joint space in, model space out, Y up. Units: metres, radians.
 
 use super::lowest_point::lowest;
-use crate::math::{Vec3, exp};
+use crate::math::{DEGREE, Vec3, exp};
 use crate::model::{JointId, ModelPose, Skeleton};
-use std::f64::consts::PI;
 
 /// The support points of neck and head, which bending the neck raises.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,7 +20,7 @@ impl HeadSupport {
     /// The largest angle by which the neck bends, radians (35 degrees): half of what people's necks can. With half of it the
     /// bodies with the three largest heads of the development characters lie 0.04, 0.26 and 0.29 leg lengths above the floor
     /// instead of 0, 0 and 0.12; with double none is lifted, but chins are in the chest.
-    const MOST: f64 = 35.0 * PI / 180.0;
+    const MOST: f64 = 35.0 * DEGREE;
     /// Bisection steps for an angle: to a hundredth of a degree.
     const BISECTIONS: usize = 12;
 

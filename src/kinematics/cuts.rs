@@ -4,7 +4,7 @@
 //! and after: fast motion alone is not a cut. Space: model space. Units: radians, fractions of the body's size.
 
 use super::{Block, Forward};
-use crate::math::{LANES, Quat, Real, RealX4, Vec3, in_wide_registers, median};
+use crate::math::{DEGREE, LANES, Quat, Real, RealX4, Vec3, in_wide_registers, median};
 use crate::model::{Clip, ModelPose, Motion};
 use crate::parallel;
 use std::ops::Range;
@@ -13,12 +13,12 @@ use std::ops::Range;
 /// come near half of it; with twice the value, cuts between two takes of the same standing person are missed.
 const JUMP: f64 = 0.03;
 /// Over a cut the mean rotation of the joints is at least this, radians; half and twice the value as for [`JUMP`].
-const ROTATION: f64 = 6.0 * std::f64::consts::PI / 180.0;
+const ROTATION: f64 = 6.0 * DEGREE;
 /// Over a cut both are at least this multiple of the largest value over the two edges before and the two after: with 2,
 /// stamping feet count as cuts, with 8, cuts within a run are missed.
 const SUDDEN: f64 = 4.0;
 /// Over a cut at least half of the joints rotate, each by more than this, radians, ...
-const OWN_ROTATION: f64 = std::f64::consts::PI / 180.0;
+const OWN_ROTATION: f64 = DEGREE;
 /// ... and by more than this multiple of its own largest rotation over the edges around: of 227 joined takes all but one are
 /// found that the mean alone finds, and flips of one to three joints are none. With twice the value ten more are missed.
 const OWN_SUDDEN: f64 = 2.0;
@@ -26,7 +26,7 @@ const OWN_SUDDEN: f64 = 2.0;
 const SHORTEST: usize = 9;
 /// The last frame of a cycle repeats the first within this: radians of any joint, and fraction of the body's size of the
 /// height.
-const CLOSED: (f64, f64) = (std::f64::consts::PI / 180.0, 0.01);
+const CLOSED: (f64, f64) = (DEGREE, 0.01);
 
 /// Edges per unit of work: their joint paths fit the cache of a core.
 const CHUNK: usize = 256;

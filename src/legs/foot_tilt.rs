@@ -13,13 +13,13 @@ use super::settings::Settings;
 use super::soles::SourceFeet;
 use super::timeline::Timeline;
 use super::toes::{SoleHeights, toe_rotations};
-use crate::math::{Quat, Vec3, angle_between, arc, exp, log, smoothstep};
+use crate::math::{DEGREE, Quat, Vec3, angle_between, arc, exp, log, smoothstep};
 use crate::model::JointId;
 use crate::parallel;
 
 /// Tilts, radians, up to which a foot stands or rolls off and from which it lies: toes that point down have 100 degrees. In a
 /// narrower interval the foot would rotate at more than twice the source's speed.
-const LIES: [f64; 2] = [45.0 * std::f64::consts::PI / 180.0, 100.0 * std::f64::consts::PI / 180.0];
+const LIES: [f64; 2] = [45.0 * DEGREE, 100.0 * DEGREE];
 
 /// Lengths of the source's forefoot relative to the target's below which a foot tilts less in full, and from which it keeps
 /// its tilt. With 0.4 and 0.65 the p90 of foot rotations in the air is 0.5 degrees off the take's instead of 2.9 (175 pairs),

@@ -1,5 +1,7 @@
 //! Tuned parameters of leg retargeting, each with its measured effect.
 
+use crate::math::DEGREE;
+
 /// Weights and thresholds of the solve. Lengths are in leg lengths (thigh plus shin of the target), speeds in leg lengths per
 /// second.
 ///
@@ -86,7 +88,7 @@ impl Default for Settings {
             sole_band: 0.01,
             root_displacement: 0.1,
             cutoff: 3.0,
-            knee_bend: 2.8 * std::f64::consts::PI / 180.0,
+            knee_bend: 2.8 * DEGREE,
             foot_compliance: 0.004,
             foot_stiffening: 0.012,
             slip_weight: 5.0,

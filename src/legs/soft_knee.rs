@@ -12,7 +12,7 @@ use super::limb_pose::LimbPose;
 use super::settings::Settings;
 use super::timeline::TOGETHER;
 use crate::ik::reframe;
-use crate::math::{Transform, Vec3, arc};
+use crate::math::{DEGREE, Transform, Vec3, arc};
 use crate::parallel;
 
 /// Bisection steps for the bend: to 1e-10 of the interval.
@@ -45,7 +45,7 @@ pub fn knee_offset(pose: &LimbPose) -> Vec3 {
 
 /// Largest bend that a knee or an elbow may be given, radians: heel to seat, hand to shoulder. A larger original bend is
 /// kept. With 150 degrees feet stay up to 25 mm in the floor in a deep crouch.
-pub const MAX_BEND: f64 = 160.0 * std::f64::consts::PI / 180.0;
+pub const MAX_BEND: f64 = 160.0 * DEGREE;
 
 /// Solves every leg in every frame for the hip and ankle positions that `ends` returns (for leg, frame and original
 /// transforms); a leg without does not change. `sides` is from [`knee_sides`], `fold` the largest bend that a knee may be

@@ -8,7 +8,7 @@
 
 use super::widened_ranges::{Ranges, followed};
 use crate::ik::{Limit, SwingTwist};
-use crate::math::{Quat, Vec3, exp, log};
+use crate::math::{DEGREE, Quat, Vec3, exp, log};
 use crate::model::{JointId, Motion, Role, Side};
 use crate::signal::corrections;
 use std::f64::consts::PI;
@@ -18,7 +18,7 @@ const SIDEWAYS: f64 = 2.1;
 
 /// A joint that leaves its axis by less than this (one degree) is a hinge, radians: rounding in files is a tenth of it, and
 /// the carrying angle of a captured elbow with more than one axis varies by several degrees.
-const ONE_AXIS: f64 = PI / 180.0;
+const ONE_AXIS: f64 = DEGREE;
 
 /// The motion with the limbs above its elbows and knees rolled, and the largest roll.
 pub fn roll_limbs(mut motion: Motion, ranges: &Ranges<'_>, joints: &[JointId]) -> (Motion, f64) {

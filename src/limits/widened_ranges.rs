@@ -3,17 +3,17 @@
 //! Space: local rotations. Units: radians.
 
 use crate::ik::{Limit, Mechanism, SwingTwist};
-use crate::math::{Quat, same_hemisphere, slerp};
+use crate::math::{DEGREE, Quat, same_hemisphere, slerp};
 use crate::model::{Clip, JointId, Motion};
 use crate::signal::corrections;
-use std::f64::consts::{PI, TAU};
+use std::f64::consts::TAU;
 
 /// A joint counts as outside its range above this angle, radians.
 pub(super) const OUTSIDE: f64 = 1e-9;
 /// The twist of a bone that swings further than this off its axis is not defined, radians.
-const TELLING: f64 = 170.0 * PI / 180.0;
+const TELLING: f64 = 170.0 * DEGREE;
 /// A joint further outside its range than this does not have that range, radians: a robot's neck that goes round.
-const FOREIGN: f64 = 60.0 * PI / 180.0;
+const FOREIGN: f64 = 60.0 * DEGREE;
 
 /// How limits are enforced.
 #[derive(Clone, Debug, PartialEq)]

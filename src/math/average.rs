@@ -4,7 +4,7 @@
 //! rotations), and tolerate a third of outliers. Each iteration is a weighted L2 mean; for rotations that of Markley and
 //! others (2007): the eigenvector of the largest eigenvalue of `sum w q q^T`.
 
-use super::{Quat, RawQuat, Vec3};
+use super::{DEGREE, Quat, RawQuat, Vec3};
 use nalgebra::{Matrix4, SymmetricEigen, Vector4};
 
 /// Iterations: each about halves the remaining error, and after 15 it is below that of measurements.
@@ -12,7 +12,7 @@ const ROUNDS: usize = 15;
 /// Distance of unit vectors below which the weight no longer grows: smaller distances are noise.
 const DIRECTION_FLOOR: f64 = 0.03;
 /// The same for rotations, in radians (2 degrees).
-const ROTATION_FLOOR: f64 = 2.0 * std::f64::consts::PI / 180.0;
+const ROTATION_FLOOR: f64 = 2.0 * DEGREE;
 
 /// The robust mean of the unit vectors `v` with the weights `w`; `None` if they cancel out.
 pub fn mean_direction(v: &[Vec3], w: &[f64]) -> Option<Vec3> {

@@ -10,7 +10,7 @@ use super::limb_steps::{foot_orientation, hand_orientation, pops, sole_tilt};
 use super::metric_context::MetricContext;
 use super::statistics::{mean, rms, rounding, rounding_of_thirds};
 use crate::kinematics::is_cycle;
-use crate::math::{Vec3, angle_between, arc, percentile_in_place};
+use crate::math::{DEGREE, Vec3, angle_between, arc, percentile_in_place};
 use crate::model::{Character, Contacts, Motion};
 use crate::report::Metric;
 
@@ -19,7 +19,7 @@ use crate::report::Metric;
 pub const LEAST_STEP: f64 = 1e-5;
 
 /// A knee flexed by less is straight, radians.
-const STRAIGHT: f64 = 10.0 * std::f64::consts::PI / 180.0;
+const STRAIGHT: f64 = 10.0 * DEGREE;
 
 /// How closely `motion`, which plays on the character of `context`, follows `source` with legs and trunk, with the values of
 /// `copy`, the direct transfer of `source`, and time series by limb; empty of bodies without two whole legs, or where

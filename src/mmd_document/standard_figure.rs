@@ -5,7 +5,7 @@
 
 use super::mmd_bones::{IkChain, IkLink, MmdBone, attach};
 use super::mmd_space::point_from_mmd;
-use crate::math::Vec3;
+use crate::math::{DEGREE, Vec3};
 use std::f64::consts::PI;
 
 /// The sine of the angle of the arms below the horizontal, whose cosine is 0.8: 36.9 degrees.
@@ -13,7 +13,7 @@ const ARM_SINE: f64 = 0.6;
 /// Sine and cosine of that angle.
 pub const ARM_SLOPE: [f64; 2] = [ARM_SINE, 0.8];
 /// The least flexion of a knee, radians: 0.5 degrees, so that chains know where it bends (PMX Editor's standard bones).
-const KNEE_LEAST: f64 = 0.5 * PI / 180.0;
+const KNEE_LEAST: f64 = 0.5 * DEGREE;
 /// Passes over a leg and over a foot, and the largest rotation of each in a pass, radians (the same).
 const LEG_PASSES: (u32, f64) = (40, 2.0);
 /// The same of the toes.

@@ -91,8 +91,6 @@ use RobotField::{
 };
 use RotationForm::{FixedXyzDegrees, Wxyz, Xyzw};
 
-/// Degrees per radian.
-const DEGREES: f64 = 180.0 / std::f64::consts::PI;
 /// Centimetres per metre.
 const CENTIMETRES: f64 = 100.0;
 
@@ -131,7 +129,7 @@ pub const ROBOT_LAYOUTS: &[RobotLayout] = &[
             ("Frame", Frame),
             ("root_translate", BasePlace(CENTIMETRES)),
             ("root_rotate", BaseRotation(FixedXyzDegrees)),
-            ("_dof", Hinges(DEGREES)),
+            ("_dof", Hinges(1f64.to_degrees())),
         ],
     },
     RobotLayout {

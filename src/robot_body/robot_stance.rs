@@ -9,13 +9,13 @@ use super::robot_limbs::Limbs;
 use super::robot_names::LinkNames;
 use super::sole::Sole;
 use super::zero_pose::ZeroPose;
-use crate::math::{Quat, Vec3, arc, exp};
+use crate::math::{DEGREE, Quat, Vec3, arc, exp};
 use crate::model::{Robot, Side};
 use crate::report::{Warnings, counted, shortened};
 use std::f64::consts::PI;
 
 /// A front within this angle of X is left as it is, radians: 3 degrees are within the tolerances of models.
-const FRONT: f64 = 3.0 * PI / 180.0;
+const FRONT: f64 = 3.0 * DEGREE;
 /// A foot reaches farther to one side of the ankle than to the other by this share of its length, else it has no front.
 const LONGER: f64 = 0.1;
 /// The middle of a knee's range is off its zero by this share of half the range, else it has no direction.

@@ -8,6 +8,7 @@ use super::{Setting, Stage, StageConfig, StageError};
 use crate::body::{COMMON_HEIGHT, CharacterBody};
 use crate::ik::{Boxed, Ccd, Fabrik, Jacobian, Mechanism, Method, Outcome, Reach, Solver, Stop};
 use crate::ik::{Freedom, Task, TreeSolver, TwoBone};
+use crate::math::DEGREE;
 use crate::measure::metric;
 use crate::model::{Character, JointId, Mark, MarkKind, Motion, Pose};
 use crate::parallel;
@@ -176,7 +177,7 @@ struct IkStage {
 const MISSED: f64 = 10.0;
 /// A target that is missed by more than this counts against the result: metres of a figure of 1.75 m, as much as the width of a hand
 /// shows, and radians, 10 degrees, as far as limbs may differ from the take's.
-const FAR_OFF: [f64; 2] = [0.05, 10.0 * std::f64::consts::PI / 180.0];
+const FAR_OFF: [f64; 2] = [0.05, 10.0 * DEGREE];
 
 impl IkStage {
     fn tree(&self) -> TreeSolver {

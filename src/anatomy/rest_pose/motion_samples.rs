@@ -1,7 +1,9 @@
 //! Sampled frames of some clips, by role, in a world with Y up.
 
 use crate::anatomy::body_hierarchy::last;
-use crate::math::{Quat, Transform, Vec3, any_perpendicular, from_columns, mean_direction, median_of};
+use crate::math::{
+    DEGREE, Quat, Transform, Vec3, any_perpendicular, from_columns, mean_direction, median_of,
+};
 use crate::model::{Clip, JointId, ModelPose, Rig, Role, Side, Skeleton};
 
 /// Sampled frames, evenly spread: the estimates do not improve with more.
@@ -133,7 +135,7 @@ impl<'a> MotionSamples<'a> {
 const NEAR: f64 = 0.005;
 /// Radians (60 degrees): largest deviation of a valid tip from the bone before it; heads of real files reach 40
 /// degrees.
-const ASIDE: f64 = 60.0 * std::f64::consts::PI / 180.0;
+const ASIDE: f64 = 60.0 * DEGREE;
 
 /// `F[x, y]`: the rotation whose first column is the direction of `x` and whose second is that of `y`, made
 /// perpendicular to it.

@@ -8,9 +8,8 @@ use super::flexion_axis::{ENDS, FEW, Flexion, flexion, mean_axis};
 use super::motion_samples::{MotionSamples, across, frame};
 use super::partial_estimate::PartialEstimate;
 use crate::anatomy::orientation::nearest_axis;
-use crate::math::{Quat, Vec3, arc, mean_rotation};
+use crate::math::{DEGREE, Quat, Vec3, arc, mean_rotation};
 use crate::model::{Role, Side};
-use std::f64::consts::PI;
 
 /// Degrees about the left upper arm from the average posture to the flexion axis: what people do on average.
 const ARM_TWIST: f64 = 14.0;
@@ -203,7 +202,7 @@ impl LimbAxes {
         let same_bone = nearest_axis(&bone) == nearest_axis(&(c.inverse() * self.along));
         let of_upper = nearest_axis(&in_upper);
         let same = found.conventional && on_axis(&in_upper) && same_bone;
-        let n = if same && of_upper.angle(&m) < ALIKE * PI / 180.0 {
+        let n = if same && of_upper.angle(&m) < ALIKE * DEGREE {
             of_upper
         } else {
             snapped(found, m, LineKind::Hinge)

@@ -5,6 +5,8 @@
 //! Plain arithmetic without branches, calls or tables: the loop is vectorised and gives the same bits on every machine,
 //! unlike the sine of a system library.
 
+use crate::math::DEGREE;
+
 /// Above this the reduction would lose digits; the remainder modulo 720 degrees, which is exact, is taken first.
 const LARGE: f64 = 1e9;
 
@@ -25,7 +27,7 @@ pub(super) fn half_sin_cos(degrees: &mut [f64], sin: &mut [f64], cos: &mut [f64]
         let half = d * 0.5;
         let rounded = half * (1.0 / 90.0) + ROUND;
         let quarter = rounded.to_bits();
-        let x = (half - (rounded - ROUND) * 90.0) * (std::f64::consts::PI / 180.0);
+        let x = (half - (rounded - ROUND) * 90.0) * DEGREE;
         let (s, c) = kernel(x);
         // sin(x + q 90): s c -s -c; cos(x + q 90): c -s -c s.
         let swap = 0u64.wrapping_sub(quarter & 1);

@@ -12,7 +12,7 @@ use crate::import::gltf::GltfFile;
 use crate::import::import_error::ImportError;
 use crate::import::import_options::{Calibrate, ImportOptions};
 use crate::import::rig_detection::{RigClues, detect_rig};
-use crate::math::{Vec3, angle_between};
+use crate::math::{DEGREE, Vec3, angle_between};
 use crate::memory_budget::MemoryBudget;
 use crate::model::{ModelPose, Rig, Role, Side};
 use crate::report::{Warnings, one_line};
@@ -23,11 +23,11 @@ use ufbx::{
 };
 
 /// Largest angle between thighs or shins and straight down, radians: an A-pose with its feet apart has 15 degrees.
-const DOWN: f64 = 30.0 * std::f64::consts::PI / 180.0;
+const DOWN: f64 = 30.0 * DEGREE;
 /// Largest difference between the two sides, radians.
-const ALIKE: f64 = 15.0 * std::f64::consts::PI / 180.0;
+const ALIKE: f64 = 15.0 * DEGREE;
 /// Largest bend of an elbow, radians.
-const STRAIGHT: f64 = 30.0 * std::f64::consts::PI / 180.0;
+const STRAIGHT: f64 = 30.0 * DEGREE;
 /// The share of the joints that a bind pose has to contain.
 const MOST: f64 = 0.8;
 

@@ -8,7 +8,7 @@ use super::extremities::{Feet, feet, hand, has_fingers};
 use super::limbs::{ARM, FittedLimb, LEG, LimbParts, Sampling, fit};
 use super::point_tracks::PointTracks;
 use super::trunk::{self, Trunk};
-use crate::math::{Quat, Transform, Vec3, median_of, percentile};
+use crate::math::{DEGREE, Quat, Transform, Vec3, median_of, percentile};
 use crate::model::{Assignment, Clip, Joint, JointId, Rig, Role, Side, Skeleton, SkeletonError};
 use crate::parallel;
 use crate::signal::fix_hemispheres;
@@ -72,7 +72,7 @@ pub(super) struct Fitted {
 }
 
 /// Slope of the clavicles at rest, radians: 5 degrees down from the shoulder to the neck are those of a T-pose.
-const CLAVICLE: f64 = 5.0 * std::f64::consts::PI / 180.0;
+const CLAVICLE: f64 = 5.0 * DEGREE;
 /// Position of added clavicles, as a share of the way from the middle to the shoulder.
 const ADDED_CLAVICLE: f64 = 0.15;
 /// Ends of bones without a point at their end, metres: the sizes of an adult's head, hand, foot and toes.

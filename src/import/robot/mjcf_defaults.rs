@@ -3,7 +3,7 @@
 use super::robot_error::RobotError;
 use super::xml_element::{Attributes, Element};
 use super::xml_files::XmlTree;
-use crate::math::{Quat, RawQuat, UnitVec3, Vec3, arc, from_columns};
+use crate::math::{DEGREE, Quat, RawQuat, UnitVec3, Vec3, arc, from_columns};
 use roxmltree::Node;
 use std::collections::HashMap;
 
@@ -34,7 +34,7 @@ impl<'d> MjcfDefaults<'d> {
     pub(super) fn read(tree: &'d XmlTree<'_>) -> Result<Self, RobotError> {
         let sections = tree.children(tree.root());
         let mut found = Self {
-            angle: std::f64::consts::PI / 180.0,
+            angle: DEGREE,
             euler: "xyz",
             autolimits: true,
             classes: HashMap::new(),
@@ -43,7 +43,7 @@ impl<'d> MjcfDefaults<'d> {
         };
         for compiler in sections.iter().filter(|node| node.has_tag_name("compiler")) {
             if let Some(angle) = compiler.attribute("angle") {
-                found.angle = if angle == "radian" { 1.0 } else { std::f64::consts::PI / 180.0 };
+                found.angle = if angle == "radian" { 1.0 } else { DEGREE };
             }
             found.euler = compiler.attribute("eulerseq").unwrap_or(found.euler);
             found.autolimits =

@@ -1,8 +1,7 @@
 //! Transforms of prims (`xformOpOrder`), for column vectors. Units: the file's; degrees.
 
 use super::usda_layer::{Layer, Prim};
-use crate::math::{Mat4, Quat, RawQuat, Transform, Vec3};
-use std::f64::consts::PI;
+use crate::math::{DEGREE, Mat4, Quat, RawQuat, Transform, Vec3};
 
 /// The transform of a prim in the one above it; without operations the identity.
 fn local(prim: &Prim) -> Mat4<f64> {
@@ -56,7 +55,7 @@ fn operation(prim: &Prim, name: &str) -> Mat4<f64> {
     }
     if let Some(axes) = kind.strip_prefix("rotate") {
         // The angles of `rotateZXY` are those of X, Y and Z as well; the axis that is named first is applied first.
-        let angles = by_axis(axes, numbers, 0.0) * (PI / 180.0);
+        let angles = by_axis(axes, numbers, 0.0) * DEGREE;
         return rotated(axes.chars().fold(Quat::identity(), |all, axis| {
             let (axis, angle) = match axis {
                 'X' => (Vec3::x_axis(), angles.x),

@@ -1,7 +1,7 @@
 //! A take, its direct transfer, and faults that are made on purpose.
 
 use posemill::import::{self, ImportOptions};
-use posemill::math::{Quat, Vec3, exp};
+use posemill::math::{DEGREE, Quat, Vec3, exp};
 use posemill::measure::{MetricContext, Reading, assess_against};
 use posemill::model::{Character, Clip, ContactPart, Contacts, JointId, ModelPose, Motion, Pose, Role, Side};
 use posemill::retarget::{Retarget, RootScale, map};
@@ -129,9 +129,6 @@ pub fn shaking_head(motion: &Motion) -> Motion {
         rotate(&motion.character, pose, head, exp(&(Vec3::y() * yaw)));
     })
 }
-
-/// A degree, in radians.
-pub const DEGREE: f64 = std::f64::consts::PI / 180.0;
 
 pub fn pose_at(motion: &Motion, frame: usize) -> ModelPose {
     let mut pose = motion.character.skeleton().rest_pose();

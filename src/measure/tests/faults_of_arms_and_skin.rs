@@ -1,9 +1,9 @@
 //! A fault that is made on purpose is seen by its own measure, and by no other one: arms, skin, head, falls.
 
 use super::fault_scene::{
-    DEGREE, Scene, asset, changed, in_air, joint, pose_at, rotate, shaking_head, standing, swivelled,
+    Scene, asset, changed, in_air, joint, pose_at, rotate, shaking_head, standing, swivelled,
 };
-use posemill::math::{Quat, Vec3, exp, slerp};
+use posemill::math::{DEGREE, Quat, Vec3, exp, slerp};
 use posemill::measure::{MetricContext, assess_against};
 use posemill::model::{Character, Clip, Contacts, Finger, JointId, ModelPose, Motion, Role, Side};
 use std::sync::Arc;

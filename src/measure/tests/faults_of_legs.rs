@@ -1,9 +1,7 @@
 //! A fault that is made on purpose is seen by its own measure, and by no other one: legs, feet and floor.
 
-use super::fault_scene::{
-    DEGREE, Scene, changed, in_air, joint, pose_at, resting, rotate, standing, swivelled,
-};
-use posemill::math::{Vec3, exp, smoothstep};
+use super::fault_scene::{Scene, changed, in_air, joint, pose_at, resting, rotate, standing, swivelled};
+use posemill::math::{DEGREE, Vec3, exp, smoothstep};
 use posemill::measure::{Reading, assess, assess_against};
 use posemill::model::{ContactPart, Contacts, Hold, ModelPose, Motion, Pose, Role, Side};
 use std::sync::Arc;

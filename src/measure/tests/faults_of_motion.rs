@@ -1,7 +1,7 @@
 //! A fault that is made on purpose is seen by its own measure, and by no other one: limbs, trunk, smoothness, bones.
 
-use super::fault_scene::{DEGREE, Scene, asset, changed, joint, resting, rotate, standing};
-use posemill::math::{Vec3, exp};
+use super::fault_scene::{Scene, asset, changed, joint, resting, rotate, standing};
+use posemill::math::{DEGREE, Vec3, exp};
 use posemill::measure::{MEASURES, Reading};
 use posemill::model::{ModelPose, Role, Side};
 use posemill::report::Report;

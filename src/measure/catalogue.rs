@@ -8,10 +8,15 @@
 
 use super::acceptable;
 use super::measure_entry::{Measure, limited, measure, share};
+use super::published_entries::PUBLISHED;
+use super::robot_entries::ROBOTS;
 use crate::report::Metric;
 
 /// All measures, in the order in which they are shown.
-pub const MEASURES: &[Measure] = &[
+pub const MEASURES: &[Measure] =
+    &joined::<{ OWN.len() + PUBLISHED.len() + ROBOTS.len() }>([OWN, PUBLISHED, ROBOTS]);
+
+const OWN: &[Measure] = &[
     measure(
         "height",
         "m",
@@ -340,75 +345,21 @@ pub const MEASURES: &[Measure] = &[
         "1",
         "RMS over flights of |L - mean L| / RMS of L, L the angular momentum about the centre of mass",
     ),
-    // As others publish them.
-    measure(
-        "gmd_skating_ratio",
-        "1",
-        "share of frames in which a ball of the foot is below 5 cm before and after, and faster than 0.5 m/s in the frame and on \
-         average over 0.25 s (Karunratanakul et al. 2023; five frames at their 20 Hz)",
-    ),
-    measure(
-        "holosoma_sliding",
-        "1",
-        "share of frames with a labelled ball in which one moves more than 1 cm in 1/30 s (Holosoma's evaluation, which \
-         counts a frame; 30 Hz assumed)",
-    ),
-    measure("holosoma_penetration", "1", "share of frames with a point deeper than 1 cm (as above)"),
-    measure("holosoma_penetration_max", "m", "greatest depth in these frames"),
-    measure(
-        "physdiff_penetrate",
-        "m",
-        "mean over f of the depth of the lowest point where it is above 5 mm, else 0 (Yuan et al. 2023; points stand for mesh vertices)",
-    ),
-    measure(
-        "physdiff_float",
-        "m",
-        "mean over f of the height of the lowest point where it is above 5 mm, else 0",
-    ),
-    measure(
-        "physdiff_skate",
-        "m",
-        "mean over f of the mean horizontal displacement in 1/20 s of the points of the feet at or below 5 mm in f and f-1",
-    ),
-    measure("physdiff_error", "m", "physdiff_penetrate + physdiff_float + physdiff_skate"),
-    // Robots, in their own metres.
-    share("robot_in_range", "share of frames with all hinges in the middle 98 % of their range (PHUMA)"),
-    share("robot_above_floor", "share of frames with no corner of a sole more than 1 cm below 0 (PHUMA)"),
-    share("robot_not_floating", "share of contact in which a corner of the sole is below 1 cm (PHUMA)"),
-    limited(
-        "robot_floating",
-        "1",
-        acceptable::ROBOT_FLOATING,
-        "share of contact in which neither a corner of the sole nor another part is below 1 cm",
-    ),
-    share("robot_not_skating", "share of contact in which heel or ball slides slower than 10 cm/s (PHUMA)"),
-    limited(
-        "robot_out_of_range_max",
-        "rad",
-        acceptable::BEYOND_RANGE,
-        "largest angle of a hinge beyond the middle 98 % of its range",
-    ),
-    limited(
-        "robot_penetration_max",
-        "m",
-        acceptable::SOLE_DEPTH,
-        "depth of the lowest corner of a sole, or of the capsule of another part, below 0",
-    ),
-    measure("robot_collides", "1", "share of frames with capsules that penetrate by over 1 mm (NMR)"),
-    measure("robot_jumps", "1", "number of frames in which a hinge moves over 0.5 rad in 1/30 s (NMR)"),
-    limited(
-        "robot_hinge_speed_max",
-        "rad/s",
-        acceptable::HINGE_SPEED,
-        "greatest speed of a hinge (ProtoMotions filters motions by it)",
-    ),
-    limited(
-        "robot_speed_ratio_max",
-        "1",
-        acceptable::HINGE_SPEED_RATIO,
-        "greatest speed of a hinge / its limit in the robot's file",
-    ),
 ];
+
+/// The entries of lists with `N` in all.
+const fn joined<const N: usize>(lists: [&[Measure]; 3]) -> [Measure; N] {
+    let (mut all, mut k, mut list) = ([lists[0][0]; N], 0, 0);
+    while list < lists.len() {
+        let mut entry = 0;
+        while entry < lists[list].len() {
+            all[k] = lists[list][entry];
+            (k, entry) = (k + 1, entry + 1);
+        }
+        list += 1;
+    }
+    all
+}
 
 /// The measure of this name.
 pub fn find(name: &str) -> Option<&'static Measure> {

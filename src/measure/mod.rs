@@ -13,6 +13,8 @@ mod metric_context;
 mod samples;
 mod flight_height;
 mod acceptable;
+mod published_entries;
+mod robot_entries;
 mod catalogue;
 mod statistics;
 mod contact_series;

@@ -78,7 +78,7 @@ pub struct ArticulationSolver {
 impl ArticulationSolver {
     /// Allocates the workspace for an articulation.
     pub fn new(articulation: &Articulation) -> Self {
-        let node = |link: &super::articulation::Link| LinkWorkspace {
+        let node = |link: &super::articulation::ArticulatedLink| LinkWorkspace {
             kind: link.constraint.map(|k| articulation.constraints()[k].kind),
             parent: link.parent.unwrap_or(NO_PARENT),
             body: link.body,

@@ -45,7 +45,7 @@ pub enum ArticulationError {
 
 /// One body of the forest and its connection to its parent.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Link {
+pub(super) struct ArticulatedLink {
     pub(super) body: usize,
     /// The index of the parent's link; `None` where the parent is the world, and for a floating root.
     pub(super) parent: Option<usize>,
@@ -64,7 +64,7 @@ pub struct Articulation {
     constraints: Vec<Constraint>,
     /// Acceleration of gravity, world, m/s^2.
     pub gravity: Vec3,
-    links: Vec<Link>,
+    links: Vec<ArticulatedLink>,
     link_of: Vec<usize>,
     /// The constraints that close loops, ascending.
     closures: Vec<usize>,
@@ -105,7 +105,7 @@ impl Articulation {
         self.constraints[constraint].motor = torque;
     }
 
-    pub(super) fn links(&self) -> &[Link] {
+    pub(super) fn links(&self) -> &[ArticulatedLink] {
         &self.links
     }
 
@@ -301,7 +301,7 @@ fn check(c: &Constraint, bodies: usize) -> Result<(), ArticulationError> {
 
 /// Depth-first order from the world, then from every body not yet visited: parents before children. The constraints that
 /// lead to a body already visited close loops; the third list contains them, ascending.
-fn order(constraints: &[Constraint], bodies: usize) -> (Vec<Link>, Vec<usize>, Vec<usize>) {
+fn order(constraints: &[Constraint], bodies: usize) -> (Vec<ArticulatedLink>, Vec<usize>, Vec<usize>) {
     let mut at_body: Vec<Vec<usize>> = vec![Vec::new(); bodies];
     let mut at_world = Vec::new();
     for (k, c) in constraints.iter().enumerate() {
@@ -312,7 +312,7 @@ fn order(constraints: &[Constraint], bodies: usize) -> (Vec<Link>, Vec<usize>, V
             }
         }
     }
-    let mut links: Vec<Link> = Vec::with_capacity(bodies);
+    let mut links: Vec<ArticulatedLink> = Vec::with_capacity(bodies);
     let mut link_of = vec![usize::MAX; bodies];
     let mut stack: Vec<(usize, Option<usize>, Option<usize>)> = Vec::new();
     let far = |k: usize, from: Option<usize>| {
@@ -335,7 +335,7 @@ fn order(constraints: &[Constraint], bodies: usize) -> (Vec<Link>, Vec<usize>, V
             let here = links.len();
             link_of[body] = here;
             let child_is_a = constraint.is_some_and(|k| constraints[k].a == Some(body));
-            links.push(Link { body, parent, constraint, child_is_a, root });
+            links.push(ArticulatedLink { body, parent, constraint, child_is_a, root });
             for &k in at_body[body].iter().rev() {
                 if Some(k) == constraint {
                     continue;

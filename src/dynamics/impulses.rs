@@ -3,7 +3,7 @@
 //! See [`World`] for sources, space and units.
 
 use super::articulated_solver::Resistance;
-use super::articulation::Link;
+use super::articulation::ArticulatedLink;
 use super::constraint::{ConstraintKind, of};
 use super::constraint_projection::momentum;
 use super::impulse_rows::{
@@ -21,7 +21,7 @@ impl World {
     /// Momenta after the forces of the step have acted, as wrenches about the links' reference points.
     pub(super) fn momenta(&self, h: f64) -> Vec<Wrench> {
         let forces = self.articulation.forces(&self.states, false);
-        let of_link = |(k, link): (usize, &Link)| {
+        let of_link = |(k, link): (usize, &ArticulatedLink)| {
             let body = &self.articulation.bodies()[link.body];
             let mut state = self.states[link.body];
             state.angular_velocity = implicit_gyroscopic(body, &state.angular_velocity, h);

@@ -1,5 +1,5 @@
-//! Cyclic coordinate descent (Wang and Chen 1991): one joint after the other, tip to root, rotates so that the direction to
-//! the effector becomes the direction to the target. Joints above several effectors rotate by the weighted mean.
+//! Cyclic coordinate descent (Wang and Chen 1991): one joint after the other, tip to root, rotates the direction to
+//! the effector onto the direction to the target. Joints above several effectors rotate by the weighted mean.
 //! Space: model space. Units: metres, radians.
 
 use super::freedom::Freedom;

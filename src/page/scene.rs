@@ -6,7 +6,7 @@ use super::packed::Store;
 use super::shell::{Later, bare};
 use super::shown_clip::ShownClip;
 use super::skin::skin;
-use super::track::{Reach, packed_track};
+use super::track::{SkinReach, packed_track};
 use crate::model::{Character, Motion, Role};
 use crate::render::surfaces;
 use serde_json::{Value, json};
@@ -67,7 +67,7 @@ pub(super) fn scene(shown: &[ShownClip]) -> PageScene {
             let motion =
                 motions.iter().find(|m| Arc::ptr_eq(&m.character, c)).expect("taken from the motions");
             let meshes = surfaces(motion);
-            reaches.push(Reach::of(&c.rig, &meshes));
+            reaches.push(SkinReach::of(&c.rig, &meshes));
             let (skin, replaced) = skin(motion, meshes, SKINS / skinned, &mut store);
             if replaced {
                 let name = &c.name;

@@ -32,14 +32,14 @@ const MOST_STEPS: f64 = (1 << 20) as f64;
 
 /// How far the skin reaches from the joints of a character.
 #[derive(Debug)]
-pub(super) struct Reach<'a> {
+pub(super) struct SkinReach<'a> {
     skeleton: &'a Skeleton,
     /// The distance from each joint to the farthest vertex that it moves itself.
     skin: Vec<f64>,
     hips: usize,
 }
 
-impl<'a> Reach<'a> {
+impl<'a> SkinReach<'a> {
     pub(super) fn of(rig: &'a Rig, meshes: &[Cow<Mesh>]) -> Self {
         let skeleton = rig.skeleton();
         let mut skin = vec![0.0; skeleton.len()];
@@ -114,11 +114,11 @@ fn ordinal(n: usize) -> String {
 /// A clip for the player in at most `share` bytes of the page and `most` bytes before compression.
 pub(super) fn packed_track(
     clip: &Clip,
-    reach: &Reach,
+    reach: &SkinReach,
     (share, most): (usize, usize),
     store: &mut Store,
 ) -> (Value, Option<Cut>) {
-    let track = Track::new(clip, reach);
+    let track = AnimatedJoints::new(clip, reach);
     let fits = |&(stride, tolerance): &(usize, f64)| {
         let mut alone = Store::default();
         track.pack(stride, tolerance, &mut alone);
@@ -141,7 +141,7 @@ pub(super) fn packed_track(
 }
 
 /// The animated joints of a clip.
-struct Track<'a> {
+struct AnimatedJoints<'a> {
     clip: &'a Clip,
     /// Joints whose rotation changes, with their rotation vectors and their steps.
     turning: Vec<(usize, Vec<Vec3>, f64)>,
@@ -151,8 +151,8 @@ struct Track<'a> {
     step: f64,
 }
 
-impl<'a> Track<'a> {
-    fn new(clip: &'a Clip, reach: &Reach) -> Self {
+impl<'a> AnimatedJoints<'a> {
+    fn new(clip: &'a Clip, reach: &SkinReach) -> Self {
         let (reach, size) = reach.in_clip(clip);
         let step = STEP * size;
         let turning = turning(clip).into_iter().map(|j| {

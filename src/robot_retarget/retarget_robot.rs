@@ -2,7 +2,7 @@
 
 use super::ramp::{Ramp, uneven_ground};
 use super::robot_goals::Goals;
-use super::robot_settings::{ROUNDS, Settings};
+use super::robot_settings::{ROUNDS, SolveSettings};
 use super::robot_state::{RobotState, Unknowns};
 use super::same_robot::motion_of_same;
 use super::solve::solve;
@@ -113,7 +113,7 @@ impl RobotRetarget {
             return Err(RobotRetargetError::FourLegs { quadruped, biped });
         }
         let mut goals = Goals::of(&body, &unknowns.body, rate, cuts);
-        let start = first_guess(unknowns, &goals, &Settings::FINAL);
+        let start = first_guess(unknowns, &goals, &SolveSettings::FINAL);
         if let Some(shoulders) = usual_shoulders(&unknowns.body, &start) {
             goals = goals.with_shoulders(&body, &unknowns.body, shoulders);
         }

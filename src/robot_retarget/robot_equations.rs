@@ -7,7 +7,8 @@ use super::chain_rows::{ChainRows, RowsLink};
 use super::normal_equations::NormalEquations;
 use super::robot_goals::Goals;
 use super::robot_settings::{
-    FLOOR_MARGIN, POSTURE, RATE, SMOOTH, SMOOTH_BASE, SPEED_SHARE, SPEED_WIDTH, SPEED_WIDTH_SHARE, Settings,
+    FLOOR_MARGIN, POSTURE, RATE, SMOOTH, SMOOTH_BASE, SPEED_SHARE, SPEED_WIDTH, SPEED_WIDTH_SHARE,
+    SolveSettings,
 };
 use super::robot_state::{Placed, RobotState, Unknowns};
 use crate::math::{Mat3, Quat, Vec3, hat, log};
@@ -19,7 +20,7 @@ use std::f64::consts::TAU;
 pub(super) struct RobotEquations<'a> {
     pub(super) unknowns: &'a Unknowns,
     pub(super) goals: &'a Goals,
-    pub(super) settings: Settings,
+    pub(super) settings: SolveSettings,
     /// Frequency up to which the motion is free, hertz.
     pub(super) cutoff: f64,
 }

@@ -4,7 +4,7 @@
 
 /// Widths of the goals' residuals.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Settings {
+pub(super) struct SolveSettings {
     /// Directions of thigh and shin: with 0.05 their error at p95 is 9 instead of 7 degrees in dances.
     pub(super) leg: f64,
     /// Directions of upper arm and forearm: with 0.06 a dance keeps 4 percent more frames within 10 degrees, and jumps 7
@@ -36,9 +36,9 @@ pub(super) struct Settings {
     pub(super) speed: f64,
 }
 
-impl Settings {
+impl SolveSettings {
     /// The widths of the last round, in which the result is found.
-    pub(super) const FINAL: Settings = Settings {
+    pub(super) const FINAL: SolveSettings = SolveSettings {
         leg: 0.035,
         arm: 0.08,
         torso: 0.10,

@@ -3,7 +3,7 @@
 use super::normal_equations::NormalEquations;
 use super::robot_equations::{RobotEquations, Scratch};
 use super::robot_goals::Goals;
-use super::robot_settings::{LAST_ROUND, Round, SLOWER, Settings};
+use super::robot_settings::{LAST_ROUND, Round, SLOWER, SolveSettings};
 use super::robot_state::{Placed, RobotState, Unknowns};
 
 /// First damping, as a share of the diagonal, and the least after a failure.
@@ -37,7 +37,7 @@ pub(super) fn solve(
 ) -> Vec<RobotState> {
     let mut search = WindowSolve::of(unknowns, states, kept);
     for (number, round) in rounds.iter().enumerate() {
-        let settings = Settings::FINAL.softened(round.softness);
+        let settings = SolveSettings::FINAL.softened(round.softness);
         let equations = RobotEquations { unknowns, goals, settings, cutoff: round.cutoff };
         search.round(&equations, round, if number == 0 { FIRST_STEP } else { f64::INFINITY });
     }
@@ -45,7 +45,7 @@ pub(super) fn solve(
         if !is_too_fast(unknowns, goals, &search.states) {
             break;
         }
-        let settings = Settings { speed, ..Settings::FINAL };
+        let settings = SolveSettings { speed, ..SolveSettings::FINAL };
         let equations = RobotEquations { unknowns, goals, settings, cutoff: LAST_ROUND.cutoff };
         search.round(&equations, &LAST_ROUND, f64::INFINITY);
     }

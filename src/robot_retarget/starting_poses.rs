@@ -2,7 +2,7 @@
 //! through the starts that changes least (Viterbi 1967). Without it, elbows and knees flip, and kneeling is not found.
 
 use super::robot_goals::Goals;
-use super::robot_settings::Settings;
+use super::robot_settings::SolveSettings;
 use super::robot_state::{Placed, RobotState, Unknowns};
 use super::small_system::SmallSystem;
 use super::trunk_start::{SETTLED, rotation_of, trunk};
@@ -36,7 +36,7 @@ const LOST: f64 = 0.12;
 const CHANGE: f64 = 0.3;
 
 /// The first guess of all frames.
-pub(super) fn first_guess(unknowns: &Unknowns, goals: &Goals, settings: &Settings) -> Vec<RobotState> {
+pub(super) fn first_guess(unknowns: &Unknowns, goals: &Goals, settings: &SolveSettings) -> Vec<RobotState> {
     let base = |axes: &mut Vec<Vec3>, frame: usize| trunk(unknowns, goals, frame, axes);
     let mut states: Vec<RobotState> = parallel::map_with(goals.frames, 1, Vec::new, base);
     let limbs = &unknowns.body.limbs;
@@ -98,7 +98,7 @@ struct LimbScratch {
 fn limb_path(
     unknowns: &Unknowns,
     goals: &Goals,
-    settings: &Settings,
+    settings: &SolveSettings,
     k: usize,
     limb: &RobotLimb,
     states: &mut [RobotState],

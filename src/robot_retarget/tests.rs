@@ -9,7 +9,7 @@ mod trunk;
 use super::normal_equations::NormalEquations;
 use super::robot_equations::{RobotEquations, Scratch};
 use super::robot_goals::Goals;
-use super::robot_settings::{RANGE, Settings};
+use super::robot_settings::{RANGE, SolveSettings};
 use super::robot_state::{Placed, RobotState, Unknowns};
 use super::starting_poses::first_guess;
 use super::take_body::TakeBody;
@@ -60,7 +60,7 @@ fn the_gradient_is_that_of_the_cost() {
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         (random >> 40) as f64 / f64::from(1 << 24) - 0.5
     };
-    let states: Vec<RobotState> = first_guess(&unknowns, &goals, &Settings::FINAL)
+    let states: Vec<RobotState> = first_guess(&unknowns, &goals, &SolveSettings::FINAL)
         .into_iter()
         .map(|mut state| {
             state.values.iter_mut().for_each(|value| *value += 2.0 * next());
@@ -72,7 +72,7 @@ fn the_gradient_is_that_of_the_cost() {
         })
         .collect();
     // Equal widths for a sole's angles: the derivative of a rotation vector is taken as 1, which is exact only then.
-    let settings = Settings { roll: Settings::FINAL.sole, ..Settings::FINAL };
+    let settings = SolveSettings { roll: SolveSettings::FINAL.sole, ..SolveSettings::FINAL };
     let equations = RobotEquations { unknowns: &unknowns, goals: &goals, settings, cutoff: 4.0 };
     let (mut scratch, mut system) = (Scratch::default(), NormalEquations::new(states.len(), unknowns.count));
     let mut set = |states: &[RobotState]| {
@@ -202,7 +202,7 @@ fn the_first_guess_of_both_sides_of_a_cut_is_that_of_each_alone() {
     let body = TakeBody::of(&take, &Quat::identity()).unwrap();
     let goals = Goals::of(&body, &unknowns.body, 30.0, &[23]);
     let guess = |goals: &Goals| -> Vec<Vec<f64>> {
-        let states = first_guess(&unknowns, goals, &Settings::FINAL);
+        let states = first_guess(&unknowns, goals, &SolveSettings::FINAL);
         states.into_iter().map(|state| state.values).collect()
     };
     let alone = [goals.part(0..23), goals.part(23..60)].map(|part| guess(&part)).concat();
@@ -406,7 +406,7 @@ fn nothing_jumps_where_windows_meet() {
 fn windows_that_are_millimetres_apart_are_blended() {
     let (unknowns, take) = (unknowns(), slow("walk.bvh", 60));
     let goals = Goals::of(&TakeBody::of(&take, &Quat::identity()).unwrap(), &unknowns.body, 30.0, &[]);
-    let still = first_guess(&unknowns, &goals, &Settings::FINAL)[0].clone();
+    let still = first_guess(&unknowns, &goals, &SolveSettings::FINAL)[0].clone();
     let mut moved = still.clone();
     moved.base.translation.x += 0.004;
     let span = |from, to, first, end| FrameSpan { from, to, first, end };

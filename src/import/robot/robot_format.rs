@@ -1,4 +1,4 @@
-//! MJCF and URDF as import formats: a robot becomes a character whose joints are its hinges.
+//! Import formats MJCF and URDF: a robot is read as a character whose joints are its hinges.
 
 use super::mesh_files::MeshFiles;
 use super::robot_error::RobotError;

@@ -4,7 +4,7 @@ use crate::made_bodies::{ADULT, bones};
 use crate::math::{Vec3, exp};
 use crate::model::{Clip, ModelPose, Motion, Pose};
 use crate::page::packed::{Store, unpacked_curves, unpacked_f32s};
-use crate::page::track::{Cut, Reach, packed_track};
+use crate::page::track::{Cut, SkinReach, packed_track};
 use crate::perturbed::Noise;
 use crate::render::surfaces;
 use serde_json::Value;
@@ -28,7 +28,7 @@ fn dancer(rate: f64, frames: usize, noise: f64) -> Motion {
 /// The largest error of a joint in the frames that the player has, metres, and the packed clip.
 fn error(motion: &Motion) -> (f64, Value, Option<Cut>, usize) {
     let skeleton = motion.character.skeleton();
-    let reach = Reach::of(&motion.character.rig, &surfaces(motion));
+    let reach = SkinReach::of(&motion.character.rig, &surfaces(motion));
     let mut store = Store::default();
     let (value, cut) = packed_track(&motion.clip, &reach, (25_000, 3_000_000), &mut store);
     let whole = |key: &str| value[key].as_u64().unwrap() as usize;

@@ -35,7 +35,7 @@ const RIGID_FEWEST: usize = 6;
 /// takes without an exchange, whose markers are off by a deviation of up to 2 cm, the former is 5 mm at most.
 const UNEVEN: (f64, f64) = (0.015, 0.5);
 
-type Track = Vec<Vec3>;
+type MarkerTrack = Vec<Vec3>;
 
 /// One marker's usual distances.
 struct Mates {
@@ -47,7 +47,7 @@ fn known(p: &Vec3) -> bool {
     p.iter().all(|x| x.is_finite())
 }
 
-fn mates(tracks: &[Track], marker: usize) -> Mates {
+fn mates(tracks: &[MarkerTrack], marker: usize) -> Mates {
     let frames = tracks[marker].len();
     let step = (frames / SAMPLES).max(1);
     let of = |other: usize| {
@@ -65,7 +65,7 @@ fn mates(tracks: &[Track], marker: usize) -> Mates {
 }
 
 /// How far the position `at` in a frame is from where the marker should be, by its distances; without the marker `except`.
-fn misplaced(tracks: &[Track], mates: &Mates, at: &Vec3, frame: usize, except: usize) -> Option<f64> {
+fn misplaced(tracks: &[MarkerTrack], mates: &Mates, at: &Vec3, frame: usize, except: usize) -> Option<f64> {
     let off = |(other, usual, varies): &(usize, f64, f64)| {
         let seen = &tracks[*other][frame];
         known(seen).then(|| (((seen - at).norm() - usual).abs() - 2.0 * varies).max(0.0))
@@ -85,7 +85,7 @@ fn flips(before: (Vec3, Vec3), now: (Vec3, Vec3)) -> bool {
 }
 
 /// The exchanged frames of a pair, with what they gain, metres.
-fn exchanged(tracks: &[Track], all: &[Mates], a: usize, b: usize) -> (Vec<bool>, f64) {
+fn exchanged(tracks: &[MarkerTrack], all: &[Mates], a: usize, b: usize) -> (Vec<bool>, f64) {
     let frames = tracks[a].len();
     let seen = |f: usize| known(&tracks[a][f]) && known(&tracks[b][f]);
     let pair = |f: usize| (tracks[a][f], tracks[b][f]);
@@ -125,7 +125,7 @@ fn exchanged(tracks: &[Track], all: &[Mates], a: usize, b: usize) -> (Vec<bool>,
 }
 
 /// Puts exchanged labels right; the pairs with their numbers of frames.
-pub(super) fn put_right(tracks: &mut [Track]) -> Vec<(usize, usize, usize)> {
+pub(super) fn put_right(tracks: &mut [MarkerTrack]) -> Vec<(usize, usize, usize)> {
     let all: Vec<Mates> = (0..tracks.len()).map(|k| mates(tracks, k)).collect();
     let mut found = Vec::new();
     while found.len() < PAIRS {
@@ -159,7 +159,7 @@ pub(super) fn put_right(tracks: &mut [Track]) -> Vec<(usize, usize, usize)> {
 }
 
 /// The pair of one side whose exchange makes the distances of left and right alike, of the left side. Which side it is cannot be told.
-pub(super) fn uneven(points: &[BodyPoint], tracks: &[Track]) -> Option<(usize, usize)> {
+pub(super) fn uneven(points: &[BodyPoint], tracks: &[MarkerTrack]) -> Option<(usize, usize)> {
     let mirrored: Vec<usize> = (points.iter().enumerate())
         .map(|(k, point)| {
             let other = point.side.map(|side| BodyPoint { side: Some(side.other()), ..*point });

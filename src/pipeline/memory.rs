@@ -10,6 +10,11 @@ use serde::{Deserialize, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
 
+/// Bytes that any take may have: forty minutes of a hundred joints at 30 Hz have 400 MB. Stages hold two copies.
+const LEAST: u64 = 500_000_000;
+/// Joints for each of the take's: a character of 300 has the joints of a body without fingers this many times.
+const SHARE: u64 = 16;
+
 /// An amount of memory: "2GB", "500MB", or a number of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema)]
 #[schemars(with = "String")]
@@ -104,10 +109,6 @@ pub(super) fn fits_on(
 }
 
 fn fits(frames: usize, own: usize, joints: usize, memory: Option<u64>) -> Result<(), OverBudget> {
-    /// Bytes that any take may have: forty minutes of a hundred joints at 30 Hz have 400 MB. Stages hold two copies.
-    const LEAST: u64 = 500_000_000;
-    /// Joints for each of the take's: a character of 300 has the joints of a body without fingers this many times.
-    const SHARE: u64 = 16;
     let bytes = |joints: usize| frames.saturating_mul(joints).saturating_mul(size_of::<Transform>()) as u64;
     let most = LEAST.max(SHARE.saturating_mul(bytes(own))).max(memory.unwrap_or(0));
     MemoryBudget::new(0, Some(most))

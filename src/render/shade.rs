@@ -14,6 +14,8 @@ const WRAP: f32 = 0.25;
 const SHEEN: f32 = 0.07;
 /// Strength of the rim light.
 const RIM: f32 = 0.14;
+/// Values up to here are unchanged; brighter ones are compressed.
+const KNEE: f32 = 0.75;
 
 /// The lights of a picture.
 #[derive(Clone, Copy, Debug)]
@@ -46,8 +48,6 @@ impl Lights {
 
 /// Keeps bright values below one without a hard edge.
 fn shoulder(x: f32) -> f32 {
-    // Values up to here are unchanged; brighter ones are compressed.
-    const KNEE: f32 = 0.75;
     if x <= KNEE {
         return x;
     }

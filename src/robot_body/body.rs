@@ -9,6 +9,12 @@ use crate::math::{Quat, Transform, Vec3, exp, from_columns};
 use crate::model::Robot;
 use std::sync::Arc;
 
+/// A forearm that is steeper than this (cosine to the vertical) has its Z to the front.
+const STEEP: f64 = 0.8;
+/// An elbow whose one end of the range is this much more flexed than the other (difference of cosines) bends to it: 10 degrees
+/// about a straight arm have a tenth of it.
+const MORE_FLEXED: f64 = 0.15;
+
 /// The body of a robot.
 #[derive(Clone, Debug)]
 pub(crate) struct RobotBody {
@@ -99,8 +105,6 @@ impl RobotBody {
     /// The frame of a hand in the zero pose, by its index (left, right): X along the forearm, Z to the thumb's side, which is the axis
     /// of the world to which the elbow bends; up, or to the front of a steep forearm, if the elbow bends to both sides.
     pub(crate) fn hand_at_zero(&self, side: usize) -> Option<Quat> {
-        /// A forearm that is steeper than this (cosine to the vertical) has its Z to the front.
-        const STEEP: f64 = 0.8;
         let arm = self.limbs.arms[side].as_ref().filter(|arm| arm.bends)?;
         let along = self.zero.links[arm.lower].rotation * arm.lower_direction;
         let plain = if along.z.abs() < STEEP { Vec3::z() } else { Vec3::x() };
@@ -114,9 +118,6 @@ impl RobotBody {
 
     /// The direction to which a forearm along `along` moves in the zero pose while its elbow bends; `None` if it bends to both sides alike.
     fn elbow_bends_to(&self, arm: &RobotLimb, along: Vec3) -> Option<Vec3> {
-        /// An elbow whose one end of the range is this much more flexed than the other (difference of cosines) bends to it: 10 degrees
-        /// about a straight arm have a tenth of it.
-        const MORE_FLEXED: f64 = 0.15;
         let hinge = &self.robot.hinges[arm.middle];
         let (axis, upper) =
             (self.zero.axes[arm.middle], self.zero.links[arm.upper].rotation * arm.upper_direction);

@@ -41,6 +41,8 @@ const ROOT: &[&str] =
 /// A joint is translated if it leaves its rest offset by more than the precision of 32-bit numbers: this share of a metre
 /// plus the offset.
 const PRECISION: f64 = 1e-6;
+/// Extent of a path that is none, metres.
+const STILL: f64 = 1e-3;
 
 /// The arrays of a motion with local rotations.
 struct Arrays {
@@ -357,8 +359,6 @@ impl Arrays {
 
 /// The path of the root: its positions in space, else the stated ones; both, where the positions stay at the origin.
 fn root_path(positions: Option<Vec<Vec3>>, stated: Option<Vec<Vec3>>) -> Option<Vec<Vec3>> {
-    /// Extent of a path that is none, metres.
-    const STILL: f64 = 1e-3;
     let still = |path: &[Vec3]| path.iter().all(|p| (p - path[0]).norm() < STILL);
     match (positions, stated) {
         (Some(own), Some(stated)) if still(&own) && !still(&stated) => {

@@ -13,6 +13,11 @@ use crate::anatomy::BodyPoint;
 use crate::math::{DEGREE, Quat, Vec3, mean_direction, percentile};
 use crate::model::Side;
 
+/// Lean of an upright trunk at most, degrees; and in leans of the most upright tenth.
+const UPRIGHT: (f64, f64) = (10.0, 1.5);
+/// Uncertainty of gravity and of the line to the neck, degrees.
+const UNSURE: (f64, f64) = (5.0, 8.0);
+
 /// A joint of the spine.
 pub(super) struct SpineJoint {
     pub(super) positions: Vec<Vec3>,
@@ -43,7 +48,7 @@ pub(super) struct Trunk {
     pub(super) face: bool,
 }
 
-/// Slope at rest of the lower spine, radians: backwards by 5 degrees (REST.md's mean of captured people).
+/// Slope at rest of the lower spine, radians: backwards by 5 degrees (the mean of captured people).
 const LUMBAR: f64 = -5.0 * DEGREE;
 /// Slope at rest of the neck, radians: forwards.
 const NECK: f64 = 8.0 * DEGREE;
@@ -143,10 +148,6 @@ fn fit_pelvis(points: &PointTracks, hips: &[Vec3], neck: &[Vec3]) -> Pelvis {
 /// The rotation about the left axis from the fitted set to the pelvis of the T-pose: gravity against the line to the neck,
 /// each by its uncertainty, in the frames in which the trunk is most upright.
 fn pelvis_pitch(fitted: &[Quat], hips: &[Vec3], neck: &[Vec3]) -> Quat {
-    /// Lean of an upright trunk at most, degrees; and in leans of the most upright tenth.
-    const UPRIGHT: (f64, f64) = (10.0, 1.5);
-    /// Uncertainty of gravity and of the line to the neck, degrees (REST.md 4.2).
-    const UNSURE: (f64, f64) = (5.0, 8.0);
     let trunk: Vec<Vec3> = differences(neck, hips).map(unit).collect();
     let lean: Vec<f64> = trunk.iter().map(|t| libm::acos(t.y.clamp(-1.0, 1.0)).to_degrees()).collect();
     let upright = UPRIGHT.0.max(UPRIGHT.1 * percentile(&lean, 0.1));

@@ -15,6 +15,9 @@ use crate::model::{Coupling, Hinge};
 use crate::report::{counted, shortened};
 use roxmltree::Node;
 
+/// Smallest volume that three axes of length one span and are independent: 0 in a plane, 1 at right angles.
+const SPANS: f64 = 0.1;
+
 /// What holds for everything inside of the world, a body or a `frame`.
 #[derive(Clone, Copy)]
 struct Around<'d> {
@@ -232,8 +235,6 @@ fn couple<'d>(
 
 /// Takes three slides and three hinges of the first body for the floating base that they are.
 fn float_base(parts: &mut RobotParts, file: &str) {
-    /// Smallest volume that three axes of length one span and are independent: 0 in a plane, 1 at right angles.
-    const SPANS: f64 = 0.1;
     let own: Vec<&Hinge> = parts.hinges.iter().take_while(|hinge| hinge.link == 0).collect();
     let spans = |slides: bool| {
         let axes: Vec<Vec3> =

@@ -52,6 +52,10 @@ const SHINS: [(f64, f64, f64); 4] =
     [(1.0, 0.25, 0.6), (0.01, 25.0, 60.0), (0.0254, 9.8, 23.6), (0.001, 250.0, 600.0)];
 /// Shins of bodies that there may be, toys and giants among them, metres; beyond it the stated unit is another one.
 const POSSIBLE_SHIN: std::ops::RangeInclusive<f64> = 0.05..=5.0;
+/// Share of the figure's height along an axis from which it stands along it: a lean of 37 degrees.
+const STANDS: f64 = 0.8;
+/// Share of the frames that count: a cartwheel or a bow passes the other axis in fewer.
+const COUNTS: f64 = 0.05;
 fn asset(
     recording: MarkerRecording,
     source: &SourceFile,
@@ -247,10 +251,6 @@ fn axes(
 /// The axis along which the figure stands, and whether it is along another one as well. Then it lies in a part of the take: the axis is
 /// that of its first frames.
 fn standing(markers: &PointTracks) -> Option<(UpAxis, bool)> {
-    /// Share of the figure's height along an axis from which it stands along it: a lean of 37 degrees.
-    const STANDS: f64 = 0.8;
-    /// Share of the frames that count: a cartwheel or a bow passes the other axis in fewer.
-    const COUNTS: f64 = 0.05;
     let either = |side, a, b| markers.of(side, a).or_else(|| markers.of(side, b)).unwrap_or_default();
     let sides =
         Side::BOTH.map(|side| (either(side, "acromion", "shoulder"), either(side, "knee_lateral", "knee")));

@@ -11,6 +11,8 @@ use crate::memory_budget::MemoryBudget;
 
 /// The first word of every file.
 pub(super) const START: &[u8] = b"PathFileType";
+/// Farther than this from either frame, in steps, a frame is neither of them: numbers are whole.
+const SAME: f64 = 0.1;
 
 /// What separates the cells of a line so that empty ones are seen, since those are gaps: tabs, else commas (tables saved as CSV).
 fn separator(line: &str) -> Option<char> {
@@ -167,8 +169,6 @@ fn with_gaps(
     points: usize,
     budget: &MemoryBudget,
 ) -> Result<Vec<Vec3>, ImportError> {
-    /// Farther than this from either frame, in steps, a frame is neither of them: numbers are whole.
-    const SAME: f64 = 0.1;
     let Some(missing) = missing else { return Ok(positions) };
     budget.reserve_list::<Vec3>((missing.count * points) as u64, || "the missing frames".to_owned())?;
     let mut filled = Vec::with_capacity(missing.count * points);

@@ -19,18 +19,19 @@ pub(super) struct SolveSettings {
     pub(super) roll: f64,
     /// Rotation of a hand, radians: wrists of robots reach less than people's.
     pub(super) hand: f64,
-    /// Place of the middle of the hips, and of the ankles.
+    /// Place of the middle of the hips, and of the ankles. Half and double of either change hinges by up to 1.0 degree (95th percentile,
+    /// 7 takes on that robot), and no measure by more than a hundredth.
     pub(super) root: f64,
     pub(super) ankle: f64,
-    /// Weight of resting points.
+    /// Weight of resting points. With half hinges change by 2.2 degrees (95th percentile, 7 takes), and measures hardly.
     pub(super) rest: f64,
     /// Speed of a resting point that is as good as none, per second; 0.01 gains nothing.
     pub(super) rest_speed: f64,
-    /// Height of a point of the sole that is on the floor, metres.
+    /// Height of a point of the sole that is on the floor, metres; no other value is on record.
     pub(super) ground: f64,
-    /// How deep soles and other parts may be in the floor, metres.
+    /// How deep soles may be in the floor, metres: a fifth of what counts as penetration (1 cm, PHUMA).
     pub(super) floor: f64,
-    /// How deep parts may be in each other, or in the floor if they are no soles, metres.
+    /// How deep parts may be in each other, or in the floor if they are no soles, metres; no other value was tried.
     pub(super) collision: f64,
     /// Factor of the width of a speed's excess.
     pub(super) speed: f64,

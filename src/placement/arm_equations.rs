@@ -35,8 +35,8 @@ const SHARE: f64 = 0.4;
 const ALONG: f64 = 0.3;
 /// Over this depth, by the length of the arm, the push out of the body grows to its full weight.
 const PUSH_RAMP: f64 = 0.01;
-/// Near the axis of a part there is no direction out: see `goals::SURE`.
-const SURE: [f64; 2] = [0.1, 0.3];
+/// Near the axis of a part there is no direction out: see `goals::GOAL_DIRECTION`.
+const OUT_DIRECTION: [f64; 2] = [0.1, 0.3];
 /// The weight that keeps the elbow within its range: ten times that of a point that is pushed out at arm's length. With as much as that
 /// arms meet the clip behind the last step and jerk there (pop of 15.6 instead of 13.8 degrees in one pair).
 const RANGE: f64 = 4000.0;
@@ -236,7 +236,9 @@ impl ArmWindow<'_> {
                         let own = point_extent(&pair.source, &source[f].pose, (side, k), &-around.direction);
                         pair.wanted_gap(&around, radius, own).min(0.0)
                     });
-                    let sure = smoothstep((around.distance / radius.max(1e-9) - SURE[0]) / SURE[1]);
+                    let sure = smoothstep(
+                        (around.distance / radius.max(1e-9) - OUT_DIRECTION[0]) / OUT_DIRECTION[1],
+                    );
                     let active = smoothstep((bound - gap) / ramp) * sure;
                     if active > 0.0 {
                         any = true;

@@ -30,7 +30,7 @@ const REACH: [f64; 2] = [0.97, 0.1];
 /// Weights below this are none.
 const NOTHING: f64 = 1e-6;
 /// Near the axis of a part there is no direction to keep: from this distance over the radius on, and fully after that much.
-const SURE: [f64; 2] = [0.15, 0.35];
+const GOAL_DIRECTION: [f64; 2] = [0.15, 0.35];
 /// The weight of the other hand: its own points see this one as well.
 const OTHER_HAND: f64 = 0.5;
 
@@ -91,7 +91,7 @@ fn fall(gap: f64, far: f64) -> f64 {
 }
 
 fn sure(distance: f64, radius: f64) -> f64 {
-    smoothstep((distance / radius.max(1e-9) - SURE[0]) / SURE[1])
+    smoothstep((distance / radius.max(1e-9) - GOAL_DIRECTION[0]) / GOAL_DIRECTION[1])
 }
 
 /// The goals of consecutive frames, at this rate, of both bodies.

@@ -235,10 +235,11 @@ mod tests {
         assert_eq!(error("x/*.bvh"), format!("no file matches `x/*.bvh`{seen}"));
         assert_eq!(error("x.bvh"), format!("the file `x.bvh` does not exist{seen}"));
         assert_eq!(error("t/b.bvh"), format!("the file `t/b.bvh` does not exist{seen}"));
-        for slip in ["t/wlak.bvh", "t/walk.fbx"] {
-            let hint = "did you mean `t/walk.bvh`?";
-            assert_eq!(error(slip), format!("the file `{slip}` does not exist{seen}\n  hint: {hint}"));
-        }
+        let hint = "did you mean `t/walk.bvh`?";
+        assert_eq!(
+            error("t/wlak.bvh"),
+            format!("the file `t/wlak.bvh` does not exist{seen}\n  hint: {hint}")
+        );
         assert_eq!(error("/x/*.bvh"), "no file matches `/x/*.bvh`");
         assert_eq!(error("t/"), "`t` is a folder, with 2 `.bvh`\n  hint: write 't/**/*.bvh'");
         assert!(error("t/***.bvh").starts_with("`t/***.bvh` is not a pattern: "));

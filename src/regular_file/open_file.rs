@@ -5,6 +5,7 @@
 
 use super::tar_archive;
 use crate::report::{Shown, nearest};
+use std::ffi::OsString;
 use std::fs::{File, FileType, OpenOptions};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -39,27 +40,23 @@ pub fn is_there(path: &Path) -> bool {
 }
 
 /// "did you mean `walk.bvh`?" as the hint of a message that there is no file at `path`, which the user called `written`; empty if
-/// no file beside it has a similar name.
+/// no file of this extension beside it has a similar name.
 pub fn similar_file(path: &Path, written: &Path) -> String {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let entries = std::fs::read_dir(folder).into_iter().flatten().take(MOST_COMPARED).flatten();
-    let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
-    names.sort();
-    let stem = |name: &str| Path::new(name).file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let kind = |path: &Path| path.extension().map(|e| e.to_ascii_lowercase());
-    let wanted = stem(&written.to_string_lossy());
-    let other_kind = names.iter().find(|name| stem(name) == wanted);
-    // An extension in common would make short names similar.
-    let stems: Vec<String> =
-        names.iter().filter(|name| kind(Path::new(name)) == kind(path)).map(|name| stem(name)).collect();
-    let slip = || {
-        let near = nearest(&wanted, stems.iter().map(String::as_str))?;
-        names.iter().find(|name| kind(Path::new(name)) == kind(path) && stem(name) == near)
-    };
-    let near = other_kind.or_else(slip);
-    near.map_or(String::new(), |near| {
-        format!("\n  hint: did you mean `{}`?", written.with_file_name(near).shown())
-    })
+    let files = entries.map(|entry| PathBuf::from(entry.file_name()));
+    // The extension that all of them share says nothing of how similar they are.
+    let stem = |file: &Path| file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let mut stems: Vec<String> =
+        files.filter(|file| file.extension() == path.extension()).map(|file| stem(&file)).collect();
+    stems.sort();
+    let Some(near) = nearest(&stem(path), stems.iter().map(String::as_str)) else { return String::new() };
+    let mut name = OsString::from(near);
+    if let Some(extension) = path.extension() {
+        name.push(".");
+        name.push(extension);
+    }
+    format!("\n  hint: did you mean `{}`?", written.with_file_name(name).shown())
 }
 
 /// The bytes of a regular file of at most `most` bytes.

@@ -6,7 +6,7 @@ use crate::words::sets;
 use posemill::export::{self, ExportOptions};
 use posemill::import;
 use posemill::model::{self, Asset};
-use posemill::pipeline::{OutputFormat, PipelineConfig, find_clip, provenance};
+use posemill::pipeline::{PipelineConfig, find_clip, provenance};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::collections::BTreeSet;
@@ -78,7 +78,7 @@ pub fn bytes(
     let inner = Arc::clone(&motion.inner);
     let made_by = provenance(&motion.not_judged, &motion.take_changes);
     released(py, || {
-        let Some(OutputFormat(found)) = OutputFormat::of_extension(format.trim_start_matches('.')) else {
+        let Some(found) = export::Format::of(format.trim_start_matches('.')) else {
             let known: Vec<_> = export::FORMATS.iter().map(|f| format!("`{}`", f.name)).collect();
             return Err(format!(
                 "the format `{format}` cannot be written\nwrite one of {}",
@@ -88,7 +88,7 @@ pub fn bytes(
         let config = PipelineConfig::parse("options", "", &sets, &[]).map_err(|e| e.to_string())?;
         let options = ExportOptions { stem: "motion".to_owned(), made_by, ..config.output.options() };
         inner.check().map_err(|e| e.to_string())?;
-        let (files, _) = export::save(&[(*inner).clone()], *found, &options).map_err(|e| e.to_string())?;
+        let (files, _) = export::save(&[(*inner).clone()], found, &options).map_err(|e| e.to_string())?;
         match <[_; 1]>::try_from(files) {
             Ok([file]) => Ok(file.bytes),
             Err(files) => Err(format!(

@@ -7,8 +7,9 @@ use posemill::batch::{
     BatchOptions, Destination, JobLimits, JobOutcome, Jobs, PipelineSpec, PlannedBatch, RunOptions, Shard,
     Timeout, WorkerProgram, find_takes, run_batches,
 };
+use posemill::export::Format;
 use posemill::model;
-use posemill::pipeline::{DEFAULT_NAME, DEFAULT_PIPELINE, Memory, OutputFormat, PipelineConfig};
+use posemill::pipeline::{DEFAULT_NAME, DEFAULT_PIPELINE, Memory, PipelineConfig};
 use posemill::stages::STAGES;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -296,7 +297,7 @@ impl Pipeline {
             && takes.len() == 1
             && self.ready.len() == 1
             && !output.is_dir()
-            && OutputFormat::of_extension(&extension).is_some();
+            && Format::of(&extension).is_some();
         let mut planned = Vec::with_capacity(self.ready.len());
         for (k, pipeline) in self.ready.iter().enumerate() {
             let character = pipeline.character_file.as_deref();

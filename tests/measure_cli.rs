@@ -117,6 +117,17 @@ fn a_take_and_its_result_that_are_swapped_are_refused() {
     let again = posemill(&folder, &["retarget", "hero_walk.glb", "--onto", "hero.glb", "-o", "again.glb"]);
     assert_eq!(code(&again), 0, "{}", text(&again.stderr));
     assert_ne!(code(&posemill(&folder, &["measure", "again.glb", "--source", "hero_walk.glb"])), 2);
+    // As has one whose take had the same name.
+    fs::create_dir(folder.path().join("first")).unwrap();
+    fs::create_dir(folder.path().join("second")).unwrap();
+    for [take, result] in
+        [["hero_walk.glb", "first/hero_walk.glb"], ["first/hero_walk.glb", "second/hero_walk.glb"]]
+    {
+        let made = posemill(&folder, &["retarget", take, "--onto", "hero.glb", "-o", result]);
+        assert_eq!(code(&made), 0, "{}", text(&made.stderr));
+    }
+    let measured = posemill(&folder, &["measure", "second/hero_walk.glb", "--source", "first/hero_walk.glb"]);
+    assert_ne!(code(&measured), 2, "{}", text(&measured.stderr));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use super::measure_table::{MeasuredClip, batch, single};
 use crate::export::made_by;
 use crate::measure::{self, MEASURES, MetricContext, Reading, Summary, Threshold, Verdict, shown};
 use crate::model::{Asset, Motion};
-use crate::pipeline::{ReferenceMotion, assess_alone, hints, lacks_its_robot};
+use crate::pipeline::{ReferenceMotion, assess_alone, hash_of, hints, lacks_its_robot};
 use crate::report::{Metric, Shown, one_line};
 #[cfg(feature = "physics")]
 use crate::settle::ClipForces;
@@ -160,12 +160,13 @@ fn take(path: &Path, arguments: &MeasureArguments, console: &Console) -> Result<
     if arguments.ground.is_some() {
         console.warning("`--ground` is not used with `--source`");
     }
-    let swapped = recorded_take(&asset).filter(|take| {
-        let names = arguments.results.iter().filter_map(|result| result.file_name());
-        names.into_iter().any(|name| Path::new(take).file_name() == Some(name))
-    });
+    // By content: folders of a batch have files of the same names.
+    let is_take =
+        |recorded: &Value, file: &Path| hash_of(file).is_some_and(|f| recorded["blake3"] == f.blake3);
+    let swapped = recorded_take(&asset)
+        .and_then(|recorded| arguments.results.iter().find(|result| is_take(&recorded, result)));
     if let Some(take) = swapped {
-        let (take, shown) = (one_line(&take), path.shown());
+        let (take, shown) = (take.shown(), path.shown());
         return Err(Failure::Argument(format!(
             "{shown} was made from {take}: the take and the result are swapped\n  hint: posemill measure {shown} --source {take}"
         )));
@@ -173,18 +174,19 @@ fn take(path: &Path, arguments: &MeasureArguments, console: &Console) -> Result<
     Ok(asset)
 }
 
-/// The take that a file of posemill was made from, as its record names it.
-fn recorded_take(asset: &Asset) -> Option<String> {
+/// The take that a file of posemill was made from, as its record has it: `name` and `blake3`.
+fn recorded_take(asset: &Asset) -> Option<Value> {
     let record = asset.character.document.as_ref().and_then(made_by)?;
-    Some(record.pointer("/inputs/0/name")?.as_str()?.to_owned())
+    record.pointer("/inputs/0").cloned()
 }
 
 /// Names the take that a character's file was made from, if the file does: without it the verdict is another one.
 fn name_take(asset: &Asset, shown: &str, console: &Console) {
-    if let Some(take) = recorded_take(asset).filter(|_| !asset.character.meshes.is_empty()) {
+    let take = recorded_take(asset).filter(|_| !asset.character.meshes.is_empty());
+    if let Some(take) = take.as_ref().and_then(|take| take["name"].as_str()) {
         console.warning(format!(
             "{shown} is measured without its take, by limits alone\n  hint: add `--source` with {} for the verdict of the run",
-            one_line(&take)
+            one_line(take)
         ));
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
-const NAME: &str = "evil\u{1b}[2J\n[[pair]]\r,\"x";
+const NAME: &str = "evil\u{1b}[2J\n[[pair]]\r,\"x\u{7f}\u{9b}31m";
 
 fn posemill(folder: &Path, arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_posemill")).current_dir(folder).args(arguments).output().unwrap()
@@ -63,6 +63,13 @@ fn names_stay_on_their_line_and_command_no_terminal() {
         &["convert", "evil.gltf", "-o", "evil.usda"],
         &["preview", "evil.gltf", "-o", "evil.png", "--clip", NAME],
         &["--verbose", "convert", "evil.gltf", "-o", "evil.glb"],
+        &["inspect", "evil.gltf", "--json"],
+        &["joints", "evil.gltf", "--frames", "0", "--json"],
+        &["measure", "evil.gltf", "--json"],
+        &["map", "evil.gltf", robot, "--json"],
+        &["convert", "evil.gltf", "-o", "json/", "--json"],
+        &["retarget", "evil.gltf", "--onto", robot, "-o", "onto/", "--json"],
+        &["table", "onto"],
     ];
     for arguments in commands {
         let output = posemill(folder.path(), arguments);
@@ -79,6 +86,7 @@ fn names_stay_on_their_line_and_command_no_terminal() {
     let table = fs::read_to_string(folder.path().join("evil.csv")).unwrap();
     let plain = posemill(folder.path(), &["inspect", "evil.gltf", "--json"]).stdout;
     let plain: serde_json::Value = serde_json::from_slice(&plain).unwrap();
+    assert!(plain["clips"][0]["name"].as_str().unwrap().contains(NAME), "JSON keeps the meaning");
     assert_eq!(table.lines().count() as u64, 1 + plain["clips"][0]["frames"].as_u64().unwrap());
 }
 

@@ -9,7 +9,7 @@ use super::outcome_spool::OutcomeSpool;
 use super::output_origin::seen_from;
 use crate::measure::{Summary, VerdictMember};
 use crate::pipeline::{AtomicFile, FileHash, REPORT, REPORT_PAGE, WriteError, hash_of};
-use crate::report::{Change, Finding, Metric, Warning};
+use crate::report::{Change, Finding, Metric, Warning, json_text};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -153,6 +153,5 @@ fn file<'a>(folder: &Path, outcome: &'a JobOutcome) -> ReportedFile<'a> {
 
 /// Indented JSON, with `margin` before each line but the first.
 fn inset(part: &impl Serialize, margin: &str) -> String {
-    let text = serde_json::to_string_pretty(part).expect("a report is plain data");
-    text.replace('\n', &format!("\n{margin}"))
+    json_text(part).replace('\n', &format!("\n{margin}"))
 }

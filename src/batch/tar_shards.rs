@@ -10,7 +10,7 @@ use crate::import::MAX_FILE_BYTES;
 use crate::pipeline::{AtomicFile, FileHash, WriteError};
 use crate::regular_file::read_regular;
 use crate::regular_file::tar_archive;
-use crate::report::{Shown, io_reason};
+use crate::report::{Shown, io_reason, json_line};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -142,7 +142,7 @@ impl OpenShard {
         let mut document = serde_json::to_value(row).expect("rows have text keys");
         // Where a run was made is no part of a data set.
         document.as_object_mut().expect("a row is an object").shift_remove("folder");
-        self.add(&format!("{key}{}.json", &row.output[stem..]), document.to_string().as_bytes())
+        self.add(&format!("{key}{}.json", &row.output[stem..]), json_line(&document).as_bytes())
     }
 
     fn add(&mut self, name: &str, bytes: &[u8]) -> Result<(), ShardsError> {

@@ -1,6 +1,6 @@
 //! Output of the program: data to stdout, messages and progress to stderr.
 
-use crate::report::{Warning, Warnings, io_reason, one_line, printable};
+use crate::report::{Warning, Warnings, io_reason, json_text, one_line, printable};
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::fmt::Display;
@@ -63,8 +63,7 @@ impl Console {
 
     /// Prints a JSON document on stdout.
     pub fn json(&self, document: &impl serde::Serialize) {
-        let text = serde_json::to_string_pretty(document).expect("documents are plain data");
-        self.data(&(text + "\n"));
+        self.data(&(json_text(document) + "\n"));
     }
 
     /// Prints an error; lines after the first are hints.

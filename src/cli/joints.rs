@@ -8,7 +8,7 @@ use super::load_file::{clip, load};
 use crate::kinematics::{FramePoses, Towards};
 use crate::math::Quat;
 use crate::model::{Asset, JointId};
-use crate::report::{Shown, csv_field, one_line};
+use crate::report::{Shown, csv_field, json_line, one_line};
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -94,7 +94,7 @@ pub fn run(arguments: &JointsArguments, console: &Console) -> Result<Exit, Failu
     let document = document(&asset, arguments)?;
     console.warnings_of(&arguments.file.shown(), &asset.warnings);
     if arguments.json {
-        console.data(&(serde_json::to_string(&document).expect("positions are plain data") + "\n"));
+        console.data(&(json_line(&document) + "\n"));
     } else if arguments.csv {
         console.data(&rows(&document));
     } else {

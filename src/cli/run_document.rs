@@ -5,6 +5,7 @@ use super::counters::{Counters, names};
 use super::output_summary::short_path;
 use super::planned_run::PlannedRun;
 use crate::batch::{JobOutcome, JobStatus, OutcomeSpool};
+use crate::report::json_text;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -63,21 +64,17 @@ pub fn print_json(
         unseen: runs.iter().flat_map(|r| &r.unseen).collect(),
         files: Vec::new(),
     };
-    console.data(pretty(&head).strip_suffix("]\n}").expect("the last list is empty"));
+    console.data(json_text(&head).strip_suffix("]\n}").expect("the last list is empty"));
     let mut comma = "";
     for (run, outcomes) in runs.iter().zip(kept) {
         for outcome in outcomes.iter_mut().flat_map(OutcomeSpool::each) {
             let file = RunFile { pipeline: &run.pipeline.name, outcome: &outcome? };
-            console.data(&format!("{comma}\n    {}", pretty(&file).replace('\n', "\n    ")));
+            console.data(&format!("{comma}\n    {}", json_text(&file).replace('\n', "\n    ")));
             comma = ",";
         }
     }
     console.data(if comma.is_empty() { "]\n}\n" } else { "\n  ]\n}\n" });
     Ok(())
-}
-
-fn pretty(part: &impl Serialize) -> String {
-    serde_json::to_string_pretty(part).expect("plain data")
 }
 
 /// The lines of `--dry-run` for one job.

@@ -5,7 +5,7 @@ use super::exit::{Exit, Failure};
 use crate::batch::{ResultRow, ResultTable, RowFilter, result_folders, write_shards};
 use crate::pipeline::{AtomicFile, ConfigError, ConfigFault, ConfigSource, WriteError, slashed};
 use crate::regular_file::is_there;
-use crate::report::{Shown, csv_field, io_reason};
+use crate::report::{Shown, csv_field, io_reason, json_line};
 use clap::{Args, ValueEnum};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -224,7 +224,7 @@ fn write_rows(
         match format {
             TableFormat::Jsonl => {
                 let row = TableRow { row: &row, took_s: arguments.time.then_some(row.took_s) };
-                writeln!(out, "{}", serde_json::to_string(&row)?)?;
+                writeln!(out, "{}", json_line(&row))?;
             }
             TableFormat::Csv => writeln!(out, "{}", csv_line(&row, columns, arguments.time))?,
         }

@@ -1,5 +1,6 @@
 //! Texts of messages: names and paths that cannot break a line, counts, fields of tables.
 
+use serde::Serialize;
 use std::path::Path;
 
 /// The system's error message in the style of this program: without the error number, in lower case.
@@ -25,17 +26,44 @@ pub(crate) fn rounded(confidence: f64) -> f64 {
 /// Escapes control characters, line separators and characters that change the writing direction, so that a name cannot
 /// add a line to a message or file, or control a terminal.
 pub fn one_line(text: &str) -> String {
-    let unsafe_here = |c: char| {
-        c.is_control() || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
-    };
     let mut line = String::with_capacity(text.len());
     for c in text.chars() {
-        match unsafe_here(c) {
+        match is_unsafe(c) {
             true => line.extend(c.escape_default()),
             false => line.push(c),
         }
     }
     line
+}
+
+fn is_unsafe(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+}
+
+/// JSON text on one line, in which what [`one_line`] escapes is written as `\u` and four digits: the value is the same.
+pub(crate) fn json_line(value: &impl Serialize) -> String {
+    printable_json(serde_json::to_string(value).expect("documents are plain data"))
+}
+
+/// Indented JSON text, escaped as that of [`json_line`].
+pub(crate) fn json_text(value: &impl Serialize) -> String {
+    printable_json(serde_json::to_string_pretty(value).expect("documents are plain data"))
+}
+
+/// Only strings hold such characters. Below U+0020 they are escaped already; line breaks are between the parts.
+fn printable_json(text: String) -> String {
+    let left = |c: char| c != '\n' && is_unsafe(c);
+    if text.is_ascii() && !text.contains('\u{7f}') {
+        return text;
+    }
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match left(c) {
+            true => out += &format!("\\u{:04x}", u32::from(c)),
+            false => out.push(c),
+        }
+    }
+    out
 }
 
 /// A text as a field of a table of comma-separated values (RFC 4180), quoted if necessary. Spreadsheets run a field that begins with
@@ -126,6 +154,17 @@ mod tests {
             assert_eq!(if marked { &written[1..] } else { written.as_str() }, text);
         }
         assert_eq!(csv_field("LeftArm"), "LeftArm");
+    }
+
+    #[test]
+    fn json_has_no_character_that_commands_a_terminal() {
+        let names = ["a\u{7f}\u{80}\u{9b}31m\u{9f}", "\u{202e}\u{2028}\u{feff}\n", "ü 左 \u{a0}", "plain"];
+        for text in [json_line(&names), json_text(&names)] {
+            assert!(!text.chars().any(|c| c != '\n' && is_unsafe(c)), "{text}");
+            assert!(text.contains(r"a\u007f\u0080\u009b31m\u009f") && text.contains("ü 左 \u{a0}"), "{text}");
+            assert_eq!(serde_json::from_str::<Vec<String>>(&text).unwrap(), names);
+        }
+        assert_eq!(json_line(&names).lines().count(), 1);
     }
 
     #[test]

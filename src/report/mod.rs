@@ -3,7 +3,9 @@
 mod message_text;
 mod run_report;
 
-pub(crate) use message_text::{Shown, counted, csv_field, is_formula, nearest, rounded, split_hint};
+pub(crate) use message_text::{
+    Shown, counted, csv_field, is_formula, json_line, json_text, nearest, rounded, split_hint,
+};
 pub use message_text::{io_reason, one_line, printable, shortened};
 pub use run_report::{
     Change, Finding, Hint, Largest, MappedJoint, Mapping, Metric, NotJudged, Report, Series, TakeChange,

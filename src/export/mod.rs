@@ -30,6 +30,7 @@ mod decimal_text;
 mod nominal_rate;
 pub(crate) mod robot;
 mod synthetic_root;
+mod surface_hash;
 #[cfg(feature = "formats")]
 mod surface_losses;
 #[cfg(feature = "formats")]

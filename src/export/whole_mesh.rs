@@ -2,6 +2,7 @@
 //!
 //! Primitives with different attributes, or with different joints, stay apart.
 
+use super::surface_hash::{MaterialNumbers, SurfaceHashes};
 use crate::math::{Mat4, Transform};
 use crate::model::{Character, Material, Mesh, MorphTarget};
 use std::borrow::Cow;
@@ -15,6 +16,8 @@ pub(super) struct WholeMesh<'a> {
     pub(super) first: &'a Mesh,
     /// The triangles of each primitive, with its material.
     pub(super) parts: Vec<(Range<usize>, &'a Mesh)>,
+    /// The number of the material of each primitive among the different ones.
+    numbers: Vec<usize>,
     /// For a mesh that no joint moves: model space from mesh space.
     pub(super) unmoved: Option<Mat4<f64>>,
 }
@@ -22,16 +25,15 @@ pub(super) struct WholeMesh<'a> {
 impl WholeMesh<'_> {
     /// For each triangle, the index of its material among `materials`.
     pub(super) fn material_of_triangles(&self) -> Vec<usize> {
-        let materials = self.materials();
-        let index = |m: &Material| materials.iter().position(|(k, _)| *k == m).unwrap_or(0);
-        self.parts.iter().flat_map(|(range, part)| vec![index(&part.material); range.len()]).collect()
+        let parts = self.parts.iter().zip(&self.numbers);
+        parts.flat_map(|((range, _), number)| std::iter::repeat_n(*number, range.len())).collect()
     }
 
     /// The different materials, each with the first primitive that has it.
     pub(super) fn materials(&self) -> Vec<(&Material, &Mesh)> {
         let mut found: Vec<(&Material, &Mesh)> = Vec::new();
-        for (_, part) in &self.parts {
-            if !found.iter().any(|(known, _)| **known == part.material) {
+        for ((_, part), number) in self.parts.iter().zip(&self.numbers) {
+            if *number == found.len() {
                 found.push((&part.material, part));
             }
         }
@@ -41,10 +43,11 @@ impl WholeMesh<'_> {
 
 /// The meshes of a character, their primitives joined: first those that joints move.
 pub(super) fn whole_meshes(character: &Character) -> Vec<WholeMesh<'_>> {
-    let mut all = joined_primitives(&character.meshes);
+    let mut hashes = SurfaceHashes::default();
+    let mut all = joined_primitives(&character.meshes, &mut hashes);
     if let Some(document) = &character.document {
         let model_from_file = Transform::from_rotation(document.model_from_file).to_matrix();
-        for mut whole in joined_primitives(document.static_meshes.meshes()) {
+        for mut whole in joined_primitives(document.static_meshes.meshes(), &mut hashes) {
             whole.unmoved = whole.first.bindings.first().map(|b| model_from_file * b.joint_from_mesh);
             all.push(whole);
         }
@@ -52,8 +55,8 @@ pub(super) fn whole_meshes(character: &Character) -> Vec<WholeMesh<'_>> {
     all
 }
 
-fn joined_primitives(meshes: &[Mesh]) -> Vec<WholeMesh<'_>> {
-    meshes.chunk_by(joinable).map(joined).collect()
+fn joined_primitives<'a>(meshes: &'a [Mesh], hashes: &mut SurfaceHashes<'a>) -> Vec<WholeMesh<'a>> {
+    meshes.chunk_by(joinable).map(|parts| joined(parts, hashes)).collect()
 }
 
 /// Whether two primitives can be one list of vertices.
@@ -69,7 +72,7 @@ fn joinable(a: &Mesh, b: &Mesh) -> bool {
         && a.morphs.iter().map(|t| &t.name).eq(b.morphs.iter().map(|t| &t.name))
 }
 
-fn joined(parts: &[Mesh]) -> WholeMesh<'_> {
+fn joined<'a>(parts: &'a [Mesh], hashes: &mut SurfaceHashes<'a>) -> WholeMesh<'a> {
     let first = &parts[0];
     let ranges = parts.iter().scan(0, |start, part| {
         let range = *start..*start + part.triangles.len();
@@ -77,8 +80,10 @@ fn joined(parts: &[Mesh]) -> WholeMesh<'_> {
         Some((range, part))
     });
     let ranges = ranges.collect();
+    let mut different = MaterialNumbers::default();
+    let numbers = parts.iter().map(|part| different.of(&part.material, hashes)).collect();
     if parts.len() == 1 {
-        return WholeMesh { mesh: Cow::Borrowed(first), first, parts: ranges, unmoved: None };
+        return WholeMesh { mesh: Cow::Borrowed(first), first, parts: ranges, numbers, unmoved: None };
     }
     let mut mesh = first.clone();
     for part in &parts[1..] {
@@ -103,7 +108,7 @@ fn joined(parts: &[Mesh]) -> WholeMesh<'_> {
             offsets.extend_from_slice(&more.offsets);
         }
     }
-    WholeMesh { mesh: Cow::Owned(mesh), first, parts: ranges, unmoved: None }
+    WholeMesh { mesh: Cow::Owned(mesh), first, parts: ranges, numbers, unmoved: None }
 }
 
 #[cfg(test)]
@@ -129,7 +134,7 @@ mod tests {
     fn primitives_of_a_node_are_one_mesh_with_several_materials() {
         let meshes =
             [part("a", Some(4)), part("b", Some(4)), part("a", Some(4)), part("a", Some(5)), part("a", None)];
-        let whole = joined_primitives(&meshes);
+        let whole = joined_primitives(&meshes, &mut SurfaceHashes::default());
         assert_eq!(whole.iter().map(|w| w.parts.len()).collect::<Vec<_>>(), [3, 1, 1]);
         let mesh = &whole[0].mesh;
         assert_eq!(mesh.triangles, [[0, 1, 2], [3, 4, 5], [6, 7, 8]]);
@@ -142,9 +147,9 @@ mod tests {
     #[test]
     fn primitives_with_other_attributes_stay_apart() {
         let other = Mesh { normals: vec![[0.0, 0.0, 1.0]; 3], ..part("b", Some(4)) };
-        assert_eq!(joined_primitives(&[part("a", Some(4)), other]).len(), 2);
+        assert_eq!(joined_primitives(&[part("a", Some(4)), other], &mut SurfaceHashes::default()).len(), 2);
         let mut renamed = part("b", Some(4));
         renamed.morphs[0].name = "frown".into();
-        assert_eq!(joined_primitives(&[part("a", Some(4)), renamed]).len(), 2);
+        assert_eq!(joined_primitives(&[part("a", Some(4)), renamed], &mut SurfaceHashes::default()).len(), 2);
     }
 }

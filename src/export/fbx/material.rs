@@ -7,22 +7,24 @@
 use super::fbx_builder::{FbxBuilder, uv_set};
 use super::record_properties::{int_row, object, properties, row, triple_row};
 use super::records::FbxRecord;
+use crate::export::surface_hash::{SurfaceHashes, wrap};
 use crate::export::texture_file::{grey_channel, left_out, texture_file};
 use crate::model::{AlphaMode, Material, Texture, TextureMap, TextureWrap};
 use crate::report::{Warnings, one_line};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// Materials with their object ids.
-type MaterialIds<'a> = Vec<(&'a Material, i64)>;
+/// Hash of an image, its channel, its set of texture coordinates, how it continues.
+type ImageKey = (u64, Option<usize>, usize, [u8; 2]);
 
 /// The materials of a new file.
 #[derive(Default)]
 pub(super) struct FbxMaterials<'a> {
-    /// By their names and colours, so that thousands are not all compared with each other.
-    materials: HashMap<(&'a str, [u32; 4]), MaterialIds<'a>>,
+    hashes: SurfaceHashes<'a>,
+    /// The object ids of materials, by their hashes.
+    materials: HashMap<u64, Vec<(&'a Material, i64)>>,
     /// What is written already, with the object id of its texture; `None` for unsupported images.
-    textures: Vec<(PlacedImage<'a>, Option<i64>)>,
+    textures: HashMap<ImageKey, Vec<(PlacedImage<'a>, Option<i64>)>>,
     pub(super) warnings: Warnings,
 }
 
@@ -40,9 +42,7 @@ struct PlacedImage<'a> {
 impl<'a> FbxMaterials<'a> {
     /// The object id of a material; one without name is named after the first mesh that uses it.
     pub(super) fn material(&mut self, document: &mut FbxBuilder, source: &'a Material, mesh: &str) -> i64 {
-        // Zeros of both signs are equal.
-        let key = (source.name.as_str(), source.base_color.map(|x| (x + 0.0).to_bits()));
-        let alike = self.materials.entry(key).or_default();
+        let alike = self.materials.entry(self.hashes.material(source)).or_default();
         if let Some((_, known)) = alike.iter().find(|(m, _)| *m == source) {
             return *known;
         }
@@ -87,7 +87,9 @@ impl<'a> FbxMaterials<'a> {
         mesh: &str,
         material: &str,
     ) -> Option<i64> {
-        if let Some((_, known)) = self.textures.iter().find(|(known, _)| *known == image) {
+        let key = (self.hashes.image(image.texture), image.channel, image.set, wrap(image.wrap));
+        let alike = self.textures.entry(key).or_default();
+        if let Some((_, known)) = alike.iter().find(|(known, _)| *known == image) {
             return *known;
         }
         let file: Option<(Cow<[u8]>, &str)> = match image.channel {
@@ -103,7 +105,7 @@ impl<'a> FbxMaterials<'a> {
         if id.is_none() {
             self.warnings.add("fbx-texture", left_out(image.texture), place());
         }
-        self.textures.push((image, id));
+        alike.push((image, id));
         id
     }
 }

@@ -18,7 +18,7 @@ use super::record_properties::{int_row, properties, row};
 use super::records::FbxRecord;
 use crate::export::whole_mesh::WholeMesh;
 use crate::math::{Mat4, Transform, nearest_rotation};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Deviation from a rotation that counts as rounding noise of 32-bit bind matrices; larger deviations are kept.
 const NOISE: f64 = 1e-4;
@@ -33,14 +33,18 @@ pub(super) fn write<'a>(
     let mut nodes: Vec<(i64, [f64; 16])> = Vec::new();
     let mut morphs = Vec::new();
     let mut names_in_use: HashSet<String> = HashSet::new();
+    // The number to try next behind each name: numbers below it are in use.
+    let mut next: HashMap<&str, usize> = HashMap::new();
     for whole in meshes.iter().filter(|w| !w.mesh.triangles.is_empty() && !w.mesh.bindings.is_empty()) {
         let mesh = &*whole.mesh;
         // Weights of morph targets are addressed by the name of the node.
         let own = if mesh.node.is_empty() { &mesh.name } else { &mesh.node };
-        let numbered = (1..).map(|n| format!("{own}_{n}"));
-        let mut names = std::iter::once(own.clone()).chain(numbered);
-        let free = names.find(|name| !name.is_empty() && names_in_use.insert(name.clone()));
-        let name = free.unwrap_or_default();
+        let number = next.entry(own).or_insert(0);
+        let mut name = own.clone();
+        while name.is_empty() || !names_in_use.insert(name.clone()) {
+            *number += 1;
+            name = format!("{own}_{number}");
+        }
         match BoundMesh::of(whole, &bones.bind) {
             Some(placed) => {
                 let (model, channels) = placed.write(document, &name, bones, materials);

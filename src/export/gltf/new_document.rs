@@ -7,6 +7,7 @@
 //!
 //! Space: model space. Units: metres.
 
+use crate::export::surface_hash::{MaterialNumbers, SurfaceHashes};
 use crate::gltf_document::{ADDED, FLOAT, GlbBuilder, GltfError, UNSIGNED_INT, UNSIGNED_SHORT, floats};
 use crate::kinematics::figure_size;
 use crate::math::{Quat, Vec3};
@@ -39,14 +40,11 @@ pub(super) fn document(character: &Character) -> Result<Document, GltfError> {
     let n = skeleton.len();
     let mut buffer = GlbBuilder::default();
     let mut nodes: Vec<Value> = skeleton.ids().map(|id| node(skeleton, id)).collect();
-    let mut materials: Vec<&Material> = Vec::new();
+    let (mut materials, mut hashes) = (MaterialNumbers::default(), SurfaceHashes::default());
     let mut bound: Vec<&[Binding]> = Vec::new();
     let (mut shapes, mut skins) = (Vec::new(), Vec::new());
     for (index, mesh) in meshes.iter().enumerate() {
-        let material = materials.iter().position(|m| **m == mesh.material).unwrap_or_else(|| {
-            materials.push(&mesh.material);
-            materials.len() - 1
-        });
+        let material = materials.of(&mesh.material, &mut hashes);
         let primitive = primitive(&mut buffer, mesh, material);
         let mut shape = json!({"name": mesh.name, "primitives": [primitive]});
         if character.meshes.is_empty() {
@@ -73,7 +71,7 @@ pub(super) fn document(character: &Character) -> Result<Document, GltfError> {
         "scenes": [{"nodes": scene}],
         "nodes": nodes,
         "meshes": shapes,
-        "materials": materials.iter().map(|m| material_json(m)).collect::<Vec<_>>(),
+        "materials": materials.found.iter().map(|m| material_json(m)).collect::<Vec<_>>(),
         "skins": skins,
     });
     Ok(Document {

@@ -9,15 +9,20 @@ use super::usd_layer::{ROOT, UsdLayer, UsdValue};
 use crate::export::whole_mesh::WholeMesh;
 use crate::math::{Mat4, Vec3};
 use crate::model::{AnimatedProperty, Clip, Mesh, Motion, PropertyTrack};
-use std::collections::{HashMap, HashSet};
+use blake3::{Hash, Hasher};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// The names of all morph targets in animations, with where their weights are from.
 #[derive(Default)]
 pub(super) struct MorphNames<'a> {
     names: Vec<String>,
     sources: Vec<MorphWeights<'a>>,
-    /// The place of each name in the lists.
-    places: HashMap<String, usize>,
+    /// The names in the list.
+    known: HashSet<String>,
+    /// By a plain name and a hash of weights, the numbers of the names behind it that have these weights.
+    numbers: HashMap<(String, Hash), BTreeSet<usize>>,
+    /// For each plain name the lowest number that may be free.
+    lowest: HashMap<String, usize>,
 }
 
 /// The weights of a morph target.
@@ -36,39 +41,69 @@ impl MorphWeights<'_> {
         (0..clip.frames()).map(weight).collect()
     }
 
+    /// A hash of the weights in all motions.
+    fn hash(&self, motions: &[Motion]) -> Hash {
+        let mut hasher = Hasher::new();
+        for motion in motions {
+            let weights = self.of(&motion.clip);
+            hasher.update(&weights.len().to_le_bytes());
+            // Zeros of both signs are equal.
+            weights.iter().for_each(|weight| _ = hasher.update(&(weight + 0.0).to_le_bytes()));
+        }
+        hasher.finalize()
+    }
+
     /// The weight without an animation.
     fn rest(&self) -> f32 {
         self.mesh.morphs.get(self.target).map_or(0.0, |m| m.weight)
     }
 }
 
+/// A plain name with its number, from 1.
+fn numbered(plain: &str, number: usize) -> String {
+    match number {
+        1 => plain.to_owned(),
+        number => format!("{plain}_{number}"),
+    }
+}
+
+/// The plain names and numbers that [`numbered`] makes a name of.
+fn readings(name: &str) -> impl Iterator<Item = (&str, usize)> {
+    let split = name.rsplit_once('_').and_then(|(plain, number)| Some((plain, number.parse().ok()?)));
+    let split = split.filter(|(plain, number)| *number > 1 && numbered(plain, *number) == name);
+    std::iter::once((name, 1)).chain(split)
+}
+
 impl<'a> MorphNames<'a> {
-    /// The names of the morph targets of a mesh in the animations of these motions.
+    /// The names of the morph targets of a mesh in the animations of these motions: for each the lowest number behind its plain name
+    /// that the mesh does not use, and that is new or has the same weights.
     pub(super) fn add(&mut self, mesh: &'a Mesh, motions: &[Motion]) -> Vec<String> {
         let mut names = Vec::with_capacity(mesh.morphs.len());
-        // A mesh has every name once: those in use, and the lowest number that may be free behind each plain name.
+        // A mesh has every name once: those in use, and behind each plain name, by weights, the number tried last.
         let mut used: HashSet<String> = HashSet::new();
-        let mut lowest: HashMap<&str, usize> = HashMap::new();
+        let mut tried: HashMap<(&str, Hash), usize> = HashMap::new();
         for (target, morph) in mesh.morphs.iter().enumerate() {
+            let plain = morph.name.as_str();
             let weights = MorphWeights { mesh, target };
-            let agrees = |known: usize| {
-                let known = self.sources[known];
-                motions.iter().all(|m| known.of(&m.clip) == weights.of(&m.clip))
-            };
-            let lowest = lowest.entry(&morph.name).or_insert(1);
-            let numbered = |n: usize| match n {
-                1 => morph.name.clone(),
-                n => format!("{}_{n}", morph.name),
-            };
-            while used.contains(&numbered(*lowest)) {
+            let hash = weights.hash(motions);
+            let lowest = self.lowest.entry(plain.to_owned()).or_insert(1);
+            while self.known.contains(&numbered(plain, *lowest)) {
                 *lowest += 1;
             }
-            let free = |name: &String| {
-                !used.contains(name) && self.places.get(name).is_none_or(|known| agrees(*known))
-            };
-            let name = (*lowest..).map(numbered).find(free).unwrap_or_default();
-            if !self.places.contains_key(&name) {
-                self.places.insert(name.clone(), self.names.len());
+            let tried = tried.entry((plain, hash)).or_insert(0);
+            let alike = self.numbers.get(&(plain.to_owned(), hash));
+            let from = *tried + 1;
+            let mut alike = alike.into_iter().flat_map(|numbers| numbers.range(from..));
+            let free = alike.find(|number| {
+                let in_use = used.contains(&numbered(plain, **number));
+                *tried = if in_use { **number } else { *tried };
+                !in_use
+            });
+            let name = numbered(plain, free.map_or(*lowest, |free| *free.min(lowest)));
+            if self.known.insert(name.clone()) {
+                for (plain, number) in readings(&name) {
+                    self.numbers.entry((plain.to_owned(), hash)).or_default().insert(number);
+                }
                 self.names.push(name.clone());
                 self.sources.push(weights);
             }
@@ -147,7 +182,9 @@ pub(super) fn names<'a>(meshes: &'a [WholeMesh], motions: &[Motion]) -> (MorphNa
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::MorphTarget;
+    use crate::math::{Quat, Transform};
+    use crate::model::{Character, Joint, MorphTarget, Rig, Skeleton};
+    use std::sync::Arc;
 
     #[test]
     fn thousands_of_targets_of_one_name_are_numbered() {
@@ -161,5 +198,34 @@ mod tests {
         // Another mesh shares them.
         let teeth = Mesh { morphs: vec![named("smile"), named("smile")], ..Mesh::default() };
         assert_eq!(all.add(&teeth, &[]), ["smile", "smile_2"]);
+    }
+
+    #[test]
+    fn thousands_of_targets_that_disagree_are_numbered() {
+        let named =
+            |name: &str, weight: f32| MorphTarget { name: name.into(), weight, ..MorphTarget::default() };
+        let of = |count, weight| Mesh {
+            morphs: (0..count).map(|_| named("smile", weight)).collect(),
+            ..Mesh::default()
+        };
+        let skeleton = Skeleton::new(vec![Joint::new("hips", None, Transform::identity())]).unwrap();
+        let character = Arc::new(Character::new("face", Rig::new(skeleton, [])));
+        let clip = Clip::new("still", 30.0, 1, vec![Quat::identity()], Vec::new(), Vec::new());
+        let motions = [Motion::new(character, clip)];
+        let mut all = MorphNames::default();
+        // Each name was compared with every other: with these, for minutes.
+        let many = 60_000;
+        let (face, teeth, both) = (of(many, 0.0), of(many, 0.5), of(2, 0.5));
+        assert_eq!(all.add(&face, &motions)[many - 1], "smile_60000");
+        let names = all.add(&teeth, &motions);
+        assert_eq!([&*names[0], &*names[many - 1]], ["smile_60001", "smile_120000"]);
+        // The lowest that agree; a number in a name counts.
+        assert_eq!(all.add(&both, &motions), ["smile_60001", "smile_60002"]);
+        let mixed = ["smile_60001", "smile", "smile", "smile_007", "smile"];
+        let weights = [0.5, 0.5, -0.0, 0.5, 0.25];
+        let mixed =
+            Mesh { morphs: mixed.iter().zip(weights).map(|(n, w)| named(n, w)).collect(), ..Mesh::default() };
+        let found = all.add(&mixed, &motions);
+        assert_eq!(found, ["smile_60001", "smile_60002", "smile", "smile_007", "smile_120001"]);
     }
 }

@@ -6,9 +6,11 @@
 use super::prim_names::PrimNames;
 use super::usd_layer::{UsdLayer, UsdValue};
 use crate::export::OutputFile;
+use crate::export::surface_hash::SurfaceHashes;
 use crate::export::texture_file::{left_out, texture_file};
 use crate::model::{AlphaMode, Material, Mesh, Texture, TextureWrap};
 use crate::report::{Warnings, one_line};
+use std::collections::HashMap;
 
 /// The prim that holds the materials.
 const ROOT: &str = "/Root/Materials";
@@ -16,8 +18,12 @@ const ROOT: &str = "/Root/Materials";
 /// The materials of a layer, without duplicates.
 pub(super) struct PreviewMaterials<'a> {
     folder: &'a str,
+    hashes: SurfaceHashes<'a>,
     materials: Vec<PreviewMaterial<'a>>,
-    textures: Vec<(&'a Texture, Option<usize>)>,
+    /// The places of materials in the list, by their hashes.
+    places: HashMap<u64, Vec<usize>>,
+    /// The files of textures, by their hashes.
+    textures: HashMap<u64, Vec<(&'a Texture, Option<usize>)>>,
     pub(super) files: Vec<OutputFile>,
     names: PrimNames,
 }
@@ -101,8 +107,10 @@ impl<'a> PreviewMaterials<'a> {
     pub(super) fn new(folder: &'a str) -> Self {
         Self {
             folder,
+            hashes: SurfaceHashes::default(),
             materials: Vec::new(),
-            textures: Vec::new(),
+            places: HashMap::new(),
+            textures: HashMap::new(),
             files: Vec::new(),
             names: PrimNames::default(),
         }
@@ -121,9 +129,11 @@ impl<'a> PreviewMaterials<'a> {
         let equal = |l: &&PreviewMaterial| {
             l.material == material && l.vertex_colors == vertex_colors && l.maps == maps
         };
-        let name = match self.materials.iter().find(equal) {
+        let alike = self.places.entry(self.hashes.material(material)).or_default();
+        let name = match alike.iter().map(|place| &self.materials[*place]).find(equal) {
             Some(known) => known.name.clone(),
             None => {
+                alike.push(self.materials.len());
                 let own = if material.name.is_empty() { "Material" } else { &material.name };
                 let name = self.names.fresh(own);
                 self.materials.push(PreviewMaterial { material, vertex_colors, name: name.clone(), maps });
@@ -165,7 +175,8 @@ impl<'a> PreviewMaterials<'a> {
 
     /// The index of the file of a texture; `None` for an unsupported image.
     fn file(&mut self, texture: &'a Texture, mesh: &Mesh, warnings: &mut Warnings) -> Option<usize> {
-        if let Some((_, known)) = self.textures.iter().find(|(t, _)| *t == texture) {
+        let alike = self.textures.entry(self.hashes.image(texture)).or_default();
+        if let Some((_, known)) = alike.iter().find(|(t, _)| *t == texture) {
             return *known;
         }
         let number = texture_file(texture).map(|file| {
@@ -183,7 +194,7 @@ impl<'a> PreviewMaterials<'a> {
             };
             warnings.add("usd-texture", left_out(texture), place);
         }
-        self.textures.push((texture, number));
+        alike.push((texture, number));
         number
     }
 

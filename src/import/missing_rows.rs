@@ -46,7 +46,7 @@ impl MissingRows {
         if let Some(k) = steps.iter().position(|step| *step <= 0.0 || !step.is_finite()) {
             return Err(RowFault::Order(k + 1));
         }
-        let count = ((times[times.len() - 1] - times[0]) / usual).round() as usize + 1;
+        let count = (((times[times.len() - 1] - times[0]) / usual).round() as usize).saturating_add(1);
         if count > 2 * times.len() {
             return Err(RowFault::Sparse(count));
         }
@@ -118,6 +118,8 @@ mod tests {
         assert_eq!(MissingRows::of(&[1.0, 2.0, 3.0, 1.0]), Err(RowFault::Order(3)));
         assert_eq!(MissingRows::of(&[1.0, 2.0, 2.0, 3.0]), Err(RowFault::Order(2)));
         assert_eq!(MissingRows::of(&[5.0, 4.0, 3.0, 2.0]), Err(RowFault::Order(1)), "backwards");
+        let beyond = MissingRows::of(&[-1e308, 0.0, 0.1, 0.2]);
+        assert_eq!(beyond, Err(RowFault::Sparse(usize::MAX)), "more than can be counted");
         let far = MissingRows::of(&[1.0, 2.0, 3.0, 100.0]).unwrap_err();
         assert_eq!(far.said(&[1.0, 2.0, 3.0, 100.0]), "more frames are missing than there are: 4 of 100");
     }

@@ -261,8 +261,7 @@ impl GroupedSkin<'_> {
         }
         let [low, high, head, thighs @ .., left, right] = &found.each_ref().map(|s| RadiusTable::of(s));
         // Both legs alike.
-        let both = |a: &RadiusTable, b: &RadiusTable| a.mean(b).averaged_around();
-        [low.clone(), high.clone(), head.clone(), both(&thighs[0], &thighs[1]), both(left, right)]
+        [low.clone(), high.clone(), head.clone(), thighs[0].mean(&thighs[1]), left.mean(right)]
     }
 
     /// The radius of both forearms at one of their points; a shield or a staff on one of them is no part of it.

@@ -73,6 +73,16 @@ impl HandShape {
         self.outermost[point].iter().map(|p| p.dot(direction)).fold(0.0, f64::max) + self.radius
     }
 
+    /// The outermost skin about palm (0) or fingers (1), from there, in the hand's joint space, metres.
+    pub fn outermost(&self, point: usize) -> &[Vec3] {
+        &self.outermost[point]
+    }
+
+    /// What is added in every direction, metres.
+    pub fn radius(&self) -> f64 {
+        self.radius
+    }
+
     /// At least the largest extent, metres.
     pub fn largest(&self) -> f64 {
         self.largest

@@ -20,6 +20,8 @@ pub struct Landmarks {
     /// The waist: between a joint (`None`: the midpoint of the hip joints) and the next one of the spine, and how far along.
     waist: (Option<JointId>, JointId, f64),
     head: JointId,
+    /// The body's left in the reference pose, in the joint spaces of the thighs.
+    thigh_left: [Vec3; 2],
     /// From the head's joint space to a frame whose columns are left, up and front in the reference pose.
     head_from_axes: Quat,
 }
@@ -29,6 +31,8 @@ pub struct Landmarks {
 pub struct LandmarkPose {
     /// Hips, knees and ankles, left and right.
     pub legs: [[Vec3; 3]; 2],
+    /// The body's left in the reference pose, rotated with the thighs, left and right: unit vectors.
+    pub thigh_left: [Vec3; 2],
     /// Shoulders, elbows and wrists, left and right.
     pub arms: [[Vec3; 3]; 2],
     /// The rotations of the hands, left and right.
@@ -88,12 +92,14 @@ impl Landmarks {
         }
         let head = joint(Role::Head)?;
         let front = figure.left.cross(&figure.up);
+        let thigh_left = legs.map(|leg| rest.joint(leg[0]).rotation.inverse() * figure.left);
         let axes = from_columns(&figure.left, &figure.up, &front);
         Some(Landmarks {
             waist: waist(rig, rest, figure, head),
             legs,
             arms,
             head,
+            thigh_left,
             head_from_axes: rest.joint(head).rotation.inverse() * axes,
         })
     }
@@ -117,6 +123,7 @@ impl Landmarks {
         let below = below.map_or((legs[0][0] + legs[1][0]) * 0.5, |id| pose.position(id));
         LandmarkPose {
             legs,
+            thigh_left: [0, 1].map(|k| pose.joint(self.legs[k][0]).rotation * self.thigh_left[k]),
             arms: positions(&self.arms),
             hands: self.arms.map(|arm| pose.joint(arm[2]).rotation),
             waist: below.lerp(&pose.position(above), share),

@@ -34,6 +34,8 @@ pub use body_part::BodyPart;
 pub(crate) use body_surface::{BodySurface, FOREARM_POINTS};
 pub use capsules::{Capsule, capsules};
 pub use character_body::CharacterBody;
+#[cfg(test)]
+pub(crate) use hand_shape::HandShape;
 pub(crate) use hand_targets::HandTargets;
 pub(crate) use height::COMMON_HEIGHT;
 pub(crate) use landmarks::{BodyLengths, LandmarkPose, Landmarks};

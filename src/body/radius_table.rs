@@ -109,11 +109,6 @@ impl RadiusTable {
         Self::from(|row, column| 0.5 * (self.cells[row][column] + other.cells[row][column]))
     }
 
-    /// With the mean around the segment in every cell: for parts whose front is not known.
-    pub fn averaged_around(&self) -> RadiusTable {
-        Self::from(|row, _| self.cells[row].iter().sum::<f64>() / CELLS as f64)
-    }
-
     /// The largest difference from another table, metres. A sample between two cells is in either of them, by rounding: a radius
     /// differs by as much as it is outside of the range that the other table has in the cell and those around it.
     pub fn apart(&self, other: &RadiusTable) -> f64 {

@@ -55,16 +55,15 @@ pub struct PartSegment {
     pub start: Vec3,
     /// From its start to its end.
     pub along: Vec3,
-    /// Left, along the part (up for the head) and front: unit vectors.
+    /// Left (of legs: outwards), along the part (up for the head) and front (of legs, which point down: back): unit vectors.
     pub axes: [Vec3; 3],
     line: PartLine,
 }
 
-/// Left, as from the right to the left of two limbs, along a segment, and front: unit vectors.
-fn axes_along(along: &Vec3, limbs: &[[Vec3; 3]; 2]) -> [Vec3; 3] {
-    let left = limbs[0][0] - limbs[1][0];
+/// The part of `left` across a segment, along it, and front: unit vectors.
+fn axes_along(along: &Vec3, left: &Vec3) -> [Vec3; 3] {
     let y = along / along.norm().max(1e-12);
-    let x = left - y * y.dot(&left);
+    let x = left - y * y.dot(left);
     let x = x / x.norm().max(1e-12);
     [x, y, x.cross(&y)]
 }
@@ -121,6 +120,17 @@ impl PartLine {
         most * most * RealX4::splat(NEARLY) - dot(off, off)
     }
 
+    /// The nearest of these points, in its coordinates; `None` of no point.
+    pub fn nearest(&self, points: impl Iterator<Item = Vec3>) -> Option<AroundSegment> {
+        let square = |point: &Vec3| {
+            let off = point - self.start;
+            let share = (off.dot(&self.along) * self.inverse_square).clamp(0.0, 1.0);
+            (off - self.along * share).norm_squared()
+        };
+        let squares = points.map(|point| (square(&point), point));
+        squares.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, point)| self.around(&point))
+    }
+
     /// A point in its coordinates.
     pub fn around(&self, point: &Vec3) -> AroundSegment {
         let off = point - self.start;
@@ -132,13 +142,23 @@ impl PartLine {
 }
 
 impl PartSegment {
+    /// The segment without its axes.
+    pub fn line(&self) -> &PartLine {
+        &self.line
+    }
+
     /// The segment of `part` of a body with these lengths.
     pub fn of(part: TouchedPart, pose: &LandmarkPose, lengths: &BodyLengths) -> PartSegment {
         let line = PartLine::of(part, pose, lengths);
         let axes = match part {
             TouchedPart::Head => [Vec3::x(), Vec3::y(), Vec3::z()].map(|axis| pose.head_axes * axis),
-            TouchedPart::HighTrunk => axes_along(&line.along, &pose.arms),
-            _ => axes_along(&line.along, &pose.legs),
+            TouchedPart::HighTrunk => axes_along(&line.along, &(pose.arms[0][0] - pose.arms[1][0])),
+            TouchedPart::LowTrunk => axes_along(&line.along, &(pose.legs[0][0] - pose.legs[1][0])),
+            TouchedPart::Thigh(k) | TouchedPart::Shin(k) => {
+                let [left, along, back] = axes_along(&line.along, &pose.thigh_left[k]);
+                // Outwards on both sides, so that both legs have one table.
+                [if k == 0 { left } else { -left }, along, back]
+            }
         };
         PartSegment { start: line.start, along: line.along, axes, line }
     }
@@ -186,6 +206,7 @@ mod tests {
     fn axes_of_every_part_are_left_along_and_front_of_the_body_however_it_faces() {
         let limb = |x: f64, heights: [f64; 3]| heights.map(|y| Vec3::new(x, y, 0.0));
         let standing = LandmarkPose {
+            thigh_left: [Vec3::x(); 2],
             legs: [0.1, -0.1].map(|x| limb(x, [0.9, 0.5, 0.1])),
             arms: [0.2, -0.2].map(|x| limb(x, [1.4, 1.1, 0.8])),
             hands: [Quat::identity(); 2],
@@ -209,6 +230,7 @@ mod tests {
             let turned = |limbs: [[Vec3; 3]; 2]| limbs.map(|limb| limb.map(|p| q * p));
             let pose = LandmarkPose {
                 legs: turned(standing.legs),
+                thigh_left: standing.thigh_left.map(|v| q * v),
                 arms: turned(standing.arms),
                 hands: [q; 2],
                 waist: q * standing.waist,
@@ -220,7 +242,9 @@ mod tests {
                 // Thighs and shins point down, so that their third axis points back.
                 let along = segment.along.normalize();
                 let down = along.y < 0.0;
-                let expected = [q * Vec3::x(), along, q * Vec3::z() * if down { -1.0 } else { 1.0 }];
+                let right_leg = matches!(part, TouchedPart::Thigh(1) | TouchedPart::Shin(1));
+                let sign = |reversed: bool| if reversed { -1.0 } else { 1.0 };
+                let expected = [q * Vec3::x() * sign(right_leg), along, q * Vec3::z() * sign(down)];
                 for (axis, expected) in segment.axes.iter().zip(expected) {
                     assert!(angle_between(axis, &expected) < 0.15, "{part:?}, {heading}: {axis} {expected}");
                 }

@@ -10,7 +10,7 @@
 //!
 //! Space: model space. Units: metres, radians.
 
-use super::arm_pair::{BodyFrame, SurfacePair, largest_extent, point_extent};
+use super::arm_pair::{BodyFrame, SurfacePair, largest_extent, skin_around};
 use super::block_chain::{FrameBlock, Smoothness};
 use super::copied_arm::{ArmPoint, ArmState, CopiedArm, ELBOW, PALM, POINTS, WRIST};
 use super::goals::{ArmSegment, BodyGoal, FrameGoals};
@@ -216,14 +216,14 @@ impl ArmWindow<'_> {
             for (group, room) in room.iter().enumerate() {
                 let near = (0..4).filter(|lane| room.lane(*lane) > 0.0);
                 for (side, k) in near.map(|lane| place(group, lane)) {
-                    let around = line.around(&sum.points[side][k].at);
+                    let at = sum.points[side][k].at;
+                    let (around, own) = skin_around(&pair.target, &body.pose, (side, k), &at, line);
                     let most = largest + largest_extent(&pair.target, (side, k)) + outermost;
                     if around.distance >= most {
                         continue;
                     }
                     let segment = segment
                         .get_or_insert_with(|| PartSegment::of(part, &body.pose, &pair.target.lengths));
-                    let own = point_extent(&pair.target, &body.pose, (side, k), &-around.direction);
                     let radius = pair.target_radius(part, segment, &around);
                     let gap = around.distance - radius - own;
                     if gap >= outermost {
@@ -231,9 +231,10 @@ impl ArmWindow<'_> {
                     }
                     let bound = self.source.map_or(outermost, |source| {
                         let there = PartSegment::of(part, &source[f].pose, &pair.source.lengths);
-                        let around = there.around(&source[f].points[side][k]);
+                        let at = source[f].points[side][k];
+                        let (around, own) =
+                            skin_around(&pair.source, &source[f].pose, (side, k), &at, there.line());
                         let radius = pair.source_radius(part, &there, &around);
-                        let own = point_extent(&pair.source, &source[f].pose, (side, k), &-around.direction);
                         pair.wanted_gap(&around, radius, own).min(0.0)
                     });
                     let sure = smoothstep(

@@ -4,8 +4,8 @@
 
 use super::copied_arm::{PALM, POINTS, WRIST};
 use crate::body::{
-    AroundSegment, BodyLengths, BodySurface, FOREARM_POINTS, LandmarkPose, PartSegment, TOUCHED_PARTS,
-    TouchedPart,
+    AroundSegment, BodyLengths, BodySurface, FOREARM_POINTS, LandmarkPose, PartLine, PartSegment,
+    TOUCHED_PARTS, TouchedPart,
 };
 use crate::math::{Vec3, percentile_in_place, smoothstep};
 
@@ -90,7 +90,8 @@ impl SurfacePair {
         }
     }
 
-    /// The source in a frame; without skin of its own its hands point and its head is rotated as those of `target`.
+    /// The source in a frame; without skin of its own its hands point, and its head and thighs are rotated, as those of
+    /// `target`.
     pub fn source_frame(&self, pose: &LandmarkPose, target: &BodyFrame) -> BodyFrame {
         if !self.bare {
             return BodyFrame::of(*pose, &self.source.hand_points);
@@ -98,7 +99,8 @@ impl SurfacePair {
         let offset =
             |side: usize, k: usize| (target.points[side][k] - target.points[side][WRIST]) / self.ratio;
         let offsets = [0, 1].map(|side| [offset(side, PALM), offset(side, PALM + 1)]);
-        let pose = LandmarkPose { head_axes: target.pose.head_axes, hands: target.pose.hands, ..*pose };
+        let LandmarkPose { head_axes, thigh_left, hands, .. } = target.pose;
+        let pose = LandmarkPose { head_axes, thigh_left, hands, ..*pose };
         BodyFrame::with_hands(pose, &offsets)
     }
 
@@ -167,6 +169,26 @@ impl SurfacePair {
     pub fn wanted_gap(&self, around: &AroundSegment, radius: f64, own: f64) -> f64 {
         let gap = around.distance - radius - own;
         self.ratio * if gap < 0.0 { gap * self.depth } else { gap }
+    }
+}
+
+/// Where the skin about a point of an arm at `at` comes nearest to the line of a part, and its thickness there: a thumb that
+/// passes beside a thigh is not in it, however far it reaches.
+pub fn skin_around(
+    surface: &BodySurface,
+    pose: &LandmarkPose,
+    (side, point): (usize, usize),
+    at: &Vec3,
+    line: &PartLine,
+) -> (AroundSegment, f64) {
+    match surface.arm.get(point) {
+        Some(radius) => (line.around(at), *radius),
+        None => {
+            let hand = &surface.hands[side];
+            let skin = hand.outermost(point - PALM).iter().map(|p| at + pose.hands[side] * p);
+            let nearest = line.nearest(skin.chain([*at]));
+            (nearest.unwrap_or_else(|| line.around(at)), hand.radius())
+        }
     }
 }
 

@@ -1,8 +1,10 @@
 //! Laws of the placement of arms, on made bodies and on the shipped characters.
 
 use super::ArmPlacement;
+use super::arm_pair::skin_around;
+use super::copied_arm::PALM;
 use crate::made_bodies::{ADULT, Build, GESTURES, body, bones, perform};
-use posemill::body::CharacterBody;
+use posemill::body::{CharacterBody, HandShape, PartSegment, TouchedPart};
 use posemill::export::{self, Format};
 use posemill::import::{self, ImportOptions};
 use posemill::math::{Mat4, Quat, Transform, Vec3, exp};
@@ -336,4 +338,28 @@ fn other_bodies_are_no_copies() {
     };
     assert!(is_copy(body(&ADULT)) && is_copy(body(&STOUT)));
     assert!(!is_copy(body(&Build { arms: 1.02, ..ADULT })));
+}
+
+#[test]
+fn a_thumb_that_passes_beside_a_limb_is_not_in_it() {
+    let known = CharacterBody::new(&Arc::new(body(&ADULT)));
+    let (surface, landmarks) = (known.surface().unwrap(), known.landmarks().unwrap());
+    let pose = landmarks.at(known.pose());
+    let thigh = PartSegment::of(TouchedPart::Thigh(0), &pose, &surface.lengths);
+    let middle = thigh.start + thigh.along * 0.5;
+    // A thumb that reaches 6 cm towards the line of the thigh, 9 cm ahead of the palm, and one 9 cm along the thigh.
+    let thumbs = [Vec3::new(-0.06, 0.01, 0.09), Vec3::new(-0.06, 0.09, 0.01)];
+    let [ahead, along] = thumbs.map(|thumb| {
+        let skin = (0..50).map(|k| (thumb * (f64::from(k % 2)), 1e-4)).collect::<Vec<_>>();
+        let mut surface = surface.clone();
+        surface.hands[0] = HandShape::of(&skin, &[Vec3::zeros(), Vec3::y() * 9.0], 0.03);
+        let mut pose = pose;
+        pose.hands[0] = Quat::identity();
+        let (around, thick) =
+            skin_around(&surface, &pose, (0, PALM), &(middle + Vec3::x() * 0.14), thigh.line());
+        assert_eq!(thick, 0.0);
+        around.distance
+    });
+    assert!((ahead - 0.08_f64.hypot(0.09)).abs() < 1e-6, "{ahead}");
+    assert!((along - 0.08_f64.hypot(0.01)).abs() < 1e-6, "{along}");
 }

@@ -7,3 +7,4 @@ mod props;
 mod range_of_motion;
 #[cfg(feature = "physics")]
 mod skin_volume;
+mod thighs;

@@ -20,6 +20,8 @@ mod robot_equations;
 mod collisions;
 mod solve;
 mod window_seams;
+mod between_states;
+mod time_levels;
 mod same_robot;
 mod ramp;
 mod retarget_robot;

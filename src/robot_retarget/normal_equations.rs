@@ -26,6 +26,8 @@ pub(super) struct NormalEquations {
     columns: Vec<f32>,
     pub(super) gradient: Vec<f64>,
     pub(super) cost: f64,
+    /// What the rows that end in each frame add to it.
+    pub(super) costs: Vec<f64>,
     /// From one column of the factor to the same row of the next: whole registers, so that rows begin registers in all columns or in none.
     row_stride: usize,
     /// The columns of `L D`, from the diagonal down; zeros follow for a tile, and room for what tiles of the next column have above its
@@ -56,6 +58,7 @@ impl NormalEquations {
             width,
             columns,
             cost: 0.0,
+            costs: vec![0.0; frames],
             row_stride,
             factor,
             inverse: free.clone(),

@@ -2,26 +2,19 @@
 
 use super::ramp::{Ramp, uneven_ground};
 use super::robot_goals::Goals;
-use super::robot_settings::{ROUNDS, SolveSettings};
+use super::robot_settings::SolveSettings;
 use super::robot_state::{RobotState, Unknowns};
 use super::same_robot::motion_of_same;
-use super::solve::solve;
 use super::starting_poses::first_guess;
 use super::take_body::TakeBody;
-use super::window_seams::{FrameSpan, joined};
+use super::time_levels::{TimeLevel, solved};
+
 use crate::anatomy::on_four_legs;
 use crate::math::{Quat, Transform, Vec3, median_of, same_hemisphere};
 use crate::model::{Motion, Robot, RobotMotion, UnevenGround};
-use crate::parallel;
 use crate::report::one_line;
 use crate::robot_body::RobotBody;
 use std::sync::Arc;
-
-/// Frames of a window: the smallest at which seams are rare and threads have work in takes of half a minute.
-const WINDOW: usize = 256;
-/// Frames on either side of a window that are solved as well: over them it is blended with the next. Without that, planted feet step by 3
-/// to 7 mm in one frame, half a second of 30 Hz makes it 0.4; more overlap changes nothing. Windows that differ are solved again there.
-const OVERLAP: usize = 16;
 
 /// Share of where the first guess holds shoulders beyond their zero pose that the solve leaves: with all of it walks onto dm_control's CMU
 /// humanoid lean back by up to 3 degrees, with none of it forward by 5 to 8.
@@ -113,17 +106,13 @@ impl RobotRetarget {
             return Err(RobotRetargetError::FourLegs { quadruped, biped });
         }
         let mut goals = Goals::of(&body, &unknowns.body, rate, cuts);
-        let start = first_guess(unknowns, &goals, &SolveSettings::FINAL);
-        if let Some(shoulders) = usual_shoulders(&unknowns.body, &start) {
+        let coarse = TimeLevel::coarse(&goals);
+        let guess = first_guess(unknowns, &coarse.goals(&goals), &SolveSettings::FINAL);
+        if let Some(shoulders) = usual_shoulders(&unknowns.body, &guess) {
             goals = goals.with_shoulders(&body, &unknowns.body, shoulders);
         }
-        let windows = windows(&goals.cut);
-        let solved: Vec<Vec<RobotState>> = parallel::map_each(&windows, 1, |window| {
-            let part = goals.part(window.from..window.to);
-            solve(unknowns, &part, start[window.from..window.to].to_vec(), &ROUNDS, [0; 2])
-        });
         let mut motion = RobotMotion { rate, base: Vec::new(), values: Vec::new() };
-        for state in joined(unknowns, &goals, &windows, solved) {
+        for state in solved(unknowns, &goals, &coarse, &guess) {
             let base = ramp.map_or(state.base, |ramp| ramp.inclined(&state.base, goals.scale));
             let last = motion.base.last().map_or(base.rotation, |base: &Transform| base.rotation);
             motion.base.push(Transform { rotation: same_hemisphere(base.rotation, &last), ..base });
@@ -144,22 +133,4 @@ fn usual_shoulders(body: &RobotBody, states: &[RobotState]) -> Option<Vec3> {
         .map(|state| body.shoulders_in_torso(&body.robot.links_in_world(state.base, &state.values)));
     let usual = median_of(seen.collect::<Option<Vec<_>>>()?.into_iter());
     Some(body.shoulders_in_torso(&body.zero.links)?.lerp(&usual, HELD))
-}
-
-/// The windows of a clip, which do not reach across cuts.
-fn windows(cut: &[bool]) -> Vec<FrameSpan> {
-    let mut windows = Vec::new();
-    let mut start = 0;
-    while start < cut.len() {
-        let end = (start + 1..cut.len()).find(|&frame| cut[frame]).unwrap_or(cut.len());
-        let count = (end - start).div_ceil(WINDOW);
-        for k in 0..count {
-            let first = start + (end - start) * k / count;
-            let last = start + (end - start) * (k + 1) / count;
-            let from = first.saturating_sub(OVERLAP).max(start);
-            windows.push(FrameSpan { from, to: (last + OVERLAP).min(end), first, end: last });
-        }
-        start = end;
-    }
-    windows
 }

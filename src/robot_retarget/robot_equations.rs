@@ -58,6 +58,7 @@ impl RobotEquations<'_> {
         let limbs = &self.unknowns.body.limbs;
         let mut writer = Writer { equations: self, states, placed, scratch, into };
         for frame in 0..states.len() {
+            let before = writer.into.cost;
             let first = writer.first(frame);
             writer.into.clear(first..first + self.unknowns.count);
             writer.trunk(frame);
@@ -70,6 +71,7 @@ impl RobotEquations<'_> {
             writer.collisions(frame);
             writer.hinges(frame);
             writer.smooth(frame);
+            writer.into.costs[frame] = writer.into.cost - before;
         }
     }
 }
@@ -81,6 +83,14 @@ pub(super) struct Writer<'a> {
     pub(super) placed: &'a [Placed],
     pub(super) scratch: &'a mut Scratch,
     pub(super) into: &'a mut NormalEquations,
+}
+
+/// How `log(exp(w) exp(v))` changes with a small `w` (Chirikjian, Stochastic Models, Information Theory, and Lie Groups 2, 2012, 10.86).
+fn change_of_log(v: &Vec3) -> Mat3<f64> {
+    let (hat, half) = (hat(v), v.norm() / 2.0);
+    // Below this its distance from the limit is that of rounding.
+    let curve = if half < 1e-4 { 1.0 / 12.0 } else { (1.0 - half / libm::tan(half)) / (4.0 * half * half) };
+    Mat3::identity() - hat * 0.5 + hat * hat * curve
 }
 
 /// The weight of a width.
@@ -125,7 +135,8 @@ impl<'a> Writer<'a> {
     fn rotation_goal(&mut self, link: RowsLink, goal: &Quat, seen: &Mat3<f64>, weights: [f64; 3]) {
         let zero = self.equations.unknowns.body.zero.links[link.link].rotation;
         let error = log(&(link.placed.links[link.link].rotation * zero.inverse() * goal.inverse()));
-        self.add(seen * error, weights, |block| block.rotation(link, seen));
+        let change = seen * change_of_log(&error);
+        self.add(seen * error, weights, |block| block.rotation(link, &change));
     }
 
     /// Pelvis, torso and the place of the hips.
@@ -282,7 +293,10 @@ impl<'a> Writer<'a> {
         let far = SMOOTH_BASE * unknowns.body.leg_length;
         let place = c.base.translation - b.base.translation * 2.0 + a.base.translation;
         let step = |a: &RobotState, b: &RobotState| log(&(b.base.rotation * a.base.rotation.inverse()));
-        let rotation = step(b, c) - step(a, b);
+        let [one, two] = [step(a, b), step(b, c)];
+        let rotation = two - one;
+        let slope = |v: Vec3| change_of_log(&v).tr_mul(&rotation);
+        let slopes = [slope(-one), (slope(-two) + slope(one)) / 2.0, slope(two)];
         let n = unknowns.count;
         for k in 0..n {
             let (bend, weight) = match k {
@@ -296,7 +310,9 @@ impl<'a> Writer<'a> {
             self.into.cost += weight * bend * bend;
             // The rows 1, -2, 1 of three frames.
             let mut row = [1.0, -2.0, 1.0].map(|x| x * weight).into_iter();
+            let bends = slopes.map(|slope| if (3..6).contains(&k) { slope[k - 3] } else { bend });
             for (back, products) in [(2, &[1.0, -2.0, 1.0][..]), (1, &[-2.0, 1.0]), (0, &[1.0])] {
+                let bend = bends[2 - back];
                 let own = row.next().expect("three frames");
                 let (entries, gradient) = self.into.column(first + k - back * n);
                 *gradient += own * bend;

@@ -98,29 +98,36 @@ impl Goals {
 
     /// The goals of some frames.
     pub(super) fn part(&self, frames: std::ops::Range<usize>) -> Self {
-        let f = || frames.clone();
+        self.picked(&frames.collect::<Vec<_>>(), self.rate)
+    }
+
+    /// The goals of these frames, which come at another rate.
+    pub(super) fn picked(&self, frames: &[usize], rate: f64) -> Self {
+        fn of<T: Copy>(values: &[T], frames: &[usize]) -> Vec<T> {
+            frames.iter().map(|&frame| values[frame]).collect()
+        }
         let point = |p: &SoleGoal| SoleGoal {
-            at: p.at[f()].to_vec(),
-            speed: p.speed[f()].to_vec(),
-            rests: p.rests[f()].to_vec(),
-            near: p.near[f()].to_vec(),
+            at: of(&p.at, frames),
+            speed: of(&p.speed, frames),
+            rests: of(&p.rests, frames),
+            near: of(&p.near, frames),
         };
         let foot = |foot: &FootGoals| FootGoals {
-            sole: foot.sole[f()].to_vec(),
-            ankle: foot.ankle[f()].to_vec(),
+            sole: of(&foot.sole, frames),
+            ankle: of(&foot.ankle, frames),
             points: [point(&foot.points[0]), point(&foot.points[1])],
         };
         Self {
             frames: frames.len(),
-            rate: self.rate,
+            rate,
             scale: self.scale,
-            cut: self.cut[f()].to_vec(),
-            hips: self.hips[f()].to_vec(),
-            pelvis: self.pelvis[f()].to_vec(),
-            torso: self.torso[f()].to_vec(),
-            hands: [0, 1].map(|k| self.hands[k].as_ref().map(|hand| hand[f()].to_vec())),
+            cut: of(&self.cut, frames),
+            hips: of(&self.hips, frames),
+            pelvis: of(&self.pelvis, frames),
+            torso: of(&self.torso, frames),
+            hands: [0, 1].map(|k| self.hands[k].as_ref().map(|hand| of(hand, frames))),
             limbs: [0, 1, 2, 3].map(|k| {
-                self.limbs[k].as_ref().map(|[upper, lower]| [upper[f()].to_vec(), lower[f()].to_vec()])
+                self.limbs[k].as_ref().map(|segments| segments.each_ref().map(|path| of(path, frames)))
             }),
             feet: [foot(&self.feet[0]), foot(&self.feet[1])],
         }

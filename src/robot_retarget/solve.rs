@@ -6,7 +6,7 @@ use super::robot_goals::Goals;
 use super::robot_settings::{LAST_ROUND, Round, SLOWER, SolveSettings};
 use super::robot_state::{Placed, RobotState, Unknowns};
 
-/// First damping, as a share of the diagonal, and the least after a failure.
+/// The least damping after a failure, as a share of the diagonal.
 const DAMPING: f64 = 1e-3;
 /// Least damping: below it nothing changes.
 const LEAST_DAMPING: f64 = 1e-6;
@@ -19,30 +19,39 @@ const FAILURE: f64 = 8.0;
 /// Dampings that are tried before a round ends.
 const TRIES: usize = 7;
 /// How often a step that fails is halved before the damping rises: parts that touch bend the path within it, and half of a step costs
-/// no new factors. Two save a fifth of the factors; a third saves none.
+/// no new factors. Two save a fifth of the factors; a third saves none. It is halved where it fails: parts touch in few frames, and half
+/// of a step in all of a window takes up to a fifth more evaluations.
 const HALVINGS: usize = 2;
+/// Time over which a step is halved less and less before and after where it fails, seconds: the period of the last cutoff, in which
+/// half of a step is no jerk.
+const HALVED: f64 = 0.25;
 /// A hinge this near to its limit, radians, whose gradient points outwards is held.
 const AT_LIMIT: f64 = 1e-3;
 /// The first step rotates nothing farther than this, radians.
 const FIRST_STEP: f64 = 0.7;
 
 /// The states that solve the goals, by these rounds from a first guess. `kept` are numbers of frames at the beginning and at the end
-/// that stay as they are.
+/// that stay as they are. Hinges that are too fast are slowed down if these rounds are the `last` ones.
 pub(super) fn solve(
     unknowns: &Unknowns,
     goals: &Goals,
     states: Vec<RobotState>,
     rounds: &[Round],
     kept: [usize; 2],
+    last: bool,
 ) -> Vec<RobotState> {
     let mut search = WindowSolve::of(unknowns, states, kept);
     for (number, round) in rounds.iter().enumerate() {
         let settings = SolveSettings::FINAL.softened(round.softness);
         let equations = RobotEquations { unknowns, goals, settings, cutoff: round.cutoff };
-        search.round(&equations, round, if number == 0 { FIRST_STEP } else { f64::INFINITY });
+        search.round(
+            &equations,
+            round,
+            if number == 0 && rounds.len() > 1 { FIRST_STEP } else { f64::INFINITY },
+        );
     }
     for speed in SLOWER {
-        if !is_too_fast(unknowns, goals, &search.states) {
+        if !last || !is_too_fast(unknowns, goals, &search.states) {
             break;
         }
         let settings = SolveSettings { speed, ..SolveSettings::FINAL };
@@ -82,7 +91,7 @@ impl WindowSolve {
             moved: states.clone(),
             placed_moved: placed.clone(),
             scratch: Scratch::default(),
-            damping: DAMPING,
+            damping: f64::INFINITY,
             kept,
             states,
             placed,
@@ -96,7 +105,7 @@ impl WindowSolve {
 
     /// Takes the steps of a round; the first rotates nothing farther than `longest`.
     fn round(&mut self, equations: &RobotEquations, round: &Round, longest: f64) {
-        self.damping = self.damping.min(DAMPING);
+        self.damping = self.damping.min(round.damping);
         self.set(equations);
         for step in 0..round.steps {
             let cost = self.system.cost;
@@ -112,12 +121,13 @@ impl WindowSolve {
     /// Every try sets all of the equations, with derivatives: one in five fails, and the next step needs them.
     fn step(&mut self, equations: &RobotEquations, enough: f64, longest: f64) -> bool {
         let (unknowns, cost) = (equations.unknowns, self.system.cost);
+        let costs = self.system.costs.clone();
         let held = held(unknowns, &self.states, &self.system.gradient, self.kept);
-        for attempt in 0..TRIES {
+        for _ in 0..TRIES {
             self.system.solve(&held, self.damping);
             shorten(&mut self.system.change, unknowns.count, longest);
             let forecast = self.system.forecast();
-            if attempt > 0 && forecast < enough * cost {
+            if forecast < enough * cost {
                 return false;
             }
             for halving in 0..=HALVINGS {
@@ -139,7 +149,9 @@ impl WindowSolve {
                     std::mem::swap(&mut self.placed, &mut self.placed_moved);
                     return true;
                 }
-                self.system.change.iter_mut().for_each(|x| *x /= 2.0);
+                let worse: Vec<bool> =
+                    self.system.costs.iter().zip(&costs).map(|(new, old)| new > old).collect();
+                halve_around(&mut self.system.change, &worse, equations.goals.rate);
             }
             self.set(equations);
             self.damping = (self.damping * FAILURE).max(DAMPING);
@@ -170,11 +182,45 @@ fn held(
     held
 }
 
+/// Halves a step at frames that it makes worse, and less around them.
+fn halve_around(step: &mut [f64], worse: &[bool], rate: f64) {
+    let per_frame = step.len() / worse.len();
+    let reach = (rate * HALVED) as usize;
+    for (frame, change) in step.chunks_exact_mut(per_frame).enumerate() {
+        let around = frame.saturating_sub(reach)..(frame + reach + 1).min(worse.len());
+        let nearest = around.filter(|&other| worse[other]).map(|other| other.abs_diff(frame)).min();
+        if let Some(far) = nearest {
+            let far = far as f64 / (reach + 1) as f64;
+            let near = (1.0 - far * far) * (1.0 - far * far);
+            change.iter_mut().for_each(|x| *x *= 1.0 - near / 2.0);
+        }
+    }
+}
+
 /// Shortens a step that rotates something farther than `longest`.
 fn shorten(step: &mut [f64], per_frame: usize, longest: f64) {
     let angles = step.chunks(per_frame).flat_map(|frame| &frame[3..]);
     let largest = angles.fold(0.0f64, |most, x| most.max(x.abs()));
     if largest > longest {
         step.iter_mut().for_each(|x| *x *= longest / largest);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_is_halved_where_it_fails_and_whole_elsewhere() {
+        let (mut step, mut worse) = (vec![1.0; 2 * 40], vec![false; 40]);
+        worse[10] = true;
+        halve_around(&mut step, &worse, 16.0);
+        let shares: Vec<f64> = step.chunks(2).map(|frame| frame[0]).collect();
+        assert_eq!([shares[10], shares[5], shares[15]], [0.5, 1.0, 1.0]);
+        assert!(shares[10..16].windows(2).all(|pair| pair[0] < pair[1]));
+        assert!(
+            (6..15)
+                .all(|frame| shares[frame] == shares[20 - frame] && step[2 * frame] == step[2 * frame + 1])
+        );
     }
 }

@@ -71,8 +71,7 @@ fn the_gradient_is_that_of_the_cost() {
             state
         })
         .collect();
-    // Equal widths for a sole's angles: the derivative of a rotation vector is taken as 1, which is exact only then.
-    let settings = SolveSettings { roll: SolveSettings::FINAL.sole, ..SolveSettings::FINAL };
+    let settings = SolveSettings::FINAL;
     let equations = RobotEquations { unknowns: &unknowns, goals: &goals, settings, cutoff: 4.0 };
     let (mut scratch, mut system) = (Scratch::default(), NormalEquations::new(states.len(), unknowns.count));
     let mut set = |states: &[RobotState]| {
@@ -411,7 +410,7 @@ fn windows_that_are_millimetres_apart_are_blended() {
     moved.base.translation.x += 0.004;
     let span = |from, to, first, end| FrameSpan { from, to, first, end };
     let solved = vec![vec![still.clone(); 40], vec![moved; 40]];
-    let all = joined(&unknowns, &goals, &[span(0, 40, 0, 30), span(20, 60, 30, 60)], solved);
+    let all = joined(&unknowns, &goals, &[span(0, 40, 0, 30), span(20, 60, 30, 60)], solved, true);
     let off: Vec<f64> = all.iter().map(|s| s.base.translation.x - still.base.translation.x).collect();
     assert_eq!((all.len(), off[19]), (60, 0.0));
     assert!((off[40] - 0.004).abs() < 1e-12);

@@ -12,10 +12,10 @@ use std::ops::Range;
 /// and lengths of the leg. At 120 Hz, where windows overlap by an eighth of a second, and with slow hinges, which are late by more, they
 /// differ by up to 0.3, and the step at the seam is up to 12 times as sudden as 99 % of the others.
 const APART: f64 = 0.01;
-/// Frames on either side of such a seam that are solved again: 0.8 s at 120 Hz, in which a hinge of 2 rad/s makes up for 1.6 rad.
-const AROUND: usize = 96;
+/// Time on either side of such a seam that is solved again, seconds: a hinge of 2 rad/s makes up for 1.6 rad in it.
+const AROUND: f64 = 0.8;
 /// Frames that stay at the ends of what is solved again: each frame is coupled to so many before it.
-const COUPLED: usize = 2;
+pub(super) const COUPLED: usize = 2;
 
 /// Frames that are solved together, and those of them that are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,15 +33,16 @@ impl FrameSpan {
     }
 }
 
-/// The states of all frames, from those of each window.
+/// The states of all frames, from those of each window. Windows that do not meet are solved again there if this is the `last` solve.
 pub(super) fn joined(
     unknowns: &Unknowns,
     goals: &Goals,
     windows: &[FrameSpan],
     solved: Vec<Vec<RobotState>>,
+    last: bool,
 ) -> Vec<RobotState> {
     let blended = blended(goals, windows, &solved);
-    let apart = spans_apart(unknowns, goals, windows, &solved, &blended);
+    let apart = if last { spans_apart(unknowns, goals, windows, &solved, &blended) } else { Vec::new() };
     let kept = windows.iter().zip(solved).flat_map(|(window, states)| {
         states.into_iter().skip(window.first - window.from).take(window.end - window.first)
     });
@@ -110,10 +111,11 @@ fn spans_apart(
 
 /// The frames around a seam, not across a cut.
 fn around(goals: &Goals, seam: usize) -> Range<usize> {
-    let first = (seam.saturating_sub(AROUND)..=seam).rev().find(|&frame| goals.cut[frame]);
-    let end = (seam + AROUND).min(goals.cut.len());
+    let frames = (goals.rate * AROUND) as usize;
+    let first = (seam.saturating_sub(frames)..=seam).rev().find(|&frame| goals.cut[frame]);
+    let end = (seam + frames).min(goals.cut.len());
     let last = (seam + 1..end).find(|&frame| goals.cut[frame]);
-    first.unwrap_or(seam.saturating_sub(AROUND))..last.unwrap_or(end)
+    first.unwrap_or(seam.saturating_sub(frames))..last.unwrap_or(end)
 }
 
 /// The states of a span solved again; those at its ends stay, unless the take begins, ends or is cut there.
@@ -126,7 +128,7 @@ fn solved_again(
     let Range { start, end } = *span;
     let is_end = [start == 0 || goals.cut[start], end == states.len() || goals.cut[end]];
     let kept = is_end.map(|is_end| if is_end { 0 } else { COUPLED });
-    solve(unknowns, &goals.part(span.clone()), states[span.clone()].to_vec(), &[LAST_ROUND], kept)
+    solve(unknowns, &goals.part(span.clone()), states[span.clone()].to_vec(), &[LAST_ROUND], kept, true)
 }
 
 /// The largest difference of two states.

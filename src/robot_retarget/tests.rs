@@ -1,5 +1,6 @@
 //! Laws of the solve.
 
+mod between_states;
 mod raised_stance;
 mod ramp;
 mod rigid_feet;

@@ -227,5 +227,15 @@ mod tests {
             Mesh { morphs: mixed.iter().zip(weights).map(|(n, w)| named(n, w)).collect(), ..Mesh::default() };
         let found = all.add(&mixed, &motions);
         assert_eq!(found, ["smile_60001", "smile_60002", "smile", "smile_007", "smile_120001"]);
+        // A new name of a lower number comes before a known one that agrees.
+        let brow = |names: &[&str], weight| Mesh {
+            morphs: names.iter().map(|name| named(name, weight)).collect(),
+            ..Mesh::default()
+        };
+        let (first, other) = (brow(&["brow", "brow_5"], 0.0), brow(&["brow"], 0.5));
+        let known = brow(&["brow", "brow"], 0.0);
+        all.add(&first, &motions);
+        assert_eq!(all.add(&known, &motions), ["brow", "brow_2"]);
+        assert_eq!(all.add(&other, &motions), ["brow_3"]);
     }
 }

@@ -41,6 +41,7 @@ fn is_unsafe(c: char) -> bool {
 }
 
 /// JSON text on one line, in which what [`one_line`] escapes is written as `\u` and four digits: the value is the same.
+#[cfg(any(feature = "cli", test))]
 pub(crate) fn json_line(value: &impl Serialize) -> String {
     printable_json(serde_json::to_string(value).expect("documents are plain data"))
 }

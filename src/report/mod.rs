@@ -3,8 +3,10 @@
 mod message_text;
 mod run_report;
 
+#[cfg(feature = "cli")]
+pub(crate) use message_text::json_line;
 pub(crate) use message_text::{
-    Shown, counted, csv_field, is_formula, json_line, json_text, nearest, rounded, split_hint,
+    Shown, counted, csv_field, is_formula, json_text, nearest, rounded, split_hint,
 };
 pub use message_text::{io_reason, one_line, printable, shortened};
 pub use run_report::{

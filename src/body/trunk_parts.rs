@@ -120,22 +120,23 @@ impl PartLine {
         most * most * RealX4::splat(NEARLY) - dot(off, off)
     }
 
-    /// The nearest of these points, in its coordinates; `None` of no point.
-    pub fn nearest(&self, points: impl Iterator<Item = Vec3>) -> Option<AroundSegment> {
-        let square = |point: &Vec3| {
-            let off = point - self.start;
-            let share = (off.dot(&self.along) * self.inverse_square).clamp(0.0, 1.0);
-            (off - self.along * share).norm_squared()
-        };
-        let squares = points.map(|point| (square(&point), point));
-        squares.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, point)| self.around(&point))
+    /// The nearest of a point and others, in its coordinates.
+    pub fn nearest(&self, point: Vec3, others: impl Iterator<Item = Vec3>) -> AroundSegment {
+        let of = |point: Vec3| (self.off(&point).1.norm_squared(), point);
+        let nearest = others.map(of).fold(of(point), |a, b| if b.0 < a.0 { b } else { a });
+        self.around(&nearest.1)
+    }
+
+    /// The nearest point of the segment, 0 to 1, and the vector from there to a point.
+    fn off(&self, point: &Vec3) -> (f64, Vec3) {
+        let off = point - self.start;
+        let share = (off.dot(&self.along) * self.inverse_square).clamp(0.0, 1.0);
+        (share, off - self.along * share)
     }
 
     /// A point in its coordinates.
     pub fn around(&self, point: &Vec3) -> AroundSegment {
-        let off = point - self.start;
-        let share = (off.dot(&self.along) * self.inverse_square).clamp(0.0, 1.0);
-        let off = off - self.along * share;
+        let (share, off) = self.off(point);
         let distance = off.norm();
         AroundSegment { share, direction: off / distance.max(1e-12), distance }
     }

@@ -218,8 +218,7 @@ impl ArmWindow<'_> {
                 for (side, k) in near.map(|lane| place(group, lane)) {
                     let at = sum.points[side][k].at;
                     let (around, own) = skin_around(&pair.target, &body.pose, (side, k), &at, line);
-                    let most = largest + largest_extent(&pair.target, (side, k)) + outermost;
-                    if around.distance >= most {
+                    if around.distance >= largest + own + outermost {
                         continue;
                     }
                     let segment = segment

@@ -186,8 +186,7 @@ pub fn skin_around(
         None => {
             let hand = &surface.hands[side];
             let skin = hand.outermost(point - PALM).iter().map(|p| at + pose.hands[side] * p);
-            let nearest = line.nearest(skin.chain([*at]));
-            (nearest.unwrap_or_else(|| line.around(at)), hand.radius())
+            (line.nearest(*at, skin), hand.radius())
         }
     }
 }

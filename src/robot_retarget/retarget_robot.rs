@@ -8,7 +8,6 @@ use super::same_robot::motion_of_same;
 use super::starting_poses::first_guess;
 use super::take_body::TakeBody;
 use super::time_levels::{TimeLevel, solved};
-
 use crate::anatomy::on_four_legs;
 use crate::math::{Quat, Transform, Vec3, median_of, same_hemisphere};
 use crate::model::{Motion, Robot, RobotMotion, UnevenGround};

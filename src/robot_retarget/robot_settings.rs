@@ -82,18 +82,20 @@ pub(super) struct Round {
     pub(super) enough: f64,
     /// The highest damping of its first step, as a share of the diagonal.
     pub(super) damping: f64,
+    /// Its first step rotates nothing farther than this, radians.
+    pub(super) longest: f64,
 }
 
 /// The early rounds. Without soft contacts at first, resting feet hold the solve in a curved valley: 20 steps were not enough.
 pub(super) const EARLY_ROUNDS: [Round; 2] = [
-    Round { cutoff: 2.0, softness: 8.0, steps: 5, enough: 1e-2, damping: 1e-3 },
-    Round { cutoff: 3.0, softness: 3.0, steps: 5, enough: 1e-2, damping: 1e-3 },
+    Round { cutoff: 2.0, softness: 8.0, steps: 5, enough: 1e-2, damping: 1e-3, longest: 0.7 },
+    Round { cutoff: 3.0, softness: 3.0, steps: 5, enough: 1e-2, damping: 1e-3, longest: f64::INFINITY },
 ];
 /// The round in which the result is found. A cutoff of 5 Hz gives 34 jumps instead of 6, one of 6 Hz twice as many. With 2e-4 as the
 /// share planted feet of a dance move by 0.73 instead of 0.57 cm/s (95th percentile). Most of the diagonal is smoothness at
 /// 120 Hz: with a damping of 1e-3 what is slow takes ten steps, with 1e-6 four.
 pub(super) const LAST_ROUND: Round =
-    Round { cutoff: 4.0, softness: 1.0, steps: 10, enough: 1e-4, damping: 1e-6 };
+    Round { cutoff: 4.0, softness: 1.0, steps: 10, enough: 1e-4, damping: 1e-6, longest: f64::INFINITY };
 /// The same for some of the frames: what it leaves the solve of all frames finds in the steps that it takes anyway.
 pub(super) const COARSE_ROUND: Round = Round { enough: 1e-2, ..LAST_ROUND };
 /// Factors of the width of a speed's excess in further rounds, each as the last one, while a hinge is faster than its file allows: where

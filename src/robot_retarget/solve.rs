@@ -27,8 +27,6 @@ const HALVINGS: usize = 2;
 const HALVED: f64 = 0.25;
 /// A hinge this near to its limit, radians, whose gradient points outwards is held.
 const AT_LIMIT: f64 = 1e-3;
-/// The first step rotates nothing farther than this, radians.
-const FIRST_STEP: f64 = 0.7;
 
 /// The states that solve the goals, by these rounds from a first guess. `kept` are numbers of frames at the beginning and at the end
 /// that stay as they are. Hinges that are too fast are slowed down if these rounds are the `last` ones.
@@ -41,14 +39,10 @@ pub(super) fn solve(
     last: bool,
 ) -> Vec<RobotState> {
     let mut search = WindowSolve::of(unknowns, states, kept);
-    for (number, round) in rounds.iter().enumerate() {
+    for round in rounds {
         let settings = SolveSettings::FINAL.softened(round.softness);
         let equations = RobotEquations { unknowns, goals, settings, cutoff: round.cutoff };
-        search.round(
-            &equations,
-            round,
-            if number == 0 && rounds.len() > 1 { FIRST_STEP } else { f64::INFINITY },
-        );
+        search.round(&equations, round);
     }
     for speed in SLOWER {
         if !last || !is_too_fast(unknowns, goals, &search.states) {
@@ -56,7 +50,7 @@ pub(super) fn solve(
         }
         let settings = SolveSettings { speed, ..SolveSettings::FINAL };
         let equations = RobotEquations { unknowns, goals, settings, cutoff: LAST_ROUND.cutoff };
-        search.round(&equations, &LAST_ROUND, f64::INFINITY);
+        search.round(&equations, &LAST_ROUND);
     }
     search.states
 }
@@ -103,13 +97,14 @@ impl WindowSolve {
         equations.set(&self.states, &self.placed, &mut self.scratch, &mut self.system);
     }
 
-    /// Takes the steps of a round; the first rotates nothing farther than `longest`.
-    fn round(&mut self, equations: &RobotEquations, round: &Round, longest: f64) {
+    /// Takes the steps of a round.
+    fn round(&mut self, equations: &RobotEquations, round: &Round) {
         self.damping = self.damping.min(round.damping);
         self.set(equations);
         for step in 0..round.steps {
             let cost = self.system.cost;
-            let found = self.step(equations, round.enough, if step == 0 { longest } else { f64::INFINITY });
+            let found =
+                self.step(equations, round.enough, if step == 0 { round.longest } else { f64::INFINITY });
             if !found || cost - self.system.cost < round.enough * cost {
                 break;
             }

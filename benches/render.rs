@@ -3,7 +3,7 @@
 use divan::{Bencher, counter::ItemsCount};
 use posemill::math::{Quat, Transform, Vec3, exp};
 use posemill::model::{Binding, Character, Clip, Joint, JointId, Mesh, Motion, Pose, Rig, Skeleton};
-use posemill::render::{Format, PreviewOptions, Subject, View, preview};
+use posemill::render::{PictureFormat, PreviewOptions, Subject, View, preview};
 use std::sync::Arc;
 
 fn main() {
@@ -74,7 +74,7 @@ fn gif(bencher: Bencher, view: &str) {
     let view: View = view.parse().expect("a view");
     let options = PreviewOptions { view, fps: 50.0, ..PreviewOptions::default() };
     bencher.counter(ItemsCount::new(100_usize)).bench_local(|| {
-        on_one_thread(|| preview(&[Subject::from(&motion)], &options, Format::Gif, &|_, _| {}))
+        on_one_thread(|| preview(&[Subject::from(&motion)], &options, PictureFormat::Gif, &|_, _| {}))
     });
 }
 
@@ -84,6 +84,6 @@ fn contact_sheet(bencher: Bencher) {
     let motion = character();
     let options = PreviewOptions::default();
     bencher.bench_local(|| {
-        on_one_thread(|| preview(&[Subject::from(&motion)], &options, Format::Png, &|_, _| {}))
+        on_one_thread(|| preview(&[Subject::from(&motion)], &options, PictureFormat::Png, &|_, _| {}))
     });
 }

@@ -441,9 +441,9 @@ fn body_model(folder: &Path) -> Family {
 fn pictures() -> Family {
     use posemill::math::{Quat, Transform};
     use posemill::model::{Binding, Character, Clip, Joint, JointId, Material, Mesh, Rig, Skeleton, Texture};
-    use posemill::render::{Format, PreviewOptions, Size, Subject, preview};
+    use posemill::render::{PictureFormat, PreviewOptions, Size, Subject, preview};
     use std::sync::Arc;
-    let drawn = |picture: Option<&[u8]>, side: u32, format: Format| {
+    let drawn = |picture: Option<&[u8]>, side: u32, format: PictureFormat| {
         let skeleton = Skeleton::new(vec![Joint::new("root", None, Transform::identity())]).unwrap();
         let joint_from_mesh = Transform::identity().to_matrix();
         let texture = picture.map(|bytes| Texture { bytes: bytes.to_vec().into() });
@@ -464,8 +464,8 @@ fn pictures() -> Family {
         let options = PreviewOptions { frames: Some(1), size, ..PreviewOptions::default() };
         preview(&[Subject::from(&motion)], &options, format, &|_, _| {})
     };
-    let seeds = [Format::Png, Format::Jpeg].map(|format| drawn(None, 48, format).unwrap());
-    let read = move |bytes: &[u8]| drop(drawn(Some(bytes), 16, Format::Png));
+    let seeds = [PictureFormat::Png, PictureFormat::Jpeg].map(|format| drawn(None, 48, format).unwrap());
+    let read = move |bytes: &[u8]| drop(drawn(Some(bytes), 16, PictureFormat::Png));
     Family { name: "pictures", seeds: seeds.into(), read: Box::new(read) }
 }
 

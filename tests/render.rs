@@ -5,7 +5,7 @@ use posemill::model::{
     Assignment, Binding, Character, Clip, Joint, JointId, Mark, MarkKind, Material, Mesh, Motion,
     ObservedPoints, Pose, Rig, Role, Side, Skeleton, Texture,
 };
-use posemill::render::{Format, PreviewOptions, RenderError, Size, Subject, View, preview};
+use posemill::render::{PictureFormat, PreviewOptions, RenderError, Size, Subject, View, preview};
 use std::sync::Arc;
 
 /// A joint: name, parent, offset, role.
@@ -94,7 +94,11 @@ fn small() -> PreviewOptions {
     PreviewOptions { size: Some(Size { width: 120, height: 160 }), ..PreviewOptions::default() }
 }
 
-fn drawn(motions: &[&Motion], options: &PreviewOptions, format: Format) -> Result<Vec<u8>, RenderError> {
+fn drawn(
+    motions: &[&Motion],
+    options: &PreviewOptions,
+    format: PictureFormat,
+) -> Result<Vec<u8>, RenderError> {
     let subjects: Vec<Subject> = motions.iter().map(|m| Subject::from(*m)).collect();
     preview(&subjects, options, format, &silent)
 }
@@ -120,7 +124,7 @@ fn frames(bytes: &[u8]) -> Vec<u16> {
 #[test]
 fn one_and_two_threads_give_the_same_bytes() {
     let (a, b) = (walker(45), walker(30));
-    for format in [Format::Png, Format::Gif, Format::Apng] {
+    for format in [PictureFormat::Png, PictureFormat::Gif, PictureFormat::Apng] {
         let options = PreviewOptions { frames: Some(9), skeleton: true, ..small() };
         let on = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -140,7 +144,7 @@ fn a_made_scene_looks_as_it_did() {
     ];
     for (size, expected) in golden {
         let options = PreviewOptions { size: Some(size), frames: Some(4), ..PreviewOptions::default() };
-        let picture = pixels(&drawn(&[&walker(40)], &options, Format::Png).unwrap()).1;
+        let picture = pixels(&drawn(&[&walker(40)], &options, PictureFormat::Png).unwrap()).1;
         let hash = blake3::hash(picture.as_flattened()).to_hex();
         assert_eq!(&hash[..16], expected, "{size:?}");
     }
@@ -151,7 +155,7 @@ fn the_delays_of_a_gif_add_up_to_the_length_of_the_clip() {
     for (count, fps) in [(31, 25.0), (46, 30.0), (100, 7.0), (3, 50.0)] {
         let motion = walker(count);
         let options = PreviewOptions { fps, ..small() };
-        let delays = frames(&drawn(&[&motion], &options, Format::Gif).unwrap());
+        let delays = frames(&drawn(&[&motion], &options, PictureFormat::Gif).unwrap());
         let sum: u64 = delays.iter().map(|&d| u64::from(d)).sum();
         assert_eq!(sum, (motion.clip.duration() * 100.0).round() as u64, "{count} frames at {fps}");
         assert!(delays.iter().all(|&d| d >= 2));
@@ -162,8 +166,8 @@ fn the_delays_of_a_gif_add_up_to_the_length_of_the_clip() {
 fn every_frame_of_a_gif_and_an_apng_can_be_read_back_in_full() {
     let options = PreviewOptions { frames: Some(5), view: View::Side, ..small() };
     let motion = walker(30);
-    assert_eq!(frames(&drawn(&[&motion], &options, Format::Gif).unwrap()).len(), 5);
-    let bytes = drawn(&[&motion], &options, Format::Apng).unwrap();
+    assert_eq!(frames(&drawn(&[&motion], &options, PictureFormat::Gif).unwrap()).len(), 5);
+    let bytes = drawn(&[&motion], &options, PictureFormat::Apng).unwrap();
     let mut reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().unwrap();
     let control = reader.info().animation_control().unwrap();
     assert_eq!((control.num_frames, control.num_plays), (5, 0));
@@ -177,7 +181,7 @@ fn every_frame_of_a_gif_and_an_apng_can_be_read_back_in_full() {
 fn what_cannot_be_drawn_is_an_error() {
     let (some, none) = (walker(10), walker(0));
     let error = |motions: &[&Motion], options: PreviewOptions| {
-        let all = [Format::Png, Format::Gif, Format::Apng];
+        let all = [PictureFormat::Png, PictureFormat::Gif, PictureFormat::Apng];
         let found = all.map(|f| drawn(motions, &options, f).unwrap_err().to_string());
         assert!(found.iter().all(|e| *e == found[0]), "{found:?}");
         found[0].clone()
@@ -199,11 +203,11 @@ fn what_cannot_be_drawn_is_an_error() {
     }
     let large = Some(Size { width: 4096, height: 4096 });
     let many = PreviewOptions { size: large, frames: Some(100), ..small() };
-    assert!(matches!(drawn(&[&some], &many, Format::Png), Err(RenderError::Pixels { .. })));
+    assert!(matches!(drawn(&[&some], &many, PictureFormat::Png), Err(RenderError::Pixels { .. })));
     let mut broken = some.clone();
     broken.clip.sample_rate = f64::NAN;
     let subject = Subject { label: "walk".into(), ..Subject::from(&broken) };
-    let error = preview(&[subject], &small(), Format::Png, &silent).unwrap_err().to_string();
+    let error = preview(&[subject], &small(), PictureFormat::Png, &silent).unwrap_err().to_string();
     assert_eq!(error, "`walk` cannot be drawn: sample rate NaN Hz from 0 s");
     assert_eq!("0x9".parse::<Size>().unwrap_err(), RenderError::Size { width: 0, height: 9 });
     assert_eq!(
@@ -215,7 +219,7 @@ fn what_cannot_be_drawn_is_an_error() {
 #[test]
 fn the_smallest_pictures_and_single_frames_are_drawn_from_everywhere() {
     for view in View::ALL {
-        for format in [Format::Png, Format::Gif, Format::Apng] {
+        for format in [PictureFormat::Png, PictureFormat::Gif, PictureFormat::Apng] {
             for motion in [walker(1), walker(2), square(0.0, true)] {
                 let size = Some(Size { width: 16, height: 16 });
                 let options = PreviewOptions { size, view, skeleton: true, ..PreviewOptions::default() };
@@ -229,7 +233,7 @@ fn the_smallest_pictures_and_single_frames_are_drawn_from_everywhere() {
 /// How many pixels are clearly red and clearly green, and whether red lies left of green.
 fn red_and_green(motion: &Motion) -> (usize, usize, bool) {
     let options = PreviewOptions { view: View::Front, labels: false, path: false, ..small() };
-    let (width, all) = pixels(&drawn(&[motion], &options, Format::Png).unwrap());
+    let (width, all) = pixels(&drawn(&[motion], &options, PictureFormat::Png).unwrap());
     let places = |wanted: usize, other: usize| -> Vec<usize> {
         let clear = |p: &[u8; 3]| p[wanted] > 120 && u16::from(p[wanted]) > 2 * u16::from(p[other]);
         all.iter().enumerate().filter(|(_, p)| clear(p)).map(|(k, _)| k % width).collect()
@@ -262,7 +266,7 @@ fn a_floor_of_a_scene_does_not_hide_the_shadow() {
         };
         character.meshes.push(floor);
         motion.character = Arc::new(character);
-        drawn(&[&motion], &small(), Format::Png).unwrap()
+        drawn(&[&motion], &small(), PictureFormat::Png).unwrap()
     };
     // Triangles without an area show nothing.
     assert!(with_floor(&[[0, 2, 2], [1, 3, 3]]) == with_floor(&[[0, 2, 1], [0, 3, 2]]));
@@ -272,7 +276,7 @@ fn a_floor_of_a_scene_does_not_hide_the_shadow() {
 fn the_left_of_a_bare_skeleton_is_blue_and_lies_right_in_the_front_view() {
     let options =
         PreviewOptions { view: View::Front, frames: Some(1), labels: false, path: false, ..small() };
-    let (width, all) = pixels(&drawn(&[&walker(2)], &options, Format::Png).unwrap());
+    let (width, all) = pixels(&drawn(&[&walker(2)], &options, PictureFormat::Png).unwrap());
     let mean = |is: fn(&[u8; 3]) -> bool| {
         let xs: Vec<usize> = all.iter().enumerate().filter(|(_, p)| is(p)).map(|(k, _)| k % width).collect();
         assert!(xs.len() > 200, "{}", xs.len());
@@ -289,10 +293,10 @@ fn marks_appear_in_their_time() {
     let at = Vec3::new(-0.3, 1.2, 1.6);
     let mark = |kind| Mark { kind, at, from: 0.5, to: 2.0 };
     let options = PreviewOptions { frames: Some(2), labels: false, path: false, ..small() };
-    let bare = pixels(&preview(&[Subject::from(&motion)], &options, Format::Png, &silent).unwrap());
+    let bare = pixels(&preview(&[Subject::from(&motion)], &options, PictureFormat::Png, &silent).unwrap());
     for kind in [MarkKind::Contact, MarkKind::Target] {
         let marked = Subject { marks: vec![mark(kind)], ..Subject::from(&motion) };
-        let shown = pixels(&preview(&[marked], &options, Format::Png, &silent).unwrap());
+        let shown = pixels(&preview(&[marked], &options, PictureFormat::Png, &silent).unwrap());
         let changed = |half: usize| {
             let pairs = bare.1.iter().zip(&shown.1).enumerate();
             pairs.filter(|(k, (a, b))| k % bare.0 * 2 / bare.0 == half && a != b).count()
@@ -309,9 +313,9 @@ fn observed_points_are_dots_on_the_figure_while_they_are_seen() {
     let seen = |f: usize| (f >= 20).then_some([0.0, 0.9, f as f32 / 30.0]);
     let observed = ObservedPoints { rate: 30.0, tracks: vec![(0..40).map(seen).collect(), vec![None; 40]] };
     let options = PreviewOptions { frames: Some(2), labels: false, path: false, ..small() };
-    let bare = pixels(&preview(&[Subject::from(&motion)], &options, Format::Png, &silent).unwrap());
+    let bare = pixels(&preview(&[Subject::from(&motion)], &options, PictureFormat::Png, &silent).unwrap());
     let dotted = Subject { observed: Some(&observed), ..Subject::from(&motion) };
-    let shown = pixels(&preview(&[dotted], &options, Format::Png, &silent).unwrap());
+    let shown = pixels(&preview(&[dotted], &options, PictureFormat::Png, &silent).unwrap());
     let changed = |half: usize| {
         let pairs = bare.1.iter().zip(&shown.1).enumerate();
         pairs.filter(|(k, (a, b))| k % bare.0 * 2 / bare.0 == half && a != b).count()
@@ -329,7 +333,7 @@ fn motions_of_different_rates_stay_in_step() {
     let poses: Vec<Pose> = (0..41).step_by(2).map(|k| fine.clip.pose(skeleton, k)).collect();
     coarse.clip = Clip::from_poses("walk", 15.0, skeleton, &poses);
     let options = PreviewOptions { frames: Some(5), labels: false, ..small() };
-    let sheet = |motion: &Motion| pixels(&drawn(&[motion], &options, Format::Png).unwrap()).1;
+    let sheet = |motion: &Motion| pixels(&drawn(&[motion], &options, PictureFormat::Png).unwrap()).1;
     let (a, b) = (sheet(&fine), sheet(&coarse));
     let different = a.iter().zip(&b).filter(|(p, q)| (0..3).any(|k| p[k].abs_diff(q[k]) > 24)).count();
     assert!(different < a.len() / 500, "{different} of {}", a.len());

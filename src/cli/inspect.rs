@@ -9,7 +9,7 @@ use super::load_file::{load_and_name, only};
 use crate::batch::find_takes;
 use crate::model::{Asset, Clip, Container, Motion};
 use crate::pipeline::write_whole;
-use crate::render::{Format, RolePicture};
+use crate::render::{PictureFormat, RolePicture};
 use crate::repair::{Faults, repair_motion};
 use crate::report::{Finding, Shown};
 use clap::Args;
@@ -148,24 +148,26 @@ fn document_of(file: &Path, asset: &mut Asset, read_as: &'static str) -> Box<Fil
     Box::new(FileDocument::new(asset, file.display().to_string(), format(asset, file, read_as), errors))
 }
 
-fn draw_roles(asset: &Asset, file: &Path, path: &Path, format: Format) -> Result<(), Failure> {
+fn draw_roles(asset: &Asset, file: &Path, path: &Path, format: PictureFormat) -> Result<(), Failure> {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     let drawn = RolePicture::of(&asset.character, &name);
-    let bytes = drawn.and_then(|p| if format == Format::Png { p.to_png() } else { p.to_jpeg() });
+    let bytes = drawn.and_then(|p| if format == PictureFormat::Png { p.to_png() } else { p.to_jpeg() });
     write_whole(path, &bytes.map_err(|e| Failure::Argument(e.to_string()))?)?;
     Ok(())
 }
 
 /// The format of the picture of roles, by the extension of its file.
-fn picture_format(path: &Path, input: &Path) -> Result<Format, Failure> {
+fn picture_format(path: &Path, input: &Path) -> Result<PictureFormat, Failure> {
     not_an_input(path, std::iter::once(input))?;
     let extension = path.extension().unwrap_or_default().to_string_lossy();
-    extension.parse().ok().filter(|f| [Format::Png, Format::Jpeg].contains(f)).ok_or_else(|| {
-        Failure::Argument(format!(
-            "`{}` is no picture of roles\n  hint: end it with `.png` or `.jpg`",
-            path.shown()
-        ))
-    })
+    extension.parse().ok().filter(|f| [PictureFormat::Png, PictureFormat::Jpeg].contains(f)).ok_or_else(
+        || {
+            Failure::Argument(format!(
+                "`{}` is no picture of roles\n  hint: end it with `.png` or `.jpg`",
+                path.shown()
+            ))
+        },
+    )
 }
 
 fn format(asset: &Asset, file: &Path, read_as: &'static str) -> &'static str {

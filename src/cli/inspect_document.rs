@@ -86,12 +86,12 @@ struct CalibrationMember {
     /// Its origin: `bind`, `rest`, `motion` (estimated), `frame N` of the take, or another `file`.
     from: String,
     /// The joints that were estimated.
-    joints: Vec<CalibratedJoint>,
+    joints: Vec<CalibrationJoint>,
 }
 
 /// A joint of an estimated reference pose.
 #[derive(Debug, Serialize, JsonSchema)]
-struct CalibratedJoint {
+struct CalibrationJoint {
     /// The name.
     name: String,
     /// How sure its rotation is, from 0 to 1.
@@ -211,7 +211,7 @@ impl CalibrationMember {
     /// The origin of the reference pose, and the confidence of its joints.
     fn of(character: &Character) -> Self {
         let joints = character.calibration.iter().flat_map(|c| &c.joints);
-        let joints = joints.map(|j| CalibratedJoint {
+        let joints = joints.map(|j| CalibrationJoint {
             name: character.skeleton().joint(j.joint).name.clone(),
             confidence: rounded(j.confidence),
             reason: j.reason.clone(),

@@ -5,7 +5,7 @@ use super::exit::{Exit, Failure};
 use super::load_file::{clip, load};
 use crate::model::{Asset, Clip, Motion};
 use crate::pipeline::write_whole;
-use crate::render::{Format, PreviewOptions, Size, Subject, View, preview};
+use crate::render::{PictureFormat, PreviewOptions, Size, Subject, View, preview};
 use crate::report::{Shown, Warnings};
 use clap::Args;
 use schemars::JsonSchema;
@@ -92,7 +92,7 @@ struct DrawnFile {
 /// Draws the preview.
 pub fn run(arguments: &PreviewArguments, console: &Console) -> Result<Exit, Failure> {
     let extension = arguments.output.extension().unwrap_or_default().to_string_lossy();
-    let format: Format = extension.parse().map_err(|_| {
+    let format: PictureFormat = extension.parse().map_err(|_| {
         let out = arguments.output.shown();
         Failure::Argument(format!(
             "`{out}` is no preview\n  hint: end it with `.png`, `.jpg`, `.gif` or `.apng`"

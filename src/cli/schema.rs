@@ -39,19 +39,19 @@ pub struct SchemaArguments {
 }
 
 /// A JSON document of the program.
-struct Document {
+struct DocumentSchema {
     name: &'static str,
     /// Who prints or writes it.
     about: &'static str,
     schema: fn() -> Value,
 }
 
-const fn document<T: JsonSchema>(name: &'static str, about: &'static str) -> Document {
-    Document { name, about, schema: schema_of::<T> }
+const fn document<T: JsonSchema>(name: &'static str, about: &'static str) -> DocumentSchema {
+    DocumentSchema { name, about, schema: schema_of::<T> }
 }
 
 /// Every JSON document, in the order of the commands.
-const DOCUMENTS: [Document; 14] = [
+const DOCUMENTS: [DocumentSchema; 14] = [
     document::<DoctorDocument>("doctor", "posemill doctor --json"),
     document::<InspectDocument>("inspect", "posemill inspect --json"),
     document::<PreviewDocument>("preview", "posemill preview --json"),

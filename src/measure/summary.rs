@@ -25,10 +25,10 @@ pub struct Summary {
 }
 
 /// One value: the clip, the name and the unit of the measure, and the value.
-pub type MeasuredValue<'a> = (&'a str, &'a str, &'a str, f64);
+pub type ClipMeasure<'a> = (&'a str, &'a str, &'a str, f64);
 
 /// One summary for each measure, in the order of their first values; NaN counts as worst.
-pub fn summaries<'a>(measured: impl IntoIterator<Item = MeasuredValue<'a>>) -> Vec<Summary> {
+pub fn summaries<'a>(measured: impl IntoIterator<Item = ClipMeasure<'a>>) -> Vec<Summary> {
     let mut order: Vec<(&str, &str)> = Vec::new();
     let mut values: BTreeMap<&str, Vec<(f64, &str)>> = BTreeMap::new();
     for (of, name, unit, value) in measured {

@@ -56,7 +56,7 @@ pub use property_track::AnimatedProperty;
 pub(crate) use property_track::PropertyTrack;
 pub use rig::{Assignment, Rig};
 pub(crate) use robot::model_from_world;
-pub use robot::{Coupling, Form, Hinge, Link, Robot, Shape};
+pub use robot::{CollisionShape, Coupling, Form, Hinge, Link, Robot};
 pub use robot_layout::{ROBOT_LAYOUTS, RobotField, RobotLayout, RotationForm};
 pub use robot_motion::{NoRobotMotion, RobotMotion};
 pub use role::{Finger, Role, Side};

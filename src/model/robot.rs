@@ -42,7 +42,7 @@ pub struct Link {
     /// Its frame in that of the parent with every hinge at its zero; for the first link in the world.
     pub parent_from_link: Transform,
     /// Its shapes for collisions.
-    pub shapes: Vec<Shape>,
+    pub shapes: Vec<CollisionShape>,
     /// The centre of its mass in its frame, where the file states it.
     pub centre: Option<Vec3>,
 }
@@ -87,7 +87,7 @@ pub struct Coupling {
 /// A shape for collisions, fixed to its link.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
-pub struct Shape {
+pub struct CollisionShape {
     /// Its form, centred at the origin of its space.
     pub form: Form,
     /// The link's space from the shape's.

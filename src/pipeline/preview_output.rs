@@ -6,7 +6,7 @@ use super::job::Job;
 use super::output_section::Preview;
 use crate::model::{Mark, Motion};
 use crate::page::{ClipPage, ShownClip, clip_page, worst_series};
-use crate::render::{Format, PreviewOptions, Size, Subject, preview};
+use crate::render::{PictureFormat, PreviewOptions, Size, Subject, preview};
 use crate::report::{Report, Warnings};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -30,9 +30,9 @@ pub(super) fn picture(
 ) -> Option<(PathBuf, Vec<u8>)> {
     let extension = kind.extension()?;
     let format = match kind {
-        Preview::Png | Preview::None => Format::Png,
-        Preview::Gif => Format::Gif,
-        Preview::Apng => Format::Apng,
+        Preview::Png | Preview::None => PictureFormat::Png,
+        Preview::Gif => PictureFormat::Gif,
+        Preview::Apng => PictureFormat::Apng,
     };
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let mut warn = |message: String| warnings.add("preview", message, stem.clone());
@@ -86,7 +86,7 @@ pub(super) fn page(
         }
         several => several.iter().take(PREVIEW_CLIPS).map(|s| Subject::from(s.result)).collect(),
     };
-    let picture = preview(&subjects, &options, Format::Jpeg, &|_, _| {});
+    let picture = preview(&subjects, &options, PictureFormat::Jpeg, &|_, _| {});
     if let Err(error) = &picture {
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         report.warnings.add("preview", format!("there is no picture on the page: {error}"), stem);

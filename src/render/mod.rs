@@ -32,7 +32,7 @@ pub(crate) use actor::surfaces;
 pub use camera::View;
 pub(crate) use figure::figure;
 pub use options::{PreviewOptions, RenderError, Size, Subject};
-pub use preview::{Format, preview};
+pub use preview::{PictureFormat, preview};
 #[cfg(feature = "cli")]
 pub(crate) use role_picture::RolePicture;
 pub(crate) use texture::small_jpeg;

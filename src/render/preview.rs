@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 /// The file formats of a preview.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub enum PictureFormat {
     /// A contact sheet as PNG.
     Png,
     /// A contact sheet as JPEG: a sixth of the bytes, lossy.
@@ -18,16 +18,16 @@ pub enum Format {
     Apng,
 }
 
-impl FromStr for Format {
+impl FromStr for PictureFormat {
     type Err = String;
 
     /// By file extension, in any case.
     fn from_str(extension: &str) -> Result<Self, String> {
         match extension.to_ascii_lowercase().as_str() {
-            "png" => Ok(Format::Png),
-            "jpg" | "jpeg" => Ok(Format::Jpeg),
-            "gif" => Ok(Format::Gif),
-            "apng" => Ok(Format::Apng),
+            "png" => Ok(PictureFormat::Png),
+            "jpg" | "jpeg" => Ok(PictureFormat::Jpeg),
+            "gif" => Ok(PictureFormat::Gif),
+            "apng" => Ok(PictureFormat::Apng),
             _ => Err(format!("`{extension}` is no preview format, allowed are png, jpg, gif, apng")),
         }
     }
@@ -43,13 +43,13 @@ impl FromStr for Format {
 pub fn preview(
     subjects: &[Subject],
     options: &PreviewOptions,
-    format: Format,
+    format: PictureFormat,
     progress: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<Vec<u8>, RenderError> {
     match format {
-        Format::Png => contact_sheet(subjects, options, progress)?.to_png(),
-        Format::Jpeg => contact_sheet(subjects, options, progress)?.to_jpeg(),
-        Format::Gif => animation::gif(subjects, options, progress),
-        Format::Apng => animation::apng(subjects, options, progress),
+        PictureFormat::Png => contact_sheet(subjects, options, progress)?.to_png(),
+        PictureFormat::Jpeg => contact_sheet(subjects, options, progress)?.to_jpeg(),
+        PictureFormat::Gif => animation::gif(subjects, options, progress),
+        PictureFormat::Apng => animation::apng(subjects, options, progress),
     }
 }

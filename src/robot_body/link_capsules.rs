@@ -6,7 +6,7 @@ use super::robot_limbs::Limbs;
 use super::sole::Sole;
 use super::zero_pose::ZeroPose;
 use crate::math::{Transform, Vec3, nearest_points_of_segments};
-use crate::model::{Form, Robot, Shape};
+use crate::model::{CollisionShape, Form, Robot};
 
 /// A cylinder's capsule is shorter by this share of its radius at each end: 8 percent of the rim stick out.
 const CYLINDER_END: f64 = 0.4;
@@ -67,7 +67,7 @@ pub(crate) fn link_capsules(
 }
 
 /// Capsules around one shape.
-pub(crate) fn shape_capsules(link: usize, shape: &Shape) -> Vec<LinkCapsule> {
+pub(crate) fn shape_capsules(link: usize, shape: &CollisionShape) -> Vec<LinkCapsule> {
     let capsule = |a: Vec3, b: Vec3, radius: f64| {
         let ends = [shape.link_from_shape.point(&a), shape.link_from_shape.point(&b)];
         LinkCapsule { link, ends, radius, is_foot: false }

@@ -4,7 +4,7 @@ use super::rigid_foot::RigidFoot;
 use super::robot_limbs::RobotLimb;
 use super::zero_pose::ZeroPose;
 use crate::math::{DEGREE, Quat, Transform, Vec3, arc, log};
-use crate::model::{Form, Robot, Shape};
+use crate::model::{CollisionShape, Form, Robot};
 
 /// A foot without shapes, in lengths of the leg: back and front edge from the ankle, half its width, height of the ankle. The
 /// length is that of people's feet (Winter 2009, table 4.1: 0.152 of the stature, 0.30 of the leg, two thirds of which touch).
@@ -60,7 +60,7 @@ impl Sole {
         let parts: Vec<usize> = (0..robot.links.len()).filter(|&k| zero.is_beyond(k, link)).collect();
         let rotated = |level: Quat| -> Vec<Vec3> {
             let stands = Transform::from_rotation(level) * Transform::from_translation(-origin);
-            let place = |k: usize, shape: &Shape| stands * zero.links[k] * shape.link_from_shape;
+            let place = |k: usize, shape: &CollisionShape| stands * zero.links[k] * shape.link_from_shape;
             let of = |&k: &usize| {
                 robot.links[k].shapes.iter().flat_map(move |shape| extremes(place(k, shape), shape))
             };
@@ -84,7 +84,7 @@ impl Sole {
         let all = if measured { points.iter() } else { plain.iter() };
         let mut low = all.clone().fold(Vec3::repeat(f64::MAX), |low, point| low.inf(point));
         let mut high = all.fold(Vec3::repeat(f64::MIN), |high, point| high.sup(point));
-        let is_mesh = |shape: &Shape| matches!(shape.form, Form::Mesh { .. });
+        let is_mesh = |shape: &CollisionShape| matches!(shape.form, Form::Mesh { .. });
         if measured && parts.iter().any(|&k| robot.links[k].shapes.iter().any(is_mesh)) {
             let edge = |k: usize, sign: f64| {
                 let inside = points.iter().map(|p| sign * p[k] - TILTED * (p.z - low.z));
@@ -175,7 +175,7 @@ fn highest(of: impl Fn(f64) -> f64) -> f64 {
 }
 
 /// Points of a shape that can be its outermost ones along the axes.
-pub(super) fn extremes(world_from_shape: Transform, shape: &Shape) -> Vec<Vec3> {
+pub(super) fn extremes(world_from_shape: Transform, shape: &CollisionShape) -> Vec<Vec3> {
     let around = |centre: Vec3, radius: f64| {
         let axes = [Vec3::x(), -Vec3::x(), Vec3::y(), -Vec3::y(), -Vec3::z()];
         axes.map(|axis| centre + axis * radius).into_iter()

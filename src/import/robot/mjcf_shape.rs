@@ -4,13 +4,13 @@ use super::mjcf_defaults::MjcfDefaults;
 use super::robot_error::RobotError;
 use super::xml_element::Element;
 use crate::math::{Quat, Transform, Vec3, arc};
-use crate::model::{Form, Shape};
+use crate::model::{CollisionShape, Form};
 
 /// A `geom`.
 #[derive(Debug)]
 pub(super) enum Geom<'d> {
     /// A shape, and whether the file lets it collide.
-    Shape(Shape, bool),
+    Shape(CollisionShape, bool),
     /// The name of a mesh, its place, and whether it collides.
     Mesh(&'d str, Transform, bool),
     /// Nothing that a link can collide with.
@@ -60,7 +60,7 @@ pub(super) fn read<'d>(
         }
         _ => return Ok(Geom::Other),
     };
-    Ok(Geom::Shape(Shape { form, link_from_shape: link_from_frame * at }, collides))
+    Ok(Geom::Shape(CollisionShape { form, link_from_shape: link_from_frame * at }, collides))
 }
 
 /// The place of a `frame`, `body` or `geom` in what is around it.

@@ -4,7 +4,7 @@ use super::mesh_files::{MeshFiles, Unread};
 use super::robot_parts::FoundRobot;
 use crate::import::import_error::ImportError;
 use crate::math::{Quat, Transform, UnitVec3, Vec3};
-use crate::model::{Form, Shape};
+use crate::model::{CollisionShape, Form};
 use crate::report::shortened;
 use std::sync::Arc;
 
@@ -63,7 +63,7 @@ impl FoundRobot {
 }
 
 impl MeshUse {
-    fn shape(&self, points: &[Vec3]) -> Shape {
+    fn shape(&self, points: &[Vec3]) -> CollisionShape {
         let points: Vec<Vec3> =
             points.iter().map(|p| self.moved.point(p).component_mul(&self.scale)).collect();
         let rotation = box_rotation(&points);
@@ -71,7 +71,7 @@ impl MeshUse {
         let mesh_from_box = Transform::new(rotation, rotation * ((low + high) / 2.0));
         let box_from_mesh = mesh_from_box.inverse();
         let points: Arc<[Vec3]> = points.iter().map(|p| box_from_mesh.point(p)).collect();
-        Shape { form: Form::Mesh { points }, link_from_shape: self.link_from_mesh * mesh_from_box }
+        CollisionShape { form: Form::Mesh { points }, link_from_shape: self.link_from_mesh * mesh_from_box }
     }
 }
 

@@ -5,7 +5,7 @@ use super::robot_error::RobotError;
 use super::robot_meshes::MeshUse;
 use super::xml_element::Element;
 use crate::math::{Transform, Vec3};
-use crate::model::{Hinge, Link, Robot, Shape};
+use crate::model::{CollisionShape, Hinge, Link, Robot};
 use crate::report::{Warnings, counted};
 use std::collections::HashSet;
 
@@ -32,7 +32,7 @@ pub(super) struct RobotParts {
     pub(super) links: Vec<Link>,
     pub(super) hinges: Vec<Hinge>,
     /// Shapes of each link that the file lets collide, and those that it does not.
-    shapes: Vec<[Vec<Shape>; 2]>,
+    shapes: Vec<[Vec<CollisionShape>; 2]>,
     shape_count: usize,
     meshes: Vec<MeshUse>,
     /// Shapes for collisions that cannot be read.
@@ -116,7 +116,7 @@ impl RobotParts {
         element: &Element<'_, '_>,
         link: usize,
         collides: bool,
-        shape: Shape,
+        shape: CollisionShape,
     ) -> Result<(), RobotError> {
         room(self.shape_count, MAX_SHAPES, "shapes", "MAX_SHAPES", element)?;
         self.shape_count += 1;

@@ -8,7 +8,7 @@ use super::robot_parts::{FoundRobot, RobotParts};
 use super::xml_element::Element;
 use super::xml_files::XmlTree;
 use crate::math::{Quat, Transform, Vec3};
-use crate::model::{Coupling, Form, Hinge, Shape};
+use crate::model::{CollisionShape, Coupling, Form, Hinge};
 use crate::report::shortened;
 use roxmltree::Node;
 use std::collections::{HashMap, HashSet};
@@ -274,7 +274,7 @@ impl<'d, 't> UrdfReader<'d, 't> {
                     }
                 };
                 let link_from_shape = self.origin(node)?;
-                self.parts.shape(&element, number, collides, Shape { form, link_from_shape })?;
+                self.parts.shape(&element, number, collides, CollisionShape { form, link_from_shape })?;
             }
         }
         Ok(())

@@ -35,7 +35,7 @@ fn a_mesh_of_a_box_has_its_sole_and_its_capsules() {
         let points: Vec<Vec3> = (0..8).map(|k| signs(k).component_mul(&half)).collect();
         let [own, other] = [Form::Box { half }, Form::Mesh { points: points.into() }].map(|form| {
             let link_from_shape = crate::math::Transform::identity();
-            crate::robot_body::shape_capsules(0, &crate::model::Shape { form, link_from_shape })
+            crate::robot_body::shape_capsules(0, &crate::model::CollisionShape { form, link_from_shape })
         });
         assert_eq!(own.len(), other.len());
         for (a, b) in own.iter().zip(&other) {
@@ -84,7 +84,8 @@ fn capsules_are_around_the_points_of_a_mesh() {
     // Between the capsules of a plate, as between those of a box, a third of a radius is outside.
     for (points, count, most) in [(of(&cone), 1, 0.1), (of(&plate), 4, 0.4)] {
         let form = Form::Mesh { points: points.clone().into() };
-        let shape = crate::model::Shape { form, link_from_shape: crate::math::Transform::identity() };
+        let shape =
+            crate::model::CollisionShape { form, link_from_shape: crate::math::Transform::identity() };
         let capsules = crate::robot_body::shape_capsules(0, &shape);
         assert_eq!(capsules.len(), count);
         for p in &points {

@@ -99,7 +99,7 @@ pub(super) fn urdf(name: &str, more: &str) -> String {
 
 /// The points of the shapes of a link, in its space.
 pub(super) fn points(robot: &Robot, link: usize) -> Vec<Vec3> {
-    let of = |shape: &crate::model::Shape| match &shape.form {
+    let of = |shape: &crate::model::CollisionShape| match &shape.form {
         Form::Mesh { points } => points.iter().map(|p| shape.link_from_shape.point(p)).collect(),
         _ => Vec::new(),
     };

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 /// The names in use, and the number to try next for each; names are never released.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct UniqueNames(HashMap<String, usize>);
 
 impl UniqueNames {

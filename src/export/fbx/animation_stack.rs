@@ -11,6 +11,7 @@ use super::records::FbxRecord;
 use crate::export::euler_angles::{self, RotationOrder};
 use crate::export::key_reduction::thin;
 use crate::math::Quat;
+use crate::model::UniqueNames;
 use std::borrow::Cow;
 
 /// Angles that differ by less count as constant, degrees: the precision of the 32-bit quaternions of a glTF file.
@@ -90,15 +91,12 @@ pub(super) fn degrees(
     angles
 }
 
-/// `name`, with a number appended if it is one of `taken`.
-pub(super) fn free_name(name: &str, taken: &[String]) -> String {
-    let name = match record_properties::plain(name) {
-        empty if empty.trim().is_empty() => "Take".to_owned(),
-        name => name,
-    };
-    let free = |name: &String| !taken.contains(name);
-    let numbered = (1..).map(|n| format!("{name}_{n}"));
-    std::iter::once(name.clone()).chain(numbered).find(free).unwrap_or(name)
+/// A new name for a clip as it may stand in a file; it is in use from then on.
+pub(super) fn free_name(name: &str, names: &mut UniqueNames) -> String {
+    match record_properties::plain(name) {
+        empty if empty.trim().is_empty() => names.fresh("Take"),
+        name => names.fresh(&name),
+    }
 }
 
 /// A connection between two objects.
@@ -299,9 +297,9 @@ mod tests {
 
     #[test]
     fn names_are_unique() {
-        let taken = ["walk".to_owned(), "walk_1".to_owned()];
-        assert_eq!(free_name("walk", &taken), "walk_2");
-        assert_eq!((free_name("run", &taken), free_name(" ", &[])), ("run".to_owned(), "Take".to_owned()));
+        let mut names = UniqueNames::new(["walk", "walk_2"].map(str::to_owned));
+        let clips = ["walk", "run", "walk", " ", ""].map(|name| free_name(name, &mut names));
+        assert_eq!(clips, ["walk_3", "run", "walk_4", "Take", "Take_2"]);
     }
 
     #[test]

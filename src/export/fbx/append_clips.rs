@@ -10,6 +10,7 @@ use super::animation_stack::{self, AnimationStack, StackRecords};
 use super::record_properties::{Property, row};
 use super::records::{self, FbxFile, FbxRecord, FbxRecordError};
 use super::templates;
+use crate::model::UniqueNames;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
@@ -37,7 +38,7 @@ pub(super) struct FbxSplice<'a> {
     file: FbxFile<'a>,
     last_id: i64,
     /// The names of all animation stacks.
-    names: Vec<String>,
+    names: UniqueNames,
     /// Whether the existing clips were removed and no new one has become the active one yet.
     replaced: bool,
 }
@@ -46,7 +47,7 @@ impl<'a> FbxSplice<'a> {
     /// Opens a file; with `replace`, its clips are removed.
     pub(super) fn open(bytes: &'a [u8], replace: bool) -> Result<Self, FbxSpliceError> {
         let file = records::parse(bytes)?;
-        let mut splice = Self { file, last_id: FIRST_ID, names: Vec::new(), replaced: replace };
+        let mut splice = Self { file, last_id: FIRST_ID, names: UniqueNames::default(), replaced: replace };
         for needed in ["Objects", "Connections", "Definitions"] {
             splice.top(needed)?;
         }
@@ -67,7 +68,7 @@ impl<'a> FbxSplice<'a> {
             let names = stacks.filter_map(|stack| stack.get_text(1));
             let bare =
                 |name: &[u8]| name.split(|b| *b == 0).next().map(|n| String::from_utf8_lossy(n).into_owned());
-            splice.names = names.filter_map(bare).collect();
+            splice.names = UniqueNames::new(names.filter_map(bare));
         }
         Ok(splice)
     }
@@ -123,9 +124,7 @@ impl<'a> FbxSplice<'a> {
 
     /// A unique name for a clip; it is reserved.
     pub(super) fn free_name(&mut self, name: &str) -> String {
-        let free = animation_stack::free_name(name, &self.names);
-        self.names.push(free.clone());
-        free
+        animation_stack::free_name(name, &mut self.names)
     }
 
     /// Adds a clip.
@@ -241,7 +240,7 @@ mod tests {
         let bytes = file(&["walk"]);
         let mut splice = FbxSplice::open(&bytes, false).unwrap();
         let name = splice.free_name("walk");
-        assert_eq!(name, "walk_1");
+        assert_eq!(name, "walk_2");
         splice.add(&stack(&name), 0.01).unwrap();
         let added = splice.to_bytes().unwrap();
         assert_eq!(counted(&added, b"AnimationStack"), Some(2));

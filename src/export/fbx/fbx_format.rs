@@ -15,7 +15,7 @@ use crate::export::synthetic_root::has_synthetic_root;
 use crate::export::whole_mesh::whole_meshes;
 use crate::kinematics::cuts;
 use crate::math::Transform;
-use crate::model::{Clip, Document, Motion};
+use crate::model::{Clip, Document, Motion, UniqueNames};
 use crate::report::Warnings;
 
 /// FBX.
@@ -121,13 +121,12 @@ fn new_file(motions: &[Motion], options: &ExportOptions) -> Result<Written, Expo
         warn_of_omitted(character, &mut materials.warnings);
     }
     let morphs = mesh::write(&mut document, &meshes, &bones, &mut materials);
-    let mut names = Vec::new();
+    let mut names = UniqueNames::default();
     for motion in moving {
-        let free = animation_stack::free_name(&motion.clip.name, &names);
-        let mut stack = bones.stack(&motion.clip, free.clone(), &morphs);
+        let name = animation_stack::free_name(&motion.clip.name, &mut names);
+        let mut stack = bones.stack(&motion.clip, name, &morphs);
         (stack.cuts, stack.tolerance) = (cuts(motion), options.fbx.tolerance);
         document.add_stack(&stack);
-        names.push(free);
     }
     let bytes = document.into_bytes(&name).map_err(|e| ExportError::Fbx { reason: e.to_string() })?;
     Ok((vec![OutputFile { name, bytes }], materials.warnings))

@@ -251,7 +251,7 @@ fn several_clips_of_one_name_are_several_stacks() {
     let motion = sway(&ours("mannequin.glb").character, 5);
     let scene = open(&write(&[motion.clone(), motion], &export::ExportOptions::default()).0);
     let names: Vec<String> = scene.anim_stacks.iter().map(|s| s.element.name.to_string()).collect();
-    assert_eq!(names, ["sway", "sway_1"]);
+    assert_eq!(names, ["sway", "sway_2"]);
 }
 
 /// The walk with a joint above its hips, which are at `offset` from it.

@@ -33,9 +33,8 @@ const FEW: usize = 6;
 /// The radius of one arm over the other's above which it holds something: bodies are symmetric to a tenth.
 const UNEVEN: f64 = 1.25;
 
-/// Radii of a grown person over the length of a leg: low and high trunk, head, thigh, shin. Round values, not taken from a
-/// published table.
-const ADULT: [f64; 5] = [0.17, 0.16, 0.12, 0.085, 0.06];
+/// Radii of a grown person's [`TOUCHED_PARTS`] over the length of a leg. Round values, not taken from a published table.
+const ADULT: [f64; 7] = [0.17, 0.16, 0.12, 0.085, 0.085, 0.06, 0.06];
 /// The same of the forearm at its four points.
 const ADULT_ARM: [f64; 4] = [0.052, 0.047, 0.04, 0.035];
 /// Half the thickness of a grown person's hand over the length of a leg.
@@ -53,8 +52,8 @@ const SAME_SKIN: f64 = 0.005;
 pub struct BodySurface {
     /// The lengths of its bones.
     pub lengths: BodyLengths,
-    /// Radii around its parts, by [`TouchedPart::table`].
-    pub tables: [RadiusTable; 5],
+    /// Radii around its [`TOUCHED_PARTS`].
+    pub tables: [RadiusTable; 7],
     /// The radii of the forearm at [`FOREARM_POINTS`], metres.
     pub arm: [f64; 4],
     /// The shape of the hands, left and right.
@@ -161,7 +160,7 @@ impl BodySurface {
 
     /// The radius of the skin of a part in a direction from its segment.
     pub fn radius(&self, part: TouchedPart, share: f64, components: &Vec3) -> f64 {
-        self.tables[part.table()].radius(share, components)
+        self.tables[part.index()].radius(share, components)
     }
 
     /// Whether another body has the same skin around it.
@@ -181,13 +180,13 @@ impl BodySurface {
         let (low, high) = (ratio(|l| l.low_trunk), ratio(|l| l.high_trunk));
         let (thigh, shin) = (ratio(|l| l.thigh), ratio(|l| l.shin));
         let (hips, shoulders) = (ratio(|l| l.hips), ratio(|l| l.shoulders));
-        let scales = [
-            across(low, hips),
-            across(high, shoulders),
-            0.25 * (thigh + shin + low + high),
-            across(thigh, hips),
-            across(shin, hips),
-        ];
+        let scale = |part: TouchedPart| match part {
+            TouchedPart::LowTrunk => across(low, hips),
+            TouchedPart::HighTrunk => across(high, shoulders),
+            TouchedPart::Head => 0.25 * (thigh + shin + low + high),
+            TouchedPart::Thigh(_) => across(thigh, hips),
+            TouchedPart::Shin(_) => across(shin, hips),
+        };
         let logs: Vec<f64> =
             to.all().iter().zip(from.all()).map(|(a, b)| libm::log(a.max(1e-9) / b.max(1e-9))).collect();
         let mean = logs.iter().sum::<f64>() / logs.len() as f64;
@@ -201,14 +200,14 @@ impl BodySurface {
                 libm::pow(own.max(1e-6 * to.leg()), 1.0 - adult) * libm::pow(grown, adult)
             }
         };
-        let table = |k: usize| match self.tables[k].largest() {
-            0.0 => RadiusTable::none(),
-            _ => self.tables[k].map(|r| blend(r * scales[k], ADULT[k])),
+        let table = |part: TouchedPart| match &self.tables[part.index()] {
+            none if none.largest() == 0.0 => RadiusTable::none(),
+            table => table.map(|r| blend(r * scale(part), ADULT[part.index()])),
         };
         let arm = 0.5 * (ratio(|l| l.upper_arm) + ratio(|l| l.forearm));
         let surface = BodySurface {
             lengths: *lengths,
-            tables: std::array::from_fn(table),
+            tables: TOUCHED_PARTS.map(table),
             arm: std::array::from_fn(|k| blend(self.arm[k] * arm, ADULT_ARM[k])),
             hands: self.hands.each_ref().map(|hand| hand.scaled(arm)),
             hand_points: self.hand_points.map(|hand| hand.map(|p| p * arm)),
@@ -242,7 +241,7 @@ fn towards(pose: &LandmarkPose, side: usize, middle: &Vec3) -> [Vec3; 2] {
 
 impl GroupedSkin<'_> {
     /// Every sample goes to the nearest of the segments that it may belong to.
-    fn tables(&self) -> [RadiusTable; 5] {
+    fn tables(&self) -> [RadiusTable; 7] {
         let segments = TOUCHED_PARTS.map(|part| PartSegment::of(part, self.landmarks, &self.lengths));
         let owners = TOUCHED_PARTS.map(owners);
         let mut found: [Vec<RadiusSample>; 7] = Default::default();
@@ -259,9 +258,7 @@ impl GroupedSkin<'_> {
                 found[k].push(RadiusSample { along, around, radius: at.distance, area: sample.area });
             }
         }
-        let [low, high, head, thighs @ .., left, right] = &found.each_ref().map(|s| RadiusTable::of(s));
-        // Both legs alike.
-        [low.clone(), high.clone(), head.clone(), thighs[0].mean(&thighs[1]), left.mean(right)]
+        found.map(|samples| RadiusTable::of(&samples))
     }
 
     /// The radius of both forearms at one of their points; a shield or a staff on one of them is no part of it.

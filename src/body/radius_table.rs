@@ -104,11 +104,6 @@ impl RadiusTable {
         RadiusTable { cells, largest: cells.iter().flatten().fold(0.0, |m: f64, r| m.max(*r)) }
     }
 
-    /// The mean of two tables.
-    pub fn mean(&self, other: &RadiusTable) -> RadiusTable {
-        Self::from(|row, column| 0.5 * (self.cells[row][column] + other.cells[row][column]))
-    }
-
     /// The largest difference from another table, metres. A sample between two cells is in either of them, by rounding: a radius
     /// differs by as much as it is outside of the range that the other table has in the cell and those around it.
     pub fn apart(&self, other: &RadiusTable) -> f64 {

@@ -30,14 +30,14 @@ pub const TOUCHED_PARTS: [TouchedPart; 7] = {
 const HEAD_SEGMENT: f64 = 0.6;
 
 impl TouchedPart {
-    /// The table of its skin: the same for the left and the right leg.
-    pub fn table(self) -> usize {
+    /// Its place in [`TOUCHED_PARTS`].
+    pub fn index(self) -> usize {
         match self {
             TouchedPart::LowTrunk => 0,
             TouchedPart::HighTrunk => 1,
             TouchedPart::Head => 2,
-            TouchedPart::Thigh(_) => 3,
-            TouchedPart::Shin(_) => 4,
+            TouchedPart::Thigh(side) => 3 + side,
+            TouchedPart::Shin(side) => 5 + side,
         }
     }
 
@@ -55,7 +55,7 @@ pub struct PartSegment {
     pub start: Vec3,
     /// From its start to its end.
     pub along: Vec3,
-    /// Left (of legs: outwards), along the part (up for the head) and front (of legs, which point down: back): unit vectors.
+    /// Left, along the part (up for the head) and front (of legs, which point down: back): unit vectors.
     pub axes: [Vec3; 3],
     line: PartLine,
 }
@@ -155,11 +155,7 @@ impl PartSegment {
             TouchedPart::Head => [Vec3::x(), Vec3::y(), Vec3::z()].map(|axis| pose.head_axes * axis),
             TouchedPart::HighTrunk => axes_along(&line.along, &(pose.arms[0][0] - pose.arms[1][0])),
             TouchedPart::LowTrunk => axes_along(&line.along, &(pose.legs[0][0] - pose.legs[1][0])),
-            TouchedPart::Thigh(k) | TouchedPart::Shin(k) => {
-                let [left, along, back] = axes_along(&line.along, &pose.thigh_left[k]);
-                // Outwards on both sides, so that both legs have one table.
-                [if k == 0 { left } else { -left }, along, back]
-            }
+            TouchedPart::Thigh(k) | TouchedPart::Shin(k) => axes_along(&line.along, &pose.thigh_left[k]),
         };
         PartSegment { start: line.start, along: line.along, axes, line }
     }
@@ -243,9 +239,8 @@ mod tests {
                 // Thighs and shins point down, so that their third axis points back.
                 let along = segment.along.normalize();
                 let down = along.y < 0.0;
-                let right_leg = matches!(part, TouchedPart::Thigh(1) | TouchedPart::Shin(1));
-                let sign = |reversed: bool| if reversed { -1.0 } else { 1.0 };
-                let expected = [q * Vec3::x() * sign(right_leg), along, q * Vec3::z() * sign(down)];
+                let front = q * Vec3::z() * if down { -1.0 } else { 1.0 };
+                let expected = [q * Vec3::x(), along, front];
                 for (axis, expected) in segment.axes.iter().zip(expected) {
                     assert!(angle_between(axis, &expected) < 0.15, "{part:?}, {heading}: {axis} {expected}");
                 }

@@ -194,7 +194,7 @@ impl ArmWindow<'_> {
             let extents = points.map(|point| largest_extent(&pair.target, point) + outermost);
             ([0, 1, 2].map(|c| RealX4::from_lanes(|lane| at[lane][c])), extents.into())
         });
-        let largest = TOUCHED_PARTS.map(|part| pair.target.tables[part.table()].largest());
+        let largest = TOUCHED_PARTS.map(|part| pair.target.tables[part.index()].largest());
         let lines = TOUCHED_PARTS.map(|part| PartLine::of(part, &body.pose, &pair.target.lengths));
         let mut room = [[RealX4::splat(0.0); 2 * POINTS / 4]; TOUCHED_PARTS.len()];
         in_wide_registers(

@@ -118,8 +118,7 @@ impl SurfacePair {
     pub fn fit_girths(&mut self, frames: &[LandmarkPose]) {
         let guessed = 1.0 - self.depth;
         let ahead = self.source.hand_points.map(|hand| hand.map(|p| p.norm()));
-        let mut factors = [1.0; 5];
-        let mut ratios: [Vec<f64>; 5] = Default::default();
+        let mut ratios: [Vec<f64>; 7] = Default::default();
         for pose in frames {
             let hands = [0, 1].map(|side| {
                 let [_, elbow, wrist] = pose.arms[side];
@@ -137,21 +136,19 @@ impl SurfacePair {
                         if radius > 1e-9 {
                             let own = self.source.arm[k.min(WRIST)];
                             let free = around.distance - FIRM * own;
-                            ratios[part.table()].push(free / radius);
+                            ratios[part.index()].push(free / radius);
                         }
                     }
                 }
             }
         }
-        for (factor, ratios) in factors.iter_mut().zip(&mut ratios) {
+        for (table, ratios) in self.source.tables.iter_mut().zip(&mut ratios) {
             if !ratios.is_empty() {
                 let least = percentile_in_place(ratios, DEEPEST).clamp(THINNEST, 1.0);
-                *factor = libm::pow(least, guessed);
+                let factor = libm::pow(least, guessed);
+                *table = table.map(|r| r * factor);
             }
         }
-        let tables = self.source.tables.iter().zip(factors).map(|(table, f)| table.map(|r| r * f));
-        let tables: Vec<_> = tables.collect();
-        self.source.tables = std::array::from_fn(|k| tables[k].clone());
     }
 
     /// The radius of the source's skin at a part.

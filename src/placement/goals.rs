@@ -151,7 +151,7 @@ impl PointGoals<'_> {
     /// The frames in which the point is near a part.
     fn near(&self, part: TouchedPart) -> Vec<(usize, Near)> {
         let (pair, (side, k)) = (self.pair, self.point);
-        let (there, here) = (&pair.source.tables[part.table()], &pair.target.tables[part.table()]);
+        let (there, here) = (&pair.source.tables[part.index()], &pair.target.tables[part.index()]);
         let mut found = Vec::new();
         if there.largest() <= 0.0 || here.largest() <= 0.0 {
             return found;

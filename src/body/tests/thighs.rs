@@ -28,20 +28,24 @@ fn radii(character: &Arc<Character>, turn: &Vec3) -> [[f64; 4]; 2] {
     })
 }
 
-#[test]
-fn the_skin_of_a_thigh_is_thick_on_the_side_where_it_is_and_turns_with_it() {
+/// An adult whose thighs are tubes of these radii, four centimetres out of the bone's line and two ahead of it.
+fn with_thighs(thick: [f64; 2]) -> Arc<Character> {
     let mut made = body(&ADULT);
     let pose = made.skeleton().rest_model_pose();
     let thighs = Side::BOTH.map(|s| made.rig.joint(Role::UpperLeg(s)).unwrap());
     made.meshes.retain(|mesh| !thighs.contains(&mesh.bindings[0].joint));
-    for (side, thigh) in Side::BOTH.into_iter().zip(thighs) {
-        // Four centimetres out of the bone's line and two ahead of it.
+    for ((side, thigh), thick) in Side::BOTH.into_iter().zip(thighs).zip(thick) {
         let off = Vec3::new(0.04 * side.sign(), 0.0, 0.02);
         let knee = made.rig.joint(Role::LowerLeg(side)).unwrap();
         let ends = [thigh, knee].map(|id| pose.position(id) + off);
-        made.meshes.push(tube(&made, thigh, ends[0], ends[1], [0.08; 2]));
+        made.meshes.push(tube(&made, thigh, ends[0], ends[1], [thick; 2]));
     }
-    let made = Arc::new(made);
+    Arc::new(made)
+}
+
+#[test]
+fn the_skin_of_a_thigh_is_thick_on_the_side_where_it_is_and_turns_with_it() {
+    let made = with_thighs([0.08; 2]);
     for turn in [Vec3::zeros(), Vec3::y() * 1.2, Vec3::z() * 1.5, Vec3::x() * -1.4, Vec3::new(0.6, 0.7, 0.8)]
     {
         for radii in radii(&made, &turn) {
@@ -49,6 +53,17 @@ fn the_skin_of_a_thigh_is_thick_on_the_side_where_it_is_and_turns_with_it() {
             for (radius, expected) in radii.into_iter().zip([0.117, 0.049, 0.037, 0.089]) {
                 assert!((radius - expected).abs() < 0.008, "{turn:?}: {radii:.3?} m");
             }
+        }
+    }
+}
+
+#[test]
+fn a_holster_on_one_thigh_is_not_on_the_other() {
+    let [left, right] = radii(&with_thighs([0.12, 0.08]), &Vec3::zeros());
+    // The right thigh as above, the left one of a circle of 12 cm.
+    for (radii, expected) in [(left, [0.159, 0.092, 0.079, 0.132]), (right, [0.117, 0.049, 0.037, 0.089])] {
+        for (radius, expected) in radii.into_iter().zip(expected) {
+            assert!((radius - expected).abs() < 0.008, "{radii:.3?} m");
         }
     }
 }

@@ -52,8 +52,6 @@ pub const USDZ: Format = Format {
     ..USDA
 };
 
-/// Alignment of the files in a package, bytes (usdz specification).
-const ALIGNMENT: usize = 64;
 /// Most bytes of the paths of all joints. A path lists every joint above; those of a hand's fingers have 300 bytes each.
 const MAX_PATHS: u64 = 1 << 24;
 /// Folder of the textures in a package.
@@ -81,7 +79,7 @@ fn packed(motions: &[Motion], options: &ExportOptions) -> Result<Written, Export
     let mut files = vec![OutputFile { name: "scene.usdc".to_owned(), bytes }];
     let textures = made.textures.into_iter();
     files.extend(textures.map(|t| OutputFile { name: format!("{TEXTURES}/{}", t.name), ..t }));
-    let bytes = archive(&files, Packing::Stored(ALIGNMENT))?;
+    let bytes = archive(&files, Packing::Stored)?;
     Ok((vec![OutputFile { name: options.file("usdz"), bytes }], made.warnings))
 }
 

@@ -74,6 +74,14 @@ fn every_layout_comes_back_as_it_went_out_and_names_itself() {
 }
 
 #[test]
+fn arrays_lie_in_their_archive_as_they_are_where_a_reader_can_use_them() {
+    let bytes = written(&swaying(), "npz", "mjlab");
+    let starts: Vec<usize> = (0..bytes.len()).filter(|&at| bytes[at..].starts_with(b"\x93NUMPY")).collect();
+    assert_eq!(starts.len(), 7, "the arrays of the layout");
+    assert!(starts.iter().all(|at| at % 64 == 0), "{starts:?}");
+}
+
+#[test]
 fn a_rate_that_no_one_states_is_reported_with_the_option_that_sets_it() {
     let motion = swaying();
     for layout in ROBOT_LAYOUTS.iter().filter(|layout| layout.extension != "pkl") {

@@ -56,22 +56,24 @@ impl SmallSystem {
                 matrix[i][i] = 1.0;
             }
         }
-        // Cholesky: the damping makes the matrix positive definite.
+        // Cholesky: the damping makes the matrix positive definite. The diagonal is kept as its inverse, as a division takes ten times as
+        // long as a product.
         for j in 0..n {
             for i in j..n {
                 let known: f64 = (0..j).map(|k| matrix[i][k] * matrix[j][k]).sum();
                 let left = matrix[i][j] - known;
-                matrix[i][j] = if i == j { left.max(f64::MIN_POSITIVE).sqrt() } else { left / matrix[j][j] };
+                matrix[i][j] =
+                    if i == j { 1.0 / left.max(f64::MIN_POSITIVE).sqrt() } else { left * matrix[j][j] };
             }
         }
         let mut step = [0.0; MOST];
         for i in 0..n {
             let known: f64 = (0..i).map(|j| matrix[i][j] * step[j]).sum();
-            step[i] = (-gradient[i] - known) / matrix[i][i];
+            step[i] = (-gradient[i] - known) * matrix[i][i];
         }
         for i in (0..n).rev() {
             let known: f64 = (i + 1..n).map(|j| matrix[j][i] * step[j]).sum();
-            step[i] = (step[i] - known) / matrix[i][i];
+            step[i] = (step[i] - known) * matrix[i][i];
         }
         step
     }

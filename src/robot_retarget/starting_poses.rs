@@ -25,8 +25,8 @@ const FIRST: [f64; 3] = [0.15, 0.5, 0.85];
 const BEFORE_MIDDLE: [f64; 3] = [0.2, 0.5, 0.8];
 /// Cost of a path per square radian from neutral: it only decides between equals.
 const NEUTRAL: f64 = 0.05;
-/// Every so many frames a limb is solved from all starts; between two of them their solutions are followed from both sides. A
-/// third of the time of all starts at every frame; followed from one side only, a dance jumps 7 instead of 4 times.
+/// Every so many frames a limb is solved from all starts; between two of them their solutions are followed from both sides, those that
+/// lead to each other once. Followed from one side only, a dance jumps 7 instead of 4 times.
 const TRACKED: usize = 16;
 /// Solutions nearer to each other than this in every hinge are one, radians: both are within `SETTLED` of the same.
 const SAME: f64 = 1e-2;
@@ -146,6 +146,10 @@ fn limb_path(
         let Some(mut after) = firsts.get(k + 1).filter(|_| !goals.cut[span.end]).cloned() else {
             return found;
         };
+        // The next ones that these lead to come back on the same way.
+        let last = found[found.len() - 1].iter().map(|candidate| &candidate.values);
+        let reached = solve.candidates(&goal(scratch, span.end), last, sigma, scratch);
+        after.retain(|new| !reached.iter().any(|other| is_same(other, new)));
         for frame in (span.start + 1..span.end).rev() {
             let from = after.iter().map(|candidate| &candidate.values);
             after = solve.candidates(&goal(scratch, frame), from, sigma, scratch);
@@ -301,11 +305,14 @@ fn spans(cut: &[bool]) -> Vec<Range<usize>> {
     starts.iter().zip(ends).map(|(&start, end)| start..end).collect()
 }
 
+/// Whether two solutions of a frame are one.
+fn is_same(one: &LimbSolution, other: &LimbSolution) -> bool {
+    one.values.iter().zip(&other.values).all(|(a, b)| (a - b).abs() < SAME)
+}
+
 /// Adds a candidate, unless it is one of those that are there.
 fn keep(found: &mut Vec<LimbSolution>, new: LimbSolution) {
-    let same =
-        |other: &&mut LimbSolution| other.values.iter().zip(&new.values).all(|(a, b)| (a - b).abs() < SAME);
-    match found.iter_mut().find(same) {
+    match found.iter_mut().find(|other| is_same(other, &new)) {
         Some(other) if new.cost < other.cost => *other = new,
         Some(_) => {}
         None => found.push(new),

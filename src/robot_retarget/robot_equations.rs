@@ -8,7 +8,7 @@ use super::normal_equations::NormalEquations;
 use super::robot_goals::Goals;
 use super::robot_settings::{
     FLOOR_MARGIN, POSTURE, RATE, SMOOTH, SMOOTH_BASE, SPEED_SHARE, SPEED_WIDTH, SPEED_WIDTH_SHARE,
-    SolveSettings,
+    SolveSettings, YAW_PULL,
 };
 use super::robot_state::{Placed, RobotState, Unknowns};
 use crate::math::{Mat3, Quat, Vec3, hat, log};
@@ -93,6 +93,15 @@ fn change_of_log(v: &Vec3) -> Mat3<f64> {
     Mat3::identity() - hat * 0.5 + hat * hat * curve
 }
 
+/// A residual whose square grows as its size beyond `far` (Huber 1964, Robust Estimation of a Location Parameter), and its slope.
+fn huber(residual: f64, far: f64) -> (f64, f64) {
+    if residual.abs() <= far {
+        return (residual, 1.0);
+    }
+    let root = (far * (2.0 * residual.abs() - far)).sqrt();
+    (root.copysign(residual), far / root)
+}
+
 /// The weight of a width.
 pub(super) fn square(width: f64) -> f64 {
     1.0 / (width * width)
@@ -131,12 +140,29 @@ impl<'a> Writer<'a> {
         self.add(residual, weights, |block| block.point(link, point, 1.0));
     }
 
-    /// A residual that is the rotation of a link away from its goal, seen in the axes of `seen`.
-    fn rotation_goal(&mut self, link: RowsLink, goal: &Quat, seen: &Mat3<f64>, weights: [f64; 3]) {
+    /// A residual that is the rotation of a link away from its goal.
+    fn rotation_goal(&mut self, link: RowsLink, goal: &Quat, weights: [f64; 3]) {
+        let (error, change) = self.rotation_error(link, goal);
+        self.add(error, weights, |block| block.rotation(link, &change));
+    }
+
+    /// The rotation of a link away from its goal, and how it changes with the link's.
+    fn rotation_error(&self, link: RowsLink, goal: &Quat) -> (Vec3, Mat3<f64>) {
         let zero = self.equations.unknowns.body.zero.links[link.link].rotation;
         let error = log(&(link.placed.links[link.link].rotation * zero.inverse() * goal.inverse()));
-        let change = seen * change_of_log(&error);
-        self.add(seen * error, weights, |block| block.rotation(link, &change));
+        (error, change_of_log(&error))
+    }
+
+    /// The rotation of a sole away from its goal, seen from the goal: roll, pitch and yaw. Ankles of robots do not yaw, and a bent knee
+    /// does not let the hip do it for them: a sole that is farther off pulls the leg no harder.
+    fn sole_goal(&mut self, link: RowsLink, goal: &Quat, weights: [f64; 3]) {
+        let seen = goal.inverse().to_rotation_matrix().into_inner();
+        let (error, change) = self.rotation_error(link, goal);
+        let (mut error, mut change) = (seen * error, seen * change);
+        let (yaw, slope) = huber(error.z, YAW_PULL);
+        error.z = yaw;
+        change.row_mut(2).scale_mut(slope);
+        self.add(error, weights, |block| block.rotation(link, &change));
     }
 
     /// Pelvis, torso and the place of the hips.
@@ -144,17 +170,16 @@ impl<'a> Writer<'a> {
         let RobotEquations { unknowns, goals, settings, .. } = self.equations;
         let body = &unknowns.body;
         let (pelvis, torso) = (body.limbs.pelvis(), body.limbs.torso());
-        let plain = Mat3::identity();
         self.begin(frame, pelvis);
         let link = self.link(frame, pelvis, pelvis);
-        self.rotation_goal(link, &goals.pelvis[frame], &plain, [square(settings.pelvis); 3]);
+        self.rotation_goal(link, &goals.pelvis[frame], [square(settings.pelvis); 3]);
         let hips = self.placed[frame].links[pelvis].point(&body.hips_in_pelvis);
         let weight = square(settings.root * body.leg_length);
         self.add_point(link, hips, hips - goals.hips[frame], [weight; 3]);
         self.finish();
         self.begin(frame, torso);
         let link = self.link(frame, torso, torso);
-        self.rotation_goal(link, &goals.torso[frame], &plain, [square(settings.torso); 3]);
+        self.rotation_goal(link, &goals.torso[frame], [square(settings.torso); 3]);
         self.finish();
     }
 
@@ -178,7 +203,7 @@ impl<'a> Writer<'a> {
         self.directions(frame, arm, directions, settings.arm);
         if let Some(hand) = &goals.hands[side] {
             let link = self.link(frame, arm.end, arm.end);
-            self.rotation_goal(link, &hand[frame], &Mat3::identity(), [square(settings.hand); 3]);
+            self.rotation_goal(link, &hand[frame], [square(settings.hand); 3]);
         }
         self.finish();
     }
@@ -195,10 +220,8 @@ impl<'a> Writer<'a> {
         let link = self.link(frame, sole.link, sole.link);
         let at = self.placed[frame].links[sole.link];
         if sole.has_ankle {
-            let goal = foot.sole[frame];
-            let seen = goal.inverse().to_rotation_matrix().into_inner();
             let weights = [square(settings.roll), square(settings.sole), square(settings.sole)];
-            self.rotation_goal(link, &goal, &seen, weights);
+            self.sole_goal(link, &foot.sole[frame], weights);
         }
         let ankle = at.point(&body.zero.links[sole.link].inverse().point(&leg.tip));
         let weight = square(settings.ankle * body.leg_length);
@@ -320,6 +343,27 @@ impl<'a> Writer<'a> {
                     entries[later * n] += (own * product) as f32;
                 }
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_far_residual_pulls_as_one_that_is_just_not_far() {
+        let pull = |residual: f64| {
+            let (value, slope) = huber(residual, 0.15);
+            value * slope
+        };
+        for near in [-0.15, -0.1, 0.0, 0.15] {
+            assert_eq!(huber(near, 0.15), (near, 1.0));
+        }
+        for far in [0.151, 0.5, 3.0] {
+            assert!((pull(far) - 0.15).abs() < 1e-12 && (pull(-far) + 0.15).abs() < 1e-12, "{far}");
+            let numeric = (huber(far + 1e-6, 0.15).0 - huber(far - 1e-6, 0.15).0) / 2e-6;
+            assert!((numeric - huber(far, 0.15).1).abs() < 1e-6, "{far}");
         }
     }
 }

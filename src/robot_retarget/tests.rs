@@ -6,6 +6,7 @@ mod ramp;
 mod rigid_feet;
 mod same_robot;
 mod trunk;
+mod turned_feet;
 
 use super::normal_equations::NormalEquations;
 use super::robot_equations::{RobotEquations, Scratch};

@@ -27,8 +27,8 @@ pub(super) struct SolveSettings {
     pub(super) rest: f64,
     /// Speed of a resting point that is as good as none, per second; 0.01 gains nothing.
     pub(super) rest_speed: f64,
-    /// Height of a point of the sole that is on the floor, metres. With 0.003 a kneeling robot's rear foot is 2 cm above the floor (in 13 % of
-    /// all contacts, here 0.3); with 0.0015 resting soles of walks move by up to a twentieth more.
+    /// Height of a point of the sole that is on the floor, metres. With 0.003 a kneeling robot's rear foot is 2 cm above the floor (13 % of
+    /// the take's contacts, here none); with 0.0015 resting soles of walks are up to 7 percent faster.
     pub(super) ground: f64,
     /// How deep soles may be in the floor, metres: a fifth of what counts as penetration (1 cm, PHUMA).
     pub(super) floor: f64,
@@ -103,9 +103,9 @@ pub(super) const COARSE_ROUND: Round = Round { enough: 1e-2, ..LAST_ROUND };
 /// all of a take is too fast, limbs pull hinges of 2 rad/s to 2.4 at the factor 1.
 pub(super) const SLOWER: [f64; 3] = [0.3, 0.1, 0.03];
 
-/// A sole that is off its yaw by more than this pulls the leg no harder, radians: a knee on the floor has the other leg's foot off by 0.6.
-/// With all of the pull its thigh is off by 10 to 15 degrees; with 0.10 a dance's soles are off by 22 instead of 20 degrees
-/// (95th percentile), with 0.20 the kneeling thigh by more than 10 degrees in 1.8 instead of 0.7 % of the frames.
+/// A sole whose yaw is off by more than this pulls the leg no harder, radians. In a kneel the yaw of the front foot is off by 0.6, and without
+/// this limit its thigh by 10 to 15 degrees. With 0.10 soles of a dance are off by 22 instead of 20 degrees (95th percentile), with 0.20 the
+/// kneeling thigh by more than 10 degrees in 1.8 instead of 0.7 % of the frames.
 pub(super) const YAW_PULL: f64 = 0.15;
 /// A point of a sole below this rests, the less the higher.
 pub(super) const NEAR: f64 = 0.03;

@@ -56,8 +56,7 @@ impl SmallSystem {
                 matrix[i][i] = 1.0;
             }
         }
-        // Cholesky: the damping makes the matrix positive definite. The diagonal is kept as its inverse, as a division takes ten times as
-        // long as a product.
+        // Cholesky: the damping makes the matrix positive definite. The diagonal is kept as its inverse: a single division per column.
         for j in 0..n {
             for i in j..n {
                 let known: f64 = (0..j).map(|k| matrix[i][k] * matrix[j][k]).sum();

@@ -25,8 +25,8 @@ const FIRST: [f64; 3] = [0.15, 0.5, 0.85];
 const BEFORE_MIDDLE: [f64; 3] = [0.2, 0.5, 0.8];
 /// Cost of a path per square radian from neutral: it only decides between equals.
 const NEUTRAL: f64 = 0.05;
-/// Every so many frames a limb is solved from all starts; between two of them their solutions are followed from both sides, those that
-/// lead to each other once. Followed from one side only, a dance jumps 7 instead of 4 times.
+/// Every so many frames a limb is solved from all starts; between two of them their solutions are followed forwards, and backwards
+/// those that no solution led to. Followed from one side only, a dance jumps 7 instead of 4 times.
 const TRACKED: usize = 16;
 /// Solutions nearer to each other than this in every hinge are one, radians: both are within `SETTLED` of the same.
 const SAME: f64 = 1e-2;
@@ -146,7 +146,7 @@ fn limb_path(
         let Some(mut after) = firsts.get(k + 1).filter(|_| !goals.cut[span.end]).cloned() else {
             return found;
         };
-        // The next ones that these lead to come back on the same way.
+        // Those that the solutions found so far lead to are not followed back.
         let last = found[found.len() - 1].iter().map(|candidate| &candidate.values);
         let reached = solve.candidates(&goal(scratch, span.end), last, sigma, scratch);
         after.retain(|new| !reached.iter().any(|other| is_same(other, new)));

@@ -37,7 +37,6 @@ fn thighs_of_a_squat_do_not_follow_feet_that_are_turned_in() {
             let thigh = links[leg.upper].rotation * leg.upper_direction;
             let off = angle_between(&thigh, &Vec3::new(goal.z, goal.x, goal.y)).to_degrees();
             let lowest = sole.lowest(&links[sole.link], |p| p.z);
-            println!("{frame} {off:.1} {lowest:.4}");
             assert!(off < 6.0, "frame {frame}: a thigh is {off} degrees off");
             assert!(lowest.abs() < 0.005, "frame {frame}: a foot is at {lowest} m");
         }

@@ -4,39 +4,40 @@ use super::robot_state::{RobotState, Unknowns};
 use crate::math::{Vec3, exp, log};
 use crate::parallel;
 
-/// States of more frames, by a cubic through those of four (Catmull and Rom 1974). Both lists are ascending and have the first frame of
-/// each shot; after its last frame of `from` a shot goes on as before it.
+/// States at more times, by a cubic through those of four (Catmull and Rom 1974). Both lists are ascending, in frames, and have the first
+/// frame of each shot; after its last time of `from` a shot goes on as before it.
 pub(super) fn interpolated(
     unknowns: &Unknowns,
     cut: &[bool],
-    [from, to]: [&[usize]; 2],
+    [from, to]: [&[f64]; 2],
     states: Vec<RobotState>,
 ) -> Vec<RobotState> {
     if from == to {
         return states;
     }
-    parallel::map_each(to, 1, |&frame| {
-        let k = from.partition_point(|&other| other <= frame) - 1;
-        if from[k] == frame {
+    parallel::map_each(to, 1, |&time| {
+        let k = from.partition_point(|&other| other <= time) - 1;
+        if from[k] == time {
             states[k].clone()
         } else {
-            mixed(unknowns, &states, k, &parts(cut, from, k, frame))
+            mixed(unknowns, &states, k, &parts(cut, from, k, time))
         }
     })
 }
 
-/// The states that make up the one at `frame`, which follows that of `from[k]`, and how much of each.
-fn parts(cut: &[bool], from: &[usize], k: usize, frame: usize) -> Vec<(usize, f64)> {
-    let begins = |at: usize| from.get(at).is_none_or(|&first| first == 0 || cut[first]);
-    let since = (frame - from[k]) as f64;
+/// The states that make up the one at `time`, which follows that of `from[k]`, and how much of each.
+fn parts(cut: &[bool], from: &[f64], k: usize, time: f64) -> Vec<(usize, f64)> {
+    let is_first = |time: f64| time == 0.0 || time.fract() == 0.0 && cut[time as usize];
+    let begins = |at: usize| from.get(at).is_none_or(|&first| is_first(first));
+    let since = time - from[k];
     match [begins(k), begins(k + 1), begins(k + 2)] {
         [true, true, _] => vec![(k, 1.0)],
         [false, true, _] => {
-            let t = since / (from[k] - from[k - 1]) as f64;
+            let t = since / (from[k] - from[k - 1]);
             vec![(k - 1, -t), (k, 1.0 + t)]
         }
         [first, _, last] => {
-            let t = since / (from[k + 1] - from[k]) as f64;
+            let t = since / (from[k + 1] - from[k]);
             let (square, cube) = (t * t, t * t * t);
             let a = (2.0 * square - t - cube) / 2.0;
             let d = (cube - square) / 2.0;

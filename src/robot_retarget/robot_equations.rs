@@ -313,7 +313,7 @@ impl<'a> Writer<'a> {
         let [a, b, c] = [frame - 2, frame - 1, frame].map(|f| &self.states[f]);
         let free = SMOOTH * (TAU * cutoff) * (TAU * cutoff);
         let weight = scale * square(free) / (dt * dt * dt * dt);
-        let far = SMOOTH_BASE * unknowns.body.leg_length;
+        let far = SMOOTH_BASE.map(|far| far * unknowns.body.leg_length);
         let place = c.base.translation - b.base.translation * 2.0 + a.base.translation;
         let step = |a: &RobotState, b: &RobotState| log(&(b.base.rotation * a.base.rotation.inverse()));
         let [one, two] = [step(a, b), step(b, c)];
@@ -323,7 +323,7 @@ impl<'a> Writer<'a> {
         let n = unknowns.count;
         for k in 0..n {
             let (bend, weight) = match k {
-                0..=2 => (place[k], weight * square(far)),
+                0..=2 => (place[k], weight * square(far[k])),
                 3..=5 => (rotation[k - 3], weight),
                 _ => {
                     let hinge = unknowns.hinges[k - 6];

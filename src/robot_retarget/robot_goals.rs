@@ -3,11 +3,15 @@
 //! Space: the robot's world, floor at height 0. Units: metres, seconds.
 
 use super::raised_stance::raised_stance;
-use super::robot_settings::{LOWER, NEAR, SLOW};
+use super::robot_settings::{LOWER, NEAR, RATE, SLOW};
 use super::take_body::{FootPath, LimbPath, TakeBody};
-use crate::math::{Quat, Vec3, exp, median};
+use crate::math::{Quat, Vec3, exp, median, slerp};
 use crate::robot_body::RobotBody;
+use std::ops::Range;
 
+/// Time on either side of a frame over which a point's speed is measured, seconds: that of a frame at the rate at which the widths were
+/// found. From frame to frame, what a take of 120 Hz trembles counts as speed, and feet that rest slide.
+const SPEED_SPAN: f64 = 1.0 / RATE;
 /// A line from hips to shoulders that is seen from the chest's left within 30 degrees (this sine) does not show how the chest leans.
 const SEEN: f64 = 0.5;
 /// The chest makes up for a pelvis that leans otherwise by at most 30 degrees (this sine).
@@ -66,7 +70,8 @@ impl Goals {
         let mut cut = vec![false; take.frames];
         cuts.iter().for_each(|&frame| cut[frame] = true);
         let soles = [0, 1].map(|k| sole_paths(&take.feet[k], level(k), [scale, body.soles[k].back / scale]));
-        let stands = raised_stance(&soles, &cut, body.leg_length, rate);
+        let shots = shots(&cut);
+        let stands = raised_stance(&soles, &shots, body.leg_length, rate);
         let moved =
             |(f, p): (usize, Vec3)| (p - Vec3::z() * ground) * scale + Vec3::z() * (ankle_height - stands[f]);
         let [left, right] = &take.legs;
@@ -81,7 +86,7 @@ impl Goals {
         let feet = [0, 1].map(|k| FootGoals {
             sole: take.feet[k].sole.iter().map(|sole| sole * body.soles[k].level).collect(),
             ankle: take.feet[k].ankle.iter().copied().enumerate().map(moved).collect(),
-            points: points(&soles[k], &stands, body.leg_length, rate),
+            points: points(&soles[k], &stands, &shots, body.leg_length, rate),
         });
         let (frames, pelvis, torso) = (
             take.frames,
@@ -97,41 +102,57 @@ impl Goals {
     }
 
     /// The goals of some frames.
-    pub(super) fn part(&self, frames: std::ops::Range<usize>) -> Self {
-        self.picked(&frames.collect::<Vec<_>>(), self.rate)
+    pub(super) fn part(&self, frames: Range<usize>) -> Self {
+        self.at(&frames.map(|frame| frame as f64).collect::<Vec<_>>(), self.rate)
     }
 
-    /// The goals of these frames, which come at another rate.
-    pub(super) fn picked(&self, frames: &[usize], rate: f64) -> Self {
-        fn of<T: Copy>(values: &[T], frames: &[usize]) -> Vec<T> {
-            frames.iter().map(|&frame| values[frame]).collect()
-        }
+    /// The goals at these times, in frames, of which there are `rate` in a second; none lies between the last frame of a shot and the next.
+    pub(super) fn at(&self, times: &[f64], rate: f64) -> Self {
+        let last = self.frames.saturating_sub(1);
+        let points = |path: &[Vec3]| sampled(path, times, |a, b, t| a.lerp(b, t));
+        let rotations = |path: &[Quat]| sampled(path, times, slerp);
+        let shares = |path: &[f64]| sampled(path, times, |a, b, t| a + (b - a) * t);
+        let directions =
+            |path: &Vec<Vec3>| sampled(path, times, |a, b, t| a.lerp(b, t).try_normalize(1e-9).unwrap_or(*a));
         let point = |p: &SoleGoal| SoleGoal {
-            at: of(&p.at, frames),
-            speed: of(&p.speed, frames),
-            rests: of(&p.rests, frames),
-            near: of(&p.near, frames),
+            at: points(&p.at),
+            speed: shares(&p.speed),
+            rests: shares(&p.rests),
+            near: shares(&p.near),
         };
         let foot = |foot: &FootGoals| FootGoals {
-            sole: of(&foot.sole, frames),
-            ankle: of(&foot.ankle, frames),
-            points: [point(&foot.points[0]), point(&foot.points[1])],
+            sole: rotations(&foot.sole),
+            ankle: points(&foot.ankle),
+            points: foot.points.each_ref().map(point),
         };
         Self {
-            frames: frames.len(),
+            frames: times.len(),
             rate,
             scale: self.scale,
-            cut: of(&self.cut, frames),
-            hips: of(&self.hips, frames),
-            pelvis: of(&self.pelvis, frames),
-            torso: of(&self.torso, frames),
-            hands: [0, 1].map(|k| self.hands[k].as_ref().map(|hand| of(hand, frames))),
-            limbs: [0, 1, 2, 3].map(|k| {
-                self.limbs[k].as_ref().map(|segments| segments.each_ref().map(|path| of(path, frames)))
-            }),
-            feet: [foot(&self.feet[0]), foot(&self.feet[1])],
+            cut: times
+                .iter()
+                .map(|time| time.fract() == 0.0 && self.cut[(*time as usize).min(last)])
+                .collect(),
+            hips: points(&self.hips),
+            pelvis: rotations(&self.pelvis),
+            torso: rotations(&self.torso),
+            hands: self.hands.each_ref().map(|hand| hand.as_deref().map(rotations)),
+            limbs: self.limbs.each_ref().map(|limb| limb.as_ref().map(|l| l.each_ref().map(directions))),
+            feet: self.feet.each_ref().map(foot),
         }
     }
+}
+
+/// Values at some times, in frames.
+fn sampled<T: Copy>(values: &[T], times: &[f64], between: impl Fn(&T, &T, f64) -> T) -> Vec<T> {
+    let at = |time: &f64| {
+        let (before, share) = (*time as usize, time.fract());
+        match values.get(before + 1) {
+            Some(after) if share > 0.0 => between(&values[before], after, share),
+            _ => values[before],
+        }
+    };
+    times.iter().map(at).collect()
 }
 
 /// Rotations of the torso with which the robot's line from hips to shoulders leans as the take's: the chest's, rotated about its left.
@@ -190,13 +211,21 @@ fn sole_paths(foot: &FootPath, level: f64, [scale, back]: [f64; 2]) -> [Vec<Vec3
 }
 
 /// Heel and ball of a foot, without the height at which the take stands.
-fn points(paths: &[Vec<Vec3>; 2], stands: &[f64], leg_length: f64, rate: f64) -> [SoleGoal; 2] {
+fn points(
+    paths: &[Vec<Vec3>; 2],
+    stands: &[f64],
+    shots: &[Range<usize>],
+    leg_length: f64,
+    rate: f64,
+) -> [SoleGoal; 2] {
     let [heel, ball] = paths.each_ref().map(|path| -> Vec<Vec3> {
         path.iter().zip(stands).map(|(p, height)| p - Vec3::z() * *height).collect()
     });
     let lower: Vec<f64> = heel.iter().zip(&ball).map(|(a, b)| a.z.min(b.z)).collect();
     [heel, ball].map(|at| {
-        let speed: Vec<f64> = (0..at.len()).map(|f| speed(&at, f, rate)).collect();
+        let in_shot =
+            |shot: &Range<usize>| shot.clone().map(|f| speed(&at, shot, f, rate)).collect::<Vec<_>>();
+        let speed: Vec<f64> = shots.iter().flat_map(in_shot).collect();
         let share = |x: f64| libm::exp(-x * x / 2.0);
         let low = |p: &Vec3| share(p.z.max(0.0) / (NEAR * leg_length));
         let rests = at.iter().zip(&speed).map(|(p, v)| low(p) * share(v / (SLOW * leg_length))).collect();
@@ -206,8 +235,18 @@ fn points(paths: &[Vec<Vec3>; 2], stands: &[f64], leg_length: f64, rate: f64) ->
     })
 }
 
-/// The speed of a point by central differences, one-sided at the ends.
-pub(super) fn speed(path: &[Vec3], frame: usize, rate: f64) -> f64 {
-    let (a, b) = (frame.saturating_sub(1), (frame + 1).min(path.len() - 1));
-    if a == b { 0.0 } else { (path[b] - path[a]).norm() * rate / (b - a) as f64 }
+/// The frames between cuts.
+pub(super) fn shots(cut: &[bool]) -> Vec<Range<usize>> {
+    let starts: Vec<usize> = (0..cut.len()).filter(|&frame| frame == 0 || cut[frame]).collect();
+    let ends = starts.iter().skip(1).copied().chain([cut.len()]);
+    starts.iter().zip(ends).map(|(&start, end)| start..end).collect()
+}
+
+/// The speed of a point in a frame of a shot, from where it is `SPEED_SPAN` before and after, or at the ends of the shot.
+pub(super) fn speed(path: &[Vec3], shot: &Range<usize>, frame: usize, rate: f64) -> f64 {
+    let (frame, span) = (frame as f64, (SPEED_SPAN * rate).max(1.0));
+    let from = (frame - span).max(shot.start as f64);
+    let to = (frame + span).min((shot.end - 1) as f64);
+    let ends = sampled(path, &[from, to], |a, b, t| a.lerp(b, t));
+    if from < to { (ends[1] - ends[0]).norm() * rate / (to - from) } else { 0.0 }
 }

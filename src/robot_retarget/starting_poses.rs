@@ -2,7 +2,7 @@
 //! through the starts that changes least (Viterbi 1967). Without it, elbows and knees flip, and kneeling is not found.
 
 use super::robot_goals::Goals;
-use super::robot_settings::SolveSettings;
+use super::robot_settings::{RATE, SolveSettings};
 use super::robot_state::{Placed, RobotState, Unknowns};
 use super::small_system::SmallSystem;
 use super::trunk_start::{SETTLED, rotation_of, trunk};
@@ -32,7 +32,7 @@ const TRACKED: usize = 16;
 const SAME: f64 = 1e-2;
 /// A frame whose best solution is farther off than this is solved from all starts: 20 degrees of one direction, squared.
 const LOST: f64 = 0.12;
-/// Width of a change from frame to frame, radians: with less, fast limbs are held back.
+/// Width of a change within 1/30 s, radians: with less, fast limbs are held back.
 const CHANGE: f64 = 0.3;
 
 /// The first guess of all frames.
@@ -160,7 +160,7 @@ fn limb_path(
     let found: Vec<Vec<Vec<LimbSolution>>> =
         parallel::map_with(spans.len(), 1, LimbScratch::default, between);
     let candidates: Vec<Vec<LimbSolution>> = found.into_iter().flatten().collect();
-    let chosen = cheapest_path(&candidates, &goals.cut);
+    let chosen = cheapest_path(&candidates, &goals.cut, goals.rate / RATE);
     for ((state, candidates), chosen) in states.iter_mut().zip(candidates).zip(chosen) {
         for (&hinge, value) in solve.hinges.iter().zip(&candidates[chosen].values) {
             state.values[hinge] = *value;
@@ -319,21 +319,22 @@ fn keep(found: &mut Vec<LimbSolution>, new: LimbSolution) {
     }
 }
 
-/// The cheapest choice of a candidate for every frame.
-fn cheapest_path(candidates: &[Vec<LimbSolution>], cut: &[bool]) -> Vec<usize> {
+/// The cheapest choice of a candidate for every frame. `dense` times as many frames as at the rate at which the widths were found: costs
+/// of frames count as integrals over time, costs of changes as those of speeds.
+fn cheapest_path(candidates: &[Vec<LimbSolution>], cut: &[bool], dense: f64) -> Vec<usize> {
     let Some(first) = candidates.first() else { return Vec::new() };
-    let mut costs: Vec<f64> = first.iter().map(|c| c.cost).collect();
+    let mut costs: Vec<f64> = first.iter().map(|c| c.cost / dense).collect();
     let mut before: Vec<Vec<usize>> = Vec::with_capacity(candidates.len());
     for (frame, pair) in candidates.windows(2).enumerate() {
         let change = |a: &[f64], b: &[f64]| {
             let square: f64 = a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum();
-            if cut[frame + 1] { 0.0 } else { square / (CHANGE * CHANGE) }
+            if cut[frame + 1] { 0.0 } else { square / (CHANGE * CHANGE) * dense }
         };
         let cheapest = |candidate: &LimbSolution| {
             let change = |other: &LimbSolution| change(&other.values, &candidate.values);
             let from = pair[0].iter().zip(&costs).map(|(other, cost)| cost + change(other));
             let (k, cost) = from.enumerate().min_by(|a, b| a.1.total_cmp(&b.1)).expect("several starts");
-            (k, cost + candidate.cost)
+            (k, cost + candidate.cost / dense)
         };
         let (back, next): (Vec<usize>, Vec<f64>) = pair[1].iter().map(cheapest).unzip();
         before.push(back);

@@ -3,6 +3,7 @@
 mod between_states;
 mod raised_stance;
 mod ramp;
+mod rates;
 mod rigid_feet;
 mod same_robot;
 mod trunk;
@@ -194,6 +195,17 @@ fn a_take_that_is_larger_and_elsewhere_gives_the_same_hinges() {
     let off = one.values.iter().zip(&two.values).fold(0.0f64, |most, (a, b)| most.max((a - b).abs()));
     // The solve ends when a step gains less than 0.02 percent.
     assert!(off < 0.01, "{off}");
+}
+
+/// A foot that is put down or lifted does not push the base along the floor, as no force would. The hips of the made walk have hardly any
+/// acceleration there.
+#[test]
+fn contacts_do_not_push_the_base_along_the_floor() {
+    let found = performed(&slow("walk.bvh", 60));
+    let at = |frame: usize| found.base[frame].translation.xy();
+    let bends = (1..59).map(|f| (at(f + 1) - at(f) * 2.0 + at(f - 1)).norm_squared());
+    let acceleration = (bends.sum::<f64>() / 58.0).sqrt() * found.rate * found.rate;
+    assert!(acceleration < 1.2, "{acceleration} m/s^2");
 }
 
 /// A cut in the middle of frames that are solved from one another.

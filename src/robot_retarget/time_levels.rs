@@ -1,17 +1,19 @@
-//! The solve from few frames to all. A motion that is smooth below 4 Hz is known from 24 frames per second, and what is interpolated
+//! The solve from few frames to all. A motion that is smooth below 4 Hz is known from 30 frames per second, and what is interpolated
 //! between them is so near to the result that two or three steps are left (multigrid, Brandt 1977).
 
 use super::between_states::interpolated;
-use super::robot_goals::Goals;
-use super::robot_settings::{COARSE_ROUND, EARLY_ROUNDS, LAST_ROUND, Round};
+use super::robot_goals::{Goals, shots};
+use super::robot_settings::{COARSE_ROUND, EARLY_ROUNDS, LAST_ROUND, RATE, Round};
 use super::robot_state::{RobotState, Unknowns};
 use super::solve::solve;
 use super::window_seams::{COUPLED, FrameSpan, joined};
 use crate::parallel;
+use std::ops::Range;
 
-/// Least frames per second of the first guess, and of the first solve with hard contacts: with 24 to 33 the widths were found.
-const COARSE_RATE: f64 = 24.0;
-/// The same for the early rounds, in which motion is free up to 3 Hz only.
+/// Takes of fewer frames per second have them all in the first guess, and in the first solve with hard contacts; others have those of the
+/// rate at which the widths were found, so that at any rate an arm passes a pole on the same side.
+const COARSE_BELOW: f64 = 1.5 * RATE;
+/// Least frames per second of the early rounds, in which motion is free up to 3 Hz only.
 const EARLY_RATE: f64 = 12.0;
 /// Frames of a window: the smallest at which seams are rare and threads have work in takes of half a minute.
 const WINDOW: usize = 256;
@@ -19,37 +21,36 @@ const WINDOW: usize = 256;
 /// to 7 mm in one frame, half a second of 30 Hz makes it 0.4; more overlap changes nothing. Windows that differ are solved again there.
 const OVERLAP: usize = 16;
 
-/// Some frames of a take: every so many, from the first one of each shot.
+/// Times of a take, in its frames: evenly from the first frame of each shot.
 #[derive(Debug)]
 pub(super) struct TimeLevel {
-    every: usize,
-    frames: Vec<usize>,
+    rate: f64,
+    times: Vec<f64>,
 }
 
 impl TimeLevel {
-    fn of(cut: &[bool], every: usize) -> Self {
-        let mut first = 0;
-        let taken = (0..cut.len()).filter(|&frame| {
-            first = if cut[frame] { frame } else { first };
-            (frame - first) % every == 0
-        });
-        Self { every, frames: taken.collect() }
+    fn of(goals: &Goals, rate: f64) -> Self {
+        let every = goals.rate / rate;
+        let in_shot = |shot: Range<usize>| {
+            let count = ((shot.len() - 1) as f64 / every) as usize + 1;
+            (0..count).map(move |k| shot.start as f64 + k as f64 * every)
+        };
+        Self { rate, times: shots(&goals.cut).into_iter().flat_map(in_shot).collect() }
     }
 
-    /// The frames of the first guess.
+    /// The times of the first guess.
     pub(super) fn coarse(goals: &Goals) -> Self {
-        Self::of(&goals.cut, ((goals.rate / COARSE_RATE) as usize).max(1))
+        Self::of(goals, if goals.rate < COARSE_BELOW { goals.rate } else { RATE })
     }
 
     /// Those of them for the early rounds.
     fn early(&self, goals: &Goals) -> Self {
-        let every = (goals.rate / EARLY_RATE) as usize / self.every;
-        Self::of(&goals.cut, self.every * every.max(1))
+        Self::of(goals, if self.rate < 2.0 * EARLY_RATE { self.rate } else { self.rate / 2.0 })
     }
 
-    /// The goals of these frames.
+    /// The goals at these times.
     pub(super) fn goals(&self, goals: &Goals) -> Goals {
-        goals.picked(&self.frames, goals.rate / self.every as f64)
+        goals.at(&self.times, self.rate)
     }
 }
 
@@ -60,20 +61,21 @@ pub(super) fn solved(
     coarse: &TimeLevel,
     guess: &[RobotState],
 ) -> Vec<RobotState> {
-    let (early, all) = (coarse.early(goals), TimeLevel::of(&goals.cut, 1));
-    let own = early.frames.iter().map(|frame| coarse.frames.partition_point(|other| other < frame));
+    let (early, all) = (coarse.early(goals), TimeLevel::of(goals, goals.rate));
+    let own = early.times.iter().map(|time| coarse.times.partition_point(|other| other < time));
     let mut states: Vec<RobotState> = own.map(|k| guess[k].clone()).collect();
-    let last = [if coarse.every == 1 { LAST_ROUND } else { COARSE_ROUND }];
+    let is_all = coarse.rate == goals.rate;
+    let last = [if is_all { LAST_ROUND } else { COARSE_ROUND }];
     let mut levels = vec![(&early, &EARLY_ROUNDS[..]), (coarse, &last)];
-    if coarse.every > 1 {
+    if !is_all {
         levels.push((&all, &[LAST_ROUND]));
     }
-    let mut before = &early.frames;
+    let mut before = &early.times;
     for (k, (level, rounds)) in levels.iter().enumerate() {
-        states = interpolated(unknowns, &goals.cut, [before, &level.frames], states);
+        states = interpolated(unknowns, &goals.cut, [before, &level.times], states);
         let own = level.goals(goals);
         states = solved_in_windows(unknowns, &own, &states, rounds, [k > 0, k + 1 == levels.len()]);
-        before = &level.frames;
+        before = &level.times;
     }
     states
 }
@@ -98,18 +100,14 @@ fn solved_in_windows(
 
 /// The windows of a clip, which do not reach across cuts.
 fn windows(cut: &[bool]) -> Vec<FrameSpan> {
-    let mut windows = Vec::new();
-    let mut start = 0;
-    while start < cut.len() {
-        let end = (start + 1..cut.len()).find(|&frame| cut[frame]).unwrap_or(cut.len());
-        let count = (end - start).div_ceil(WINDOW);
-        for k in 0..count {
-            let first = start + (end - start) * k / count;
-            let last = start + (end - start) * (k + 1) / count;
+    let in_shot = |shot: Range<usize>| {
+        let (start, end, frames) = (shot.start, shot.end, shot.len());
+        let count = frames.div_ceil(WINDOW);
+        (0..count).map(move |k| {
+            let (first, last) = (start + frames * k / count, start + frames * (k + 1) / count);
             let from = first.saturating_sub(OVERLAP).max(start);
-            windows.push(FrameSpan { from, to: (last + OVERLAP).min(end), first, end: last });
-        }
-        start = end;
-    }
-    windows
+            FrameSpan { from, to: (last + OVERLAP).min(end), first, end: last }
+        })
+    };
+    shots(cut).into_iter().flat_map(in_shot).collect()
 }

@@ -9,8 +9,8 @@ use crate::robot_retarget::robot_state::RobotState;
 #[test]
 fn a_steady_motion_goes_on_between_states() {
     let unknowns = unknowns();
-    let steady = |frame: usize| {
-        let (shot, t) = (frame / 14, frame as f64);
+    let steady = |t: f64| {
+        let shot = (t / 14.0) as usize;
         let mut values = unknowns.neutral.clone();
         values[0] = 0.01 * t;
         unknowns.couple(&mut values);
@@ -21,10 +21,11 @@ fn a_steady_motion_goes_on_between_states() {
     };
     let mut cut = vec![false; 27];
     [14, 26].into_iter().for_each(|frame| cut[frame] = true);
-    let (from, to) = ([0, 4, 8, 12, 14, 18, 22, 26], (0..27).collect::<Vec<_>>());
-    let states = from.iter().map(|&frame| steady(frame)).collect();
+    let from = [0.0, 3.5, 7.0, 10.5, 14.0, 17.5, 21.0, 24.5, 26.0];
+    let to: Vec<f64> = (0..27).map(f64::from).collect();
+    let states = from.iter().map(|&time| steady(time)).collect();
     for (frame, state) in interpolated(&unknowns, &cut, [&from, &to], states).iter().enumerate() {
-        let wanted = steady(frame);
+        let wanted = steady(frame as f64);
         assert!((state.base.translation - wanted.base.translation).norm() < 1e-12, "{frame}");
         assert!(state.base.rotation.angle_to(&wanted.base.rotation) < 1e-12, "{frame}");
         assert!((state.values[0] - wanted.values[0]).abs() < 1e-12, "{frame}");

@@ -35,7 +35,7 @@ fn only_what_stands_near_the_floor_for_a_while_is_raised() {
         let at = |f: usize| Vec3::z() * if (30..30 + frames).contains(&f) { height } else { 0.0 };
         let path: Vec<Vec3> = (0..90).map(at).collect();
         let soles = [0, 1].map(|_| [path.clone(), path.clone()]);
-        raised_stance(&soles, &[0..90], 1.0, 30.0)
+        raised_stance(&soles, std::slice::from_ref(&(0..90)), 1.0, 30.0)
     };
     let (tips, hop, on_box) = (heights(0.05, 30), heights(0.05, 4), heights(0.3, 30));
     assert!((tips[45] - 0.05).abs() < 0.005 && tips[0].abs() < 1e-6, "{} {}", tips[45], tips[0]);

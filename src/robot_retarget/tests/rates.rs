@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::robot_retarget::robot_goals::speed;
+use crate::robot_retarget::time_levels::TimeLevel;
 use crate::signal::{Rate, Resampling, resample};
 
 /// The first seconds of a shipped take at a rate.
@@ -36,6 +37,28 @@ fn a_take_gives_the_same_motion_at_any_rate() {
         for hz in [50.0, 60.0] {
             let apart = apart(&dense, &performed(&at_rate(name, 2.0, hz)));
             assert!(apart < 0.002, "{name} at {hz} Hz is {apart} m off");
+        }
+    }
+}
+
+/// So that an arm passes a pole on the same side.
+#[test]
+fn the_first_guess_is_of_the_same_times_at_any_rate() {
+    let unknowns = unknowns();
+    let guess = |hz: f64| {
+        let motion = at_rate("wave.bvh", 2.0, hz);
+        let body = TakeBody::of(&motion, &Quat::identity()).unwrap();
+        let goals = Goals::of(&body, &unknowns.body, hz, &[]);
+        first_guess(&unknowns, &TimeLevel::coarse(&goals).goals(&goals), &SolveSettings::FINAL)
+    };
+    let dense = guess(120.0);
+    for hz in [30.0, 50.0, 60.0] {
+        let states = guess(hz);
+        assert!(states.len().abs_diff(dense.len()) < 2, "{} and {} at {hz} Hz", dense.len(), states.len());
+        for (k, (one, other)) in dense.iter().zip(&states).enumerate() {
+            let off =
+                one.values.iter().zip(&other.values).fold(0.0f64, |most, (a, b)| most.max((a - b).abs()));
+            assert!(off < 0.02, "a hinge of guess {k} at {hz} Hz is {off} rad off");
         }
     }
 }

@@ -11,7 +11,7 @@ use std::ops::Range;
 /// A take that stands is lower than this, in lengths of the leg: a foot on the tips of its toes. What is higher stands on something.
 const HIGHEST: f64 = 0.1;
 /// A take stands above the floor for longer than this, seconds: a hop is as slow at its top, for a tenth of a second, and a foot that
-/// pushes off rests on its ball for up to a quarter.
+/// pushes off rests on its ball for about a quarter.
 const SHORTEST: f64 = 0.4;
 /// Width over which heights are smoothed, seconds: heels rise within half a second.
 const SMOOTH: f64 = 0.1;

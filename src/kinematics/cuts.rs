@@ -74,8 +74,13 @@ pub fn cuts(motion: &Motion) -> Vec<usize> {
 
 /// The ranges of frames between cuts, ascending; none for a clip without frames.
 pub fn shots(motion: &Motion) -> Vec<Range<usize>> {
+    shots_between(cuts(motion), motion.clip.frames())
+}
+
+/// The spans of `frames` frames between cuts, each given by the first frame after it, ascending; none is empty.
+pub fn shots_between(cuts: impl IntoIterator<Item = usize>, frames: usize) -> Vec<Range<usize>> {
     let mut start = 0;
-    let ends = cuts(motion).into_iter().chain([motion.clip.frames()]);
+    let ends = cuts.into_iter().chain([frames]);
     ends.map(|end| std::mem::replace(&mut start, end)..end).filter(|shot| !shot.is_empty()).collect()
 }
 

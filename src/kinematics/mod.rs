@@ -11,7 +11,7 @@ mod still_ends;
 mod sunk_shots;
 
 pub(crate) use cuts::is_cycle;
-pub(crate) use cuts::{cuts, shots, size, turning};
+pub(crate) use cuts::{cuts, shots, shots_between, size, turning};
 pub(crate) use figure_size::figure_size;
 pub(crate) use forward::Towards;
 pub use forward::{Block, Forward, forward};

@@ -3,7 +3,7 @@
 //! The last frame of a cycle repeats the first, so it is not an unknown of its own, and windows wrap around. Differences and
 //! windows do not extend across a cut. Units: seconds, metres.
 
-use crate::kinematics::{cuts, is_cycle};
+use crate::kinematics::{cuts, is_cycle, shots_between};
 use crate::math::Vec3;
 use crate::model::Motion;
 use crate::parallel;
@@ -46,8 +46,7 @@ impl Timeline {
 
     /// The spans of frames between cuts.
     pub fn shots(&self) -> Vec<Range<usize>> {
-        let ends = (0..self.cut.len()).filter(|f| self.cut[*f]).map(|f| f + 1).chain([self.frames]);
-        ends.scan(0, |start, end| Some(std::mem::replace(start, end)..end)).collect()
+        shots_between((1..self.frames).filter(|f| self.cut[f - 1]), self.frames)
     }
 
     /// The frames that are unknowns.

@@ -1,5 +1,6 @@
 //! States between those of a few frames.
 
+use super::robot_goals::is_cut;
 use super::robot_state::{RobotState, Unknowns};
 use crate::math::{Vec3, exp, log};
 use crate::parallel;
@@ -27,8 +28,7 @@ pub(super) fn interpolated(
 
 /// The states that make up the one at `time`, which follows that of `from[k]`, and how much of each.
 fn parts(cut: &[bool], from: &[f64], k: usize, time: f64) -> Vec<(usize, f64)> {
-    let is_first = |time: f64| time == 0.0 || time.fract() == 0.0 && cut[time as usize];
-    let begins = |at: usize| from.get(at).is_none_or(|&first| is_first(first));
+    let begins = |at: usize| from.get(at).is_none_or(|&first| first == 0.0 || is_cut(cut, first));
     let since = time - from[k];
     match [begins(k), begins(k + 1), begins(k + 2)] {
         [true, true, _] => vec![(k, 1.0)],

@@ -16,8 +16,8 @@ const SHORTEST: f64 = 0.4;
 /// Width over which heights are smoothed, seconds: heels rise within half a second.
 const SMOOTH: f64 = 0.1;
 
-/// How high a take stands above the floor at each frame of its `shots`. `soles` are the paths of heel and ball of both feet, 0 where the foot is flat.
-/// Feet that are rolled to their edges where they are lowest seem to be above the floor where they are flat.
+/// How high a take stands above the floor at each frame of its `shots`. `soles` are the paths of heel and ball of both feet, 0 where the
+/// foot is flat. Feet that are rolled to their edges where they are lowest seem to be above the floor where they are flat.
 pub(super) fn raised_stance(
     soles: &[[Vec<Vec3>; 2]; 2],
     shots: &[Range<usize>],

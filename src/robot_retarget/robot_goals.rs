@@ -5,6 +5,7 @@
 use super::raised_stance::raised_stance;
 use super::robot_settings::{LOWER, NEAR, RATE, SLOW};
 use super::take_body::{FootPath, LimbPath, TakeBody};
+use crate::kinematics::shots_between;
 use crate::math::{Quat, Vec3, exp, median, slerp};
 use crate::robot_body::RobotBody;
 use std::ops::Range;
@@ -108,7 +109,6 @@ impl Goals {
 
     /// The goals at these times, in frames, of which there are `rate` in a second; none lies between the last frame of a shot and the next.
     pub(super) fn at(&self, times: &[f64], rate: f64) -> Self {
-        let last = self.frames.saturating_sub(1);
         let points = |path: &[Vec3]| sampled(path, times, |a, b, t| a.lerp(b, t));
         let rotations = |path: &[Quat]| sampled(path, times, slerp);
         let shares = |path: &[f64]| sampled(path, times, |a, b, t| a + (b - a) * t);
@@ -129,10 +129,7 @@ impl Goals {
             frames: times.len(),
             rate,
             scale: self.scale,
-            cut: times
-                .iter()
-                .map(|time| time.fract() == 0.0 && self.cut[(*time as usize).min(last)])
-                .collect(),
+            cut: times.iter().map(|&time| is_cut(&self.cut, time)).collect(),
             hips: points(&self.hips),
             pelvis: rotations(&self.pelvis),
             torso: rotations(&self.torso),
@@ -235,11 +232,14 @@ fn points(
     })
 }
 
-/// The frames between cuts.
+/// The spans of frames between cuts; `cut` is whether the take is cut before a frame.
 pub(super) fn shots(cut: &[bool]) -> Vec<Range<usize>> {
-    let starts: Vec<usize> = (0..cut.len()).filter(|&frame| frame == 0 || cut[frame]).collect();
-    let ends = starts.iter().skip(1).copied().chain([cut.len()]);
-    starts.iter().zip(ends).map(|(&start, end)| start..end).collect()
+    shots_between((1..cut.len()).filter(|&frame| cut[frame]), cut.len())
+}
+
+/// Whether the take is cut at a time in frames.
+pub(super) fn is_cut(cut: &[bool], time: f64) -> bool {
+    time.fract() == 0.0 && cut[time as usize]
 }
 
 /// The speed of a point in a frame of a shot, from where it is `SPEED_SPAN` before and after, or at the ends of the shot.

@@ -132,9 +132,9 @@ pub(super) const SPEED_WIDTH_SHARE: f64 = 0.05;
 pub(super) const USUAL_SPEED: f64 = 16.0;
 /// Width of smoothness at the cutoff, radians.
 pub(super) const SMOOTH: f64 = 0.1;
-/// Factors of that width for the base's place, in lengths of the leg: along the floor, and up. Contacts that begin and end push a base that
-/// is free along the floor: with 0.3 the wrench that no contact explains is 9.3 instead of 7.9 % of the weight (MuJoCo's inverse dynamics, 11
-/// takes on that robot). With 0.1 for the height jumps are a tenth lower than the take's.
+/// Factors of that width for the base's place, in lengths of the leg: along the floor, and up. Contacts that begin and end push a base
+/// that is free along the floor: with 0.3 the wrench that no contact explains is 9.3 instead of 7.9 % of the weight (MuJoCo's inverse
+/// dynamics, 11 takes on that robot). With 0.1 for the height too, jumps are a tenth lower than the take's.
 pub(super) const SMOOTH_BASE: [f64; 3] = [0.1, 0.1, 0.3];
 /// The rate at which all of this was found, Hz; at others every term is multiplied so that its integral over time is the same.
 pub(super) const RATE: f64 = 30.0;

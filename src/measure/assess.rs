@@ -15,7 +15,7 @@ use super::not_judged::with_limits_of_robots;
 use super::robot_measures::robot;
 use super::samples::Samples;
 use super::statistics::{rms, rounding_of_thirds};
-use crate::kinematics::GRAVITY;
+use crate::kinematics::{GRAVITY, cuts};
 use crate::model::{Contacts, Motion};
 use crate::parallel;
 use crate::report::{Metric, Series};
@@ -52,24 +52,32 @@ pub fn assess(
     contacts: Option<&Contacts>,
     copy: Option<&Motion>,
 ) -> Assessment {
-    assess_falling(context, motion, contacts, copy, GRAVITY).0
+    assess_as(context, motion, copy, &Conditions { contacts, gravity: GRAVITY, cuts: &[] }).0
+}
+
+/// What is known of a motion besides its frames.
+struct Conditions<'a> {
+    contacts: Option<&'a Contacts>,
+    /// The acceleration of bodies that fall, m/s^2.
+    gravity: f64,
+    /// The frames that follow a cut of the take.
+    cuts: &'a [usize],
 }
 
 /// The rotation from one frame to the next that a still joint may have, radians: files with three digits of degrees keep 2e-5.
 const LEAST_ROTATION: f64 = 1e-3;
 
-/// As [`assess`], for a body that falls with `gravity`, m/s^2.
-fn assess_falling(
+/// As [`assess`], under these conditions.
+fn assess_as(
     context: &MetricContext,
     motion: &Motion,
-    contacts: Option<&Contacts>,
     copy: Option<&Motion>,
-    gravity: f64,
+    conditions: &Conditions,
 ) -> (Assessment, Samples) {
-    let of_copy = |copy| alone(context, copy, contacts, gravity);
+    let of_copy = |copy| alone(context, copy, conditions);
     let compare = |copy| parallel::join(|| of_copy(copy), || comparison(context, motion, copy));
     let ((mut made, samples), compared) =
-        parallel::join(|| alone(context, motion, contacts, gravity), || copy.map(compare));
+        parallel::join(|| alone(context, motion, conditions), || copy.map(compare));
     if let Some(((plain, others), distances)) = compared {
         for own in &mut made.metrics {
             own.copy = plain.metrics.iter().find(|m| m.name == own.name).map(|m| m.value);
@@ -113,7 +121,11 @@ pub fn assess_against(
     (take_context, take): (&MetricContext, &Motion),
     copy: &Motion,
 ) -> Assessment {
-    let of_take = || alone(take_context, take, take.contacts.as_ref(), GRAVITY);
+    let same_frames = motion.clip.frames() == take.clip.frames();
+    let cuts = if same_frames && motion.character.robot.is_some() { cuts(take) } else { Vec::new() };
+    let labels = take.contacts.as_ref();
+    let of_take =
+        || alone(take_context, take, &Conditions { contacts: labels, gravity: GRAVITY, cuts: &cuts });
     // The path is scaled by the legs, so a body half as tall falls half as fast as the take.
     let gravity = GRAVITY * context.leg() / take_context.leg();
     let of_limbs = || {
@@ -123,14 +135,13 @@ pub fn assess_against(
         )
     };
     let ((mut made, samples), ((of_take, of_take_samples), ((measures, series), hands))) = parallel::join(
-        || assess_falling(context, motion, contacts, Some(copy), gravity),
+        || assess_as(context, motion, Some(copy), &Conditions { contacts, gravity, cuts: &cuts }),
         || parallel::join(of_take, of_limbs),
     );
     for own in &mut made.metrics {
         own.take = of_take.metrics.iter().find(|m| m.name == own.name).map(|m| m.value);
     }
-    let labels = contacts.zip(take.contacts.as_ref());
-    let higher = labels.and_then(|(own, theirs)| {
+    let higher = contacts.zip(labels).and_then(|(own, theirs)| {
         flight_height(context, (&samples, own), take_context, (&of_take_samples, theirs))
     });
     let (higher, heights) = higher.unzip();
@@ -146,13 +157,9 @@ pub fn assess_against(
     made
 }
 
-/// The measures that need no direct transfer, of a body that falls with `gravity`, m/s^2.
-fn alone(
-    context: &MetricContext,
-    motion: &Motion,
-    contacts: Option<&Contacts>,
-    gravity: f64,
-) -> (Assessment, Samples) {
+/// The measures that need no direct transfer.
+fn alone(context: &MetricContext, motion: &Motion, conditions: &Conditions) -> (Assessment, Samples) {
+    let Conditions { contacts, gravity, cuts } = *conditions;
     let samples = Samples::of(context, motion);
     let mut made = Assessment::default();
     made.metrics.push(metric("height", context.height));
@@ -190,7 +197,7 @@ fn alone(
             made.series.push(series("limit_violation", "rad", samples.excess.clone()));
         }
     }
-    made.metrics.extend(robot(motion, contacts));
+    made.metrics.extend(robot(motion, contacts, cuts));
     made.metrics.push(metric("bone_stretch", samples.stretch));
     made.metrics.extend(samples.inside.map(|share| metric("skin_penetration", share)));
     if let Some(faults) = context.check.faults(motion) {

@@ -35,8 +35,9 @@ struct FrameState {
     others: f64,
 }
 
-/// The measures of a robot's motion; none for other characters.
-pub(super) fn robot(motion: &Motion, contacts: Option<&Contacts>) -> Vec<Metric> {
+/// The measures of a robot's motion; none for other characters. `cuts` are the frames that follow a cut of the take: nothing that moves
+/// over one is judged.
+pub(super) fn robot(motion: &Motion, contacts: Option<&Contacts>, cuts: &[usize]) -> Vec<Metric> {
     let Some(robot) = &motion.character.robot else { return Vec::new() };
     let (Ok(body), Ok(own)) = (RobotBody::of(robot), RobotMotion::of(motion)) else { return Vec::new() };
     let frames = own.frames();
@@ -61,26 +62,28 @@ pub(super) fn robot(motion: &Motion, contacts: Option<&Contacts>) -> Vec<Metric>
         let (before, now) = (own.values(frame - 1), own.values(frame));
         before.iter().zip(now).map(|(a, b)| (b - a).abs() * own.rate).fold(0.0, f64::max)
     };
-    let speeds: Vec<f64> = (1..frames).map(step).collect();
+    let steps: Vec<usize> = (1..frames).filter(|frame| !cuts.contains(frame)).collect();
+    let speeds: Vec<f64> = steps.iter().map(|&frame| step(frame)).collect();
     found.push(metric("robot_hinge_speed_max", speeds.iter().copied().fold(0.0, f64::max)));
-    found.extend(speed_ratio(&body, &own).map(|ratio| metric("robot_speed_ratio_max", ratio)));
+    found.extend(speed_ratio(&body, &own, &steps).map(|ratio| metric("robot_speed_ratio_max", ratio)));
     let jumps = speeds.iter().filter(|speed| **speed > JUMPS * JUMP_RATE).count();
     found.push(metric("robot_jumps", jumps as f64));
     found.extend(
-        contacts.map(|contacts| planted(&body.soles, &states, contacts, own.rate)).into_iter().flatten(),
+        contacts.map(|labels| planted(&body.soles, &states, labels, &steps, own.rate)).into_iter().flatten(),
     );
     found
 }
 
-/// The greatest speed of a hinge over the highest speed that the robot's file states for it; `None` if it states none.
-fn speed_ratio(body: &RobotBody, own: &RobotMotion) -> Option<f64> {
+/// The greatest speed of a hinge since the frames before `steps` over the highest speed that the robot's file states for it; `None` if it
+/// states none.
+fn speed_ratio(body: &RobotBody, own: &RobotMotion, steps: &[usize]) -> Option<f64> {
     let fastest: Vec<(usize, f64)> =
         (body.robot.hinges.iter().enumerate()).filter_map(|(k, hinge)| Some((k, hinge.speed?))).collect();
-    let ratio = |frame: usize| {
+    let ratio = |&frame: &usize| {
         let (before, now) = (own.values(frame - 1), own.values(frame));
         fastest.iter().map(|(k, most)| (now[*k] - before[*k]).abs() * own.rate / most).fold(0.0, f64::max)
     };
-    (!fastest.is_empty()).then(|| (1..own.frames()).map(ratio).fold(0.0, f64::max))
+    (!fastest.is_empty()).then(|| steps.iter().map(ratio).fold(0.0, f64::max))
 }
 
 fn state(body: &RobotBody, own: &RobotMotion, contacts: Option<&Contacts>, frame: usize) -> FrameState {
@@ -123,11 +126,17 @@ fn collides(body: &RobotBody, links: &[Transform]) -> bool {
 
 /// Shares of the frames in contact in which the foot is on the floor, and of those in which heel or ball rests without sliding. A foot
 /// that rolls rests on one of them, and the rest of it moves.
-fn planted(soles: &[Sole; 2], states: &[FrameState], contacts: &Contacts, rate: f64) -> Vec<Metric> {
+fn planted(
+    soles: &[Sole; 2],
+    states: &[FrameState],
+    contacts: &Contacts,
+    steps: &[usize],
+    rate: f64,
+) -> Vec<Metric> {
     let (mut feet, mut on_floor, mut floats, mut points, mut still) = (0, 0, 0, 0, 0);
     for (k, side) in Side::BOTH.into_iter().enumerate() {
         let parts = [ContactPart::Heel(side), ContactPart::Ball(side)];
-        for frame in 1..states.len() {
+        for &frame in steps {
             let [(_, before), (low, now)] = [&states[frame - 1], &states[frame]].map(|state| state.soles[k]);
             let rests = parts.map(|part| contacts.rests(part, frame) && contacts.rests(part, frame - 1));
             feet += usize::from(rests.contains(&true));

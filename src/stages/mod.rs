@@ -31,6 +31,7 @@ mod self_contact;
 mod secondary;
 mod stage;
 mod take_change;
+mod take_cuts;
 mod trim;
 
 pub(crate) use contacts::ContactsConfig;

@@ -46,13 +46,17 @@ struct Repair {
     faults: Faults,
 }
 
-/// One sentence on what was fixed and what was not; `None` if there is neither. Cuts are reported by the stages that they
-/// affect, and an unknown floor is not an error.
+/// Whether the sentence on capture errors tells of it: cuts are reported by the stages that they affect, and an unknown floor is not an
+/// error.
+fn is_told(finding: &Finding) -> bool {
+    !["cut", "floor"].contains(&finding.fault)
+}
+
+/// One sentence on what was fixed and what was not; `None` if there is neither.
 fn summary(findings: &[Finding]) -> Option<String> {
     let counted = |left: bool| {
         let mut counts: Vec<(String, usize)> = Vec::new();
-        let own =
-            findings.iter().filter(|f| f.left.is_some() == left && !["cut", "floor"].contains(&f.fault));
+        let own = findings.iter().filter(|finding| finding.left.is_some() == left && is_told(finding));
         for finding in own {
             match counts.iter_mut().find(|(name, _)| *name == finding.name()) {
                 Some((_, count)) => *count += 1,
@@ -86,7 +90,8 @@ impl Stage for Repair {
     fn apply(&self, motion: Motion, report: &mut Report) -> Result<Motion, StageError> {
         let repaired = repair_motion(motion, &self.faults);
         if let Some(message) = summary(&repaired.findings) {
-            let first = repaired.findings.iter().map(|f| f.frames[0]).min().unwrap_or_default();
+            let told = repaired.findings.iter().filter(|finding| is_told(finding));
+            let first = told.map(|finding| finding.frames[0]).min().unwrap_or_default();
             report.warnings.add("take-faults", message, format!("frame {first}"));
         }
         report.findings.extend(repaired.findings);

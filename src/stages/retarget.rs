@@ -2,6 +2,7 @@
 
 use super::face::FaceRetarget;
 use super::onto_robot::RetargetRobotStage;
+use super::take_cuts::warn_of_cuts;
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::body::CharacterBody;
 use crate::kinematics::cuts;
@@ -193,13 +194,7 @@ impl Stage for RetargetStage {
             report.warnings.push(warning.clone());
         }
         let cuts = cuts(&motion);
-        if let [first, rest @ ..] = &cuts[..] {
-            let others = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
-            let message = format!(
-                "the take has a cut at frame {first}{others}: filters do not average across it, and the body jumps there"
-            );
-            report.warnings.add("take-cut", message, motion.clip.name.clone());
-        }
+        warn_of_cuts(&motion, &cuts, report);
         let performance = self.retarget.prepare(&motion, &Timeline::cut(&motion, &cuts));
         if performance.off_floor {
             let message = "no foot stands on the floor in this take: the body keeps the take's height, scaled, or lies on the floor";

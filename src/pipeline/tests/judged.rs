@@ -2,6 +2,7 @@
 
 use crate::export::{ExportOptions, Format, save};
 use crate::import::{self, ImportOptions};
+use crate::kinematics::cuts;
 use crate::math::{Vec3, exp, smoothstep};
 use crate::measure::{Judgement, MetricContext, Reading, Verdict};
 use crate::model::{Character, Motion, RobotMotion, Role, Side};
@@ -205,6 +206,23 @@ fn a_robots_result_is_judged_by_the_measures_of_robots() {
     // A human take stays one.
     let options = ImportOptions { robot: Some(data("humanoid.xml")), ..ImportOptions::default() };
     assert!(import::load(data("walk.bvh"), &options).unwrap().character.robot.is_none());
+}
+
+/// Takes of CMU begin with a T-pose, over which no robot moves; what it does elsewhere is judged.
+#[test]
+fn a_robot_is_not_blamed_for_the_cut_after_a_pose_that_begins_the_take() {
+    let mut take = take("walk.bvh");
+    let rest: Vec<_> = take.character.skeleton().joints().iter().map(|joint| joint.rest.rotation).collect();
+    take.clip.rotations_mut(0).copy_from_slice(&rest);
+    assert_eq!(cuts(&take), [1]);
+    let mut pipeline = Pipeline::standard(data("humanoid.xml")).unwrap();
+    pipeline.verdict = true;
+    let (result, report) = pipeline.apply(take).unwrap();
+    assert_eq!(over(&report.metrics), [""; 0]);
+    assert!(report.warnings.iter().any(|warning| warning.code == "take-cut"));
+    let own = RobotMotion::of(&result).unwrap();
+    let moved = own.values(0).iter().zip(own.values(1)).map(|(a, b)| (b - a).abs() * own.rate);
+    assert!(moved.fold(0.0, f64::max) > 40.0, "the poses are as good as the same");
 }
 
 /// The measures of a report that are over.

@@ -24,6 +24,8 @@ pub(super) struct NormalEquations {
     /// Entries per column, from its diagonal down.
     width: usize,
     columns: Vec<f32>,
+    /// What the damping is a share of.
+    damped: Vec<f32>,
     pub(super) gradient: Vec<f64>,
     pub(super) cost: f64,
     /// What the rows that end in each frame add to it.
@@ -57,6 +59,7 @@ impl NormalEquations {
             reach,
             width,
             columns,
+            damped: vec![0.0; padded],
             cost: 0.0,
             costs: vec![0.0; frames],
             row_stride,
@@ -73,6 +76,14 @@ impl NormalEquations {
     pub(super) fn clear(&mut self, unknowns: std::ops::Range<usize>) {
         self.columns[unknowns.start * self.width..unknowns.end * self.width].fill(0.0);
         self.gradient[unknowns].fill(0.0);
+    }
+
+    /// Damping is a share of the diagonal as it is now, before the rows that couple frames: with theirs, a stance that all of its frames
+    /// would take a step to the side is held where it is by how little they may move from one to the next.
+    pub(super) fn damp_by_diagonal(&mut self, unknowns: std::ops::Range<usize>) {
+        for unknown in unknowns {
+            self.damped[unknown] = self.columns[unknown * self.width];
+        }
     }
 
     /// Entries of a column, from the diagonal down, and the entry of the gradient.
@@ -107,8 +118,8 @@ impl NormalEquations {
         for ((single, gradient), free) in self.single.iter_mut().zip(&self.gradient).zip(&self.free) {
             *single = -*gradient as f32 * free;
         }
-        let Self { reach, width, columns, row_stride, factor, inverse, free, single, .. } = self;
-        let (damped, below) = (1.0 + damping as f32, 1..1 + reach.next_multiple_of(LANES));
+        let Self { reach, width, columns, damped, row_stride, factor, inverse, free, single, .. } = self;
+        let (damping, below) = (damping as f32, 1..1 + reach.next_multiple_of(LANES));
         let stride = *row_stride + 1;
         let mut shares = vec![[0.0; PANEL]; *reach];
         in_wide_registers(
@@ -116,10 +127,11 @@ impl NormalEquations {
             || {
                 for (first, columns) in (0..).step_by(PANEL).zip(columns.chunks_exact(PANEL * *width)) {
                     let panel = factor[first * stride..].chunks_exact_mut(stride);
-                    for ((column, to), free) in
-                        columns.chunks_exact(*width).zip(panel).zip(free[first..].windows(*width))
+                    let columns = columns.chunks_exact(*width).zip(&damped[first..]);
+                    for (((column, damped), to), free) in
+                        columns.zip(panel).zip(free[first..].windows(*width))
                     {
-                        copy_column(column, free, damped, to);
+                        copy_column(column, free, damping * damped, to);
                     }
                     reduce(factor, inverse, &mut shares, first, [*reach, *row_stride]);
                     for j in first..first + PANEL {
@@ -144,15 +156,17 @@ impl NormalEquations {
 
 /// Added to the diagonal, so that unknowns without rows keep the matrix positive definite; rows have weights above 0.1.
 const LEAST: f32 = 1e-6;
+/// Share of the diagonal that is added to it, so that what rounding leaves of it is positive.
+const ROUNDING: f32 = 4.0 * f32::EPSILON;
 
-/// A column of the damped matrix, without the unknowns that are not free.
+/// A column of the matrix with `added` on its diagonal, without the unknowns that are not free.
 #[inline(always)]
-fn copy_column(column: &[f32], free: &[f32], damped: f32, to: &mut [f32]) {
+fn copy_column(column: &[f32], free: &[f32], added: f32, to: &mut [f32]) {
     to[column.len()..].fill(0.0);
     for ((to, from), free_row) in to.iter_mut().zip(column).zip(free) {
         *to = from * free_row * free[0];
     }
-    to[0] = if free[0] == 0.0 { 1.0 } else { column[0] * damped + LEAST };
+    to[0] = if free[0] == 0.0 { 1.0 } else { column[0] * (1.0 + ROUNDING) + added + LEAST };
 }
 
 /// Takes the columns before a panel out of it. What this makes of rows above the diagonal, in the register where it is, is never used.
@@ -241,6 +255,7 @@ mod tests {
                     }
                 }
             }
+            system.damp_by_diagonal(0..count);
             let held: Vec<bool> = (0..count).map(|k| k % 5 == 2).collect();
             system.solve(&held, 0.1);
             for r in 0..count {
@@ -254,5 +269,18 @@ mod tests {
                 );
             }
         }
+    }
+
+    /// Two frames pull to a place by a weight of 1 and to each other by ten thousand: the step to it is nearly whole.
+    #[test]
+    fn damping_does_not_hold_frames_that_would_move_together() {
+        let mut system = NormalEquations::new(2, 1);
+        for frame in 0..2 {
+            system.add(&[frame], &[1.0], -1.0, 1.0);
+        }
+        system.damp_by_diagonal(0..2);
+        system.add(&[0, 1], &[-1.0, 1.0], 0.0, 1e4);
+        system.solve(&[false; 2], 0.1);
+        assert!(system.change.iter().all(|change| (change - 1.0 / 1.1).abs() < 0.01), "{:?}", system.change);
     }
 }

@@ -13,7 +13,7 @@ use super::robot_settings::{
 use super::robot_state::{Placed, RobotState, Unknowns};
 use crate::math::{Mat3, Quat, Vec3, hat, log};
 use crate::robot_body::RobotLimb;
-use std::f64::consts::TAU;
+use std::f64::consts::{PI, TAU};
 
 /// The clip's equations for one set of widths.
 #[derive(Debug)]
@@ -46,6 +46,17 @@ impl RobotEquations<'_> {
         RATE * self.dt()
     }
 
+    /// What second differences at the rate of the widths see of a motion at the cutoff, over what they see at this rate, squared: the longer
+    /// a frame, the less they see of it, and the weaker would be the smoothness.
+    pub(super) fn bend_share(&self) -> f64 {
+        let seen = |rate: f64| {
+            let half = PI * self.cutoff / rate;
+            libm::sin(half) / half
+        };
+        let ratio = seen(RATE) / seen(self.goals.rate);
+        ratio * ratio * ratio * ratio
+    }
+
     /// Sets the equations about `states`, which are `placed`.
     pub(super) fn set(
         &self,
@@ -69,7 +80,12 @@ impl RobotEquations<'_> {
                 }
             }
             writer.collisions(frame);
-            writer.hinges(frame);
+            writer.posture(frame);
+            writer.into.damp_by_diagonal(first..first + self.unknowns.count);
+            for side in [0, 1] {
+                writer.rests(frame, side);
+            }
+            writer.speeds(frame);
             writer.smooth(frame);
             writer.into.costs[frame] = writer.into.cost - before;
         }
@@ -237,7 +253,6 @@ impl<'a> Writer<'a> {
             self.above_floor(link, sole.touches(&at, &corner), FLOOR_MARGIN, settings.floor);
         }
         self.finish();
-        self.rests(frame, side);
     }
 
     /// A point that is not below `height`, in a block of its link.
@@ -278,25 +293,32 @@ impl<'a> Writer<'a> {
         pair.finish(self.into);
     }
 
-    /// Posture and highest speeds.
-    fn hinges(&mut self, frame: usize) {
-        let RobotEquations { unknowns, goals, settings, .. } = self.equations;
-        let (scale, dt, first) = (self.equations.per_frame(), self.equations.dt(), self.first(frame));
-        let linked = frame > 0 && !goals.cut[frame];
-        let posture = scale * square(POSTURE);
+    /// Hinges are near their neutral values.
+    fn posture(&mut self, frame: usize) {
+        let (unknowns, first) = (self.equations.unknowns, self.first(frame));
+        let weight = self.equations.per_frame() * square(POSTURE);
         for (k, &hinge) in unknowns.hinges.iter().enumerate() {
-            let at = self.states[frame].values[hinge];
-            let unknown = first + 6 + k;
-            let off = at - unknowns.neutral[hinge];
-            self.into.cost += posture * off * off;
-            let (entries, gradient) = self.into.column(unknown);
-            entries[0] += posture as f32;
-            *gradient += posture * off;
+            let off = self.states[frame].values[hinge] - unknowns.neutral[hinge];
+            self.into.cost += weight * off * off;
+            let (entries, gradient) = self.into.column(first + 6 + k);
+            entries[0] += weight as f32;
+            *gradient += weight * off;
+        }
+    }
+
+    /// Hinges are not faster than they may be.
+    fn speeds(&mut self, frame: usize) {
+        let RobotEquations { unknowns, goals, settings, .. } = self.equations;
+        if frame == 0 || goals.cut[frame] {
+            return;
+        }
+        let (scale, dt, first) = (self.equations.per_frame(), self.equations.dt(), self.first(frame));
+        for (k, &hinge) in unknowns.hinges.iter().enumerate() {
+            let speed = (self.states[frame].values[hinge] - self.states[frame - 1].values[hinge]) / dt;
             let most = SPEED_SHARE * unknowns.fastest[hinge];
-            let speed = if linked { (at - self.states[frame - 1].values[hinge]) / dt } else { 0.0 };
             if speed.abs() > most {
                 let excess = speed - most.copysign(speed);
-                let columns = [unknown - unknowns.count, unknown];
+                let columns = [first + 6 + k - unknowns.count, first + 6 + k];
                 let width = settings.speed * SPEED_WIDTH.min(SPEED_WIDTH_SHARE * unknowns.fastest[hinge]);
                 self.into.add(&columns, &[-1.0 / dt, 1.0 / dt], excess, scale * square(width));
             }
@@ -312,7 +334,7 @@ impl<'a> Writer<'a> {
         let (scale, dt, first) = (self.equations.per_frame(), self.equations.dt(), self.first(frame));
         let [a, b, c] = [frame - 2, frame - 1, frame].map(|f| &self.states[f]);
         let free = SMOOTH * (TAU * cutoff) * (TAU * cutoff);
-        let weight = scale * square(free) / (dt * dt * dt * dt);
+        let weight = self.equations.bend_share() * scale * square(free) / (dt * dt * dt * dt);
         let far = SMOOTH_BASE.map(|far| far * unknowns.body.leg_length);
         let place = c.base.translation - b.base.translation * 2.0 + a.base.translation;
         let step = |a: &RobotState, b: &RobotState| log(&(b.base.rotation * a.base.rotation.inverse()));

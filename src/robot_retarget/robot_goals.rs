@@ -8,6 +8,7 @@ use super::take_body::{FootPath, LimbPath, TakeBody};
 use crate::kinematics::shots_between;
 use crate::math::{Quat, Vec3, exp, median, slerp};
 use crate::robot_body::RobotBody;
+use crate::signal::hermite;
 use std::ops::Range;
 
 /// Time on either side of a frame over which a point's speed is measured, seconds: that of a frame at the rate at which the widths were
@@ -112,8 +113,7 @@ impl Goals {
         let points = |path: &[Vec3]| sampled(path, times, |a, b, t| a.lerp(b, t));
         let rotations = |path: &[Quat]| sampled(path, times, slerp);
         let shares = |path: &[f64]| sampled(path, times, |a, b, t| a + (b - a) * t);
-        let directions =
-            |path: &Vec<Vec3>| sampled(path, times, |a, b, t| a.lerp(b, t).try_normalize(1e-9).unwrap_or(*a));
+        let directions = |path: &Vec<Vec3>| directions_at(path, &self.cut, times);
         let point = |p: &SoleGoal| SoleGoal {
             at: points(&p.at),
             speed: shares(&p.speed),
@@ -148,6 +148,25 @@ fn sampled<T: Copy>(values: &[T], times: &[f64], between: impl Fn(&T, &T, f64) -
             Some(after) if share > 0.0 => between(&values[before], after, share),
             _ => values[before],
         }
+    };
+    times.iter().map(at).collect()
+}
+
+/// Directions at some times, in frames, on the curve through those of the frames around (Catmull and Rom 1974): the middle of two is up to
+/// 0.1 degrees off at 50 Hz, and where hardly anything decides, near a shoulder's pole, hinges are then elsewhere than at another rate.
+pub(super) fn directions_at(path: &[Vec3], cut: &[bool], times: &[f64]) -> Vec<Vec3> {
+    let slope = |k: usize| {
+        let before = if k > 0 && !cut[k] { k - 1 } else { k };
+        let after = if cut.get(k + 1) == Some(&false) { k + 1 } else { k };
+        (path[after] - path[before]) / (after - before).max(1) as f64
+    };
+    let at = |time: &f64| {
+        let (k, share) = (*time as usize, time.fract());
+        if share == 0.0 || k + 1 == path.len() {
+            return path[k];
+        }
+        let curve = hermite(&path[k], &slope(k), &path[k + 1], &slope(k + 1), share);
+        curve.try_normalize(1e-9).unwrap_or(path[k])
     };
     times.iter().map(at).collect()
 }

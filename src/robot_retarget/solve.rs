@@ -6,10 +6,10 @@ use super::robot_goals::Goals;
 use super::robot_settings::{LAST_ROUND, Round, SLOWER, SolveSettings};
 use super::robot_state::{Placed, RobotState, Unknowns};
 
-/// The least damping after a failure, as a share of the diagonal.
-const DAMPING: f64 = 1e-3;
+/// The least damping after a failure, as a share of the diagonal without the rows that couple frames.
+const DAMPING: f64 = 0.1;
 /// Least damping: below it nothing changes.
-const LEAST_DAMPING: f64 = 1e-6;
+const LEAST_DAMPING: f64 = 1e-3;
 /// A success that gains more than this share of what the equations foretell is one of them being right.
 const GOOD: f64 = 0.75;
 /// Such a success divides the damping by this.

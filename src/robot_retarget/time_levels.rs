@@ -15,11 +15,32 @@ use std::ops::Range;
 const COARSE_BELOW: f64 = 1.5 * RATE;
 /// Least frames per second of the early rounds, in which motion is free up to 3 Hz only.
 const EARLY_RATE: f64 = 12.0;
-/// Frames of a window: the smallest at which seams are rare and threads have work in takes of half a minute.
-const WINDOW: usize = 256;
-/// Frames on either side of a window that are solved as well: over them it is blended with the next. Without that, planted feet step by 3
-/// to 7 mm in one frame, half a second of 30 Hz makes it 0.4; more overlap changes nothing. Windows that differ are solved again there.
-const OVERLAP: usize = 16;
+/// How a clip is divided, seconds: lengths of windows, and of what is solved on either side of them as well, over which a window is
+/// blended with the next; without that planted feet step by 3 to 7 mm in one frame. Windows meet at the same times at any rate: with 256
+/// frames at every rate a kneel at 50 Hz is 5.4 instead of 0.6 mm from the one at 120 Hz (95th percentile).
+#[derive(Clone, Copy)]
+struct Division {
+    window: f64,
+    overlap: f64,
+}
+
+/// Windows in which the path is found, short enough that threads have work in takes of ten seconds. With 8 s instead of 4 a dance has
+/// 0.6 % fewer frames within 10 degrees, and planted feet move by 0.91 instead of 0.95 cm/s (11 takes, mean of the 95th percentiles).
+const FINDING: Division = Division { window: 4.0, overlap: 0.5 };
+/// Windows in which all frames follow a path that is found. With half of the overlap a jump that lands where two of them meet is 4.2
+/// instead of 2.2 mm off at 50 Hz.
+const REFINING: Division = Division { window: 2.0, overlap: 0.25 };
+/// The fewest frames of a window and of what is solved beside it, for takes of few frames per second: a tenth of such a window is solved
+/// twice.
+const FEWEST: [usize; 2] = [64, 4];
+
+impl Division {
+    /// The same in frames.
+    fn frames(self, rate: f64) -> [usize; 2] {
+        let frames = |seconds: f64, fewest: usize| ((seconds * rate).round() as usize).max(fewest);
+        [frames(self.window, FEWEST[0]), frames(self.overlap, FEWEST[1])]
+    }
+}
 
 /// Times of a take, in its frames: evenly from the first frame of each shot.
 #[derive(Debug)]
@@ -66,15 +87,16 @@ pub(super) fn solved(
     let mut states: Vec<RobotState> = own.map(|k| guess[k].clone()).collect();
     let is_all = coarse.rate == goals.rate;
     let last = [if is_all { LAST_ROUND } else { COARSE_ROUND }];
-    let mut levels = vec![(&early, &EARLY_ROUNDS[..]), (coarse, &last)];
+    let mut levels = vec![(&early, &EARLY_ROUNDS[..], FINDING), (coarse, &last, FINDING)];
     if !is_all {
-        levels.push((&all, &[LAST_ROUND]));
+        levels.push((&all, &[LAST_ROUND], REFINING));
     }
     let mut before = &early.times;
-    for (k, (level, rounds)) in levels.iter().enumerate() {
+    for (k, (level, rounds, division)) in levels.iter().enumerate() {
         states = interpolated(unknowns, &goals.cut, [before, &level.times], states);
         let own = level.goals(goals);
-        states = solved_in_windows(unknowns, &own, &states, rounds, [k > 0, k + 1 == levels.len()]);
+        let windows = windows(&own.cut, division.frames(own.rate));
+        states = solved_in_windows(unknowns, &own, &states, &windows, rounds, [k > 0, k + 1 == levels.len()]);
         before = &level.times;
     }
     states
@@ -86,27 +108,27 @@ fn solved_in_windows(
     unknowns: &Unknowns,
     goals: &Goals,
     states: &[RobotState],
+    windows: &[FrameSpan],
     rounds: &[Round],
     [near, last]: [bool; 2],
 ) -> Vec<RobotState> {
-    let windows = windows(&goals.cut);
-    let solved: Vec<Vec<RobotState>> = parallel::map_each(&windows, 1, |window| {
+    let solved: Vec<Vec<RobotState>> = parallel::map_each(windows, 1, |window| {
         let FrameSpan { from, to, first, end } = *window;
         let kept = [first > from, to > end].map(|inside| if near && inside { COUPLED } else { 0 });
         solve(unknowns, &goals.part(from..to), states[from..to].to_vec(), rounds, kept, last)
     });
-    joined(unknowns, goals, &windows, solved, last)
+    joined(unknowns, goals, windows, solved, last)
 }
 
-/// The windows of a clip, which do not reach across cuts.
-fn windows(cut: &[bool]) -> Vec<FrameSpan> {
+/// Windows of at most so many frames, with so many on either side, which do not reach across cuts.
+fn windows(cut: &[bool], [window, overlap]: [usize; 2]) -> Vec<FrameSpan> {
     let in_shot = |shot: Range<usize>| {
         let (start, end, frames) = (shot.start, shot.end, shot.len());
-        let count = frames.div_ceil(WINDOW);
+        let count = frames.div_ceil(window);
         (0..count).map(move |k| {
             let (first, last) = (start + frames * k / count, start + frames * (k + 1) / count);
-            let from = first.saturating_sub(OVERLAP).max(start);
-            FrameSpan { from, to: (last + OVERLAP).min(end), first, end: last }
+            let from = first.saturating_sub(overlap).max(start);
+            FrameSpan { from, to: (last + overlap).min(end), first, end: last }
         })
     };
     shots(cut).into_iter().flat_map(in_shot).collect()

@@ -9,8 +9,8 @@ use crate::parallel;
 use std::ops::Range;
 
 /// Two windows that differ by more than this at the frame where one follows the other do not meet: radians of a hinge or of the base,
-/// and lengths of the leg. At 120 Hz, where windows overlap by an eighth of a second, and with slow hinges, which are late by more, they
-/// differ by up to 0.3, and the step at the seam is up to 12 times as sudden as 99 % of the others.
+/// and lengths of the leg. Slow hinges are late by more than windows overlap: they differ by up to
+/// 0.3 there, and the step at the seam is up to 12 times as sudden as 99 % of the others.
 const APART: f64 = 0.01;
 /// Time on either side of such a seam that is solved again, seconds: a hinge of 2 rad/s makes up for 1.6 rad in it.
 const AROUND: f64 = 0.8;

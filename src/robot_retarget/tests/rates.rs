@@ -1,17 +1,18 @@
 //! Takes at several rates.
 
 use super::*;
-use crate::robot_retarget::robot_goals::speed;
+use crate::development_data::data;
+use crate::robot_retarget::robot_goals::{directions_at, speed};
 use crate::robot_retarget::time_levels::TimeLevel;
 use crate::signal::{Rate, Resampling, resample};
 
 /// The first seconds of a shipped take at a rate.
 fn at_rate(name: &str, seconds: f64, hz: f64) -> Motion {
-    let motion = take(name);
+    resampled(&take(name), hz).part(0..(seconds * hz) as usize)
+}
+
+fn resampled(motion: &Motion, hz: f64) -> Motion {
     let clip = resample(&motion.clip, Rate::from_hz(hz).unwrap(), Resampling::default(), &[]);
-    let poses: Vec<_> =
-        (0..(seconds * hz) as usize).map(|f| clip.pose(motion.character.skeleton(), f)).collect();
-    let clip = crate::model::Clip::from_poses("rated", hz, motion.character.skeleton(), &poses);
     Motion::new(Arc::clone(&motion.character), clip)
 }
 
@@ -39,6 +40,78 @@ fn a_take_gives_the_same_motion_at_any_rate() {
             assert!(apart < 0.002, "{name} at {hz} Hz is {apart} m off");
         }
     }
+}
+
+/// Arms pass the pole of the robot's shoulders, where hardly anything decides how two hinges share a rotation, and in a kneel hardly anything
+/// decides where the feet stand.
+#[test]
+fn what_hardly_anything_decides_is_the_same_at_any_rate() {
+    let Some(data) = data() else { return };
+    let robot = load(data.join("dcc/robots/mjlab_g1.xml"), &ImportOptions::default()).unwrap();
+    let robot = robot.character.robot.clone().unwrap();
+    for name in ["cmu/jumping_jacks.bvh", "mocapbank/test_mocapbank.bvh"] {
+        let take = load(data.join("bvh").join(name), &ImportOptions::default()).unwrap().motion(0).unwrap();
+        let placed = |hz: f64| {
+            let motion = performed_on(&robot, &resampled(&take, hz));
+            let tenth = |k: usize| {
+                let frame = k * motion.rate as usize / 10;
+                robot.links_in_world(motion.base[frame], motion.values(frame))
+            };
+            (0..10 * motion.frames() / hz as usize).map(tenth).collect::<Vec<_>>()
+        };
+        let dense = placed(120.0);
+        for hz in [50.0, 60.0] {
+            let apart = |(one, other): (&Vec<Transform>, &Vec<Transform>)| {
+                let pairs = one.iter().zip(other);
+                pairs.map(|(a, b)| (a.translation - b.translation).norm()).fold(0.0, f64::max)
+            };
+            let mut apart: Vec<f64> = dense.iter().zip(&placed(hz)).map(apart).collect();
+            apart.sort_unstable_by(f64::total_cmp);
+            let worst = apart[apart.len() * 95 / 100];
+            assert!(worst < 0.002, "{name} at {hz} Hz is {worst} m off");
+        }
+    }
+}
+
+/// An arm that swings to and fro, its speed up to 12 rad/s, is between frames where it is and not on the way from one to the next; after a
+/// cut it is elsewhere.
+#[test]
+fn directions_between_frames_follow_the_swing() {
+    let at = |seconds: f64| {
+        let angle = 2.0 * libm::sin(6.0 * seconds);
+        Vec3::new(libm::cos(angle), libm::sin(angle), 0.0)
+    };
+    let mut path: Vec<Vec3> = (0..50).map(|f| at(f as f64 / 50.0)).collect();
+    let times: Vec<f64> = (4..180).map(|k| k as f64 / 4.0).collect();
+    let found = directions_at(&path, &[false; 50], &times);
+    let off = |(time, found): (&f64, &Vec3)| angle_between(found, &at(time / 50.0));
+    let worst = times.iter().zip(&found).map(off).fold(0.0, f64::max);
+    assert!(worst < 1e-3, "{worst} rad");
+    path.iter_mut().skip(25).for_each(|direction| *direction = Vec3::z());
+    let cut: Vec<bool> = (0..50).map(|f| f == 25).collect();
+    let beside = directions_at(&path, &cut, &[23.5, 25.5]);
+    assert!(beside[0].z == 0.0 && beside[1] == Vec3::z(), "{beside:?}");
+}
+
+/// A hinge that swings at the cutoff.
+#[test]
+fn smoothness_is_the_same_at_any_rate() {
+    let unknowns = unknowns();
+    let cost = |hz: f64| {
+        let motion = at_rate("wave.bvh", 2.0, hz);
+        let body = TakeBody::of(&motion, &Quat::identity()).unwrap();
+        let goals = Goals::of(&body, &unknowns.body, hz, &[]);
+        let equations = RobotEquations {
+            unknowns: &unknowns,
+            goals: &goals,
+            settings: SolveSettings::FINAL,
+            cutoff: 4.0,
+        };
+        let bend = 2.0 * (1.0 - libm::cos(TAU * 4.0 / hz)) * hz * hz;
+        equations.bend_share() * bend * bend
+    };
+    let dense = cost(120.0);
+    assert!([30.0, 50.0, 60.0].iter().all(|&hz| (cost(hz) / dense - 1.0).abs() < 1e-9));
 }
 
 /// So that an arm passes a pole on the same side.

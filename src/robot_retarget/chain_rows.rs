@@ -1,6 +1,6 @@
 //! Rows that share the unknowns of a link: their products are summed before they go into the band.
 
-use super::normal_equations::NormalEquations;
+use super::equation_rows::EquationRows;
 use super::robot_state::{Placed, Unknowns};
 use crate::math::{Mat3, Vec3, in_wide_registers};
 
@@ -98,7 +98,7 @@ impl ChainRows {
     }
 
     /// Adds the sum to the equations: the products of four columns with four at a time.
-    pub(super) fn finish(&mut self, into: &mut NormalEquations) {
+    pub(super) fn finish(&mut self, into: &mut EquationRows) {
         let Self { columns, width, rows, residuals, weights, weighted } = self;
         in_wide_registers(
             #[inline(always)]

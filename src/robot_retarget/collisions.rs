@@ -8,7 +8,7 @@ use crate::math::{Vec3, nearest_points_of_segments};
 /// Below this distance two capsules have no direction between them, metres.
 const NEAREST: f64 = 1e-6;
 
-impl Writer<'_> {
+impl Writer<'_, '_> {
     /// Parts that are in the floor or in each other.
     pub(super) fn collisions(&mut self, frame: usize) {
         let RobotEquations { unknowns, settings, .. } = self.equations;
@@ -56,7 +56,7 @@ impl Writer<'_> {
         let chains = points.map(|(link, _)| &unknowns.chains[link]);
         // What moves both does not move them apart.
         let shared = chains[0].iter().zip(chains[1]).take_while(|(a, b)| a == b).count();
-        let Scratch { columns, row, .. } = &mut *self.scratch;
+        let Scratch { columns, row, .. } = &mut self.scratch;
         columns.clear();
         row.clear();
         for ((chain, (_, point)), sign) in chains.into_iter().zip(points).zip([1.0, -1.0]) {

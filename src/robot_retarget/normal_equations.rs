@@ -1,6 +1,7 @@
 //! The normal equations of a whole clip: a symmetric band, because a frame is coupled to the next one and, by its second
 //! difference, to the one after.
 
+use super::equation_rows::EquationRows;
 use crate::math::in_wide_registers;
 
 /// Columns that are reduced together: entries of those before are loaded once for so many (Golub and Van Loan, Matrix Computations,
@@ -27,8 +28,7 @@ pub(super) struct NormalEquations {
     /// What the damping is a share of.
     damped: Vec<f32>,
     pub(super) gradient: Vec<f64>,
-    pub(super) cost: f64,
-    /// What the rows that end in each frame add to it.
+    /// What the rows that end in each frame cost.
     pub(super) costs: Vec<f64>,
     /// From one column of the factor to the same row of the next: whole registers, so that rows begin registers in all columns or in none.
     row_stride: usize,
@@ -60,7 +60,6 @@ impl NormalEquations {
             width,
             columns,
             damped: vec![0.0; padded],
-            cost: 0.0,
             costs: vec![0.0; frames],
             row_stride,
             factor,
@@ -72,37 +71,33 @@ impl NormalEquations {
         }
     }
 
-    /// Removes the rows that begin in a frame; its columns stay in the cache for the rows that follow.
-    pub(super) fn clear(&mut self, unknowns: std::ops::Range<usize>) {
-        self.columns[unknowns.start * self.width..unknowns.end * self.width].fill(0.0);
-        self.gradient[unknowns].fill(0.0);
+    /// All of them.
+    pub(super) fn rows(&mut self) -> EquationRows<'_> {
+        self.blocks(usize::MAX).remove(0)
     }
 
-    /// Damping is a share of the diagonal as it is now, before the rows that couple frames: with theirs, a stance that all of its frames
-    /// would take a step to the side is held where it is by how little they may move from one to the next.
-    pub(super) fn damp_by_diagonal(&mut self, unknowns: std::ops::Range<usize>) {
-        for unknown in unknowns {
-            self.damped[unknown] = self.columns[unknown * self.width];
-        }
+    /// The columns of so many frames after so many, to add rows to each by itself.
+    pub(super) fn blocks(&mut self, frames: usize) -> Vec<EquationRows<'_>> {
+        let (width, count) = (self.width, self.gradient.len());
+        let unknowns = frames.saturating_mul(self.reach / 2).min(count).max(1);
+        let columns = self.columns[..count * width].chunks_mut(unknowns * width);
+        let each =
+            columns.zip(self.damped[..count].chunks_mut(unknowns)).zip(self.gradient.chunks_mut(unknowns));
+        each.enumerate()
+            .map(|(k, ((columns, damped), gradient))| EquationRows {
+                first: k * unknowns,
+                width,
+                columns,
+                damped,
+                gradient,
+                cost: 0.0,
+            })
+            .collect()
     }
 
-    /// Entries of a column, from the diagonal down, and the entry of the gradient.
-    #[inline(always)]
-    pub(super) fn column(&mut self, column: usize) -> (&mut [f32], &mut f64) {
-        (&mut self.columns[column * self.width..][..self.width], &mut self.gradient[column])
-    }
-
-    /// Adds a row of few unknowns, ascending.
-    pub(super) fn add(&mut self, unknowns: &[usize], row: &[f64], residual: f64, weight: f64) {
-        self.cost += weight * residual * residual;
-        for (i, (&unknown, a)) in unknowns.iter().zip(row).enumerate() {
-            let weighted = a * weight;
-            let (entries, gradient) = self.column(unknown);
-            *gradient += weighted * residual;
-            for (&other, b) in unknowns[i..].iter().zip(&row[i..]) {
-                entries[other - unknown] += (weighted * b) as f32;
-            }
-        }
+    /// The sum of all rows' costs.
+    pub(super) fn cost(&self) -> f64 {
+        self.costs.iter().sum()
     }
 
     /// How much the last step lowers the cost if the equations are right, but for what the damping adds.
@@ -247,7 +242,7 @@ mod tests {
                     let last = (first + 2 * per_frame + 1).min(count);
                     let unknowns: Vec<usize> = (first..last).collect();
                     let row: Vec<f64> = unknowns.iter().map(|_| next()).collect();
-                    system.add(&unknowns, &row, next(), 0.7);
+                    system.rows().add(&unknowns, &row, next(), 0.7);
                     for (i, &r) in unknowns.iter().enumerate() {
                         for (j, &c) in unknowns.iter().enumerate() {
                             matrix[r][c] += 0.7 * row[i] * row[j];
@@ -255,7 +250,7 @@ mod tests {
                     }
                 }
             }
-            system.damp_by_diagonal(0..count);
+            system.rows().damp_by_diagonal(0..count);
             let held: Vec<bool> = (0..count).map(|k| k % 5 == 2).collect();
             system.solve(&held, 0.1);
             for r in 0..count {
@@ -276,10 +271,10 @@ mod tests {
     fn damping_does_not_hold_frames_that_would_move_together() {
         let mut system = NormalEquations::new(2, 1);
         for frame in 0..2 {
-            system.add(&[frame], &[1.0], -1.0, 1.0);
+            system.rows().add(&[frame], &[1.0], -1.0, 1.0);
         }
-        system.damp_by_diagonal(0..2);
-        system.add(&[0, 1], &[-1.0, 1.0], 0.0, 1e4);
+        system.rows().damp_by_diagonal(0..2);
+        system.rows().add(&[0, 1], &[-1.0, 1.0], 0.0, 1e4);
         system.solve(&[false; 2], 0.1);
         assert!(system.change.iter().all(|change| (change - 1.0 / 1.1).abs() < 0.01), "{:?}", system.change);
     }

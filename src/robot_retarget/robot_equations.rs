@@ -4,16 +4,18 @@
 //! limb share the unknowns of its last link.
 
 use super::chain_rows::{ChainRows, RowsLink};
+use super::equation_rows::EquationRows;
 use super::normal_equations::NormalEquations;
 use super::robot_goals::Goals;
-use super::robot_settings::{
-    FLOOR_MARGIN, POSTURE, RATE, SMOOTH, SMOOTH_BASE, SPEED_SHARE, SPEED_WIDTH, SPEED_WIDTH_SHARE,
-    SolveSettings, YAW_PULL,
-};
+use super::robot_settings::{FLOOR_MARGIN, POSTURE, RATE, SolveSettings, YAW_PULL};
 use super::robot_state::{Placed, RobotState, Unknowns};
+use super::window_seams::COUPLED;
 use crate::math::{Mat3, Quat, Vec3, hat, log};
+use crate::parallel;
 use crate::robot_body::RobotLimb;
-use std::f64::consts::{PI, TAU};
+
+/// Frames whose equations are set by one thread: a tenth of a millisecond of work or more.
+const BLOCK: usize = 64;
 
 /// The clip's equations for one set of widths.
 #[derive(Debug)]
@@ -30,14 +32,14 @@ pub(super) struct RobotEquations<'a> {
 pub(super) struct Scratch {
     pub(super) block: ChainRows,
     /// The rows of two frames.
-    pair: ChainRows,
+    pub(super) pair: ChainRows,
     pub(super) ends: Vec<[Vec3; 2]>,
     pub(super) columns: Vec<usize>,
     pub(super) row: Vec<f64>,
 }
 
 impl RobotEquations<'_> {
-    fn dt(&self) -> f64 {
+    pub(super) fn dt(&self) -> f64 {
         1.0 / self.goals.rate
     }
 
@@ -46,63 +48,38 @@ impl RobotEquations<'_> {
         RATE * self.dt()
     }
 
-    /// What second differences at the rate of the widths see of a motion at the cutoff, over what they see at this rate, squared: the longer
-    /// a frame, the less they see of it, and the weaker would be the smoothness.
-    pub(super) fn bend_share(&self) -> f64 {
-        let seen = |rate: f64| {
-            let half = PI * self.cutoff / rate;
-            libm::sin(half) / half
+    /// Sets the equations about `states`, which are `placed`: those of blocks of frames, each by itself, then the rows that couple blocks.
+    pub(super) fn set(&self, states: &[RobotState], placed: &[Placed], into: &mut NormalEquations) {
+        let frames = states.len();
+        let of_block = |block: usize, into: &mut EquationRows| -> Vec<f64> {
+            let start = block * BLOCK;
+            let mut writer = Writer { equations: self, states, placed, scratch: Scratch::default(), into };
+            (start..frames.min(start + BLOCK)).map(|frame| writer.frame(frame, start)).collect()
         };
-        let ratio = seen(RATE) / seen(self.goals.rate);
-        ratio * ratio * ratio * ratio
-    }
-
-    /// Sets the equations about `states`, which are `placed`.
-    pub(super) fn set(
-        &self,
-        states: &[RobotState],
-        placed: &[Placed],
-        scratch: &mut Scratch,
-        into: &mut NormalEquations,
-    ) {
-        into.cost = 0.0;
-        let limbs = &self.unknowns.body.limbs;
-        let mut writer = Writer { equations: self, states, placed, scratch, into };
-        for frame in 0..states.len() {
-            let before = writer.into.cost;
-            let first = writer.first(frame);
-            writer.into.clear(first..first + self.unknowns.count);
-            writer.trunk(frame);
-            for side in [0, 1] {
-                writer.leg(frame, side, &limbs.legs[side]);
-                if let Some(arm) = &limbs.arms[side] {
-                    writer.arm(frame, side, arm);
-                }
+        into.costs = parallel::map_mut(&mut into.blocks(BLOCK), 1, of_block).concat();
+        let (scratch, mut rows) = (Scratch::default(), into.rows());
+        let mut writer = Writer { equations: self, states, placed, scratch, into: &mut rows };
+        let mut added = Vec::new();
+        for start in (BLOCK..frames).step_by(BLOCK) {
+            for frame in start..frames.min(start + COUPLED) {
+                added.push((frame, writer.coupled(frame, |first| first < start)));
             }
-            writer.collisions(frame);
-            writer.posture(frame);
-            writer.into.damp_by_diagonal(first..first + self.unknowns.count);
-            for side in [0, 1] {
-                writer.rests(frame, side);
-            }
-            writer.speeds(frame);
-            writer.smooth(frame);
-            writer.into.costs[frame] = writer.into.cost - before;
         }
+        added.into_iter().for_each(|(frame, cost)| into.costs[frame] += cost);
     }
 }
 
 /// Writes the equations of a clip.
-pub(super) struct Writer<'a> {
+pub(super) struct Writer<'a, 'r> {
     pub(super) equations: &'a RobotEquations<'a>,
-    states: &'a [RobotState],
+    pub(super) states: &'a [RobotState],
     pub(super) placed: &'a [Placed],
-    pub(super) scratch: &'a mut Scratch,
-    pub(super) into: &'a mut NormalEquations,
+    pub(super) scratch: Scratch,
+    pub(super) into: &'a mut EquationRows<'r>,
 }
 
 /// How `log(exp(w) exp(v))` changes with a small `w` (Chirikjian, Stochastic Models, Information Theory, and Lie Groups 2, 2012, 10.86).
-fn change_of_log(v: &Vec3) -> Mat3<f64> {
+pub(super) fn change_of_log(v: &Vec3) -> Mat3<f64> {
     let (hat, half) = (hat(v), v.norm() / 2.0);
     // Below this its distance from the limit is that of rounding.
     let curve = if half < 1e-4 { 1.0 / 12.0 } else { (1.0 - half / libm::tan(half)) / (4.0 * half * half) };
@@ -123,7 +100,26 @@ pub(super) fn square(width: f64) -> f64 {
     1.0 / (width * width)
 }
 
-impl<'a> Writer<'a> {
+impl<'a> Writer<'a, '_> {
+    /// Adds the rows of a frame, those that couple it with frames from `start` on among them; returns their cost.
+    fn frame(&mut self, frame: usize, start: usize) -> f64 {
+        let (unknowns, before) = (self.equations.unknowns, self.into.cost);
+        let own = self.first(frame)..self.first(frame + 1);
+        self.into.clear(own.clone());
+        self.trunk(frame);
+        for (side, (leg, arm)) in unknowns.body.limbs.legs.iter().zip(&unknowns.body.limbs.arms).enumerate() {
+            self.leg(frame, side, leg);
+            if let Some(arm) = arm {
+                self.arm(frame, side, arm);
+            }
+        }
+        self.collisions(frame);
+        self.posture(frame);
+        self.into.damp_by_diagonal(own);
+        let own = self.into.cost - before;
+        own + self.coupled(frame, |first| first >= start)
+    }
+
     pub(super) fn first(&self, frame: usize) -> usize {
         frame * self.equations.unknowns.count
     }
@@ -262,37 +258,6 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Points of a sole move from the frame before as those of the take, the less the more they rest.
-    fn rests(&mut self, frame: usize, side: usize) {
-        let RobotEquations { unknowns, goals, settings, .. } = self.equations;
-        if frame == 0 || goals.cut[frame] {
-            return;
-        }
-        let (body, dt, scale) = (&unknowns.body, self.equations.dt(), self.equations.per_frame());
-        let (sole, before) = (&body.soles[side], frame - 1);
-        let (firsts, pair) = ([before, frame].map(|f| self.first(f)), &mut self.scratch.pair);
-        pair.begin(unknowns, sole.link, &firsts);
-        let count = unknowns.columns[sole.link].unknowns.len();
-        for (own, goal) in [sole.heel, sole.ball].into_iter().zip(&goals.feet[side].points) {
-            let rests = goal.rests[frame].min(goal.rests[before]);
-            let travel = goal.at[frame] - goal.at[before];
-            let speed = goal.speed[frame].min(goal.speed[before]).min(travel.norm() / dt);
-            let width = settings.rest_speed * body.leg_length;
-            let weight = scale * settings.rest / (speed * speed * (1.0 - rests) + width * width);
-            let links = [before, frame].map(|f| &self.placed[f].links[sole.link]);
-            let points = links.map(|link| sole.touches(link, &own));
-            let residual = (sole.slide(&own, links) - travel * (1.0 - rests)) / dt;
-            self.into.cost += weight * residual.norm_squared();
-            pair.add(residual, [weight; 3]);
-            for (k, f) in [before, frame].into_iter().enumerate() {
-                let (placed, end, at) = (&self.placed[f], sole.link, k * count);
-                let link = RowsLink { unknowns, placed, end, link: end, at };
-                pair.point(link, points[k], if k == 0 { -1.0 / dt } else { 1.0 / dt });
-            }
-        }
-        pair.finish(self.into);
-    }
-
     /// Hinges are near their neutral values.
     fn posture(&mut self, frame: usize) {
         let (unknowns, first) = (self.equations.unknowns, self.first(frame));
@@ -303,68 +268,6 @@ impl<'a> Writer<'a> {
             let (entries, gradient) = self.into.column(first + 6 + k);
             entries[0] += weight as f32;
             *gradient += weight * off;
-        }
-    }
-
-    /// Hinges are not faster than they may be.
-    fn speeds(&mut self, frame: usize) {
-        let RobotEquations { unknowns, goals, settings, .. } = self.equations;
-        if frame == 0 || goals.cut[frame] {
-            return;
-        }
-        let (scale, dt, first) = (self.equations.per_frame(), self.equations.dt(), self.first(frame));
-        for (k, &hinge) in unknowns.hinges.iter().enumerate() {
-            let speed = (self.states[frame].values[hinge] - self.states[frame - 1].values[hinge]) / dt;
-            let most = SPEED_SHARE * unknowns.fastest[hinge];
-            if speed.abs() > most {
-                let excess = speed - most.copysign(speed);
-                let columns = [first + 6 + k - unknowns.count, first + 6 + k];
-                let width = settings.speed * SPEED_WIDTH.min(SPEED_WIDTH_SHARE * unknowns.fastest[hinge]);
-                self.into.add(&columns, &[-1.0 / dt, 1.0 / dt], excess, scale * square(width));
-            }
-        }
-    }
-
-    /// Second differences of base and hinges.
-    fn smooth(&mut self, frame: usize) {
-        let RobotEquations { unknowns, goals, cutoff, .. } = self.equations;
-        if frame < 2 || goals.cut[frame] || goals.cut[frame - 1] {
-            return;
-        }
-        let (scale, dt, first) = (self.equations.per_frame(), self.equations.dt(), self.first(frame));
-        let [a, b, c] = [frame - 2, frame - 1, frame].map(|f| &self.states[f]);
-        let free = SMOOTH * (TAU * cutoff) * (TAU * cutoff);
-        let weight = self.equations.bend_share() * scale * square(free) / (dt * dt * dt * dt);
-        let far = SMOOTH_BASE.map(|far| far * unknowns.body.leg_length);
-        let place = c.base.translation - b.base.translation * 2.0 + a.base.translation;
-        let step = |a: &RobotState, b: &RobotState| log(&(b.base.rotation * a.base.rotation.inverse()));
-        let [one, two] = [step(a, b), step(b, c)];
-        let rotation = two - one;
-        let slope = |v: Vec3| change_of_log(&v).tr_mul(&rotation);
-        let slopes = [slope(-one), (slope(-two) + slope(one)) / 2.0, slope(two)];
-        let n = unknowns.count;
-        for k in 0..n {
-            let (bend, weight) = match k {
-                0..=2 => (place[k], weight * square(far[k])),
-                3..=5 => (rotation[k - 3], weight),
-                _ => {
-                    let hinge = unknowns.hinges[k - 6];
-                    (c.values[hinge] - 2.0 * b.values[hinge] + a.values[hinge], weight)
-                }
-            };
-            self.into.cost += weight * bend * bend;
-            // The rows 1, -2, 1 of three frames.
-            let mut row = [1.0, -2.0, 1.0].map(|x| x * weight).into_iter();
-            let bends = slopes.map(|slope| if (3..6).contains(&k) { slope[k - 3] } else { bend });
-            for (back, products) in [(2, &[1.0, -2.0, 1.0][..]), (1, &[-2.0, 1.0]), (0, &[1.0])] {
-                let bend = bends[2 - back];
-                let own = row.next().expect("three frames");
-                let (entries, gradient) = self.into.column(first + k - back * n);
-                *gradient += own * bend;
-                for (later, product) in products.iter().enumerate() {
-                    entries[later * n] += (own * product) as f32;
-                }
-            }
         }
     }
 }

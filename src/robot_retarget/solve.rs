@@ -1,10 +1,11 @@
 //! The solve of one window: damped Gauss-Newton steps (Levenberg 1944) with bounds by projection (Bertsekas 1982).
 
 use super::normal_equations::NormalEquations;
-use super::robot_equations::{RobotEquations, Scratch};
+use super::robot_equations::RobotEquations;
 use super::robot_goals::Goals;
 use super::robot_settings::{LAST_ROUND, Round, SLOWER, SolveSettings};
 use super::robot_state::{Placed, RobotState, Unknowns};
+use crate::parallel;
 
 /// The least damping after a failure, as a share of the diagonal without the rows that couple frames.
 const DAMPING: f64 = 0.1;
@@ -25,6 +26,8 @@ const HALVINGS: usize = 2;
 /// Time over which a step is halved less and less before and after where it fails, seconds: the period of the last cutoff, in which
 /// half of a step is no jerk.
 const HALVED: f64 = 0.25;
+/// Frames that a thread moves at least.
+const MOVED: usize = 32;
 /// A hinge this near to its limit, radians, whose gradient points outwards is held.
 const AT_LIMIT: f64 = 1e-3;
 
@@ -70,7 +73,6 @@ struct WindowSolve {
     placed: Vec<Placed>,
     moved: Vec<RobotState>,
     placed_moved: Vec<Placed>,
-    scratch: Scratch,
     system: NormalEquations,
     damping: f64,
     kept: [usize; 2],
@@ -84,7 +86,6 @@ impl WindowSolve {
             system: NormalEquations::new(states.len(), unknowns.count),
             moved: states.clone(),
             placed_moved: placed.clone(),
-            scratch: Scratch::default(),
             damping: f64::INFINITY,
             kept,
             states,
@@ -94,7 +95,7 @@ impl WindowSolve {
 
     /// Sets the equations about the states.
     fn set(&mut self, equations: &RobotEquations) {
-        equations.set(&self.states, &self.placed, &mut self.scratch, &mut self.system);
+        equations.set(&self.states, &self.placed, &mut self.system);
     }
 
     /// Takes the steps of a round.
@@ -102,10 +103,10 @@ impl WindowSolve {
         self.damping = self.damping.min(round.damping);
         self.set(equations);
         for step in 0..round.steps {
-            let cost = self.system.cost;
+            let cost = self.system.cost();
             let found =
                 self.step(equations, round.enough, if step == 0 { round.longest } else { f64::INFINITY });
-            if !found || cost - self.system.cost < round.enough * cost {
+            if !found || cost - self.system.cost() < round.enough * cost {
                 break;
             }
         }
@@ -115,7 +116,7 @@ impl WindowSolve {
     ///
     /// Every try sets all of the equations, with derivatives: one in five fails, and the next step needs them.
     fn step(&mut self, equations: &RobotEquations, enough: f64, longest: f64) -> bool {
-        let (unknowns, cost) = (equations.unknowns, self.system.cost);
+        let (unknowns, cost) = (equations.unknowns, self.system.cost());
         let costs = self.system.costs.clone();
         let held = held(unknowns, &self.states, &self.system.gradient, self.kept);
         for _ in 0..TRIES {
@@ -126,14 +127,14 @@ impl WindowSolve {
                 return false;
             }
             for halving in 0..=HALVINGS {
-                let changes = self.system.change.chunks_exact(unknowns.count);
-                let moved = self.moved.iter_mut().zip(&mut self.placed_moved);
-                for ((state, change), (moved, placed)) in self.states.iter().zip(changes).zip(moved) {
-                    unknowns.step(state, change, moved);
+                let changes: Vec<&[f64]> = self.system.change.chunks_exact(unknowns.count).collect();
+                let mut moved: Vec<_> = self.moved.iter_mut().zip(&mut self.placed_moved).collect();
+                parallel::for_each(&mut moved, MOVED, |frame, (moved, placed)| {
+                    unknowns.step(&self.states[frame], changes[frame], moved);
                     unknowns.place(moved, placed);
-                }
-                equations.set(&self.moved, &self.placed_moved, &mut self.scratch, &mut self.system);
-                let gain = cost - self.system.cost;
+                });
+                equations.set(&self.moved, &self.placed_moved, &mut self.system);
+                let gain = cost - self.system.cost();
                 if gain > 0.0 {
                     if halving > 0 {
                         self.damping = (self.damping * FAILURE).max(DAMPING);

@@ -3,6 +3,7 @@
 
 mod doubtful_faults;
 mod floor_faults;
+mod getting_up;
 mod joint_faults;
 
 use crate::damages::{Damage, damaged, distance, moved};

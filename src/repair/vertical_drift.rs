@@ -39,55 +39,29 @@ pub(super) fn vertical_drift(
     stances: &[Stance],
     log: &mut FaultLog,
 ) -> Option<bool> {
-    let pieces_of = |kind| pieces(take, feet, stances, kind);
-    let (pieces, ankles) = (pieces_of(PointKind::Ball), pieces_of(PointKind::Ankle));
-    let mut own_heights: Vec<Vec<f64>> = vec![Vec::new(); feet.points.len()];
-    stances.iter().for_each(|s| own_heights[s.point].extend(feet.at(s).iter().map(|p| p.y)));
-    let levels: Vec<f64> = own_heights.into_iter().map(median).collect();
-    let (mut rates, mut weights, mut times, mut heights, mut places) =
-        (vec![], vec![], vec![], vec![], vec![]);
-    for (track, frames) in &pieces {
-        let Some((rate, seconds, at)) = rate(take, feet, *track, frames) else { continue };
-        rates.push(rate);
-        weights.push(frames.len() as f64);
-        times.push(seconds.iter().sum::<f64>() / seconds.len() as f64);
-        heights.push(median(at.iter().map(|p| p.y).collect()) - levels[*track]);
-        places.push(at.iter().sum::<Vec3>() / at.len() as f64);
-    }
-    if rates.is_empty() {
-        return None;
-    }
-    let inside = weighted_median(&rates, &weights);
-    let of_ankle = |(track, frames): &(usize, Range<usize>)| {
-        Some((rate(take, feet, *track, frames)?.0, frames.len() as f64))
-    };
-    let (of_ankles, lengths): (Vec<f64>, Vec<f64>) = ankles.iter().filter_map(of_ankle).unzip();
-    // Feet that roll raise their balls and ankles at rates that differ; a drift raises both alike.
-    let inside_ankles = if of_ankles.is_empty() { inside } else { weighted_median(&of_ankles, &lengths) };
-    let of = |row: &(dyn Fn(usize) -> Vec<f64> + Sync)| -> Fit {
-        let rows: Vec<Vec<f64>> = (0..heights.len()).map(row).collect();
-        fit(&rows, &heights, &weights)
-    };
-    let levels = || of(&|_| vec![1.0]);
-    let lines = || of(&|k| vec![1.0, times[k]]);
-    let planes = || of(&|k| vec![1.0, places[k].x, places[k].z]);
-    let (constant, (line, plane)) = parallel::join(levels, || parallel::join(lines, planes));
+    let balls = Rises::of(take, feet, stances, PointKind::Ball)?;
+    // Feet that roll, or lie on their heels, raise their balls and ankles at rates that differ; a drift raises both alike.
+    let ankles = Rises::of(take, feet, stances, PointKind::Ankle);
+    let (constant, (line, plane)) =
+        parallel::join(|| balls.constant(), || parallel::join(|| balls.line(), || balls.plane()));
     let rate = line.coefficients.get(1).copied().unwrap_or(0.0);
-    let span =
-        times.iter().copied().fold(0.0, f64::max) - times.iter().copied().fold(f64::INFINITY, f64::min);
-    let enough = weights.iter().sum::<f64>() * take.dt > LEAST.0 && heights.len() >= LEAST.1 && span > SPAN;
-    let rises = if enough {
+    let span = balls.span();
+    let enough = balls.weights.iter().sum::<f64>() * take.dt > LEAST.0 && balls.heights.len() >= LEAST.1;
+    let rises = if enough && span > SPAN {
         all(&[rate.abs() * span / RISE, EXPLAINS * constant.left / line.left, rate.abs() / RATE])
     } else {
         0.0
     };
-    // The planted feet rise as much, or the line fits better than the plane.
-    let rises_alike = |inside: f64| {
-        let ratio = if inside == 0.0 { 0.0 } else { rate / inside };
-        all(&[inside.abs() / RATE, ratio * SAME, SAME / ratio.max(1e-9)]).max(0.0)
+    let alike = |other: f64| {
+        let ratio = if other == 0.0 { 0.0 } else { rate / other };
+        all(&[other.abs() / RATE, ratio * SAME, SAME / ratio.max(1e-9)]).max(0.0)
     };
-    let at_rest = rises_alike(inside).min(rises_alike(inside_ankles));
-    let beats = if heights.len() >= MANY { BEATS * plane.left / line.left } else { 0.0 };
+    // The planted feet rise as much, or the line fits better than the plane.
+    let inside = balls.inside();
+    let at_rest = alike(inside).min(alike(ankles.as_ref().map_or(inside, Rises::inside)));
+    let beats = if balls.heights.len() >= MANY { BEATS * plane.left / line.left } else { 0.0 };
+    let of_ankles = ankles.and_then(|ankles| ankles.line().coefficients.get(1).copied());
+    let beats = beats.min(alike(of_ankles.unwrap_or(rate)));
     let frames = 0..take.frames();
     let fixed = log.test("vertical_drift", all(&[rises, at_rest.max(beats)]));
     if fixed {
@@ -100,6 +74,70 @@ pub(super) fn vertical_drift(
         log.record_unfixed("vertical_drift", frames, "m/s", own(take, rate), why);
     }
     Some(fixed)
+}
+
+/// How the pieces of the stances of balls or ankles rise.
+struct Rises {
+    /// Within each piece, metres per second.
+    rates: Vec<f64>,
+    weights: Vec<f64>,
+    /// Middle of each piece in time, seconds.
+    times: Vec<f64>,
+    /// Height of each piece above the usual stance of its point.
+    heights: Vec<f64>,
+    /// Mean position of each piece.
+    places: Vec<Vec3>,
+}
+
+impl Rises {
+    /// Those of the balls or of the ankles; `None` without stances of one.
+    fn of(take: &WorkingTake, feet: &FootTrajectories, stances: &[Stance], kind: PointKind) -> Option<Self> {
+        let mut own_heights: Vec<Vec<f64>> = vec![Vec::new(); feet.points.len()];
+        stances.iter().for_each(|s| own_heights[s.point].extend(feet.at(s).iter().map(|p| p.y)));
+        let levels: Vec<f64> = own_heights.into_iter().map(median).collect();
+        let mut found =
+            Self { rates: vec![], weights: vec![], times: vec![], heights: vec![], places: vec![] };
+        for (track, frames) in &pieces(take, feet, stances, kind) {
+            let Some((rate, seconds, at)) = rate(take, feet, *track, frames) else { continue };
+            found.rates.push(rate);
+            found.weights.push(frames.len() as f64);
+            found.times.push(seconds.iter().sum::<f64>() / seconds.len() as f64);
+            found.heights.push(median(at.iter().map(|p| p.y).collect()) - levels[*track]);
+            found.places.push(at.iter().sum::<Vec3>() / at.len() as f64);
+        }
+        (!found.rates.is_empty()).then_some(found)
+    }
+
+    /// The median rate within the pieces.
+    fn inside(&self) -> f64 {
+        weighted_median(&self.rates, &self.weights)
+    }
+
+    /// From the first piece to the last, seconds.
+    fn span(&self) -> f64 {
+        let times = || self.times.iter().copied();
+        times().fold(0.0, f64::max) - times().fold(f64::INFINITY, f64::min)
+    }
+
+    fn fit(&self, row: impl Fn(usize) -> Vec<f64>) -> Fit {
+        let rows: Vec<Vec<f64>> = (0..self.heights.len()).map(row).collect();
+        fit(&rows, &self.heights, &self.weights)
+    }
+
+    /// The heights as one height.
+    fn constant(&self) -> Fit {
+        self.fit(|_| vec![1.0])
+    }
+
+    /// The heights as a line in time.
+    fn line(&self) -> Fit {
+        self.fit(|k| vec![1.0, self.times[k]])
+    }
+
+    /// The heights as a plane in space.
+    fn plane(&self) -> Fit {
+        self.fit(|k| vec![1.0, self.places[k].x, self.places[k].z])
+    }
 }
 
 /// How fast a planted point rises within a piece of a stance, metres per second, with the times and positions of its inner part;

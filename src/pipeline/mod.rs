@@ -38,6 +38,7 @@ mod reference_motion;
 #[cfg(feature = "cli")]
 mod reference_text;
 mod run_error;
+mod skeleton_hash;
 mod resolved_stage;
 mod run_job;
 mod hints;

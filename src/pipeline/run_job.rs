@@ -14,12 +14,13 @@ use super::preview_output;
 use super::provenance::of_job;
 use super::resolved_stage::{ResolvedStage, resolve, stage_error};
 use super::run_error::RunError;
+use super::skeleton_hash::skeleton_hash;
 use super::stage_monitor::StageMonitor;
 use super::take_clips::{choose_clips, clip_names, named_motions, rest_as_frame};
 use crate::export::{self, ExportError};
 use crate::import::{self, ImportError, ImportOptions};
 use crate::measure::{Reading, Verdict};
-use crate::model::{Asset, Clip, Mark, Motion, Skeleton};
+use crate::model::{Asset, Clip, Mark, Motion};
 use crate::parallel;
 use crate::report::{Metric, Report, Shown, TakeChange};
 use serde_json::{Value, json};
@@ -325,24 +326,6 @@ fn clip_record(motion: &Motion) -> Value {
     json!({
         "name": clip.name, "frames": clip.frames(), "rate_hz": clip.sample_rate, "duration_s": clip.duration(),
     })
-}
-
-/// Hexadecimal digits of the hash of a skeleton: 64 bits, as those of lines of the manifest.
-const SKELETON_DIGITS: usize = 16;
-
-/// A hash of names, parents and rest pose of all joints, the same for results that one program can read as one skeleton.
-fn skeleton_hash(skeleton: &Skeleton) -> String {
-    let mut hasher = blake3::Hasher::new();
-    for joint in skeleton.joints() {
-        let parent = joint.parent.map_or(-1, |parent| parent.index() as i64);
-        hasher.update(&(joint.name.len() as u64).to_le_bytes());
-        hasher.update(joint.name.as_bytes());
-        hasher.update(&parent.to_le_bytes());
-        let (position, rotation) = (joint.rest.translation, joint.rest.rotation);
-        let numbers = position.iter().chain(rotation.coords.iter());
-        numbers.for_each(|x| _ = hasher.update(&x.to_le_bytes()));
-    }
-    hasher.finalize().to_hex()[..SKELETON_DIGITS].to_owned()
 }
 
 /// The motion after every stage, checked; collects the marks of the stages if `marks` are asked for.

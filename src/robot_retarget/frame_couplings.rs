@@ -9,13 +9,13 @@ use std::f64::consts::{PI, TAU};
 
 impl RobotEquations<'_> {
     /// What second differences at the rate of the widths see of a motion at the cutoff, over what they see at this rate, squared: the longer
-    /// a frame, the less they see of it, and the weaker would be the smoothness.
+    /// a frame, the less they see of it, and the weaker would be the smoothness. At lower rates they may see nothing of it: 1.
     pub(super) fn bend_share(&self) -> f64 {
         let seen = |rate: f64| {
             let half = PI * self.cutoff / rate;
             libm::sin(half) / half
         };
-        let ratio = seen(RATE) / seen(self.goals.rate);
+        let ratio = seen(RATE) / seen(self.goals.rate.max(RATE));
         ratio * ratio * ratio * ratio
     }
 }

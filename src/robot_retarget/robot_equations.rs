@@ -14,7 +14,7 @@ use crate::math::{Mat3, Quat, Vec3, hat, log};
 use crate::parallel;
 use crate::robot_body::RobotLimb;
 
-/// Frames whose equations are set by one thread: a tenth of a millisecond of work or more.
+/// Frames whose equations are set by one thread: two blocks or more in a window.
 const BLOCK: usize = 64;
 
 /// The clip's equations for one set of widths.

@@ -152,8 +152,8 @@ fn sampled<T: Copy>(values: &[T], times: &[f64], between: impl Fn(&T, &T, f64) -
     times.iter().map(at).collect()
 }
 
-/// Directions at some times, in frames, on the curve through those of the frames around (Catmull and Rom 1974): the middle of two is up to
-/// 0.1 degrees off at 50 Hz, and where hardly anything decides, near a shoulder's pole, hinges are then elsewhere than at another rate.
+/// Directions at some times, in frames, on the curve through those of the frames around (Catmull and Rom 1974). On the
+/// straight line between two of them an arm that swings would be elsewhere than at another rate.
 pub(super) fn directions_at(path: &[Vec3], cut: &[bool], times: &[f64]) -> Vec<Vec3> {
     let slope = |k: usize| {
         let before = if k > 0 && !cut[k] { k - 1 } else { k };

@@ -16,6 +16,12 @@ fn resampled(motion: &Motion, hz: f64) -> Motion {
     Motion::new(Arc::clone(&motion.character), clip)
 }
 
+/// The goals of a shipped take at a rate.
+fn waving(unknowns: &Unknowns, hz: f64) -> Goals {
+    let body = TakeBody::of(&at_rate("wave.bvh", 2.0, hz), &Quat::identity()).unwrap();
+    Goals::of(&body, &unknowns.body, hz, &[])
+}
+
 /// The farthest that a link of one motion is from that of another ten times a second, metres.
 fn apart(one: &RobotMotion, other: &RobotMotion) -> f64 {
     let robot = robot();
@@ -98,9 +104,7 @@ fn directions_between_frames_follow_the_swing() {
 fn smoothness_is_the_same_at_any_rate() {
     let unknowns = unknowns();
     let share = |hz: f64| {
-        let motion = at_rate("wave.bvh", 2.0, hz);
-        let body = TakeBody::of(&motion, &Quat::identity()).unwrap();
-        let goals = Goals::of(&body, &unknowns.body, hz, &[]);
+        let goals = waving(&unknowns, hz);
         let settings = SolveSettings::FINAL;
         RobotEquations { unknowns: &unknowns, goals: &goals, settings, cutoff: 4.0 }.bend_share()
     };
@@ -119,9 +123,7 @@ fn smoothness_is_the_same_at_any_rate() {
 fn the_first_guess_is_of_the_same_times_at_any_rate() {
     let unknowns = unknowns();
     let guess = |hz: f64| {
-        let motion = at_rate("wave.bvh", 2.0, hz);
-        let body = TakeBody::of(&motion, &Quat::identity()).unwrap();
-        let goals = Goals::of(&body, &unknowns.body, hz, &[]);
+        let goals = waving(&unknowns, hz);
         first_guess(&unknowns, &TimeLevel::coarse(&goals).goals(&goals), &SolveSettings::FINAL)
     };
     let dense = guess(120.0);

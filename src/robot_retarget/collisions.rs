@@ -1,7 +1,7 @@
 //! Rows of parts that are in the floor or in each other.
 
 use super::chain_rows::point_velocity;
-use super::robot_equations::{RobotEquations, Scratch, Writer, square};
+use super::robot_equations::{RobotEquations, Scratch, Writer, one_sided, square};
 use super::robot_settings::COLLISION_MARGIN;
 use crate::math::{Vec3, nearest_points_of_segments};
 
@@ -18,7 +18,7 @@ impl Writer<'_, '_> {
         ends.clear();
         ends.extend(body.capsules.iter().map(|c| c.ends.map(|end| placed.links[c.link].point(&end))));
         for (capsule, points) in body.capsules.iter().zip(&ends).filter(|(c, _)| !c.is_foot) {
-            if points.iter().all(|point| point.z >= capsule.radius) {
+            if points.iter().all(|point| point.z >= capsule.radius + settings.collision) {
                 continue;
             }
             self.begin(frame, capsule.link);
@@ -30,26 +30,27 @@ impl Writer<'_, '_> {
             self.finish();
         }
         let weight = self.equations.per_frame() * square(settings.collision);
-        for [a, b] in body.near(&ends, COLLISION_MARGIN) {
+        for [a, b] in body.near(&ends, COLLISION_MARGIN + settings.collision) {
             let (one, two) = (&body.capsules[a], &body.capsules[b]);
             let [p, q] = nearest_points_of_segments(&ends[a], &ends[b]);
             let distance = (p - q).norm();
             let least = one.radius + two.radius + COLLISION_MARGIN;
-            if distance >= least {
+            let (shortfall, slope) = one_sided(least - distance, settings.collision);
+            if slope == 0.0 {
                 continue;
             }
-            let normal = (p - q) / distance.max(NEAREST);
-            self.separate(frame, [(one.link, p), (two.link, q)], normal, [distance - least, weight]);
+            let apart = (p - q) * (slope / distance.max(NEAREST));
+            self.separate(frame, [(one.link, p), (two.link, q)], apart, [-shortfall, weight]);
         }
         self.scratch.ends = ends;
     }
 
-    /// The row of a pair of points along the line between them, with its residual and weight.
+    /// The row of a pair of points that move by `apart` from each other, with its residual and weight.
     fn separate(
         &mut self,
         frame: usize,
         points: [(usize, Vec3); 2],
-        normal: Vec3,
+        apart: Vec3,
         [residual, weight]: [f64; 2],
     ) {
         let (unknowns, placed, first) = (self.equations.unknowns, &self.placed[frame], self.first(frame));
@@ -62,7 +63,7 @@ impl Writer<'_, '_> {
         for ((chain, (_, point)), sign) in chains.into_iter().zip(points).zip([1.0, -1.0]) {
             for &hinge in &chain[shared..] {
                 let (unknown, part) = unknowns.of_hinge[hinge];
-                let value = normal.dot(&point_velocity(unknowns, placed, hinge, point)) * part * sign;
+                let value = apart.dot(&point_velocity(unknowns, placed, hinge, point)) * part * sign;
                 let at = columns.partition_point(|&other| other < first + unknown);
                 if columns.get(at) == Some(&(first + unknown)) {
                     row[at] += value;

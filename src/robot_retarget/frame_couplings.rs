@@ -48,9 +48,9 @@ impl Writer<'_, '_> {
         pair.begin(unknowns, sole.link, &firsts);
         let count = unknowns.columns[sole.link].unknowns.len();
         for (own, goal) in [sole.heel, sole.ball].into_iter().zip(&goals.feet[side].points) {
-            let rests = goal.rests[frame].min(goal.rests[before]);
+            // Geometric means: the lesser of both is the less the longer a frame is.
+            let [rests, speed] = [&goal.rests, &goal.speed].map(|of| (of[frame] * of[before]).sqrt());
             let travel = goal.at[frame] - goal.at[before];
-            let speed = goal.speed[frame].min(goal.speed[before]).min(travel.norm() / dt);
             let width = settings.rest_speed * body.leg_length;
             let weight = scale * settings.rest / (speed * speed * (1.0 - rests) + width * width);
             let links = [before, frame].map(|f| &self.placed[f].links[sole.link]);

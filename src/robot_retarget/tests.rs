@@ -1,6 +1,7 @@
 //! Laws of the solve.
 
 mod between_states;
+mod planted_feet;
 mod raised_stance;
 mod ramp;
 mod rates;
@@ -414,7 +415,8 @@ fn nothing_jumps_where_windows_meet() {
         (0..b.len()).map(|k| (a[k] - 2.0 * b[k] + c[k]).abs()).fold(0.0, f64::max)
     };
     let mut bends: Vec<f64> = (2..made.frames()).map(bend).collect();
-    let windows = made.frames().div_ceil(256);
+    // All frames are solved in windows of two seconds.
+    let windows = made.frames().div_ceil(2 * made.rate as usize);
     assert!(windows > 2);
     let seams: Vec<f64> = (1..windows)
         .flat_map(|k| [0, 1, 2].map(|after| k * made.frames() / windows + after))

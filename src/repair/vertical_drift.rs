@@ -61,15 +61,15 @@ pub(super) fn vertical_drift(
     let at_rest = alike(inside).min(alike(ankles.as_ref().map_or(inside, Rises::inside)));
     let beats = if balls.heights.len() >= MANY { BEATS * plane.left / line.left } else { 0.0 };
     let of_ankles = ankles.and_then(|ankles| ankles.line().coefficients.get(1).copied());
-    let beats = beats.min(alike(of_ankles.unwrap_or(rate)));
+    let of_both = alike(of_ankles.unwrap_or(rate));
     let frames = 0..take.frames();
-    let fixed = log.test("vertical_drift", all(&[rises, at_rest.max(beats)]));
+    let fixed = log.test("vertical_drift", all(&[rises, at_rest.max(beats.min(of_both))]));
     if fixed {
         for f in frames.clone() {
             take.shift(f, &(Vec3::y() * (-rate * take.time(f))));
         }
         log.record_fixed("vertical_drift", None, frames, "m/s", [own(take, rate), 0.0]);
-    } else if rises > 1.0 && plane.left > BEATS * line.left {
+    } else if all(&[rises, of_both]) > 1.0 && plane.left > BEATS * line.left {
         let why = "the stances rise, as on a slope or by a drift: the data do not show which";
         log.record_unfixed("vertical_drift", frames, "m/s", own(take, rate), why);
     }

@@ -58,4 +58,5 @@ fn who_gets_up_from_the_floor_does_not_drift() {
     let rising = Motion::new(Arc::clone(&still.character), clip);
     let found = repaired(&rising);
     assert!(found.motion == rising, "{:?}", words(&found));
+    assert!(found.findings.iter().all(|f| f.fault != "vertical_drift"), "{:?}", words(&found));
 }

@@ -140,6 +140,25 @@ fn a_loop_closes_wherever_it_starts() {
     }
 }
 
+/// A gesture that is repeated until it is solved in windows: where they meet it is as everywhere else.
+#[test]
+fn a_long_take_is_the_same_where_its_windows_meet() {
+    let (source, target) = (Arc::new(body(&ADULT)), Arc::new(body(&STOUT)));
+    let motion = perform(&source, GESTURES[1]);
+    let period = motion.clip.frames() - 1;
+    // More than two windows of 2,048 frames with 210 on either side; the last frame is not the first, so that it is no cycle.
+    let frames = 4500 / period * period + period / 2;
+    let poses: Vec<Pose> = (0..frames).map(|f| motion.clip.pose(source.skeleton(), f % period)).collect();
+    let long = Motion::new(Arc::clone(&source), Clip::from_poses("long", 60.0, source.skeleton(), &poses));
+    let [copy, result] = placed(&long, &target);
+    assert!(apart(&copy, &result) > 0.05, "nothing to see");
+    for f in 300..frames - 300 - period {
+        for (a, b) in result.clip.rotations(f).iter().zip(result.clip.rotations(f + period)) {
+            assert!(a.angle_to(b) < 1e-6, "frame {f}: {}", a.angle_to(b));
+        }
+    }
+}
+
 #[test]
 fn nothing_is_carried_over_a_cut() {
     let (source, target) = (Arc::new(body(&ADULT)), Arc::new(body(&STOUT)));

@@ -177,7 +177,12 @@ fn held(
 /// Holds the hinges at their limit that a step would move beyond it, as others pull them there; returns whether there are any. What they
 /// do not follow is what the step is wrong by: resting feet slide while ankles at their limit should have rolled, and a window of a dance
 /// takes 15 instead of 8 evaluations.
-fn hold_pushed(unknowns: &Unknowns, states: &[RobotState], change: &[f64], held: &mut [bool]) -> bool {
+pub(super) fn hold_pushed(
+    unknowns: &Unknowns,
+    states: &[RobotState],
+    change: &[f64],
+    held: &mut [bool],
+) -> bool {
     let mut any = false;
     at_limit(unknowns, states, |unknown, outwards| {
         if change[unknown] * outwards > AT_LIMIT {
@@ -230,33 +235,6 @@ fn shorten(step: &mut [f64], per_frame: usize, longest: f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::import::{ImportOptions, load};
-    use crate::made_walk::shipped;
-    use crate::math::Transform;
-    use crate::robot_body::RobotBody;
-    use std::sync::Arc;
-
-    #[test]
-    fn hinges_at_a_limit_are_held_if_a_step_pushes_them_beyond_it() {
-        let robot = load(shipped("humanoid.xml"), &ImportOptions::default()).unwrap().character.robot.clone();
-        let unknowns = Unknowns::of(&Arc::new(RobotBody::of(&robot.unwrap()).unwrap()));
-        let mut state = RobotState { base: Transform::identity(), values: unknowns.neutral.clone() };
-        let [low, high, inside] = [0, 1, 2].map(|k| unknowns.hinges[k]);
-        state.values[low] = unknowns.low[low];
-        state.values[high] = unknowns.high[high];
-        state.values[inside] = (unknowns.low[inside] + unknowns.high[inside]) / 2.0;
-        let pushed = |step: f64| {
-            let mut change = vec![step; unknowns.count];
-            change[..6].fill(1.0);
-            let mut held = vec![false; unknowns.count];
-            let any = hold_pushed(&unknowns, std::slice::from_ref(&state), &change, &mut held);
-            assert_eq!(any, held.contains(&true));
-            [6, 7, 8].map(|unknown| held[unknown])
-        };
-        assert_eq!(pushed(0.1), [false, true, false]);
-        assert_eq!(pushed(-0.1), [true, false, false]);
-        assert_eq!(pushed(1e-4), [false; 3]);
-    }
 
     #[test]
     fn a_step_is_halved_where_it_fails_and_whole_elsewhere() {

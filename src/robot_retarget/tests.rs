@@ -1,6 +1,7 @@
 //! Laws of the solve.
 
 mod between_states;
+mod limits;
 mod planted_feet;
 mod raised_stance;
 mod ramp;

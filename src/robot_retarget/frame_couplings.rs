@@ -48,7 +48,7 @@ impl Writer<'_, '_> {
         pair.begin(unknowns, sole.link, &firsts);
         let count = unknowns.columns[sole.link].unknowns.len();
         for (own, goal) in [sole.heel, sole.ball].into_iter().zip(&goals.feet[side].points) {
-            // Geometric means: the lesser of both is the less the longer a frame is.
+            // Geometric means: how much the smaller of the two is below them depends on the frame rate.
             let [rests, speed] = [&goal.rests, &goal.speed].map(|of| (of[frame] * of[before]).sqrt());
             let travel = goal.at[frame] - goal.at[before];
             let width = settings.rest_speed * body.leg_length;

@@ -2,25 +2,29 @@
 //!
 //! Space: joint space in, model space out, Y up. Units: metres.
 
-use crate::math::Vec3;
+use crate::math::{Transform, Vec3};
 use crate::model::{JointId, ModelPose};
 
 /// The height of the lowest of these points, which are listed joint by joint; infinite of none.
 pub fn lowest(points: &[(JointId, Vec3)], pose: &ModelPose) -> f64 {
     let of_joint = |points: &[(JointId, Vec3)]| {
-        let joint = pose.joint(points[0].0);
-        let up = joint.rotation.inverse() * Vec3::y();
-        // Not `f64::min`, which checks every point for NaN.
-        let lower = |low: f64, at: f64| if at < low { at } else { low };
-        joint.translation.y + points.iter().map(|(_, at)| up.dot(at)).fold(f64::INFINITY, lower)
+        lowest_on_joint(points.iter().map(|(_, at)| at), pose.joint(points[0].0))
     };
     points.chunk_by(|a, b| a.0 == b.0).map(of_joint).fold(f64::INFINITY, f64::min)
+}
+
+/// The height of the lowest of these points of one joint; infinite of none.
+pub fn lowest_on_joint<'a>(points: impl Iterator<Item = &'a Vec3>, joint: &Transform) -> f64 {
+    let up = joint.rotation.inverse() * Vec3::y();
+    // Not `f64::min`, which checks every point for NaN.
+    let lower = |low: f64, at: f64| if at < low { at } else { low };
+    joint.translation.y + points.map(|at| up.dot(at)).fold(f64::INFINITY, lower)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::math::{Transform, exp};
+    use crate::math::exp;
 
     #[test]
     fn the_lowest_point_is_the_lowest_of_all_in_model_space() {

@@ -39,6 +39,7 @@ pub(crate) use hand_shape::HandShape;
 pub(crate) use hand_targets::HandTargets;
 pub(crate) use height::COMMON_HEIGHT;
 pub(crate) use landmarks::{BodyLengths, LandmarkPose, Landmarks};
+pub(crate) use lowest_point::lowest_on_joint;
 pub(crate) use lowest_skin::{LowestSkin, leads_to_roles};
 pub(crate) use mobility::MobilityOverride;
 pub use point_masses::PointMass;

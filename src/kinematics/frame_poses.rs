@@ -6,7 +6,6 @@
 use super::Towards;
 use crate::math::{LaneTransform, Real, RealX4, Triple, in_wide_registers};
 use crate::model::{Clip, JointId, ModelPose};
-use std::ops::Range;
 
 /// Frames that are computed together.
 const FRAMES: usize = RealX4::LANES;
@@ -17,8 +16,10 @@ pub struct FramePoses<'a> {
     clip: &'a Clip,
     /// The joints, each after its parent.
     links: Vec<ExactLink>,
+    /// The distance of frames that are computed together.
+    step: usize,
     /// The frames that are known.
-    frames: Range<usize>,
+    frames: [usize; FRAMES],
     poses: [ModelPose; FRAMES],
     lanes: Vec<LaneTransform<RealX4>>,
 }
@@ -38,6 +39,14 @@ impl<'a> FramePoses<'a> {
     /// # Panics
     /// Where the clip has another number of joints than the skeleton.
     pub fn new(towards: &Towards<'_>, clip: &'a Clip) -> Self {
+        Self::every(1, towards, clip)
+    }
+
+    /// The same, for every `step`-th frame.
+    ///
+    /// # Panics
+    /// Where the clip has another number of joints than the skeleton.
+    pub fn every(step: usize, towards: &Towards<'_>, clip: &'a Clip) -> Self {
         let skeleton = towards.skeleton();
         assert_eq!(clip.joints(), skeleton.len(), "a clip belongs to its skeleton");
         let link = |id: &JointId| ExactLink {
@@ -50,7 +59,8 @@ impl<'a> FramePoses<'a> {
         Self {
             clip,
             links: towards.joints().iter().map(link).collect(),
-            frames: 0..0,
+            step,
+            frames: [usize::MAX; FRAMES],
             poses: std::array::from_fn(|_| rest.clone()),
             lanes: vec![LaneTransform::identity(); skeleton.len()],
         }
@@ -58,20 +68,21 @@ impl<'a> FramePoses<'a> {
 
     /// The pose of a frame. Frames are asked for in order, or most of them are computed in vain.
     pub fn at(&mut self, frame: usize) -> &ModelPose {
-        if !self.frames.contains(&frame) {
-            self.frames = frame..frame + FRAMES;
+        let lane = self.frames.iter().position(|known| *known == frame).unwrap_or_else(|| {
+            self.frames = std::array::from_fn(|lane| frame + lane * self.step);
             in_wide_registers(
                 #[inline(always)]
                 || self.compute(),
             );
-        }
-        &self.poses[frame - self.frames.start]
+            0
+        });
+        &self.poses[lane]
     }
 
     #[inline(always)]
     fn compute(&mut self) {
         let last = self.clip.frames() - 1;
-        let frames: [usize; FRAMES] = std::array::from_fn(|lane| (self.frames.start + lane).min(last));
+        let frames = self.frames.map(|frame| frame.min(last));
         let rotations = frames.map(|frame| self.clip.rotations(frame));
         let translations = frames.map(|frame| self.clip.translations(frame));
         // In three loops: else the compiler puts numbers of one frame in a register, not those of four.
@@ -121,13 +132,15 @@ mod tests {
         let translated = vec![JointId::new(0), JointId::new(4)];
         let clip = Clip::new("", 30.0, 9, rotations, translated, (0..22).map(|k| vector(11 * k)).collect());
         let towards = Towards::new(&skeleton, [JointId::new(8), JointId::new(4)]);
-        let mut poses = FramePoses::new(&towards, &clip);
-        for frame in [0, 1, 2, 3, 4, 9, 10, 7, 0] {
-            let mut expected = skeleton.rest_model_pose();
-            towards.set(&clip.pose(&skeleton, frame), &mut expected);
-            for (own, expected) in poses.at(frame).joints().iter().zip(expected.joints()) {
-                assert_eq!(own.rotation.coords, expected.rotation.coords, "frame {frame}");
-                assert_eq!(own.translation, expected.translation, "frame {frame}");
+        for step in 1..4 {
+            let mut poses = FramePoses::every(step, &towards, &clip);
+            for frame in [0, 1, 2, 3, 4, 9, 10, 7, 0] {
+                let mut expected = skeleton.rest_model_pose();
+                towards.set(&clip.pose(&skeleton, frame), &mut expected);
+                for (own, expected) in poses.at(frame).joints().iter().zip(expected.joints()) {
+                    assert_eq!(own.rotation.coords, expected.rotation.coords, "frame {frame}, step {step}");
+                    assert_eq!(own.translation, expected.translation, "frame {frame}, step {step}");
+                }
             }
         }
     }

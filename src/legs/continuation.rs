@@ -12,7 +12,7 @@ use super::equations::{Equations, FrameSolution, LegTerms};
 use super::limb_pose::LimbPositions;
 use super::settings::Settings;
 use super::timeline::Timeline;
-use crate::math::{Quat, Vec3, exp};
+use crate::math::{Vec3, exp};
 use crate::parallel;
 use std::ops::Range;
 
@@ -91,9 +91,8 @@ impl Continuation {
         if time.cycle {
             return found;
         }
-        let pose = |f: usize| LegPose::of(&left[f], &right[f]);
         found.time.cut.clear();
-        time.shots().into_iter().for_each(|shot| found.add_shot(time, shot, &pose, leg));
+        time.shots().into_iter().for_each(|shot| found.add_shot(time, shot, (left, right), leg));
         found.time.frames = found.frames.len();
         found
     }
@@ -103,12 +102,16 @@ impl Continuation {
         &mut self,
         time: &Timeline,
         shot: Range<usize>,
-        pose: &(impl Fn(usize) -> LegPose + Sync),
+        (left, right): (&[LimbPositions], &[LimbPositions]),
         leg: f64,
     ) {
         let frames = shot.len();
         let of_clip = |before: bool, k: usize| if before { shot.end - 1 - k } else { shot.start + k };
-        let found = [false, true].map(|before| follower(time, frames, |k| pose(of_clip(before, k)), leg));
+        let heading = |f: usize| heading(&left[f], &right[f]);
+        let found = [false, true].map(|before| {
+            let pose = |k: usize| leg_pose(&left[of_clip(before, k)], &right[of_clip(before, k)]);
+            follower(time, frames, pose, leg)
+        });
         let cycle = match &found {
             [Some(a), Some(b)] => {
                 let moves = a.speed.min(b.speed) > MOVES;
@@ -123,17 +126,17 @@ impl Continuation {
         let beyond = |before: bool| -> (Vec<Repeated>, usize) {
             let follower = found[usize::from(before)].as_ref().filter(continues);
             let Some(similar) = follower.map(|follower| follower.frame) else { return (Vec::new(), 1) };
-            let (mut heading, mut last) = (0.0, of_clip(before, frames - 1));
+            let (mut turned, mut last) = (0.0, of_clip(before, frames - 1));
             let repeat = |i: usize| {
                 let k = similar + i % (frames - similar);
                 let frame = of_clip(before, k);
                 if k == similar {
-                    heading += pose(last).heading - pose(frame).heading;
+                    turned += heading(last) - heading(frame);
                 }
                 last = frame;
                 // The edge that leads to the frame from the side of the clip; there is none before the first.
                 let towards = of_clip(before, k.max(1) - 1).min(of_clip(before, k.max(1)));
-                Repeated { frame, edge: towards, heading }
+                Repeated { frame, edge: towards, heading: turned }
             };
             ((0..time.reach(LENGTH)).map(repeat).collect(), frames - similar)
         };
@@ -256,19 +259,19 @@ fn follower(
 ) -> Option<Follower> {
     let slope = time.reach(SLOPE);
     let candidates = frames.checked_sub(time.reach(LEAST).max(slope + 1))?;
-    let velocity = |f: usize| {
+    let velocity = |f: usize| -> LegPose {
         let from = f.saturating_sub(slope);
         let (a, b) = (pose(from), pose(from + slope));
-        a.joints.iter().zip(b.joints).map(|(a, b)| (b - a) / (slope as f64 * time.dt)).collect::<Vec<Vec3>>()
+        std::array::from_fn(|j| (b[j] - a[j]) / (slope as f64 * time.dt))
     };
     let (end, speed) = (pose(frames - 1), velocity(frames - 1));
     let distance = |f: usize| -> f64 {
         let (own, velocity) = (pose(f), velocity(f));
         let of = |j: usize| {
-            let led = end.joints[j] + speed[j] * time.dt;
-            (own.joints[j] - led).norm_squared() + (velocity[j] - speed[j]).norm_squared() * VELOCITY.powi(2)
+            let led = end[j] + speed[j] * time.dt;
+            (own[j] - led).norm_squared() + (velocity[j] - speed[j]).norm_squared() * VELOCITY.powi(2)
         };
-        (0..own.joints.len()).map(of).sum()
+        (0..own.len()).map(of).sum()
     };
     let all: Vec<f64> = parallel::map(candidates, 64, distance);
     let least = all.iter().copied().fold(f64::INFINITY, f64::min);
@@ -280,24 +283,26 @@ fn follower(
     Some(Follower { frame, distance: mean(distance), speed: mean(moves) })
 }
 
-/// Both legs in a frame.
-struct LegPose {
-    /// The direction of the hips about the vertical.
-    heading: f64,
-    /// Hips, knees, ankles and toes relative to the middle of the hips, which face a common direction.
-    joints: [Vec3; 8],
+/// Both legs in a frame: hips, knees, ankles and toes relative to the middle of the hips, facing a common direction.
+type LegPose = [Vec3; 8];
+
+/// The pose of both legs in a frame.
+fn leg_pose(left: &LimbPositions, right: &LimbPositions) -> LegPose {
+    let across = left.hip - right.hip;
+    let level = (across.x * across.x + across.z * across.z).sqrt();
+    let [x, z] = if level > 0.0 { [across.x / level, across.z / level] } else { [1.0, 0.0] };
+    let middle = (left.hip + right.hip) * 0.5;
+    let [left, right] = [left, right].map(|leg| {
+        [leg.hip, leg.knee, leg.ankle, leg.toes].map(|at| {
+            let at = at - middle;
+            Vec3::new(at.x * x + at.z * z, at.y, at.z * x - at.x * z)
+        })
+    });
+    std::array::from_fn(|k| if k < 4 { left[k] } else { right[k - 4] })
 }
 
-impl LegPose {
-    fn of(left: &LimbPositions, right: &LimbPositions) -> LegPose {
-        let across = left.hip - right.hip;
-        let heading = libm::atan2(-across.z, across.x);
-        let level: Quat = exp(&(Vec3::y() * -heading));
-        let middle = (left.hip + right.hip) * 0.5;
-        let of = |leg: &LimbPositions| [leg.hip, leg.knee, leg.ankle, leg.toes];
-        let mut joints = [Vec3::zeros(); 8];
-        let all = of(left).into_iter().chain(of(right));
-        joints.iter_mut().zip(all).for_each(|(joint, at)| *joint = level * (at - middle));
-        LegPose { heading, joints }
-    }
+/// The direction of the hips about the vertical, radians.
+fn heading(left: &LimbPositions, right: &LimbPositions) -> f64 {
+    let across = left.hip - right.hip;
+    libm::atan2(-across.z, across.x)
 }

@@ -25,6 +25,16 @@ pub struct LimbPose {
 }
 
 impl LimbPose {
+    /// The leg in a pose.
+    pub fn of(leg: &LimbChain, model: &ModelPose) -> LimbPose {
+        let mut foot = *model.joint(leg.foot);
+        if let Some(end) = &leg.shin_end {
+            foot.translation = foot.point(end);
+        }
+        let toes = leg.toes.map_or(foot, |t| *model.joint(t));
+        LimbPose { upper: *model.joint(leg.upper), lower: *model.joint(leg.lower), foot, toes }
+    }
+
     /// Hip, knee and ankle.
     pub fn hip_knee_ankle(&self) -> [Vec3; 3] {
         [self.upper.translation, self.lower.translation, self.foot.translation]
@@ -148,14 +158,6 @@ fn map_frames<T: Copy + Send>(
 ) -> Vec<Vec<T>> {
     let (skeleton, clip) = (motion.character.skeleton(), &motion.clip);
     let towards = Towards::new(skeleton, legs.iter().flat_map(|leg| leg.joints()));
-    let leg_pose = |leg: &LimbChain, model: &ModelPose| {
-        let mut foot = *model.joint(leg.foot);
-        if let Some(end) = &leg.shin_end {
-            foot.translation = foot.point(end);
-        }
-        let toes = leg.toes.map_or(foot, |t| *model.joint(t));
-        LimbPose { upper: *model.joint(leg.upper), lower: *model.joint(leg.lower), foot, toes }
-    };
     let mut all: Vec<Vec<T>> = legs.iter().map(|_| vec![empty; clip.frames()]).collect();
     /// Frames per parallel task; the same frames of all legs are processed together.
     const BLOCK: usize = 64;
@@ -168,7 +170,7 @@ fn map_frames<T: Copy + Send>(
         let mut models = FramePoses::new(&towards, clip);
         for n in 0..block.first().map_or(0, |poses| poses.len()) {
             let model = models.at(number * BLOCK + n);
-            legs.iter().zip(&mut *block).for_each(|(leg, poses)| poses[n] = of(leg_pose(leg, model)));
+            legs.iter().zip(&mut *block).for_each(|(leg, poses)| poses[n] = of(LimbPose::of(leg, model)));
         }
     });
     all

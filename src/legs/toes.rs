@@ -9,7 +9,8 @@ use super::leg_pair::LegPair;
 use super::limb_pose::LimbPose;
 use super::settings::Settings;
 use super::timeline::Timeline;
-use crate::math::{Quat, Vec3, angle_between, exp, smoothstep};
+use crate::body::lowest_on_joint;
+use crate::math::{Quat, Transform, Vec3, angle_between, exp, smoothstep};
 use crate::parallel;
 
 /// Bisection steps for an angle: to a hundredth of a degree.
@@ -38,14 +39,14 @@ impl SoleHeights {
             let ankle = pose.foot.translation.y;
             let low = |toes: bool| {
                 let own = pair.skin.iter().filter(|(joint, _)| (Some(*joint) == pair.target.toes) == toes);
-                let heights = own.map(|(joint, at)| pose.sole(&pair.target, *joint, at).y);
-                heights.fold(f64::INFINITY, f64::min) - ankle
+                let joint = if toes { &pose.toes } else { &pose.foot };
+                lowest_on_joint(own.map(|(_, at)| at), joint) - ankle
             };
             let [_, knee, end] = pose.hip_knee_ankle();
             let slope = (end - knee).try_normalize(1e-12).map_or(1.0, |along| along.y.abs());
             let share = 1.0 - smoothstep((slope - SHIN_LIES[0]) / (SHIN_LIES[1] - SHIN_LIES[0]));
             let own = pair.shin.iter().filter(|_| share > 0.0);
-            let shin = own.map(|at| pose.lower.point(at).y - ankle).fold(f64::INFINITY, f64::min);
+            let shin = lowest_on_joint(own, &pose.lower) - ankle;
             let toes = (pose.toes.translation.y - ankle, pose.toes.rotation);
             SoleHeights { lowest: [low(false), low(true)], shin: (shin, share), toes }
         };
@@ -88,10 +89,24 @@ impl SoleHeights {
         Some((axis, angle_between(&up, &Vec3::y())))
     }
 
+    /// The lowest of these points of the toes after a delta rotation by an angle about a horizontal axis.
+    fn lowest_at(&self, skin: &[Vec3], axis: Vec3) -> impl Fn(f64) -> f64 {
+        // A point on the circle about the axis: its heights at angle 0 and at a right angle.
+        let circle = |at: &Vec3| {
+            let at = self.toes.1 * at;
+            [at.y, axis.cross(&at).y]
+        };
+        let (circles, toes): (Vec<[f64; 2]>, f64) = (skin.iter().map(circle).collect(), self.toes.0);
+        move |angle| {
+            let (sin, cos) = libm::sincos(angle);
+            circles.iter().map(|[a, b]| a * cos + b * sin).fold(f64::INFINITY, f64::min) + toes
+        }
+    }
+
     /// The lowest of these points of the toes after a delta rotation.
     fn lowest_rotated(&self, skin: &[Vec3], delta: &Quat) -> f64 {
-        let rotation = delta * self.toes.1;
-        skin.iter().map(|at| (rotation * at).y).fold(f64::INFINITY, f64::min) + self.toes.0
+        let (height, rotation) = self.toes;
+        lowest_on_joint(skin.iter(), &Transform::new(delta * rotation, Vec3::y() * height))
     }
 }
 
@@ -117,7 +132,7 @@ pub fn toe_rotations(
     let least = |f: usize| {
         let (sole, floor) = (&soles[f], -settings.penetration * leg - ankle(f));
         let Some((axis, most)) = sole.tilt(up).filter(|_| sole.lowest[1] < floor) else { return 0.0 };
-        let at = |angle: f64| sole.lowest_rotated(&skin, &exp(&(axis * angle)));
+        let at = sole.lowest_at(&skin, axis);
         if at(most) <= sole.lowest[1] {
             return 0.0;
         }
@@ -134,8 +149,9 @@ pub fn toe_rotations(
     }
     let angles = envelope(&least, &time.cut, time.cycle, time.reach(settings.foot_raise_time));
     let delta = |(f, sole): (usize, &mut SoleHeights)| {
-        let Some((axis, most)) = sole.tilt(up) else { return Quat::identity() };
-        let delta = exp(&(axis * angles[time.unknown(f)].min(most)));
+        let angle = angles[time.unknown(f)];
+        let Some((axis, most)) = sole.tilt(up).filter(|_| angle > 0.0) else { return Quat::identity() };
+        let delta = exp(&(axis * angle.min(most)));
         sole.lowest[1] = sole.lowest_rotated(&skin, &delta);
         delta
     };

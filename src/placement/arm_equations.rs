@@ -76,6 +76,11 @@ pub struct ArmWindow<'a> {
     pub rate: f64,
 }
 
+/// What is added to an elbow that the direct transfer bends so far, and not more than straightens it: the last step may.
+pub fn kept_bent(copied: f64, added: f64) -> f64 {
+    added.max(copied.min(LEAST_BEND) - copied)
+}
+
 /// A solved frame.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SolvedArms {
@@ -101,12 +106,6 @@ impl ArmWindow<'_> {
             let steps = smoothness.solve(blocks);
             for (x, step) in states.iter_mut().flatten().zip(steps.iter().flatten()) {
                 *x += step;
-            }
-        }
-        for (state, arms) in states.iter_mut().zip(self.arms) {
-            for (side, arm) in arms.iter().enumerate() {
-                let bend = arm.bend();
-                state[4 * side + 3] = state[4 * side + 3].max(bend.min(LEAST_BEND) - bend);
             }
         }
         let solved = |(f, state): (usize, BothArms)| SolvedArms { state, missed: self.missed(f, &state) };

@@ -128,14 +128,21 @@ impl SurfacePair {
             let frame = BodyFrame::with_hands(*pose, &hands);
             for part in TOUCHED_PARTS {
                 let segment = PartSegment::of(part, pose, &self.source.lengths);
+                let largest = self.source.tables[part.index()].largest();
+                if largest <= 0.0 {
+                    continue;
+                }
                 for side in 0..2 {
                     // The elbow hangs from the trunk.
                     for k in 1..POINTS {
                         let around = segment.around(&frame.points[side][k]);
-                        let radius = self.source_radius(part, &segment, &around);
+                        let free = around.distance - FIRM * self.source.arm[k.min(WRIST)];
+                        // Most points are outside of any skin that the part has; how far is not asked.
+                        let radius = match free < largest {
+                            true => self.source_radius(part, &segment, &around),
+                            false => free,
+                        };
                         if radius > 1e-9 {
-                            let own = self.source.arm[k.min(WRIST)];
-                            let free = around.distance - FIRM * own;
                             ratios[part.index()].push(free / radius);
                         }
                     }

@@ -3,7 +3,8 @@
 //! The arms are those of the direct transfer but where a hand is near the body or an arm would be in it: there small
 //! rotations, found for all frames together, keep the hand's distance from the skin and its place on it. Takes are
 //! solved in windows of frames that overlap by [`MARGIN`], beyond which frames do not influence each other; cuts end a
-//! window, and in a cycle windows go on over the seam. The same bytes for any number of threads.
+//! window, and in a cycle windows go on over the seam. Of takes with many frames a second only some are solved ([`SampledFrames`]). The same bytes
+//! for any number of threads.
 //! Space: model space. Units: metres.
 
 use super::arm_equations::{ArmWindow, SolvedArms};
@@ -11,6 +12,7 @@ use super::arm_pair::{BodyFrame, SurfacePair};
 use super::copied_arm::{CopiedArm, PALM};
 use super::elbow_axis::elbow_axes;
 use super::goals::{FrameGoals, goals};
+use super::sampled_frames::SampledFrames;
 use super::write_arms::{ArmTurn, MovedHands, write_arms};
 use crate::body::{BodySurface, CharacterBody, LandmarkPose, Landmarks};
 use crate::kinematics::{FramePoses, Towards, is_cycle, map_frames_towards, shots};
@@ -20,7 +22,6 @@ use crate::parallel;
 use std::ops::Range;
 
 /// Frames solved at once: enough that margins are few, few enough that their equations (some 4 kB a frame and thread) fit into memory.
-/// With half of them arms of a take of 2,752 frames at 120 Hz take 9 us a frame longer.
 const CORE: usize = 2048;
 /// The time on both sides of a window that is solved with it, seconds: a correction decays by e every 0.18 s (from its weights),
 /// so what lies beyond changes less than 1e-8 of it.
@@ -52,7 +53,11 @@ struct TargetArms {
 pub struct SourceArms {
     pair: SurfacePair,
     from: Landmarks,
+    sampled: SampledFrames,
+    /// Those of the sampled frames so far.
     poses: Vec<LandmarkPose>,
+    /// The frames so far.
+    frames: usize,
 }
 
 impl ArmPlacement {
@@ -81,9 +86,11 @@ impl ArmPlacement {
         let mut pair = self.pair.clone();
         if pair.is_guessed() {
             let step = take.clip.frames().div_ceil(FITTED).max(1);
-            pair.fit_girths(&landmark_poses(take, &self.from, step));
+            pair.fit_girths(&landmark_poses(take, &self.from, 0, step));
         }
-        SourceArms { pair, from: self.from.clone(), poses: Vec::with_capacity(take.clip.frames()) }
+        let sampled = SampledFrames::of(take);
+        let poses = Vec::with_capacity(sampled.within(&(0..take.clip.frames())).len());
+        SourceArms { pair, from: self.from.clone(), sampled, poses, frames: 0 }
     }
 
     /// `motion` with its arms placed on the body as those of `source` are, frame for frame.
@@ -101,14 +108,14 @@ impl ArmPlacement {
     /// # Panics
     /// Where the two have different numbers of frames.
     pub fn place(&self, source: &SourceArms, motion: Motion) -> (Motion, MovedHands) {
-        assert_eq!(source.poses.len(), motion.clip.frames(), "the motions are in step");
-        let states = self.to.states(&source.pair, Some(&source.poses), &motion);
+        assert_eq!(source.frames, motion.clip.frames(), "the motions are in step");
+        let states = self.to.states(&source.pair, source.sampled, Some(&source.poses), &motion);
         write_arms(motion, self.to.landmarks.arms(), &states)
     }
 
     /// `motion` with its arms outside of its own body.
     pub(super) fn push_out(&self, motion: Motion) -> (Motion, MovedHands) {
-        let states = self.to.states(&self.pair, None, &motion);
+        let states = self.to.states(&self.pair, SampledFrames::of(&motion), None, &motion);
         write_arms(motion, self.to.landmarks.arms(), &states)
     }
 }
@@ -116,17 +123,21 @@ impl ArmPlacement {
 impl SourceArms {
     /// Records the next frames of the take.
     pub fn record(&mut self, part: &Motion) {
-        self.poses.extend(landmark_poses(part, &self.from, 1));
+        let frames = self.frames..self.frames + part.clip.frames();
+        let sampled = self.sampled.within(&frames);
+        let first = self.sampled.frame(sampled.start) - frames.start;
+        self.poses.extend(landmark_poses(part, &self.from, first, self.sampled.frame(1)));
+        self.frames = frames.end;
     }
 }
 
-/// The landmarks in every `step`-th frame.
-fn landmark_poses(motion: &Motion, landmarks: &Landmarks, step: usize) -> Vec<LandmarkPose> {
-    let (skeleton, clip) = (motion.character.skeleton(), &motion.clip);
-    if step == 1 {
-        return map_frames_towards(skeleton, clip, landmarks.joints(), |pose| landmarks.at(pose));
-    }
-    (0..clip.frames()).step_by(step).map(|f| landmarks.at(&motion.model_pose(f))).collect()
+/// The landmarks in every `step`-th frame from the first on.
+fn landmark_poses(motion: &Motion, landmarks: &Landmarks, first: usize, step: usize) -> Vec<LandmarkPose> {
+    let clip = &motion.clip;
+    let towards = Towards::new(motion.character.skeleton(), landmarks.joints());
+    let start = || FramePoses::every(step, &towards, clip);
+    let frames = clip.frames().saturating_sub(first).div_ceil(step);
+    parallel::map_with(frames, 64, start, |poses, k| landmarks.at(poses.at(first + k * step)))
 }
 
 /// One frame of the target: its landmarks, and the axes of its elbows.
@@ -148,31 +159,42 @@ impl TargetArms {
         TargetArms { landmarks: landmarks.clone(), rest_axes }
     }
 
-    /// The states of all frames of a motion.
-    fn states(&self, pair: &SurfacePair, source: Option<&[LandmarkPose]>, motion: &Motion) -> Vec<ArmTurn> {
+    /// The states of all frames of a motion, from the source's landmarks in the sampled frames.
+    fn states(
+        &self,
+        pair: &SurfacePair,
+        sampled: SampledFrames,
+        source: Option<&[LandmarkPose]>,
+        motion: &Motion,
+    ) -> Vec<ArmTurn> {
         let frames = motion.clip.frames();
-        let rate = motion.clip.sample_rate;
         let shots = shots(motion);
         let cycle = shots.len() == 1 && is_cycle(motion);
         let axes = self.axes(motion, &shots, cycle);
-        let zero = |f: usize| ArmTurn { solved: SolvedArms::default(), axes: [axes[0][f], axes[1][f]] };
-        let mut solutions: Vec<ArmTurn> = (0..frames).map(zero).collect();
-        let windows = windows(&shots, cycle, (MARGIN * rate).ceil() as usize);
+        // A cycle that the sampled frames do not close has a start and an end.
+        let cycle = cycle && sampled.closes(frames - 1);
+        let mut solutions = vec![SolvedArms::default(); sampled.within(&(0..frames)).len()];
+        let sampled_shots: Vec<Range<usize>> = shots.iter().map(|shot| sampled.within(shot)).collect();
+        let margin = (MARGIN * sampled.rate(motion.clip.sample_rate)).ceil() as usize;
+        let windows = windows(&sampled_shots, cycle, margin);
         // A few windows at a time bound the memory.
         for windows in windows.chunks(crate::parallel::threads()) {
-            let solve = |window: &FrameWindow| self.solve(window, pair, source, motion, &solutions);
-            let solved: Vec<Option<Vec<SolvedArms>>> = parallel::map_each(windows, 1, solve);
-            for (window, states) in windows.iter().zip(solved) {
+            let solve = |window: &FrameWindow| self.solve(window, pair, (sampled, source), motion, &axes);
+            let states: Vec<Option<Vec<SolvedArms>>> = parallel::map_each(windows, 1, solve);
+            for (window, states) in windows.iter().zip(states) {
                 let Some(states) = states else { continue };
                 for k in window.core.clone() {
-                    solutions[window.frame(k)].solved = states[k];
+                    solutions[window.frame(k)] = states[k];
                 }
             }
         }
         if cycle {
-            solutions[frames - 1].solved = solutions[0].solved;
+            let last = solutions.len() - 1;
+            solutions[last] = solutions[0];
         }
-        solutions
+        let states = shots.iter().flat_map(|shot| sampled.interpolated(&solutions, shot.clone(), cycle));
+        let turn = |(f, solved): (usize, SolvedArms)| ArmTurn { solved, axes: [axes[0][f], axes[1][f]] };
+        states.enumerate().map(turn).collect()
     }
 
     /// The axes of both elbows in every frame.
@@ -199,17 +221,17 @@ impl TargetArms {
         &self,
         window: &FrameWindow,
         pair: &SurfacePair,
-        source: Option<&[LandmarkPose]>,
+        (sampled, source): (SampledFrames, Option<&[LandmarkPose]>),
         motion: &Motion,
-        solutions: &[ArmTurn],
+        axes: &[Vec<Vec3>; 2],
     ) -> Option<Vec<SolvedArms>> {
         let (target, arms): (Vec<BodyFrame>, Vec<[CopiedArm; 2]>) =
-            self.frames(window, pair, motion, solutions).into_iter().unzip();
+            self.frames(window, pair, sampled, motion, axes).into_iter().unzip();
         let source = source.map(|poses| {
             let frame = |(k, target): (usize, &BodyFrame)| pair.source_frame(&poses[window.frame(k)], target);
             target.iter().enumerate().map(frame).collect::<Vec<_>>()
         });
-        let rate = motion.clip.sample_rate;
+        let rate = sampled.rate(motion.clip.sample_rate);
         let goals = match &source {
             Some(source) => goals(pair, source, &target, rate),
             None => vec![FrameGoals::default(); target.len()],
@@ -225,20 +247,21 @@ impl TargetArms {
         &self,
         window: &FrameWindow,
         pair: &SurfacePair,
+        sampled: SampledFrames,
         motion: &Motion,
-        solutions: &[ArmTurn],
+        axes: &[Vec<Vec3>; 2],
     ) -> Vec<TargetFrame> {
         let (skeleton, clip) = (motion.character.skeleton(), &motion.clip);
         let towards = Towards::new(skeleton, self.landmarks.joints());
         let arms = self.landmarks.arms();
         let frame = |models: &mut FramePoses<'_>, k: usize| {
-            let f = window.frame(k);
+            let f = sampled.frame(window.frame(k));
             let model = models.at(f);
             let body = pair.target_frame(&self.landmarks.at(model));
             let arm = |side: usize| {
                 let [shoulder, elbow, wrist] = body.pose.arms[side];
                 let upper = elbow - shoulder;
-                let axis = model.joint(arms[side][0]).rotation * solutions[f].axes[side];
+                let axis = model.joint(arms[side][0]).rotation * axes[side][f];
                 CopiedArm {
                     shoulder,
                     upper,
@@ -249,14 +272,15 @@ impl TargetArms {
             };
             (body, [arm(0), arm(1)])
         };
-        parallel::map_with(window.frames, 64, || FramePoses::new(&towards, clip), frame)
+        let start = || FramePoses::every(sampled.frame(1), &towards, clip);
+        parallel::map_with(window.frames, 64, start, frame)
     }
 }
 
-/// Frames that are solved at once.
+/// Sampled frames that are solved at once.
 #[derive(Clone, Debug, PartialEq)]
 struct FrameWindow {
-    /// The clip's frame before any wrapping, which may be negative in a cycle.
+    /// The first sampled frame before any wrapping, which may be negative in a cycle.
     first: isize,
     /// The frames of the window, with its margins.
     frames: usize,
@@ -267,7 +291,7 @@ struct FrameWindow {
 }
 
 impl FrameWindow {
-    /// The clip's frame of one of its frames.
+    /// The sampled frame that one of its frames is.
     fn frame(&self, k: usize) -> usize {
         let at = self.first + k as isize;
         match self.period {
@@ -277,7 +301,7 @@ impl FrameWindow {
     }
 }
 
-/// The windows of a clip with these shots.
+/// The windows of the sampled frames of these shots.
 fn windows(shots: &[Range<usize>], cycle: bool, margin: usize) -> Vec<FrameWindow> {
     let mut found = Vec::new();
     for shot in shots {

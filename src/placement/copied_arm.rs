@@ -44,9 +44,9 @@ pub struct ArmPoint {
 }
 
 impl CopiedArm {
-    /// The angle between upper arm and forearm about the axis of the elbow, 0 when straight.
+    /// The angle between upper arm and forearm, see [`bend`].
     pub fn bend(&self) -> f64 {
-        libm::atan2(self.upper.cross(&self.lower).dot(&self.axis), self.upper.dot(&self.lower))
+        bend(&self.upper, &self.lower, &self.axis)
     }
 
     /// The rotation of the whole arm and the one of the forearm before it.
@@ -76,6 +76,11 @@ impl CopiedArm {
         let [palm, fingers] = self.hand.map(|offset| point(wrist, 1.0, offset));
         [a, b, c, d, palm, fingers]
     }
+}
+
+/// The angle between upper arm and forearm about the axis of the elbow, 0 when straight.
+pub fn bend(upper: &Vec3, lower: &Vec3, axis: &Vec3) -> f64 {
+    libm::atan2(upper.cross(lower).dot(axis), upper.dot(lower))
 }
 
 fn rotation_vector(state: &ArmState) -> Vec3 {

@@ -6,6 +6,7 @@ mod elbow_axis;
 mod arm_pair;
 mod goals;
 mod arm_equations;
+mod sampled_frames;
 mod write_arms;
 mod arm_placement;
 mod push_out;

@@ -7,7 +7,7 @@ use crate::made_bodies::{ADULT, Build, GESTURES, body, bones, perform};
 use posemill::body::{CharacterBody, HandShape, PartSegment, TouchedPart};
 use posemill::export::{self, Format};
 use posemill::import::{self, ImportOptions};
-use posemill::math::{Mat4, Quat, Transform, Vec3, exp};
+use posemill::math::{Mat4, Quat, Transform, Vec3, exp, slerp};
 use posemill::model::{Character, Clip, JointId, Motion, Pose, Rig, Role, Side, Skeleton};
 use posemill::retarget::{Retarget, RootScale, map};
 use std::sync::Arc;
@@ -156,6 +156,49 @@ fn a_long_take_is_the_same_where_its_windows_meet() {
         for (a, b) in result.clip.rotations(f).iter().zip(result.clip.rotations(f + period)) {
             assert!(a.angle_to(b) < 1e-6, "frame {f}: {}", a.angle_to(b));
         }
+    }
+}
+
+/// At 240 Hz every sixth frame is solved: the same arms as at 60 Hz, and as smooth.
+#[test]
+fn a_take_of_many_frames_a_second_has_the_same_arms() {
+    let (source, target) = (Arc::new(body(&ADULT)), Arc::new(body(&STOUT)));
+    for (gesture, frames) in [(GESTURES[1], 0), (GESTURES[1], 100), (GESTURES[0], 0)] {
+        let motion = perform(&source, gesture);
+        let frames = if frames == 0 { motion.clip.frames() } else { frames };
+        let [few, many] = [1, 4].map(|times| {
+            let pose = |f: usize| {
+                let (before, share) = (f / times, (f % times) as f64 / times as f64);
+                let ends =
+                    [before, (before + 1).min(frames - 1)].map(|f| motion.clip.pose(source.skeleton(), f));
+                let mut pose = ends[0].clone();
+                for (own, later) in pose.local_mut().iter_mut().zip(ends[1].local()) {
+                    own.rotation = slerp(&own.rotation, &later.rotation, share);
+                    own.translation += (later.translation - own.translation) * share;
+                }
+                pose
+            };
+            let poses: Vec<Pose> = (0..=(frames - 1) * times).map(pose).collect();
+            let clip = Clip::from_poses("take", 60.0 * times as f64, source.skeleton(), &poses);
+            placed(&Motion::new(Arc::clone(&source), clip), &target)
+        });
+        let moved = apart(&few[0], &few[1]);
+        assert!(moved > 0.05, "nothing to see");
+        let mut far: f64 = 0.0;
+        for f in 0..frames {
+            let pairs = few[1].clip.rotations(f).iter().zip(many[1].clip.rotations(4 * f));
+            far = pairs.map(|(a, b)| a.angle_to(b)).fold(far, f64::max);
+        }
+        assert!(far < 0.004, "{far}");
+        // The change of a rotation from frame to frame changes as little as between the fewer frames.
+        let bend = |motion: &Motion, f: usize| {
+            let at = |k: usize| motion.clip.rotations(f + k).iter().map(|q| q.coords);
+            let bends = at(0).zip(at(1)).zip(at(2)).map(|((a, b), c)| (a - b * 2.0 + c).norm());
+            bends.fold(0.0, f64::max)
+        };
+        let most =
+            |motion: &Motion| (0..motion.clip.frames() - 2).map(|f| bend(motion, f)).fold(0.0, f64::max);
+        assert!(most(&many[1]) < 0.5 * most(&few[1]), "{} {}", most(&many[1]), most(&few[1]));
     }
 }
 

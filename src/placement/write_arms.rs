@@ -2,7 +2,8 @@
 //!
 //! Space: local. Units: metres.
 
-use super::arm_equations::SolvedArms;
+use super::arm_equations::{SolvedArms, kept_bent};
+use super::copied_arm::bend;
 use crate::kinematics::Towards;
 use crate::math::{Quat, Vec3, exp, same_hemisphere};
 use crate::model::{JointId, ModelPose, Motion, Pose, Skeleton};
@@ -95,7 +96,7 @@ fn rotate(
     let [a, b, c] = [*upper, *lower, *hand].map(|id| model.position(id));
     let axis = world(*upper) * solution.axes[side];
     let whole = exp(&Vec3::new(state[0], state[1], state[2]));
-    let bend = exp(&(axis * state[3]));
+    let bend = exp(&(axis * kept_bent(bend(&(b - a), &(c - b), &axis), state[3])));
     // Below the upper arm the rotation of the whole arm is that of the parent.
     let rotations = [
         (*upper, above(*upper).inverse() * whole * world(*upper)),

@@ -3,14 +3,14 @@
 use super::joint_transfer::JointTransfer;
 use super::position_source::{PositionSource, dependencies};
 use super::stretch::JointStretch;
+use super::trunk_lean::TrunkLean;
 use crate::body::SupportPoints;
 use crate::contacts::Footing;
-use crate::kinematics::{FramePoses, Towards, map_frames_towards};
-use crate::legs::{LimbChain, LimbPose, limb_poses};
+use crate::kinematics::{FramePoses, Towards};
+use crate::legs::{LimbChain, LimbPose};
 use crate::math::{Quat, Transform, Vec3};
 use crate::model::{Clip, Contacts, JointId, ModelPose, Motion, Skeleton};
 use crate::parallel;
-use std::sync::Arc;
 
 /// Frames of a part where a motion is transferred in parts: enough for many threads, and few relative to a long take.
 pub const PART: usize = 1024;
@@ -59,27 +59,24 @@ impl DirectTransfer {
         let track = |id: JointId| self.translated.binary_search(&id).ok();
         let tracks: Vec<(JointId, Option<usize>)> = joints.iter().map(|&id| (id, track(id))).collect();
         let all = Towards::new(source, source.ids());
-        let trunk = self.joints.trunk.as_ref().filter(|(trunk, _)| trunk.rotates_any(joints));
+        let trunk = self.trunk_of(joints);
         /// Frames that share scratch poses; the result does not depend on which thread computes a block.
         const BLOCK: usize = 64;
         let blocks = rotations.chunks_mut(BLOCK * width).zip(translations.chunks_mut(BLOCK * moved.max(1)));
         parallel::for_each(&mut blocks.collect::<Vec<_>>(), 1, |block, (rotations, translations)| {
             let mut poses = FramePoses::new(&all, clip);
             let mut model = vec![Transform::identity(); width];
-            let mut inverse = vec![Transform::identity(); width];
             for (n, row) in rotations.chunks_mut(width).enumerate() {
                 self.joints.frame(poses.at(block * BLOCK + n), (joints, trunk), &mut model);
-                for &id in joints {
-                    if !skeleton.children(id).is_empty() {
-                        inverse[id.index()] = model[id.index()].inverse();
-                    }
-                }
                 for &(id, track) in &tracks {
-                    let own = model[id.index()];
-                    let local = skeleton.parent(id).map_or(own, |p| inverse[p.index()] * own);
-                    row[id.index()] = local.rotation;
+                    let own = &model[id.index()];
+                    let parent = skeleton.parent(id).map(|parent| &model[parent.index()]);
+                    let inverse = parent.map(|parent| parent.rotation.inverse());
+                    row[id.index()] = inverse.map_or(own.rotation, |inverse| inverse * own.rotation);
                     if let Some(track) = track {
-                        translations[n * moved + track] = local.translation;
+                        let from = parent.map_or(Vec3::zeros(), |parent| parent.translation);
+                        let within = own.translation - from;
+                        translations[n * moved + track] = inverse.map_or(within, |inverse| inverse * within);
                     }
                 }
             }
@@ -110,24 +107,35 @@ impl DirectTransfer {
             seat.extend(skin.hands.iter().flatten().map(|(joint, _)| *joint));
         }
         let ends = legs.iter().flat_map(|leg| leg.joints()).chain(seat.iter().copied());
-        let joints = dependencies(&target.rig, positions, order, ends);
-        let mut all: Vec<Vec<LimbPose>> = vec![Vec::with_capacity(motion.clip.frames()); legs.len()];
-        let mut low = Vec::with_capacity(if seat.is_empty() { 0 } else { motion.clip.frames() });
-        for start in (0..motion.clip.frames()).step_by(PART) {
-            let part = motion.part(start..(start + PART).min(motion.clip.frames()));
-            let clip = self.clip(motion.character.skeleton(), &part.clip, &joints);
-            if !seat.is_empty() {
-                let lowest = |model: &ModelPose| {
-                    let body = skin.lowest_of_body(model);
-                    [body, if on_hands { skin.lowest_of_hands(model).min(body) } else { body }]
-                };
-                let heights = map_frames_towards(target.skeleton(), &clip, seat.iter().copied(), lowest);
-                low.extend(heights.iter().zip(start..).map(|(h, f)| h[usize::from(footing.in_air(f))]));
+        let joints = &dependencies(&target.rig, positions, order, ends);
+        let skeleton = motion.character.skeleton();
+        let (trunk, all) = (self.trunk_of(joints), Towards::new(skeleton, skeleton.ids()));
+        let start = || (FramePoses::new(&all, &motion.clip), target.skeleton().rest_model_pose());
+        let frame = |(poses, model): &mut (FramePoses<'_>, ModelPose), f: usize| {
+            self.joints.frame(poses.at(f), (joints, trunk), model.joints_mut());
+            let hands = on_hands && footing.in_air(f);
+            let low = (!seat.is_empty()).then(|| {
+                let body = skin.lowest_of_body(model);
+                if hands { skin.lowest_of_hands(model).min(body) } else { body }
+            });
+            (legs.iter().map(|leg| LimbPose::of(leg, model)).collect::<Vec<LimbPose>>(), low)
+        };
+        let frames = motion.clip.frames();
+        let mut poses: Vec<Vec<LimbPose>> = vec![Vec::with_capacity(frames); legs.len()];
+        let mut lowest = Vec::with_capacity(if seat.is_empty() { 0 } else { frames });
+        for first in (0..frames).step_by(PART) {
+            let part = PART.min(frames - first);
+            for (legs, low) in parallel::map_with(part, 64, start, |state, k| frame(state, first + k)) {
+                poses.iter_mut().zip(legs).for_each(|(poses, leg)| poses.push(leg));
+                lowest.extend(low);
             }
-            let poses = limb_poses(&Motion::new(Arc::clone(target), clip), legs);
-            all.iter_mut().zip(poses).for_each(|(all, part)| all.extend(part));
         }
-        (all, low)
+        (poses, lowest)
+    }
+
+    /// The lean of the trunk, if it rotates one of these joints.
+    fn trunk_of(&self, joints: &[JointId]) -> Option<&(TrunkLean, Vec<JointId>)> {
+        self.joints.trunk.as_ref().filter(|(trunk, _)| trunk.rotates_any(joints))
     }
 
     /// The contact labels; points at equal heights stay at equal heights.

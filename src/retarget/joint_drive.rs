@@ -15,8 +15,9 @@ pub struct JointDrive {
     blend: Option<(JointId, f64)>,
     /// The inverse of the source's reference rotation, and the same of the second joint.
     inverse_reference: [Quat; 2],
-    /// The target's aligned reference rotation.
+    /// The target's aligned reference rotation, and that from the source's.
     rest: Quat,
+    rest_from_source: Quat,
     /// The source joint at the end of the limb segment and the segment's direction in the reference pose, for a source segment
     /// with joints between its ends and a target segment without.
     aim: Option<(JointId, Vec3)>,
@@ -37,12 +38,14 @@ impl JointDrive {
     ) -> JointDrive {
         let inverse = |joint: JointId| source.calibration.joint(joint).rotation.inverse();
         let aim = pair.role.and_then(|role| limb_segment(role, map, source, target));
+        let inverse_reference = [inverse(pair.source), inverse(pair.blend.map_or(pair.source, |b| b.0))];
         let roll = aim.filter(|_| !shared).and_then(|(end, _)| roll_joint(pair.source, end, source));
         JointDrive {
             source: pair.source,
             blend: pair.blend,
-            inverse_reference: [inverse(pair.source), inverse(pair.blend.map_or(pair.source, |b| b.0))],
+            inverse_reference,
             rest,
+            rest_from_source: inverse_reference[0] * rest,
             aim,
             roll: roll.map(|joint| (joint, inverse(joint))),
         }
@@ -50,6 +53,10 @@ impl JointDrive {
 
     /// The model-space rotation of the target joint.
     pub fn rotation(&self, from: &ModelPose) -> Quat {
+        // Most joints have one source.
+        if self.blend.is_none() && self.aim.is_none() {
+            return from.joint(self.source).rotation * self.rest_from_source;
+        }
         let from_calibration = |joint: JointId, inverse: Quat| from.joint(joint).rotation * inverse;
         let first = from_calibration(self.source, self.inverse_reference[0]);
         let delta = match self.blend {

@@ -10,7 +10,7 @@ use super::named_limbs::LimbSlot;
 use super::shape::{self, BodyShape};
 use super::shape_gaps;
 use crate::math::Vec3;
-use crate::model::ModelPose;
+use crate::model::{ModelPose, Skeleton};
 
 /// Confidence of the sides of a shape from which its front is clear.
 const CLEAR: f64 = 0.5;
@@ -83,6 +83,72 @@ fn faces_backwards(rest: &ModelPose, legs: &[[LimbSlot; 4]; 2]) -> bool {
     let left = (0..4).find_map(between).unwrap_or_default();
     left.dot(&Vec3::y().cross(&front)) < 0.0
 }
+
+/// A half of a body whose names have left and right exchanged, where those of the other half are right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ExchangedHalf {
+    /// The legs.
+    Legs,
+    /// The arms.
+    Arms,
+    /// One of them: no foot shows the front.
+    Unknown,
+}
+
+impl ExchangedHalf {
+    /// The half, if the named left leg and the named left arm are on opposite sides of the body.
+    pub(super) fn of(
+        (skeleton, rest): (&Skeleton, &ModelPose),
+        legs: &[[LimbSlot; 4]; 2],
+        arms: &[[LimbSlot; 4]; 2],
+    ) -> Option<ExchangedHalf> {
+        let at = |limb: &[LimbSlot; 4], k: usize| limb[k].map(|slot| rest.position(slot.0));
+        let across = |limbs: &[[LimbSlot; 4]; 2], k: usize| {
+            (at(&limbs[0], k)? - at(&limbs[1], k)?).try_normalize(1e-6)
+        };
+        // Thighs, and upper arms.
+        let (thighs, shoulders) = (across(legs, 0)?, across(arms, 1)?);
+        if thighs.dot(&shoulders) > -OPPOSITE {
+            return None;
+        }
+        let tip = |leg: &[LimbSlot; 4]| {
+            let foot = leg[2]?.0;
+            Some(rest.joint(foot).point(&skeleton.joint(foot).tip?))
+        };
+        let foot = |leg: &[LimbSlot; 4]| Some(at(leg, 3).or_else(|| tip(leg))? - at(leg, 2)?);
+        let front = foot(&legs[0]).zip(foot(&legs[1])).and_then(|(a, b)| (a + b).try_normalize(1e-6));
+        let left = front.and_then(|front| Vec3::y().cross(&front).try_normalize(AHEAD));
+        Some(match left.map(|left| left.dot(&thighs)) {
+            Some(same) if same < -OPPOSITE => ExchangedHalf::Legs,
+            Some(same) if same > OPPOSITE => ExchangedHalf::Arms,
+            _ => ExchangedHalf::Unknown,
+        })
+    }
+
+    /// The word and the text of the warning about it.
+    pub(super) fn warning(self) -> (&'static str, String) {
+        let said = |wrong: &str, right: &str| {
+            format!(
+                "the names of the {wrong} have left and right exchanged against those of the {right} and against the feet: the sides of \
+                 the {right} are used (a map file can name the joints of other sides)"
+            )
+        };
+        match self {
+            ExchangedHalf::Legs => ("sides-swapped", said("legs", "arms")),
+            ExchangedHalf::Arms => ("sides-swapped", said("arms", "legs")),
+            ExchangedHalf::Unknown => (
+                "sides-doubtful",
+                "legs and arms have the names of opposite sides, and nothing shows which are right: name the joints in a map file"
+                    .to_owned(),
+            ),
+        }
+    }
+}
+
+/// The cosine from which on two directions across the body are the same side, or opposite ones.
+const OPPOSITE: f64 = 0.5;
+/// The horizontal share of the direction from ankles to toes from which on it shows the front.
+const AHEAD: f64 = 0.3;
 
 /// What the warning about exchanged sides says.
 fn exchanged_sides(by_knees: bool) -> String {

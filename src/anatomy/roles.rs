@@ -5,7 +5,7 @@ use super::fingers::fingers;
 use super::humanoid::{self, HumanoidMap};
 use super::joint_names::JointNames;
 use super::named_limbs::{self, ARM, GAP_CONFIDENCE, LEG, LimbSlot, limb_role};
-use super::named_sides::SidesByShape;
+use super::named_sides::{ExchangedHalf, SidesByShape};
 use super::shape::{self, BodyShape, ShapeEvidence};
 use super::shape_gaps;
 use super::trunk_chains;
@@ -123,6 +123,17 @@ fn guess(
     if let Some((word, said)) = warning {
         warnings.add(word, said, thigh_name(skeleton, &legs));
     }
+    let half = ExchangedHalf::of((skeleton, rest), &legs, &arms);
+    if let Some(half) = half {
+        match half {
+            ExchangedHalf::Legs => legs.reverse(),
+            ExchangedHalf::Arms => arms.reverse(),
+            ExchangedHalf::Unknown => {}
+        }
+        let (word, said) = half.warning();
+        warnings.add(word, said, thigh_name(skeleton, &legs));
+    }
+    let arms_exchanged = exchanged != (half == Some(ExchangedHalf::Arms));
 
     let first = |limb: &[LimbSlot; 4]| limb.iter().flatten().next().map(|s| s.0);
     let thighs: Vec<JointId> = legs.iter().filter_map(first).collect();
@@ -139,7 +150,8 @@ fn guess(
     warn_of_guesses(skeleton, found, warnings);
     for (n, (side, arm)) in shape::SIDES.into_iter().zip(&arms).enumerate() {
         let Some((hand, _)) = arm[3] else { continue };
-        let seen = shape.as_ref().map_or(&[][..], |shape| &shape.fingers[if exchanged { 1 - n } else { n }]);
+        let seen =
+            shape.as_ref().map_or(&[][..], |shape| &shape.fingers[if arms_exchanged { 1 - n } else { n }]);
         for (finger, chain) in fingers(skeleton, names, rest, hand, seen) {
             let role = |n| Role::Finger(side, finger, n);
             found.chain(role, &chain, 0.9, "its name, below the hand");

@@ -129,7 +129,7 @@ impl Pairing<'_> {
         Some(Gap { role, end, guess: Some(found.clone()), candidates, message, fix })
     }
 
-    /// One gap if the names of most joints with a side name the other one.
+    /// One gap if the names of almost all joints with a side name the other one; those of a half of the body have a warning of their own.
     pub(super) fn exchanged_sides(&self, end: MapEnd) -> Option<Gap> {
         let (own, _) = self.of(end);
         let sided = own.rig.assignments().filter_map(|(role, a)| {
@@ -138,7 +138,7 @@ impl Pairing<'_> {
         });
         let sided: Vec<(bool, &Assignment)> = sided.collect();
         let exchanged = sided.iter().filter(|s| s.0).count();
-        if sided.len() < SIDED || exchanged * 2 <= sided.len() {
+        if sided.len() < SIDED || exchanged * 4 <= sided.len() * 3 {
             return None;
         }
         let first = sided.iter().find(|s| s.0)?.1;

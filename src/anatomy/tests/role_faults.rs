@@ -309,3 +309,41 @@ fn short_arms_are_no_forelegs() {
     assert_eq!(named(&found.rig, Role::Hand(Side::Left)), "LeftHand");
     assert!(!on_four_legs(&found.rig, &rest));
 }
+
+#[test]
+fn a_half_whose_names_have_left_and_right_exchanged_is_found() {
+    let m = person();
+    let words = |swapped: &'static str, feet: bool| {
+        move |n: usize, what: &str| {
+            let Some((side, part)) = what.split_once('_') else { return what.to_owned() };
+            let name = match part {
+                "leg0" => "UpLeg",
+                "leg1" => "Leg",
+                "leg2" => "Foot",
+                "leg3" if feet => "ToeBase",
+                "arm0" => "Shoulder",
+                "arm1" => "Arm",
+                "arm2" => "ForeArm",
+                "arm3" => "Hand",
+                _ => return format!("b{n:04}"),
+            };
+            let left = (side == "l") != part.starts_with(swapped);
+            format!("{}{name}", if left { "Left" } else { "Right" })
+        }
+    };
+    let joint = |found: &DetectedRig, role: Role| m.0[found.rig.joint(role).unwrap().index()].0.clone();
+    for swapped in ["none", "leg", "arm"] {
+        let found = detected(m.skeleton(words(swapped, true)), &ShapeEvidence::default());
+        assert_eq!(found.warnings.has("sides-swapped"), swapped != "none", "{swapped}: {:?}", found.warnings);
+        for (side, s) in [(Side::Left, "l"), (Side::Right, "r")] {
+            for (role, what) in [
+                (Role::UpperLeg(side), "leg0"),
+                (Role::Foot(side), "leg2"),
+                (Role::UpperArm(side), "arm1"),
+                (Role::Hand(side), "arm3"),
+            ] {
+                assert_eq!(joint(&found, role), format!("{s}_{what}"), "{swapped}: {role}");
+            }
+        }
+    }
+}

@@ -1,13 +1,15 @@
 //! The rotation that takes each body part from a given pose to the T-pose.
 //!
 //! The same rules as in retargeting, with the ideal T-pose as the target body: trunk and head are rotated as a whole
-//! to be upright and face +Z, arms point sideways, legs down, feet keep their pitch and point ahead, palms face down,
+//! to be upright and face +Z, arms point sideways, legs down, feet keep their pitch and point ahead (feet that spread legs roll are
+//! level: [`foot_roll`]), palms face down,
 //! thumbs point halfway between sideways and ahead (VRM 1.0, `tpose.md`). Space: model space, Y up.
 
 use super::body_hierarchy::parent_role;
 use super::figure_measures::Figure;
+use super::spread_feet::foot_roll;
 use crate::math::{Quat, Vec3, arc, from_columns};
-use crate::model::{Finger, ModelPose, Rig, Role, Side};
+use crate::model::{Character, Finger, ModelPose, Rig, Role, Side};
 
 /// Radians (60 degrees): collar bones further from sideways are raised, and are rotated sideways. Below it a
 /// difference only shows where the rig places the ends of the bone.
@@ -18,18 +20,21 @@ const TOE_OUT: f64 = 1.05;
 /// A body in a pose, and its rotation to the T-pose.
 #[derive(Debug)]
 pub struct TPose<'a> {
+    character: &'a Character,
     rig: &'a Rig,
     pose: &'a ModelPose,
+    figure: Figure,
     /// Rotation of the whole body to upright, facing +Z.
     whole: Quat,
 }
 
 impl<'a> TPose<'a> {
-    /// A rig in `pose`; `None` without thighs, which define the front.
-    pub fn of(rig: &'a Rig, pose: &'a ModelPose) -> Option<Self> {
+    /// A character in `pose`; `None` without thighs, which define the front.
+    pub fn of(character: &'a Character, pose: &'a ModelPose) -> Option<Self> {
+        let rig = &character.rig;
         let figure = Figure::of(rig, pose)?;
         let whole = from_columns(&figure.left, &figure.up, &figure.left.cross(&figure.up)).inverse();
-        Some(Self { rig, pose, whole })
+        Some(Self { character, rig, pose, figure, whole })
     }
 
     /// The model-space rotation that takes the part of `role` to the T-pose.
@@ -100,20 +105,22 @@ impl<'a> TPose<'a> {
         Some(frame(&goal.0, &goal.1) * frame(&along, &across).inverse())
     }
 
-    /// A foot rotated about Y only, so that its toes point ahead.
+    /// A foot without the roll of a spread leg, rotated about Y so that its toes point ahead.
     fn foot(&self, side: Side) -> Quat {
+        let roll = foot_roll(self.character, (self.rig, self.pose), &self.figure, side);
+        let level = Quat::from_axis_angle(&Vec3::z_axis(), -roll) * self.whole;
         let foot = self.rig.joint(Role::Foot(side));
         let tip = foot.and_then(|id| {
             let tip = self.rig.skeleton().joint(id).tip?;
             (self.pose.joint(id).point(&tip) - self.pose.position(id)).try_normalize(1e-9)
         });
         let toes = self.direction(Role::Foot(side), Role::Toes(side)).or(tip);
-        let level = |d: Vec3| {
-            let d = self.whole * d;
+        let flat = |d: Vec3| {
+            let d = level * d;
             Vec3::new(d.x, 0.0, d.z).try_normalize(1e-3)
         };
-        let yaw = toes.and_then(level).map(|d| arc(&d, &Vec3::z(), &Vec3::y()));
-        yaw.filter(|yaw| yaw.angle() < TOE_OUT).map_or(self.whole, |yaw| yaw * self.whole)
+        let yaw = toes.and_then(flat).map(|d| arc(&d, &Vec3::z(), &Vec3::y()));
+        yaw.filter(|yaw| yaw.angle() < TOE_OUT).map_or(level, |yaw| yaw * level)
     }
 }
 

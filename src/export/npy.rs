@@ -162,7 +162,7 @@ impl<'a> BodyPlaces<'a> {
         let at = |role| rig.joint(role).map_or_else(Vec3::zeros, |id| rest.position(id));
         let leg = (at(Role::UpperLeg(Side::Left)) - at(Role::LowerLeg(Side::Left))).norm()
             + (at(Role::LowerLeg(Side::Left)) - at(Role::Foot(Side::Left))).norm();
-        let t_pose = TPose::of(rig, &rest);
+        let t_pose = TPose::of(&motion.character, &rest);
         let joint_from_t = |role: Role| {
             let t = t_pose.as_ref().map_or_else(Quat::identity, |t| t.rotation(role));
             Some((role, (t * rest.joint(rig.joint(role)?).rotation).inverse()))

@@ -138,7 +138,7 @@ pub(super) fn bone_name(role: Role, spine: usize, upper_chest: bool) -> Option<S
 fn human(motion: &Motion, bones: &[HumanBone]) -> Result<(Skeleton, Clip), ExportError> {
     let (character, clip) = (&motion.character, &motion.clip);
     let pose = character.calibration_pose();
-    let t_pose = if rest_pose_is_t_pose(character)? { None } else { TPose::of(&character.rig, &pose) };
+    let t_pose = if rest_pose_is_t_pose(character)? { None } else { TPose::of(character, &pose) };
     let t_rotations: Vec<Quat> =
         bones.iter().map(|b| t_pose.as_ref().map_or_else(Quat::identity, |t| t.rotation(b.role))).collect();
     let mut positions = positions(bones, &t_rotations, &pose);

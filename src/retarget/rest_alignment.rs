@@ -17,7 +17,7 @@
 
 use super::body_plan::outward;
 use super::joint_map::JointMap;
-use crate::anatomy::{Figure, on_four_legs, parent_joint, tilt};
+use crate::anatomy::{Figure, foot_roll, on_four_legs, parent_joint, tilt};
 use crate::body::CharacterBody;
 use crate::math::{Quat, Vec3, arc, exp, from_columns};
 use crate::model::{Finger, JointId, ModelPose, Rig, Role, Side};
@@ -84,21 +84,10 @@ impl<'a> CalibratedBody<'a> {
         v.try_normalize(0.3 * length)
     }
 
-    /// The roll of the foot about the forward axis in the reference pose, in radians.
-    ///
-    /// Skeletons of captures are often defined with legs spread wide and the feet square to the shins (ASF); a
-    /// skinned character stands on flat feet however its legs are spread.
+    /// The roll of the foot about the forward axis in the reference pose, radians: [`foot_roll`].
     fn foot_roll(&self, side: Side) -> f64 {
-        let character = self.body.character();
-        if !character.meshes.is_empty() || character.bind.is_some() {
-            return 0.0;
-        }
-        let (Some(shin), Some(figure)) = (self.segment(Role::LowerLeg(side), Role::Foot(side)), self.figure)
-        else {
-            return 0.0;
-        };
-        let spread = spread(&shin, &figure.left);
-        if spread.abs() > SPREAD { spread } else { 0.0 }
+        let of = |figure: Figure| foot_roll(self.body.character(), (self.rig, self.pose), &figure, side);
+        self.figure.map_or(0.0, of)
     }
 
     /// The axes of a hand: along the hand, and across the palm from little finger to index.
@@ -115,18 +104,6 @@ impl<'a> CalibratedBody<'a> {
         let across = across.and_then(|v| (v - along * v.dot(&along)).try_normalize(1e-9));
         Some((along, across))
     }
-}
-
-/// Angle of a shin from the vertical, radians (12 degrees), above which a skeleton is defined with spread legs.
-const SPREAD: f64 = 0.21;
-/// The share of a shin that points ahead or back above which the pose raises it (20 degrees): characters stand with up to 14.
-const RAISED_SHIN: f64 = 0.34;
-
-/// The angle of a shin from the plane that is vertical and ahead, radians; a shin that the pose raises hangs.
-fn spread(shin: &Vec3, left: &Vec3) -> f64 {
-    let ahead = shin.dot(&left.cross(&Vec3::y()));
-    let down = if ahead.abs() > RAISED_SHIN { libm::hypot(ahead, shin.y) } else { -shin.y };
-    libm::atan2(shin.dot(left), down)
 }
 
 /// The alignment `A_i` of every driven target joint, in joint order; `None` for others.
@@ -338,19 +315,4 @@ fn height_above(
     };
     let [left, right] = Side::BOTH.map(of_side);
     Some(0.5 * (left? + right?))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_raised_shin_is_no_more_spread_than_one_that_hangs() {
-        let hanging = Vec3::new(0.2, -1.0, 0.0).normalize();
-        for degrees in [-120.0, -80.0, -40.0, 0.0, 60.0, 100.0_f64] {
-            let raised: Quat = exp(&(Vec3::x() * degrees.to_radians()));
-            let off = spread(&(raised * hanging), &Vec3::x()) - spread(&hanging, &Vec3::x());
-            assert!(off.abs() < 1e-9, "{degrees}: {} degrees", off.to_degrees());
-        }
-    }
 }

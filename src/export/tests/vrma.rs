@@ -6,8 +6,8 @@ use posemill::anatomy::TPose;
 use posemill::export::vrma::VrmaOptions;
 use posemill::export::{ExportError, ExportOptions, Format, save};
 use posemill::import::{self, from_bytes};
-use posemill::math::{Quat, Vec3, angle_between};
-use posemill::model::{Asset, Finger, JointId, Motion, Rig, Role, Side};
+use posemill::math::{Quat, Vec3, angle_between, exp};
+use posemill::model::{Asset, Finger, JointId, ModelPose, Motion, Rig, Role, Side};
 use posemill::retarget::{Retarget, RootScale, map};
 use std::sync::Arc;
 
@@ -168,8 +168,35 @@ fn a_vrm_is_its_own_t_pose() {
 fn a_t_pose_stays_as_it_is() {
     let read = back(&write(&carried(&take("walk.bvh")), true).unwrap());
     let (rig, pose) = (&read.character.rig, read.character.skeleton().rest_model_pose());
-    let t = TPose::of(rig, &pose).unwrap();
+    let t = TPose::of(&read.character, &pose).unwrap();
     for (role, _) in rig.assignments() {
         assert!(t.rotation(role).angle() < 1e-4, "{role}: {}", t.rotation(role).angle());
+    }
+}
+
+/// A skeleton of captures: its legs are spread at rest, and its feet are square to the shins.
+#[test]
+fn feet_of_spread_legs_are_level_in_the_t_pose() {
+    let mut character = (*take("walk.bvh").character).clone();
+    let mut pose = character.skeleton().rest_pose();
+    for side in Side::BOTH {
+        let thigh = character.rig.joint(Role::UpperLeg(side)).unwrap();
+        let roll: Quat = exp(&(Vec3::z() * (side.sign() * 20.0_f64.to_radians())));
+        pose.local_mut()[thigh.index()].rotation = roll * pose.joint(thigh).rotation;
+    }
+    let spread = ModelPose::of(character.skeleton(), &pose);
+    let bare = character.clone();
+    for side in Side::BOTH {
+        let foot = Role::Foot(side);
+        let level = character.skeleton().rest_model_pose().joint(bare.rig.joint(foot).unwrap()).rotation;
+        let in_t = |character: &posemill::model::Character| {
+            let t = TPose::of(character, &spread).unwrap().rotation(foot);
+            let turned = t * spread.joint(character.rig.joint(foot).unwrap()).rotation * level.inverse();
+            angle_between(&(turned * Vec3::y()), &Vec3::y()).to_degrees()
+        };
+        assert!(in_t(&bare) < 0.1, "{} degrees", in_t(&bare));
+        // A body that is bound stands on flat feet however its legs are spread.
+        character.bind = Some(spread.clone());
+        assert!((in_t(&character) - 20.0).abs() < 0.1, "{} degrees", in_t(&character));
     }
 }

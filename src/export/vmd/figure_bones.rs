@@ -31,7 +31,7 @@ impl FigureBones {
     pub(super) fn of(character: &Character) -> Option<Self> {
         let (rig, pose) = (&character.rig, character.calibration_pose());
         let (figure, hips) = (Figure::of(rig, &pose)?, rig.joint(Role::Hips)?);
-        let t_pose = TPose::of(rig, &pose);
+        let t_pose = TPose::of(character, &pose);
         let bones = standard_bones();
         let names = humanoid_bones(&bones);
         let spine = rig.chain(Role::Spine).len();

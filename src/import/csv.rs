@@ -91,6 +91,7 @@ fn import(source: &SourceFile, options: &ImportOptions) -> Result<Asset, ImportE
     }
     let said = "the table states no parents and no rest pose: they were estimated from the motion (`.npz` keeps them)";
     warnings.add("csv-parents", said, PLACE);
+    options.warn_of_stated_up(&mut warnings);
     let (skeleton, mut clip) = table.clip(rate, source.name)?;
     clip.start = if first.abs() < FARTHEST_ON_EARTH { first } else { 0.0 };
     let stated = KnownAxesFile {

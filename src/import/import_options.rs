@@ -5,6 +5,7 @@ use crate::anatomy::{Vocabulary, Word};
 use crate::math::Vec3;
 use crate::memory_budget::MemoryBudget;
 use crate::model::BodyMass;
+use crate::report::Warnings;
 use std::borrow::Cow;
 use std::path::PathBuf;
 
@@ -107,6 +108,15 @@ impl ImportOptions {
     /// The user-specified up axis, as a vector.
     pub(super) fn up_vector(&self) -> Option<Vec3> {
         self.up.map(UpAxis::vector)
+    }
+
+    /// Warns where an up axis is set for a take of a format that states its own.
+    pub(super) fn warn_of_stated_up(&self, warnings: &mut Warnings) {
+        if self.up.is_some_and(|up| up != UpAxis::Y) {
+            let said = "`input.up` applies to formats that state no up axis; this one states it, so it was read as it says (a take that \
+                        stands along another axis: convert it to BVH, and set `input.up` for that)";
+            warnings.add("up-stated", said, "the file");
+        }
     }
 
     /// The memory limit for reading these bytes.

@@ -42,7 +42,7 @@ pub struct InputSection {
     /// The length unit of the motion files: "m", "cm", "mm", "in", "ft", or metres per unit. Omitted: guessed
     /// from the size of the figure.
     pub units: Option<Units>,
-    /// The axis that points up in the motion files. Omitted: found from the figure.
+    /// The axis that points up in motion files that do not state it. Omitted: found from the figure.
     pub up: Option<Up>,
     /// Frames per second of motion files that do not contain it (AMC).
     #[schemars(range(min = FRAME_RATES[0], max = FRAME_RATES[1]))]

@@ -77,6 +77,7 @@ fn import(source: &SourceFile, options: &ImportOptions) -> Result<Asset, ImportE
             format!("AMC files state no rate: {rate} frames per second were assumed (`input.rate` sets it)");
         warnings.add("amc-rate", said, "the file");
     }
+    options.warn_of_stated_up(&mut warnings);
     let skeleton = amc_motion::skeleton(&bones)?;
     let text = String::from_utf8_lossy(source.bytes);
     let budget = options.budget(source.bytes);

@@ -61,6 +61,9 @@ pub(crate) fn asset(mut file: GltfFile, name: &str, options: &ImportOptions) -> 
                     as it says (scale the file where it was made)";
         warnings.add("units-stated", said, "the file");
     }
+    if !clips.is_empty() {
+        options.warn_of_stated_up(&mut warnings);
+    }
     let body = UncalibratedBody {
         rig: &rig,
         rest: &rest,

@@ -1,7 +1,7 @@
 //! Formats that state their unit are read as they say, whatever the unit that the user names.
 
 use crate::export::{ExportOptions, Format, save};
-use crate::import::{ImportOptions, from_bytes, load};
+use crate::import::{ImportOptions, UpAxis, from_bytes, load};
 use crate::made_bodies::{ADULT, bones};
 use crate::made_walk::{carried, shipped, take};
 use crate::math::Transform;
@@ -18,6 +18,21 @@ fn a_unit_for_takes_is_reported_for_a_take_that_states_its_own() {
     assert_eq!(named.character.skeleton(), plain.character.skeleton(), "the same metres");
     // Beside takes of another format a character without clips is not meant.
     assert!(!load(shipped("mannequin.glb"), &centimetres).unwrap().warnings.has("units-stated"));
+}
+
+#[test]
+fn an_up_axis_for_takes_is_reported_for_a_take_that_states_its_own() {
+    for format in [Format::GLB, Format::of("csv").unwrap()] {
+        let bytes = save(&[take("walk.bvh")], format, &ExportOptions::default()).unwrap().0;
+        let read = |up| {
+            let options = ImportOptions { up, ..ImportOptions::default() };
+            from_bytes(&bytes[0].bytes, "walk", Some(format.name), None, &options).unwrap()
+        };
+        let (plain, z) = (read(None), read(Some(UpAxis::Z)));
+        assert!(z.warnings.has("up-stated"), "{}", format.name);
+        assert!(!plain.warnings.has("up-stated") && !read(Some(UpAxis::Y)).warnings.has("up-stated"));
+        assert_eq!(z.character.skeleton(), plain.character.skeleton(), "read as it says");
+    }
 }
 
 #[test]

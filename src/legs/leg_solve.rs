@@ -47,7 +47,7 @@ pub fn solve_legs(
     let toe_rests = lie_toes(&feet, &mut copied, pairs);
     let mut foot_deltas = foot_deltas(&feet, &copied, pairs, ratio);
     copied.iter_mut().zip(&foot_deltas).for_each(|(poses, deltas)| rotate_foot(poses, deltas));
-    let (mut soles, level) = (SoleHeights::of_all(pairs, &copied), toe_levels(&feet, &copied));
+    let (mut soles, level) = (SoleHeights::of_all(pairs, &copied), toe_levels(&feet, &copied, pairs));
     let mut rise = rise(pairs, &feet, level_source.as_ref().unwrap_or(&scaled), &copied, &soles, &level);
     let (mut base, aside) = base_offsets(time, &scaled, &copied, across / ratio - 1.0, rise);
     rise -= lowered_where_it_lies(footing, &feet, seat, &mut base);
@@ -169,10 +169,13 @@ fn shares_of_raise(footing: &Footing, time: &Timeline, pairs: &[LegPair]) -> Vec
     pairs.iter().map(of_leg).collect()
 }
 
-/// The up direction in the space of the toes of each leg while its foot is flat; `None` if it never is.
-fn toe_levels(feet: &SourceFeet, copied: &[Vec<LimbPose>]) -> Vec<Option<Vec3>> {
-    let level =
-        |(k, poses): (usize, &Vec<LimbPose>)| feet.level(k, poses.iter().map(|pose| pose.toes.rotation));
+/// The up direction in the space of the toes of each leg while its foot is flat, of a foot that never is while it stands in the
+/// reference pose; `None` if neither is known.
+fn toe_levels(feet: &SourceFeet, copied: &[Vec<LimbPose>], pairs: &[LegPair]) -> Vec<Option<Vec3>> {
+    let level = |(k, poses): (usize, &Vec<LimbPose>)| {
+        let at_rest = pairs[k].lying_toes.map(|[up, _]| up);
+        feet.level(k, poses.iter().map(|pose| pose.toes.rotation)).or(at_rest)
+    };
     copied.iter().enumerate().map(level).collect()
 }
 

@@ -189,6 +189,21 @@ fn hands_that_are_placed_on_the_body_stay_out_of_the_floor() {
     assert!(low > -0.012, "the skin is {} m in the floor", -low);
 }
 
+/// One that sits, with the toes of a foot on the floor and its heel up, in a part of the take in which no foot is flat.
+#[test]
+fn toes_bend_in_a_part_of_a_take_without_flat_feet() {
+    let Some(data) = data() else { return };
+    let asset = load(data.join("bvh/mocapbank/test_mocapbank.bvh"), &ImportOptions::default());
+    let (take, hero) = (asset.unwrap().motion(0).unwrap(), shipped("mannequin.glb").character);
+    let toes = hero.rig.joint(Role::Toes(Side::Right)).unwrap();
+    let [whole, part] = [180..420, 210..270].map(|frames| onto(&take.part(frames), &hero));
+    let bend = |motion: &Motion, f: usize| motion.clip.rotations(f)[toes.index()].angle().to_degrees();
+    for f in [10, 30, 50] {
+        let (of_whole, of_part) = (bend(&whole, 30 + f), bend(&part, f));
+        assert!(of_whole > 40.0 && (of_whole - of_part).abs() < 5.0, "frame {f}: {of_whole}, {of_part}");
+    }
+}
+
 #[test]
 fn bodies_that_lie_rest_on_the_floor_with_head_and_calves() {
     let (take, bare) = (lies_down(), shipped("mannequin.glb").character);

@@ -2,6 +2,7 @@
 //!
 //! Measured in the reference pose. Space: model space in, joint space out. Units: metres.
 
+use super::support_points::all_around;
 use crate::anatomy::{Figure, on_four_legs};
 use crate::math::Vec3;
 use crate::model::{Character, ContactPart, ContactPoint, Finger, JointId, ModelPose, Rig, Role, Side};
@@ -102,6 +103,19 @@ pub(super) fn skin_of_feet(character: &Character, rig: &Rig, bind: &ModelPose) -
             if let Some(k) = of_foot[joint.index()] {
                 skin[k].push((joint, bind.joint(joint).point(&inside)));
             }
+        }
+    }
+    // The feet of a robot are its shapes.
+    let Some(robot) = &character.robot else { return skin };
+    let (_, of_links) = robot.joints();
+    for (link, joint) in of_links.into_iter().enumerate() {
+        let Some(k) = of_foot[joint.index()] else { continue };
+        for shape in &robot.links[link].shapes {
+            let model_from_joint = bind.joint(joint);
+            skin[k].extend(all_around().map(|direction| {
+                let furthest = shape.furthest(&(model_from_joint.rotation.inverse() * direction));
+                (joint, model_from_joint.point(&(furthest - robot.joint_in_link(link))))
+            }));
         }
     }
     skin

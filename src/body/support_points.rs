@@ -245,7 +245,7 @@ pub(crate) fn outermost(points: &[Vec3]) -> Vec<Vec3> {
 }
 
 /// Straight down and up, and around at several slopes.
-fn all_around() -> impl Iterator<Item = Vec3> {
+pub(super) fn all_around() -> impl Iterator<Item = Vec3> {
     let slanted = (0..DOWN).flat_map(|i| {
         let slope = -FRAC_PI_2 * i as f64 / DOWN as f64;
         (0..AROUND).map(move |k| {

@@ -129,6 +129,27 @@ pub enum Form {
     },
 }
 
+impl CollisionShape {
+    /// The point of the shape that lies furthest in a direction, both in the link's space.
+    pub fn furthest(&self, direction: &Vec3) -> Vec3 {
+        let along = self.link_from_shape.rotation.inverse() * direction;
+        let ball = |radius: f64| along.try_normalize(0.0).unwrap_or_default() * radius;
+        let end = |half: f64| Vec3::z() * half.copysign(along.z);
+        let across = Vec3::new(along.x, along.y, 0.0).try_normalize(0.0).unwrap_or_default();
+        let at = match &self.form {
+            Form::Sphere { radius } => ball(*radius),
+            Form::Capsule { radius, half } => end(*half) + ball(*radius),
+            Form::Cylinder { radius, half } => end(*half) + across * *radius,
+            Form::Box { half } => half.zip_map(&along, f64::copysign),
+            Form::Mesh { points } => {
+                let further = |a: &&Vec3, b: &&Vec3| a.dot(&along).total_cmp(&b.dot(&along));
+                points.iter().max_by(further).copied().unwrap_or_default()
+            }
+        };
+        self.link_from_shape.point(&at)
+    }
+}
+
 impl Robot {
     /// The hinges of a link, first to last as they are applied.
     pub fn hinges_of(&self, link: usize) -> impl Iterator<Item = (usize, &Hinge)> {

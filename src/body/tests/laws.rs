@@ -195,3 +195,17 @@ fn longer_legs_and_more_girth_raise_what_they_should_and_nothing_else() {
         assert!((radius(&stout, part) - radius(&adult, part)).abs() < 1e-3, "{part}");
     }
 }
+
+/// A robot has no skin: its soles are those of its shapes.
+#[test]
+fn a_robot_stands_on_the_shapes_of_its_feet() {
+    let path = crate::made_walk::shipped("humanoid.xml");
+    let robot = posemill::import::load(path, &posemill::import::ImportOptions::default()).unwrap().character;
+    let body = CharacterBody::new(&robot);
+    let soles: Vec<_> = body.contact_points().iter().filter(|point| point.part.of_foot()).collect();
+    assert_eq!(soles.len(), 6, "heel, ball and tip of both feet");
+    for point in soles {
+        let height = body.pose().joint(point.joint).point(&point.at).y;
+        assert!(height.abs() < 1e-6, "{:?}: {height} m", point.part);
+    }
+}

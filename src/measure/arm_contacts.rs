@@ -110,9 +110,14 @@ impl ArmContacts {
         self
     }
 
+    /// Whether the arm of this side leans on the floor around this frame.
+    pub fn leans(&self, side: usize, frame: usize) -> bool {
+        self.is_around(&self.leaning[side], frame)
+    }
+
     /// Whether the arm of this side holds a contact around this frame, or would be in the body.
     pub fn holds(&self, side: usize, frame: usize) -> bool {
-        if self.is_around(&self.leaning[side], frame) {
+        if self.leans(side, frame) {
             return true;
         }
         let sample = frame / self.stride.max(1);

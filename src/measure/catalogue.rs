@@ -228,7 +228,7 @@ const OWN: &[Measure] = &[
         "rad",
         acceptable::HAND,
         "95th percentile of the angle between the rotations of a hand in model space and of the direct transfer's, in all frames but those in \
-         which limb_error_p95 leaves out its arm",
+         which hand or elbow lean on the floor",
     ),
     limited(
         "elbow_pop",

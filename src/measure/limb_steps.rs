@@ -135,14 +135,13 @@ pub fn sole_tilt(
     (vec![with_copy("sole_tilt_p50", most, plain)], both_sides("sole_tilt", "rad", own))
 }
 
-/// The angle between a hand and the direct transfer's, unless its arm holds a contact or would be in the body: then it moves with
-/// what it touches.
+/// The angle between a hand and the direct transfer's, unless its arm leans on the floor: then it lies on that.
 pub fn hand_orientation(limbs: &LimbComparison, arms: &ArmContacts) -> MetricsAndSeries {
     let mut free = Vec::new();
     let sides = [0, 1].map(|side| {
         let angle = |f: usize| {
             let (own, copy) = (&limbs.own[f], &limbs.copy[f]);
-            let counts = copy.arms[side] != [Vec3::zeros(); 3] && !arms.holds(side, f);
+            let counts = copy.arms[side] != [Vec3::zeros(); 3] && !arms.leans(side, f);
             if counts { own.hands[side].angle_to(&copy.hands[side]) } else { f64::NAN }
         };
         let angles: Vec<f64> = (0..limbs.frames).map(angle).collect();

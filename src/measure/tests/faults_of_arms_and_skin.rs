@@ -172,14 +172,14 @@ fn a_touch_that_is_lost() {
         let arm = model.position(hand) - model.position(shoulder);
         let axis = arm.cross(&(model.position(head) - model.position(shoulder))).normalize();
         rotate(&stand.character, &mut pose, elbow, exp(&(axis * bend)));
-        pose
+        (pose, axis)
     };
     let steps = |from: f64, to: f64| (0..12).map(move |k| (from + (to - from) * k as f64 / 11.0) * DEGREE);
     let mut best = (f64::INFINITY, [0.0; 3]);
     for swing in steps(-90.0, 0.0) {
         for raise in steps(-40.0, 60.0) {
             for bend in steps(60.0, 140.0) {
-                let model = ModelPose::of(stand.character.skeleton(), &posed(swing, raise, bend));
+                let model = ModelPose::of(stand.character.skeleton(), &posed(swing, raise, bend).0);
                 let wanted = model.position(head) + Vec3::new(0.0, 0.08, 0.14);
                 let away = (model.position(hand) - wanted).norm();
                 if away < best.0 {
@@ -189,14 +189,23 @@ fn a_touch_that_is_lost() {
         }
     }
     let [swing, raise, bend] = best.1;
-    let with = |bend: f64| {
-        let clip =
-            Clip::from_poses("touch", 30.0, stand.character.skeleton(), &vec![posed(swing, raise, bend); 60]);
+    // The hand keeps its rotation.
+    let bent_less = |by: f64| {
+        let (mut pose, axis) = posed(swing, raise, bend - by);
+        rotate(&stand.character, &mut pose, hand, exp(&(axis * by)));
+        let clip = Clip::from_poses("touch", 30.0, stand.character.skeleton(), &vec![pose; 60]);
         Motion { clip, ..stand.clone() }
     };
-    let scene = Scene::own(with(bend));
+    let scene = Scene::own(bent_less(0.0));
+    // A hand that touches is turned no otherwise than the take's.
+    let turned = changed(&scene.copy, |_, pose| {
+        let model = ModelPose::of(scene.copy.character.skeleton(), pose);
+        let along = (model.position(hand) - model.position(elbow)).normalize();
+        rotate(&scene.copy.character, pose, hand, exp(&(along * (18.0 * DEGREE))));
+    });
+    assert_eq!(scene.added(&turned), ["hand_orientation_p95"]);
     assert_eq!(
-        scene.added(&with(bend - 35.0 * DEGREE)),
+        scene.added(&bent_less(35.0 * DEGREE)),
         ["self_contact_lost"],
         "hand {} m from the face",
         best.0

@@ -20,6 +20,8 @@ const AROUND: usize = 20;
 const DOWN: usize = 3;
 /// A foot with fewer vertices than this counts as one without skin.
 const FEWEST: usize = 8;
+/// How far a hand reaches from its wrist at most, forearms: three quarters of one in people (Winter 2009, table 4.1), a whole one in toys.
+const HAND: f64 = 1.5;
 
 /// The support points of each foot, left and right: of the skin, else its contact points.
 pub fn foot_support(
@@ -103,6 +105,8 @@ impl SupportPoints {
                     found.trunk.extend(joined(outermost(&points)));
                 }
                 Some(Role::Hand(side) | Role::Finger(side, ..)) => {
+                    let within = reach_of_hand(rig, stand, side);
+                    points.retain(|p| within(&at.point(p)));
                     found.hands[usize::from(side == Side::Right)].extend(joined(outermost(&points)));
                 }
                 Some(Role::Hips | Role::Spine(_) | Role::UpperLeg(_)) => {
@@ -162,6 +166,13 @@ impl SupportPoints {
     pub fn hands_below_floor(&self, pose: &ModelPose) -> [f64; 2] {
         [0, 1].map(|k| lowest_below(0.0, &self.hands[k], &self.hand_reach[k], pose))
     }
+}
+
+/// Whether a point in model space is near enough to the wrist to be the hand's: what it holds may be skinned to its joint.
+fn reach_of_hand(rig: &Rig, stand: &ModelPose, side: Side) -> impl Fn(&Vec3) -> bool {
+    let at = |role: Role| rig.joint(role).map(|id| stand.position(id));
+    let forearm = at(Role::Hand(side)).zip(at(Role::LowerArm(side)));
+    move |p| forearm.is_none_or(|(wrist, elbow)| (p - wrist).norm() <= HAND * (wrist - elbow).norm())
 }
 
 /// The height of the lowest of these points if it is below `height`, else `height`; `reach` is the distance of the furthest point of

@@ -100,6 +100,11 @@ impl<'a> CalibratedBody<'a> {
         }
         let middle = points.iter().sum::<Vec3>() / points.len() as f64;
         let along = (middle - wrist).try_normalize(1e-9)?;
+        // A single chain that leaves the line of the forearm is what the hand holds.
+        let forearm = self.segment(Role::LowerArm(side), Role::Hand(side));
+        if points.len() == 1 && forearm.is_some_and(|forearm| forearm.dot(&along) < HELD) {
+            return None;
+        }
         let across = (points.len() >= 2).then(|| points[0] - points[points.len() - 1]);
         let across = across.and_then(|v| (v - along * v.dot(&along)).try_normalize(1e-9));
         Some((along, across))
@@ -235,6 +240,9 @@ pub fn is_stub(body: &CalibratedBody, side: Side) -> bool {
         .is_some_and(|(thigh, figure)| thigh.dot(&figure.left).abs() > -thigh.dot(&figure.up));
     sideways && body.rig.joint(Role::Foot(side)).is_none()
 }
+
+/// The cosine of the angle to the forearm from which a single finger is none (60 degrees): hands at rest bend by half of it.
+const HELD: f64 = 0.5;
 
 /// Angle between collar bones at rest, radians (60 degrees), above which they are raised in one of the poses (a rest pose with
 /// raised arms: 88 degrees) and aligned like limbs. Marker sets and skins with good rest poses, which only differ in the

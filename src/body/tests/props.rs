@@ -6,8 +6,11 @@ use posemill::math::Vec3;
 use posemill::model::{Character, Role, Side};
 use std::sync::Arc;
 
-/// The radii of the forearms with a straight prop of these half lengths and radii at a joint of the left arm.
-fn radii(prop: Option<(Role, Vec3, [f64; 2])>) -> [f64; 4] {
+/// A straight prop of these half lengths and radii at a joint of the left arm.
+type Prop = (Role, Vec3, [f64; 2]);
+
+/// The body with a prop.
+fn with_prop(prop: Option<Prop>) -> CharacterBody {
     let mut character: Character = body(&ADULT);
     if let Some((role, half, thickness)) = prop {
         let joint = character.rig.joint(role).unwrap();
@@ -17,7 +20,23 @@ fn radii(prop: Option<(Role, Vec3, [f64; 2])>) -> [f64; 4] {
         let mesh = tube(&character, joint, middle - half, middle + half, thickness);
         character.meshes.push(mesh);
     }
-    CharacterBody::new(&Arc::new(character)).surface().unwrap().arm
+    CharacterBody::new(&Arc::new(character))
+}
+
+/// The radii of the forearms.
+fn radii(prop: Option<Prop>) -> [f64; 4] {
+    with_prop(prop).surface().unwrap().arm
+}
+
+/// A sword that is skinned to the hand may be in the floor: no arm is turned over for it.
+#[test]
+fn a_sword_is_no_hand_that_stays_out_of_the_floor() {
+    let sword = (Role::Hand(Side::Left), Vec3::y() * 0.8, [0.02; 2]);
+    let [bare, armed] = [None, Some(sword)].map(|prop| {
+        let body = with_prop(prop);
+        body.support_points().lowest_of_hands(body.pose())
+    });
+    assert!((bare - armed).abs() < 0.2, "{bare} m, with a sword {armed} m");
 }
 
 #[test]

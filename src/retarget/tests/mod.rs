@@ -5,6 +5,7 @@ mod again;
 mod floor;
 mod front_legs;
 mod held;
+mod held_props;
 mod helpers;
 mod in_air;
 mod laws;

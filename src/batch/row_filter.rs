@@ -296,8 +296,8 @@ impl<'a> FilterReader<'a> {
     fn unknown(&self, name: &str, span: Range<usize>) -> FilterFault {
         // How many names a message offers.
         let near: Vec<String> = names_near(name).into_iter().take(3).map(|n| format!("`{n}`")).collect();
-        let columns: Vec<String> =
-            NUMBERS.iter().map(|c| c.0).chain(TEXTS).map(|column| format!("`{column}`")).collect();
+        let columns = NUMBERS.iter().map(|c| c.0).chain(TEXTS).chain([DUPLICATE]);
+        let columns: Vec<String> = columns.map(|column| format!("`{column}`")).collect();
         let hint =
             format!("use a measure, the nearest are {}, or one of {}", near.join(", "), columns.join(", "));
         fault(span, format!("there is no column `{name}`"), hint)

@@ -112,7 +112,7 @@ fn plan(
         && of_extension.is_some_and(|f| f != format.0)
     {
         return Err(Failure::Argument(format!(
-            "`--format {}` and the file `{output}` disagree\n  hint: leave one of them out",
+            "`--format` asks for a `.{}`, and the file is `{output}`\n  hint: leave one of them out",
             format.extension()
         )));
     }

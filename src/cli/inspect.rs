@@ -31,7 +31,7 @@ pub struct InspectArguments {
     /// One clip of a file that holds several, by name or number from 0 [default: all]
     #[arg(long, value_name = "NAME")]
     clip: Option<String>,
-    /// Print one JSON document: of several files, an array, with an `error` for a file that cannot be read
+    /// Print one JSON document: of several files, an array, with an `error` for one whose content cannot be read
     #[arg(long)]
     json: bool,
     /// Draw the skeleton with its roles in colours, front and side, to this `.png` or `.jpg`, which is replaced

@@ -77,7 +77,7 @@ fn own_file(
         if (stack.rate / original.rate - 1.0).abs() > 1e-4 {
             let message = format!(
                 "the character's file has {rate} frames per second and the clip {}: times are kept, so keys lie between frames. For a key \
-                 on every frame, add to a pipeline for `posemill run`: [[stage]] use = \"resample\" rate_hz = {rate}",
+                 on every frame: `--fps {rate}`, or in a pipeline for `posemill run` [[stage]] use = \"resample\" rate_hz = {rate}",
                 in_short(stack.rate),
                 rate = in_short(original.rate),
             );

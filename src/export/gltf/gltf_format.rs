@@ -1,4 +1,4 @@
-//! The formats `glb`, `gltf` (with separate resource files) and `vrm` (a GLB).
+//! The formats `glb`, `gltf` (JSON) and `vrm` (a GLB).
 
 use super::add_clips::{GltfOptions, write};
 use crate::export::export_options::ExportOptions;
@@ -20,7 +20,7 @@ pub const GLB: Format = Format {
 /// glTF as JSON; the binary chunk of a character that was read from GLB is written as a data URI.
 pub const GLTF: Format = Format {
     name: "gltf",
-    about: "glTF: JSON with separate resource files",
+    about: "glTF: JSON, with the animation inside; files that the character refers to stay separate",
     loses: "nothing of a glTF character",
     morphs: true,
     several: true,

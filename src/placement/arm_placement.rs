@@ -3,8 +3,8 @@
 //! The arms are those of the direct transfer but where a hand is near the body or an arm would be in it: there small
 //! rotations, found for all frames together, keep the hand's distance from the skin and its place on it. Takes are
 //! solved in windows of frames that overlap by [`MARGIN`], beyond which frames do not influence each other; cuts end a
-//! window, and in a cycle windows go on over the seam. Of takes with many frames a second only some are solved ([`SampledFrames`]). The same bytes
-//! for any number of threads.
+//! window, and in a cycle windows go on over the seam. Of takes with many frames a second only some are solved
+//! ([`SampledFrames`]). The same bytes for any number of threads.
 //! Space: model space. Units: metres.
 
 use super::arm_equations::{ArmWindow, SolvedArms};
@@ -126,7 +126,7 @@ impl SourceArms {
         let frames = self.frames..self.frames + part.clip.frames();
         let sampled = self.sampled.within(&frames);
         let first = self.sampled.frame(sampled.start) - frames.start;
-        self.poses.extend(landmark_poses(part, &self.from, first, self.sampled.frame(1)));
+        self.poses.extend(landmark_poses(part, &self.from, first, self.sampled.step()));
         self.frames = frames.end;
     }
 }
@@ -272,7 +272,7 @@ impl TargetArms {
             };
             (body, [arm(0), arm(1)])
         };
-        let start = || FramePoses::every(sampled.frame(1), &towards, clip);
+        let start = || FramePoses::every(sampled.step(), &towards, clip);
         parallel::map_with(window.frames, 64, start, frame)
     }
 }

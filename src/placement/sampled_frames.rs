@@ -9,13 +9,12 @@ use crate::model::Motion;
 use std::ops::Range;
 
 /// Sampled frames per second, at least: 18 times the rate beyond which corrections are damped. Of 96 results at 120 Hz no measure of
-/// arms changes in the mean by more than a hundredth; with 30 one arm passes through the body in two more frames of a hundred.
+/// arms changes in the mean by more than a fiftieth; with 30 one arm passes through the body in two more frames of a hundred.
 const RATE: f64 = 40.0;
 
 /// The frames that are sampled.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SampledFrames {
-    /// The distance between them.
     step: usize,
 }
 
@@ -30,6 +29,11 @@ impl SampledFrames {
             false => most,
         };
         SampledFrames { step }
+    }
+
+    /// The distance between them, frames of the clip.
+    pub fn step(self) -> usize {
+        self.step
     }
 
     /// Sampled frames per second of a clip at this rate.

@@ -111,6 +111,8 @@ fn every_kind_of_file_is_called_what_it_is_and_every_command_works_when_copied()
     assert_eq!(about(&document, "map.toml")["next"], with_map);
     let walk = about(&document, "takes/a walk.bvh");
     assert_eq!(walk["next"], "posemill retarget 'takes/a walk.bvh' --onto hero.glb -o out/");
+    // Beside its take a result has the verdict that it had when it was made.
+    assert_eq!(about(&document, "made.glb")["next"], "posemill measure made.glb --source 'takes/a walk.bvh'");
     let mut ran = 0;
     for (k, found) in files.iter().enumerate().filter(|(_, found)| found["next"].is_string()) {
         // Each has a folder of its own: one take goes onto several bodies.

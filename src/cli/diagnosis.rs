@@ -117,6 +117,9 @@ pub struct Diagnosis {
     /// The body, to be compared with others.
     #[serde(skip)]
     pub body: Option<Arc<Character>>,
+    /// The name of the take that it was made from, of a result.
+    #[serde(skip)]
+    pub made_from: Option<String>,
     /// The robot that the file was read for, if it holds motion of one.
     #[serde(skip)]
     pub robot: Option<PathBuf>,
@@ -156,6 +159,7 @@ impl Diagnosis {
             next: None,
             path: path.to_owned(),
             body: None,
+            made_from: None,
             robot: None,
             incomplete: false,
             is_body: false,
@@ -294,7 +298,9 @@ fn of_asset(path: &Path, asset: &mut Asset, format: &'static str) -> Diagnosis {
     };
     let (clips, about) = (asset.clips.len(), about(asset, kind));
     let is_body = character.rig.joint(Role::Hips).is_some();
-    let mut found = Diagnosis { format: Some(format), clips, is_body, ..Diagnosis::new(path, kind, about) };
+    let made_from = made.as_ref().and_then(|made| Some(made.pointer("/inputs/0/name")?.as_str()?.to_owned()));
+    let mut found =
+        Diagnosis { format: Some(format), clips, is_body, made_from, ..Diagnosis::new(path, kind, about) };
     if kind == FileKind::Skeleton {
         found.missing.push("it holds no motion, and no skin that moves with its joints".to_owned());
     }

@@ -52,6 +52,7 @@ impl TargetBody {
 /// with the extension of this path than were read. Returns the command for all of them.
 pub fn advise(all: &mut [Diagnosis], more: &dyn Fn(&Path) -> bool) -> Option<String> {
     let bodies = bodies(all);
+    let takes: Vec<PathBuf> = all.iter().filter(|f| f.body.is_some()).map(|f| f.path.clone()).collect();
     // The body that each take goes onto.
     let mut onto: Vec<Option<usize>> = vec![None; all.len()];
     for (found, onto) in all.iter_mut().zip(&mut onto) {
@@ -67,7 +68,7 @@ pub fn advise(all: &mut [Diagnosis], more: &dyn Fn(&Path) -> bool) -> Option<Str
                     Some(of_take(&file, *onto, found, &bodies))
                 }
             },
-            FileKind::Result => Some(format!("posemill measure {file}")),
+            FileKind::Result => Some(of_result(&file, found, &takes)),
             FileKind::Character | FileKind::Robot | FileKind::Skeleton => {
                 Some(format!("posemill inspect {file}"))
             }
@@ -142,6 +143,17 @@ fn of_take(file: &str, onto: Option<usize>, take: &Diagnosis, bodies: &[TargetBo
         }
         _ if take.incomplete => format!("posemill inspect {file}"),
         _ => format!("posemill convert {file} -o {OUT}"),
+    }
+}
+
+/// The command for a result: beside its take, if that is one of these files, it is judged as when it was made.
+fn of_result(file: &str, result: &Diagnosis, takes: &[PathBuf]) -> String {
+    let named = |take: &&PathBuf| {
+        result.made_from.as_ref().is_some_and(|name| take.file_name().is_some_and(|own| own == name.as_str()))
+    };
+    match takes.iter().find(named) {
+        Some(take) => format!("posemill measure {file} --source {}", word(take)),
+        None => format!("posemill measure {file}"),
     }
 }
 

@@ -123,16 +123,7 @@ fn guess(
     if let Some((word, said)) = warning {
         warnings.add(word, said, thigh_name(skeleton, &legs));
     }
-    let half = ExchangedHalf::of((skeleton, rest), &legs, &arms);
-    if let Some(half) = half {
-        match half {
-            ExchangedHalf::Legs => legs.reverse(),
-            ExchangedHalf::Arms => arms.reverse(),
-            ExchangedHalf::Unknown => {}
-        }
-        let (word, said) = half.warning();
-        warnings.add(word, said, thigh_name(skeleton, &legs));
-    }
+    let half = exchange_half((skeleton, rest), &mut legs, &mut arms, warnings);
     let arms_exchanged = exchanged != (half == Some(ExchangedHalf::Arms));
 
     let first = |limb: &[LimbSlot; 4]| limb.iter().flatten().next().map(|s| s.0);
@@ -164,6 +155,24 @@ fn guess(
             found.add(role, joint, sure, GAP.into());
         }
     }
+}
+
+/// Exchanges the sides of legs or arms whose names contradict those of the other half, with a warning.
+fn exchange_half(
+    (skeleton, rest): (&Skeleton, &ModelPose),
+    legs: &mut [[LimbSlot; 4]; 2],
+    arms: &mut [[LimbSlot; 4]; 2],
+    warnings: &mut Warnings,
+) -> Option<ExchangedHalf> {
+    let half = ExchangedHalf::of((skeleton, rest), legs, arms)?;
+    match half {
+        ExchangedHalf::Legs => legs.reverse(),
+        ExchangedHalf::Arms => arms.reverse(),
+        ExchangedHalf::Unknown => {}
+    }
+    let (word, said) = half.warning();
+    warnings.add(word, said, thigh_name(skeleton, legs));
+    Some(half)
 }
 
 /// Confidence below which a role by a name is a guess: another joint is as likely.

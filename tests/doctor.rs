@@ -124,6 +124,16 @@ fn every_kind_of_file_is_called_what_it_is_and_every_command_works_when_copied()
 }
 
 #[test]
+fn a_result_is_measured_beside_its_take_and_not_another_of_its_name() {
+    let folder =
+        folder(&[("a/walk.bvh", "@wave.bvh"), ("b/walk.bvh", "@walk.bvh"), ("hero.glb", "@robot.glb")]);
+    let made = ["retarget", "b/walk.bvh", "--onto", "hero.glb", "-o", "made.glb"];
+    assert!(posemill(folder.path(), &made).status.success());
+    let (_, document) = doctor(folder.path(), &["."]);
+    assert_eq!(about(&document, "made.glb")["next"], "posemill measure made.glb --source b/walk.bvh");
+}
+
+#[test]
 fn takes_of_a_folder_go_onto_the_character_in_one_command() {
     let folder =
         folder(&[("t/a.bvh", "@walk.bvh"), ("t/b.bvh", "@jump.bvh"), ("hero.glb", "@mannequin.glb")]);

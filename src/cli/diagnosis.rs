@@ -4,6 +4,7 @@ use super::console::{Color, Console};
 use super::exit::Failure;
 use super::inspect::capture_errors;
 use super::load_file::load_and_name;
+use super::measure::recorded_take;
 use super::output_summary::short_path;
 use super::planned_faults::first_fault;
 use super::run_command::{self, RunArguments};
@@ -117,9 +118,9 @@ pub struct Diagnosis {
     /// The body, to be compared with others.
     #[serde(skip)]
     pub body: Option<Arc<Character>>,
-    /// The name of the take that it was made from, of a result.
+    /// The take that it was made from as its record has it, of a result.
     #[serde(skip)]
-    pub made_from: Option<String>,
+    pub made_from: Option<serde_json::Value>,
     /// The robot that the file was read for, if it holds motion of one.
     #[serde(skip)]
     pub robot: Option<PathBuf>,
@@ -298,9 +299,8 @@ fn of_asset(path: &Path, asset: &mut Asset, format: &'static str) -> Diagnosis {
     };
     let (clips, about) = (asset.clips.len(), about(asset, kind));
     let is_body = character.rig.joint(Role::Hips).is_some();
-    let made_from = made.as_ref().and_then(|made| Some(made.pointer("/inputs/0/name")?.as_str()?.to_owned()));
-    let mut found =
-        Diagnosis { format: Some(format), clips, is_body, made_from, ..Diagnosis::new(path, kind, about) };
+    let mut found = Diagnosis { format: Some(format), clips, is_body, ..Diagnosis::new(path, kind, about) };
+    found.made_from = recorded_take(asset);
     if kind == FileKind::Skeleton {
         found.missing.push("it holds no motion, and no skin that moves with its joints".to_owned());
     }

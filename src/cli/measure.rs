@@ -160,9 +160,6 @@ fn take(path: &Path, arguments: &MeasureArguments, console: &Console) -> Result<
     if arguments.ground.is_some() {
         console.warning("`--ground` is not used with `--source`");
     }
-    // By content: folders of a batch have files of the same names.
-    let is_take =
-        |recorded: &Value, file: &Path| hash_of(file).is_some_and(|f| recorded["blake3"] == f.blake3);
     let swapped = recorded_take(&asset)
         .and_then(|recorded| arguments.results.iter().find(|result| is_take(&recorded, result)));
     if let Some(take) = swapped {
@@ -174,8 +171,13 @@ fn take(path: &Path, arguments: &MeasureArguments, console: &Console) -> Result<
     Ok(asset)
 }
 
+/// Whether a file is the recorded take, by content: folders of a batch have files of the same names.
+pub(super) fn is_take(recorded: &Value, file: &Path) -> bool {
+    hash_of(file).is_some_and(|f| recorded["blake3"] == f.blake3)
+}
+
 /// The take that a file of posemill was made from, as its record has it: `name` and `blake3`.
-fn recorded_take(asset: &Asset) -> Option<Value> {
+pub(super) fn recorded_take(asset: &Asset) -> Option<Value> {
     let record = asset.character.document.as_ref().and_then(made_by)?;
     record.pointer("/inputs/0").cloned()
 }

@@ -1,6 +1,7 @@
 //! The commands to run next on files of a folder: which take goes onto which body, by the check that `posemill retarget` makes.
 
 use super::diagnosis::{Diagnosis, FileKind};
+use super::measure::is_take;
 use super::planned_faults::MOST_TRIED;
 use crate::batch::quoted;
 use crate::pipeline::{DEFAULT_NAME, DEFAULT_PIPELINE, Pipeline, PipelineConfig, RunError};
@@ -148,10 +149,14 @@ fn of_take(file: &str, onto: Option<usize>, take: &Diagnosis, bodies: &[TargetBo
 
 /// The command for a result: beside its take, if that is one of these files, it is judged as when it was made.
 fn of_result(file: &str, result: &Diagnosis, takes: &[PathBuf]) -> String {
-    let named = |take: &&PathBuf| {
-        result.made_from.as_ref().is_some_and(|name| take.file_name().is_some_and(|own| own == name.as_str()))
+    let own = |take: &&PathBuf| {
+        // Only files of its name are hashed.
+        let named = |recorded: &serde_json::Value| {
+            take.file_name().is_some_and(|name| recorded["name"] == *name.to_string_lossy())
+        };
+        result.made_from.as_ref().is_some_and(|recorded| named(recorded) && is_take(recorded, take))
     };
-    match takes.iter().find(named) {
+    match takes.iter().find(own) {
         Some(take) => format!("posemill measure {file} --source {}", word(take)),
         None => format!("posemill measure {file}"),
     }

@@ -9,7 +9,7 @@ use super::body_hierarchy::parent_role;
 use super::figure_measures::Figure;
 use super::spread_feet::foot_roll;
 use crate::math::{Quat, Vec3, arc, from_columns};
-use crate::model::{Character, Finger, ModelPose, Rig, Role, Side};
+use crate::model::{Character, Finger, ModelPose, Role, Side};
 
 /// Radians (60 degrees): collar bones further from sideways are raised, and are rotated sideways. Below it a
 /// difference only shows where the rig places the ends of the bone.
@@ -21,7 +21,6 @@ const TOE_OUT: f64 = 1.05;
 #[derive(Debug)]
 pub struct TPose<'a> {
     character: &'a Character,
-    rig: &'a Rig,
     pose: &'a ModelPose,
     figure: Figure,
     /// Rotation of the whole body to upright, facing +Z.
@@ -31,16 +30,16 @@ pub struct TPose<'a> {
 impl<'a> TPose<'a> {
     /// A character in `pose`; `None` without thighs, which define the front.
     pub fn of(character: &'a Character, pose: &'a ModelPose) -> Option<Self> {
-        let rig = &character.rig;
-        let figure = Figure::of(rig, pose)?;
+        let figure = Figure::of(&character.rig, pose)?;
         let whole = from_columns(&figure.left, &figure.up, &figure.left.cross(&figure.up)).inverse();
-        Some(Self { character, rig, pose, figure, whole })
+        Some(Self { character, pose, figure, whole })
     }
 
     /// The model-space rotation that takes the part of `role` to the T-pose.
     pub fn rotation(&self, role: Role) -> Quat {
         // The recursion is at most a dozen deep: the parents of a body part.
-        let above = || parent_role(self.rig, role).map_or(self.whole, |above| self.rotation(above));
+        let above =
+            || parent_role(&self.character.rig, role).map_or(self.whole, |above| self.rotation(above));
         let aimed = |parent: Quat, to: Role, along: Vec3| match self.direction(role, to) {
             Some(d) => arc(&(parent * d), &along, &Vec3::z()) * parent,
             None => parent,
@@ -78,7 +77,7 @@ impl<'a> TPose<'a> {
     }
 
     fn at(&self, role: Role) -> Option<Vec3> {
-        self.rig.joint(role).map(|id| self.pose.position(id))
+        self.character.rig.joint(role).map(|id| self.pose.position(id))
     }
 
     fn direction(&self, from: Role, to: Role) -> Option<Vec3> {
@@ -87,7 +86,7 @@ impl<'a> TPose<'a> {
 
     /// The first of two roles, or the second where the rig lacks the first.
     fn first(&self, [first, second]: [Role; 2]) -> Role {
-        if self.rig.joint(first).is_some() { first } else { second }
+        if self.character.rig.joint(first).is_some() { first } else { second }
     }
 
     /// A hand aligned by its knuckles: their middle is sideways of the wrist, the index finger in front of the little
@@ -107,11 +106,11 @@ impl<'a> TPose<'a> {
 
     /// A foot without the roll of a spread leg, rotated about Y so that its toes point ahead.
     fn foot(&self, side: Side) -> Quat {
-        let roll = foot_roll(self.character, (self.rig, self.pose), &self.figure, side);
+        let roll = foot_roll(self.character, (&self.character.rig, self.pose), &self.figure, side);
         let level = Quat::from_axis_angle(&Vec3::z_axis(), -roll) * self.whole;
-        let foot = self.rig.joint(Role::Foot(side));
+        let foot = self.character.rig.joint(Role::Foot(side));
         let tip = foot.and_then(|id| {
-            let tip = self.rig.skeleton().joint(id).tip?;
+            let tip = self.character.rig.skeleton().joint(id).tip?;
             (self.pose.joint(id).point(&tip) - self.pose.position(id)).try_normalize(1e-9)
         });
         let toes = self.direction(Role::Foot(side), Role::Toes(side)).or(tip);

@@ -20,7 +20,7 @@ const AROUND: usize = 20;
 const DOWN: usize = 3;
 /// A foot with fewer vertices than this counts as one without skin.
 const FEWEST: usize = 8;
-/// How far a hand reaches from its wrist at most, forearms: three quarters of one in people (Winter 2009, table 4.1), a whole one in toys.
+/// How far a hand reaches from its wrist at most, forearms: twice the three quarters of one in people (Winter 2009, table 4.1), for toys.
 const HAND: f64 = 1.5;
 
 /// The support points of each foot, left and right: of the skin, else its contact points.

@@ -241,7 +241,8 @@ pub fn is_stub(body: &CalibratedBody, side: Side) -> bool {
     sideways && body.rig.joint(Role::Foot(side)).is_none()
 }
 
-/// The cosine of the angle to the forearm from which a single finger is none (60 degrees): hands at rest bend by half of it.
+/// The cosine of the angle to the forearm from which a single finger is none (60 degrees): a prop that stands off by a right angle, not a
+/// hand that is bent at rest.
 const HELD: f64 = 0.5;
 
 /// Angle between collar bones at rest, radians (60 degrees), above which they are raised in one of the poses (a rest pose with

@@ -313,14 +313,14 @@ fn short_arms_are_no_forelegs() {
 #[test]
 fn a_half_whose_names_have_left_and_right_exchanged_is_found() {
     let m = person();
-    let words = |swapped: &'static str, feet: bool| {
+    let words = |swapped: &'static str| {
         move |n: usize, what: &str| {
             let Some((side, part)) = what.split_once('_') else { return what.to_owned() };
             let name = match part {
                 "leg0" => "UpLeg",
                 "leg1" => "Leg",
                 "leg2" => "Foot",
-                "leg3" if feet => "ToeBase",
+                "leg3" => "ToeBase",
                 "arm0" => "Shoulder",
                 "arm1" => "Arm",
                 "arm2" => "ForeArm",
@@ -333,7 +333,7 @@ fn a_half_whose_names_have_left_and_right_exchanged_is_found() {
     };
     let joint = |found: &DetectedRig, role: Role| m.0[found.rig.joint(role).unwrap().index()].0.clone();
     for swapped in ["none", "leg", "arm"] {
-        let found = detected(m.skeleton(words(swapped, true)), &ShapeEvidence::default());
+        let found = detected(m.skeleton(words(swapped)), &ShapeEvidence::default());
         assert_eq!(found.warnings.has("sides-swapped"), swapped != "none", "{swapped}: {:?}", found.warnings);
         for (side, s) in [(Side::Left, "l"), (Side::Right, "r")] {
             for (role, what) in [

@@ -114,15 +114,14 @@ impl Continuation {
         });
         let cycle = match &found {
             [Some(a), Some(b)] => {
-                let moves = a.speed.min(b.speed) > MOVES;
                 let close = a.distance + b.distance < CLOSE * (a.speed + b.speed) * SLOPE.max(time.dt);
                 // Each end must lead to the very frame at the other one. A clip that ends where it began, but is no cycle,
                 // leads to the frame after that.
-                close && moves && a.frame == 0 && b.frame == 0
+                close && a.frame == 0 && b.frame == 0
             }
             _ => false,
         };
-        let continues = |end: &&Follower| end.speed > MOVES && (cycle || end.distance < SAME);
+        let continues = |end: &&Follower| cycle || end.distance < SAME;
         let beyond = |before: bool| -> (Vec<Repeated>, usize) {
             let follower = found[usize::from(before)].as_ref().filter(continues);
             let Some(similar) = follower.map(|follower| follower.frame) else { return (Vec::new(), 1) };
@@ -245,12 +244,12 @@ struct Follower {
     frame: usize,
     /// How far it is from what the last frame leads to, leg lengths.
     distance: f64,
-    /// The speed of the legs in the last frame, leg lengths per second.
+    /// The speed of the legs in the last frame, leg lengths per second: more than [`MOVES`].
     speed: f64,
 }
 
 /// The frame of a clip of `frames` that continues its last one best: pose and velocities are those to which the last pose leads.
-/// `None` of a clip that is too short.
+/// `None` of a clip that is too short, or that stands in its last frame.
 fn follower(
     time: &Timeline,
     frames: usize,
@@ -259,14 +258,21 @@ fn follower(
 ) -> Option<Follower> {
     let slope = time.reach(SLOPE);
     let candidates = frames.checked_sub(time.reach(LEAST).max(slope + 1))?;
-    let velocity = |f: usize| -> LegPose {
+    // Pose and velocities of a frame.
+    let state = |f: usize| -> (LegPose, LegPose) {
         let from = f.saturating_sub(slope);
-        let (a, b) = (pose(from), pose(from + slope));
-        std::array::from_fn(|j| (b[j] - a[j]) / (slope as f64 * time.dt))
+        let (own, a) = (pose(f), pose(from));
+        let b = if f == from + slope { own } else { pose(from + slope) };
+        (own, std::array::from_fn(|j| (b[j] - a[j]) / (slope as f64 * time.dt)))
     };
-    let (end, speed) = (pose(frames - 1), velocity(frames - 1));
+    let (end, speed) = state(frames - 1);
+    let mean = |sum: f64| (sum / speed.len() as f64).sqrt() / leg;
+    let moves = mean(speed.iter().map(Vec3::norm_squared).sum());
+    if moves <= MOVES {
+        return None;
+    }
     let distance = |f: usize| -> f64 {
-        let (own, velocity) = (pose(f), velocity(f));
+        let (own, velocity) = state(f);
         let of = |j: usize| {
             let led = end[j] + speed[j] * time.dt;
             (own[j] - led).norm_squared() + (velocity[j] - speed[j]).norm_squared() * VELOCITY.powi(2)
@@ -277,10 +283,7 @@ fn follower(
     let least = all.iter().copied().fold(f64::INFINITY, f64::min);
     // Of strides that are the same but for rounding the one furthest away.
     let frame = all.iter().position(|distance| *distance <= least * (1.0 + EQUAL) + (EQUAL * leg).powi(2))?;
-    let distance = all[frame];
-    let mean = |sum: f64| (sum / speed.len() as f64).sqrt() / leg;
-    let moves = speed.iter().map(Vec3::norm_squared).sum();
-    Some(Follower { frame, distance: mean(distance), speed: mean(moves) })
+    Some(Follower { frame, distance: mean(all[frame]), speed: moves })
 }
 
 /// Both legs in a frame: hips, knees, ankles and toes relative to the middle of the hips, facing a common direction.

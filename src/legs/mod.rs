@@ -47,7 +47,7 @@ pub(crate) use leg_pair::{LegPair, leg_ratio};
 pub(crate) use leg_solve::solve_legs;
 pub(crate) use leg_trajectories::LegTrajectories;
 pub(crate) use limb_chain::LimbChain;
-pub(crate) use limb_pose::{LimbPose, limb_positions};
+pub(crate) use limb_pose::{LimbPose, LimbPositions};
 pub(crate) use raise_hands::raise_hands;
 pub(crate) use raise_head::raise_head;
 pub use settings::Settings;

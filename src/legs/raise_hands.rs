@@ -9,7 +9,8 @@ use super::settings::Settings;
 use super::timeline::Timeline;
 use crate::body::{CharacterBody, SupportPoints};
 use crate::kinematics::map_frames_towards;
-use crate::model::{ModelPose, Motion, Side};
+use crate::math::Vec3;
+use crate::model::{JointId, ModelPose, Motion, Side};
 use std::sync::Arc;
 
 /// Most rounds of raising hands: a straight elbow allows little per round, and clips with hands in the floor are few.
@@ -30,6 +31,9 @@ pub fn raise_hands(
     let character = Arc::clone(&motion.character);
     let body = CharacterBody::new(&character);
     let arms = Side::BOTH.map(|side| LimbChain::arm(&body, side));
+    if !may_be_in_floor(&motion, skin, &arms) {
+        return motion;
+    }
     let reach = time.reach(settings.body_raise_time);
     for _ in 0..ROUNDS {
         let joints = skin.hands.iter().flatten().map(|(joint, _)| *joint);
@@ -49,4 +53,25 @@ pub fn raise_hands(
         motion = raise_limbs(motion, &rises, settings);
     }
     motion
+}
+
+/// Whether a hand may be in the floor in some frame, from the heights of the wrists alone: in most takes no hand comes near it.
+fn may_be_in_floor(motion: &Motion, skin: &SupportPoints, arms: &[Option<LimbChain>; 2]) -> bool {
+    let (skeleton, clip) = (motion.character.skeleton(), &motion.clip);
+    // Fingers with translations of their own may be anywhere.
+    let length = |id: JointId| match clip.translated().binary_search(&id) {
+        Ok(_) => f64::INFINITY,
+        Err(_) => skeleton.joint(id).rest.translation.norm(),
+    };
+    let reach = |wrist: JointId, points: &[(JointId, Vec3)]| {
+        let to_joint = |joint: JointId| match skeleton.is_ancestor(wrist, joint) {
+            true => skeleton.path_to_root(joint).take_while(|id| *id != wrist).map(length).sum(),
+            false => f64::INFINITY,
+        };
+        points.iter().map(|(joint, at)| to_joint(*joint) + at.norm()).fold(0.0, f64::max)
+    };
+    let hands = arms.iter().zip(&skin.hands).filter_map(|(arm, points)| Some((arm.as_ref()?.foot, points)));
+    let wrists: Vec<(JointId, f64)> = hands.map(|(wrist, points)| (wrist, reach(wrist, points))).collect();
+    let near = |model: &ModelPose| wrists.iter().any(|(wrist, reach)| model.position(*wrist).y < *reach);
+    map_frames_towards(skeleton, clip, wrists.iter().map(|(wrist, _)| *wrist), near).contains(&true)
 }

@@ -160,10 +160,13 @@ impl Clip {
     /// If `frames` is 0.
     pub fn into_parts(mut self, frames: usize) -> Parts {
         assert!(frames > 0, "parts of some frames");
-        // A vector can release memory only at its end.
-        self.rotations.reverse();
-        self.translations.reverse();
-        Parts { clip: self, frames }
+        let several = self.frames() > frames;
+        if several {
+            // A vector can release memory only at its end.
+            self.rotations.reverse();
+            self.translations.reverse();
+        }
+        Parts { clip: self, frames, reversed: several }
     }
 
     /// Appends the frames of other clips of the same skeleton and translated joints; `frames` is the expected total, for
@@ -258,28 +261,33 @@ impl Clip {
 /// The frames of a clip in parts: see [`Clip::into_parts`].
 #[derive(Clone, Debug)]
 pub struct Parts {
-    /// The remaining frames, each list reversed.
+    /// The remaining frames.
     clip: Clip,
     frames: usize,
+    /// Whether each list is reversed.
+    reversed: bool,
 }
 
 impl Iterator for Parts {
     type Item = Clip;
 
     fn next(&mut self) -> Option<Clip> {
-        fn taken<T>(list: &mut Vec<T>, count: usize) -> Vec<T> {
+        fn taken<T>(list: &mut Vec<T>, count: usize, reversed: bool) -> Vec<T> {
+            if !reversed {
+                return std::mem::take(list);
+            }
             let mut taken = list.split_off(list.len().saturating_sub(count));
             list.shrink_to_fit();
             taken.reverse();
             taken
         }
-        let clip = &mut self.clip;
+        let (clip, reversed) = (&mut self.clip, self.reversed);
         let frames = self.frames.min(clip.frames());
         if frames == 0 {
             return None;
         }
-        let rotations = taken(&mut clip.rotations, frames * clip.joints);
-        let translations = taken(&mut clip.translations, frames * clip.translated.len());
+        let rotations = taken(&mut clip.rotations, frames * clip.joints, reversed);
+        let translations = taken(&mut clip.translations, frames * clip.translated.len(), reversed);
         let translated = clip.translated.clone();
         let mut part =
             Clip::new(clip.name.clone(), clip.sample_rate, clip.joints, rotations, translated, translations);

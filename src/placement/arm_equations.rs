@@ -10,9 +10,9 @@
 //!
 //! Space: model space. Units: metres, radians.
 
-use super::arm_pair::{BodyFrame, SurfacePair, largest_extent, skin_around};
+use super::arm_pair::{BodyFrame, SurfacePair, TargetFrame, largest_extent, skin_around};
 use super::block_chain::{FrameBlock, Smoothness};
-use super::copied_arm::{ArmPoint, ArmState, CopiedArm, ELBOW, PALM, POINTS, WRIST};
+use super::copied_arm::{ArmPoint, ArmState, ELBOW, PALM, POINTS, WRIST};
 use super::goals::{ArmSegment, BodyGoal, FrameGoals};
 use crate::body::{PartLine, PartSegment, TOUCHED_PARTS};
 use crate::math::{Real, RealX4, Triple, Vec3, in_wide_registers, smoothstep};
@@ -67,9 +67,7 @@ pub struct ArmWindow<'a> {
     /// The source; `None`: no point may be deeper than the skin.
     pub source: Option<&'a [BodyFrame]>,
     /// The direct transfer.
-    pub target: &'a [BodyFrame],
-    /// The arms of the direct transfer.
-    pub arms: &'a [[CopiedArm; 2]],
+    pub target: &'a [TargetFrame],
     /// What the hands keep.
     pub goals: &'a [FrameGoals],
     /// Frames per second.
@@ -117,7 +115,7 @@ impl ArmWindow<'_> {
         let goals = self.goals[f].body.iter().filter(|goal| goal.weight > TOUCHING);
         let far = |goal: &BodyGoal| {
             let (side, k) = goal.point;
-            let point = self.arms[f][side].points(&of_arm(state, side))[k].at;
+            let point = self.target[f].arms[side].points(&of_arm(state, side))[k].at;
             (goal.at - point).dot(&goal.direction).abs()
         };
         goals.map(far).fold(0.0, f64::max)
@@ -130,7 +128,7 @@ impl ArmWindow<'_> {
             return true;
         }
         let mut sum = ArmEquations::new([[ArmPoint::default(); POINTS]; 2], 1.0);
-        for (side, points) in self.target[f].points.iter().enumerate() {
+        for (side, points) in self.target[f].body.points.iter().enumerate() {
             sum.points[side] = points.map(|at| ArmPoint { at, ..ArmPoint::default() });
         }
         self.push_out(f, &mut sum)
@@ -138,7 +136,7 @@ impl ArmWindow<'_> {
 
     /// The equations of one frame at a state.
     fn equations(&self, f: usize, state: &BothArms, arm: f64) -> FrameBlock<8> {
-        let arms = &self.arms[f];
+        let arms = &self.target[f].arms;
         let points = [0, 1].map(|side| arms[side].points(&of_arm(state, side)));
         let mut sum = ArmEquations::new(points, SHARE / (NEAR * arm).powi(2));
         for goal in &self.goals[f].body {
@@ -181,7 +179,7 @@ impl ArmWindow<'_> {
 
     /// Adds that no point goes deeper into the body than on the source; whether any does.
     fn push_out(&self, f: usize, sum: &mut ArmEquations) -> bool {
-        let (pair, body) = (self.pair, &self.target[f]);
+        let (pair, body) = (self.pair, &self.target[f].body);
         let ramp = PUSH_RAMP * pair.target.lengths.arm();
         // Without a source the surfaces shall just not touch.
         let outermost = if self.source.is_some() { 0.0 } else { ramp };

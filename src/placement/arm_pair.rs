@@ -2,7 +2,7 @@
 //!
 //! Space: model space; both bodies face the same direction. Units: metres.
 
-use super::copied_arm::{PALM, POINTS, WRIST};
+use super::copied_arm::{CopiedArm, PALM, POINTS, WRIST};
 use crate::body::{
     AroundSegment, BodyLengths, BodySurface, FOREARM_POINTS, LandmarkPose, PartLine, PartSegment,
     TOUCHED_PARTS, TouchedPart,
@@ -26,6 +26,15 @@ pub struct BodyFrame {
     pub pose: LandmarkPose,
     /// The points of its arms, left and right.
     pub points: [[Vec3; POINTS]; 2],
+}
+
+/// The target in one frame of the direct transfer.
+#[derive(Clone, Copy, Debug)]
+pub struct TargetFrame {
+    /// Its body.
+    pub body: BodyFrame,
+    /// Its arms.
+    pub arms: [CopiedArm; 2],
 }
 
 impl BodyFrame {

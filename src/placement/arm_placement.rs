@@ -8,7 +8,7 @@
 //! Space: model space. Units: metres.
 
 use super::arm_equations::{ArmWindow, SolvedArms};
-use super::arm_pair::{BodyFrame, SurfacePair};
+use super::arm_pair::{SurfacePair, TargetFrame};
 use super::copied_arm::{CopiedArm, PALM};
 use super::elbow_axis::elbow_axes;
 use super::goals::{FrameGoals, goals};
@@ -53,6 +53,8 @@ struct TargetArms {
 pub struct SourceArms {
     pair: SurfacePair,
     from: Landmarks,
+    /// The frames between cuts.
+    shots: Vec<Range<usize>>,
     sampled: SampledFrames,
     /// Those of the sampled frames so far.
     poses: Vec<LandmarkPose>,
@@ -81,8 +83,8 @@ impl ArmPlacement {
         Some(ArmPlacement { pair, from: marks.clone(), to: TargetArms::of(body, marks) })
     }
 
-    /// Starts recording a take.
-    pub fn prepare(&self, take: &Motion) -> SourceArms {
+    /// Starts recording a take; `shots` are its frames between cuts.
+    pub fn prepare(&self, take: &Motion, shots: Vec<Range<usize>>) -> SourceArms {
         let mut pair = self.pair.clone();
         if pair.is_guessed() {
             let step = take.clip.frames().div_ceil(FITTED).max(1);
@@ -90,7 +92,7 @@ impl ArmPlacement {
         }
         let sampled = SampledFrames::of(take);
         let poses = Vec::with_capacity(sampled.within(&(0..take.clip.frames())).len());
-        SourceArms { pair, from: self.from.clone(), sampled, poses, frames: 0 }
+        SourceArms { pair, from: self.from.clone(), shots, sampled, poses, frames: 0 }
     }
 
     /// `motion` with its arms placed on the body as those of `source` are, frame for frame.
@@ -98,7 +100,7 @@ impl ArmPlacement {
     /// # Panics
     /// Where the two have different numbers of frames or other skeletons than this was made for.
     pub fn apply(&self, source: &Motion, motion: Motion) -> (Motion, MovedHands) {
-        let mut arms = self.prepare(source);
+        let mut arms = self.prepare(source, shots(source));
         arms.record(source);
         self.place(&arms, motion)
     }
@@ -109,13 +111,14 @@ impl ArmPlacement {
     /// Where the two have different numbers of frames.
     pub fn place(&self, source: &SourceArms, motion: Motion) -> (Motion, MovedHands) {
         assert_eq!(source.frames, motion.clip.frames(), "the motions are in step");
-        let states = self.to.states(&source.pair, source.sampled, Some(&source.poses), &motion);
+        let states =
+            self.to.states(&source.pair, (source.sampled, Some(&source.poses)), &motion, &source.shots);
         write_arms(motion, self.to.landmarks.arms(), &states)
     }
 
     /// `motion` with its arms outside of its own body.
     pub(super) fn push_out(&self, motion: Motion) -> (Motion, MovedHands) {
-        let states = self.to.states(&self.pair, SampledFrames::of(&motion), None, &motion);
+        let states = self.to.states(&self.pair, (SampledFrames::of(&motion), None), &motion, &shots(&motion));
         write_arms(motion, self.to.landmarks.arms(), &states)
     }
 }
@@ -140,9 +143,6 @@ fn landmark_poses(motion: &Motion, landmarks: &Landmarks, first: usize, step: us
     parallel::map_with(frames, 64, start, |poses, k| landmarks.at(poses.at(first + k * step)))
 }
 
-/// One frame of the target: its landmarks, and the axes of its elbows.
-type TargetFrame = (BodyFrame, [CopiedArm; 2]);
-
 impl TargetArms {
     fn of(body: &CharacterBody, landmarks: &Landmarks) -> TargetArms {
         let pose = body.pose();
@@ -159,18 +159,17 @@ impl TargetArms {
         TargetArms { landmarks: landmarks.clone(), rest_axes }
     }
 
-    /// The states of all frames of a motion, from the source's landmarks in the sampled frames.
+    /// The states of all frames of a motion, from the source's landmarks in the sampled frames; `shots` are the frames between cuts.
     fn states(
         &self,
         pair: &SurfacePair,
-        sampled: SampledFrames,
-        source: Option<&[LandmarkPose]>,
+        (sampled, source): (SampledFrames, Option<&[LandmarkPose]>),
         motion: &Motion,
+        shots: &[Range<usize>],
     ) -> Vec<ArmTurn> {
         let frames = motion.clip.frames();
-        let shots = shots(motion);
         let cycle = shots.len() == 1 && is_cycle(motion);
-        let axes = self.axes(motion, &shots, cycle);
+        let axes = self.axes(motion, shots, cycle);
         // A cycle that the sampled frames do not close has a start and an end.
         let cycle = cycle && sampled.closes(frames - 1);
         let mut solutions = vec![SolvedArms::default(); sampled.within(&(0..frames)).len()];
@@ -225,10 +224,10 @@ impl TargetArms {
         motion: &Motion,
         axes: &[Vec<Vec3>; 2],
     ) -> Option<Vec<SolvedArms>> {
-        let (target, arms): (Vec<BodyFrame>, Vec<[CopiedArm; 2]>) =
-            self.frames(window, pair, sampled, motion, axes).into_iter().unzip();
+        let target = self.frames(window, pair, sampled, motion, axes);
         let source = source.map(|poses| {
-            let frame = |(k, target): (usize, &BodyFrame)| pair.source_frame(&poses[window.frame(k)], target);
+            let frame =
+                |(k, target): (usize, &TargetFrame)| pair.source_frame(&poses[window.frame(k)], &target.body);
             target.iter().enumerate().map(frame).collect::<Vec<_>>()
         });
         let rate = sampled.rate(motion.clip.sample_rate);
@@ -236,8 +235,7 @@ impl TargetArms {
             Some(source) => goals(pair, source, &target, rate),
             None => vec![FrameGoals::default(); target.len()],
         };
-        let window =
-            ArmWindow { pair, source: source.as_deref(), target: &target, arms: &arms, goals: &goals, rate };
+        let window = ArmWindow { pair, source: source.as_deref(), target: &target, goals: &goals, rate };
         let active = (0..target.len()).any(|f| window.is_active(f));
         active.then(|| window.solve())
     }
@@ -270,7 +268,7 @@ impl TargetArms {
                     axis,
                 }
             };
-            (body, [arm(0), arm(1)])
+            TargetFrame { body, arms: [arm(0), arm(1)] }
         };
         let start = || FramePoses::every(sampled.step(), &towards, clip);
         parallel::map_with(window.frames, 64, start, frame)

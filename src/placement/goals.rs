@@ -4,7 +4,7 @@
 //! skin. The weight falls to exactly zero at [`FAR`], so free arms are not changed at all. Near is also slow: a hand
 //! that swings past a hip does not touch it. Space: model space. Units: metres.
 
-use super::arm_pair::{BodyFrame, SurfacePair, largest_extent, point_extent};
+use super::arm_pair::{BodyFrame, SurfacePair, TargetFrame, largest_extent, point_extent};
 use super::copied_arm::{ELBOW, PALM, POINTS, WRIST};
 use crate::body::{AroundSegment, BodySurface, PartLine, PartSegment, TOUCHED_PARTS, TouchedPart};
 use crate::math::{Vec3, nearest_on_segment, smoothstep};
@@ -95,7 +95,7 @@ fn sure(distance: f64, radius: f64) -> f64 {
 }
 
 /// The goals of consecutive frames, at this rate, of both bodies.
-pub fn goals(pair: &SurfacePair, source: &[BodyFrame], target: &[BodyFrame], rate: f64) -> Vec<FrameGoals> {
+pub fn goals(pair: &SurfacePair, source: &[BodyFrame], target: &[TargetFrame], rate: f64) -> Vec<FrameGoals> {
     let hand_points = [0, 1].map(|side| [WRIST, PALM, PALM + 1].map(|point| (side, point)));
     let on_body = |&point: &(usize, usize)| PointGoals { pair, source, target, rate, point }.on_body();
     let each: Vec<Vec<(usize, BodyGoal)>> = parallel::map_each(&hand_points.concat(), 1, on_body);
@@ -104,7 +104,7 @@ pub fn goals(pair: &SurfacePair, source: &[BodyFrame], target: &[BodyFrame], rat
         found[frame].body.push(goal);
     }
     parallel::for_each(&mut found, 64, |f, goals| {
-        goals.arms = on_other_arm(pair, &source[f], &target[f]);
+        goals.arms = on_other_arm(pair, &source[f], &target[f].body);
     });
     found
 }
@@ -113,7 +113,7 @@ pub fn goals(pair: &SurfacePair, source: &[BodyFrame], target: &[BodyFrame], rat
 struct PointGoals<'a> {
     pair: &'a SurfacePair,
     source: &'a [BodyFrame],
-    target: &'a [BodyFrame],
+    target: &'a [TargetFrame],
     rate: f64,
     point: (usize, usize),
 }
@@ -230,7 +230,7 @@ impl PointGoals<'_> {
     /// The goal at one part.
     fn goal(&self, part: TouchedPart, f: usize, near: &Near, weight: f64) -> BodyGoal {
         let (pair, (side, k)) = (self.pair, self.point);
-        let (from, to) = (&self.source[f], &self.target[f]);
+        let (from, to) = (&self.source[f], &self.target[f].body);
         let segment = PartSegment::of(part, &to.pose, &pair.target.lengths);
         let direction = if part.bends() {
             let there = PartSegment::of(part, &from.pose, &pair.source.lengths);

@@ -7,13 +7,15 @@ use super::trunk_lean::TrunkLean;
 use crate::body::SupportPoints;
 use crate::contacts::Footing;
 use crate::kinematics::{FramePoses, Towards};
-use crate::legs::{LimbChain, LimbPose};
-use crate::math::{Quat, Transform, Vec3};
+use crate::legs::{LimbChain, LimbPose, LimbPositions};
+use crate::math::{Quat, Vec3};
 use crate::model::{Clip, Contacts, JointId, ModelPose, Motion, Skeleton};
 use crate::parallel;
+use std::ops::Range;
 
-/// Frames of a part where a motion is transferred in parts: enough for many threads, and few relative to a long take.
-pub const PART: usize = 1024;
+/// Frames of a part where a motion is transferred in parts: few relative to a long take, and more than most takes have, whose direct
+/// transfer is then computed once.
+pub const PART: usize = 4096;
 
 /// Least displacement of a joint from rest that counts as motion of its own, as a share of the bone's length: less is noise
 /// of exporters.
@@ -26,6 +28,19 @@ pub struct DirectTransfer {
     pub joints: JointTransfer,
     /// The target's joints that get translations, ascending.
     translated: Vec<JointId>,
+}
+
+/// The legs of source and target in the direct transfer of a motion.
+#[derive(Clone, Debug)]
+pub struct CopiedLegs {
+    /// The joints of the source's legs, by leg and frame.
+    pub source: Vec<Vec<LimbPositions>>,
+    /// The poses of the target's legs, by leg and frame.
+    pub poses: Vec<Vec<LimbPose>>,
+    /// The lowest height in every frame of the body apart from the legs; empty without skin.
+    pub lowest: Vec<f64>,
+    /// The whole clip, if the motion is a single part.
+    pub clip: Option<Clip>,
 }
 
 impl DirectTransfer {
@@ -48,11 +63,22 @@ impl DirectTransfer {
         DirectTransfer { joints, translated }
     }
 
-    /// The clip of the target with these joints, in an evaluation order, for a clip of the source; other joints have
-    /// identity rotations. Quaternion signs may flip between frames.
-    pub fn clip(&self, source: &Skeleton, clip: &Clip, joints: &[JointId]) -> Clip {
+    /// The clip of the target for a clip of the source. Quaternion signs may flip between frames.
+    pub fn clip(&self, source: &Skeleton, clip: &Clip) -> Clip {
+        self.part(source, (clip, 0..clip.frames()), &self.joints.order, |_, _, _| ()).0
+    }
+
+    /// The clip of the target with these joints, in an evaluation order, for some frames of a clip of the source, and what `of` finds in
+    /// each frame's model poses of source and target. Other joints of the target have identity rotations, and rest in its poses.
+    fn part<T: Send>(
+        &self,
+        source: &Skeleton,
+        (clip, range): (&Clip, Range<usize>),
+        joints: &[JointId],
+        of: impl Fn(usize, &ModelPose, &ModelPose) -> T + Sync,
+    ) -> (Clip, Vec<T>) {
         let skeleton = self.joints.target.skeleton();
-        let (width, frames) = (skeleton.len(), clip.frames());
+        let (width, frames) = (skeleton.len(), range.len());
         let moved = self.translated.len();
         let mut rotations = vec![Quat::identity(); frames * width];
         let mut translations = vec![Vec3::zeros(); frames * moved.max(1)];
@@ -63,11 +89,15 @@ impl DirectTransfer {
         /// Frames that share scratch poses; the result does not depend on which thread computes a block.
         const BLOCK: usize = 64;
         let blocks = rotations.chunks_mut(BLOCK * width).zip(translations.chunks_mut(BLOCK * moved.max(1)));
-        parallel::for_each(&mut blocks.collect::<Vec<_>>(), 1, |block, (rotations, translations)| {
+        let mut blocks: Vec<_> = blocks.collect();
+        let found = parallel::map_mut(&mut blocks, 1, |block, (rotations, translations)| {
             let mut poses = FramePoses::new(&all, clip);
-            let mut model = vec![Transform::identity(); width];
-            for (n, row) in rotations.chunks_mut(width).enumerate() {
-                self.joints.frame(poses.at(block * BLOCK + n), (joints, trunk), &mut model);
+            let mut pose = skeleton.rest_model_pose();
+            let row = |(n, row): (usize, &mut [Quat])| {
+                let frame = range.start + block * BLOCK + n;
+                let from = poses.at(frame);
+                self.joints.frame(from, (joints, trunk), pose.joints_mut());
+                let model = pose.joints();
                 for &(id, track) in &tracks {
                     let own = &model[id.index()];
                     let parent = skeleton.parent(id).map(|parent| &model[parent.index()]);
@@ -79,7 +109,9 @@ impl DirectTransfer {
                         translations[n * moved + track] = inverse.map_or(within, |inverse| inverse * within);
                     }
                 }
-            }
+                of(frame, from, &pose)
+            };
+            rotations.chunks_mut(width).enumerate().map(row).collect::<Vec<T>>()
         });
         if moved == 0 {
             translations.clear();
@@ -87,50 +119,57 @@ impl DirectTransfer {
         let translated = self.translated.clone();
         let mut result =
             Clip::new(clip.name.clone(), clip.sample_rate, width, rotations, translated, translations);
-        result.start = clip.start;
-        result
+        result.start = clip.time(range.start);
+        (result, found.into_iter().flatten().collect())
     }
 
-    /// The poses of these legs of the target, by leg and frame, and the lowest height in every frame of the skin that the
-    /// pelvis moves; the latter is empty without skin. Hands count as well in frames in which no foot can stand.
+    /// These legs of the source and of the target, and the lowest height in every frame of the skin that the pelvis moves; without skin
+    /// there are no heights. Hands count as well in frames in which no foot can stand.
     pub fn legs(
         &self,
         motion: &Motion,
-        legs: &[&LimbChain],
+        (source, legs): (&[&LimbChain], &[&LimbChain]),
         skin: &SupportPoints,
         footing: &Footing,
-    ) -> (Vec<Vec<LimbPose>>, Vec<f64>) {
-        let JointTransfer { target, positions, order, .. } = &self.joints;
+    ) -> CopiedLegs {
+        let JointTransfer { target, positions: places, order, .. } = &self.joints;
+        let frames = motion.clip.frames();
         let mut seat: Vec<JointId> = skin.joints_of_body().collect();
-        let on_hands = !seat.is_empty() && (0..motion.clip.frames()).any(|f| footing.in_air(f));
+        let on_hands = !seat.is_empty() && (0..frames).any(|f| footing.in_air(f));
         if on_hands {
             seat.extend(skin.hands.iter().flatten().map(|(joint, _)| *joint));
         }
+        let once = frames <= PART;
         let ends = legs.iter().flat_map(|leg| leg.joints()).chain(seat.iter().copied());
-        let joints = &dependencies(&target.rig, positions, order, ends);
-        let skeleton = motion.character.skeleton();
-        let (trunk, all) = (self.trunk_of(joints), Towards::new(skeleton, skeleton.ids()));
-        let start = || (FramePoses::new(&all, &motion.clip), target.skeleton().rest_model_pose());
-        let frame = |(poses, model): &mut (FramePoses<'_>, ModelPose), f: usize| {
-            self.joints.frame(poses.at(f), (joints, trunk), model.joints_mut());
+        let joints = if once { order.clone() } else { dependencies(&target.rig, places, order, ends) };
+        let of = |f: usize, from: &ModelPose, pose: &ModelPose| {
             let hands = on_hands && footing.in_air(f);
             let low = (!seat.is_empty()).then(|| {
-                let body = skin.lowest_of_body(model);
-                if hands { skin.lowest_of_hands(model).min(body) } else { body }
+                let body = skin.lowest_of_body(pose);
+                if hands { skin.lowest_of_hands(pose).min(body) } else { body }
             });
-            (legs.iter().map(|leg| LimbPose::of(leg, model)).collect::<Vec<LimbPose>>(), low)
+            let pair = |(from_leg, leg): (&&LimbChain, &&LimbChain)| {
+                (LimbPose::of(from_leg, from).positions(), LimbPose::of(leg, pose))
+            };
+            (source.iter().zip(legs).map(pair).collect::<Vec<_>>(), low)
         };
-        let frames = motion.clip.frames();
+        let mut positions: Vec<Vec<LimbPositions>> = vec![Vec::with_capacity(frames); legs.len()];
         let mut poses: Vec<Vec<LimbPose>> = vec![Vec::with_capacity(frames); legs.len()];
         let mut lowest = Vec::with_capacity(if seat.is_empty() { 0 } else { frames });
+        let mut whole = None;
         for first in (0..frames).step_by(PART) {
-            let part = PART.min(frames - first);
-            for (legs, low) in parallel::map_with(part, 64, start, |state, k| frame(state, first + k)) {
-                poses.iter_mut().zip(legs).for_each(|(poses, leg)| poses.push(leg));
+            let range = first..frames.min(first + PART);
+            let (clip, found) = self.part(motion.character.skeleton(), (&motion.clip, range), &joints, of);
+            for (legs, low) in found {
+                for (k, (from, leg)) in legs.into_iter().enumerate() {
+                    positions[k].push(from);
+                    poses[k].push(leg);
+                }
                 lowest.extend(low);
             }
+            whole = once.then_some(clip);
         }
-        (poses, lowest)
+        CopiedLegs { source: positions, poses, lowest, clip: whole }
     }
 
     /// The lean of the trunk, if it rotates one of these joints.

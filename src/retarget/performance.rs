@@ -8,7 +8,7 @@ use crate::legs::{
     LegPair, LegTrajectories, Settings, Timeline, raise_hands, raise_head, shifted, with_slides,
 };
 use crate::math::Vec3;
-use crate::model::{Contacts, Motion, PropertyTrack};
+use crate::model::{Clip, Contacts, Motion, PropertyTrack};
 use crate::signal::fix_hemispheres;
 use std::sync::Arc;
 
@@ -16,6 +16,8 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct Performance<'a> {
     pub(super) copy: DirectTransfer,
+    /// The clip of the direct transfer, if it is known already; the first part takes it.
+    pub(super) copied: Option<Clip>,
     pub(super) legs: &'a [LegPair],
     pub(super) skin: &'a SupportPoints,
     pub(super) trajectories: Option<LegTrajectories>,
@@ -36,9 +38,9 @@ impl Performance<'_> {
     ///
     /// # Panics
     /// If there are no such frames.
-    pub fn part(&self, part: &Motion, first: usize) -> Motion {
-        let source = part.character.skeleton();
-        let clip = self.copy.clip(source, &part.clip, &self.copy.joints.order);
+    pub fn part(&mut self, part: &Motion, first: usize) -> Motion {
+        let known = self.copied.take_if(|clip| clip.frames() == part.clip.frames());
+        let clip = known.unwrap_or_else(|| self.copy.clip(part.character.skeleton(), &part.clip));
         let copy = Motion::new(Arc::clone(&self.copy.joints.target), clip);
         match &self.trajectories {
             Some(trajectories) => trajectories.apply(copy, first, self.legs),

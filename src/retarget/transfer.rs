@@ -1,7 +1,7 @@
 //! Transfer between two characters by a joint map: direct rotation transfer, then correction of the legs.
 
 use super::body_plan::reachable;
-use super::direct_transfer::DirectTransfer;
+use super::direct_transfer::{CopiedLegs, DirectTransfer};
 use super::joint_map::JointMap;
 use super::joint_transfer::JointTransfer;
 use super::morph_weights::transferred;
@@ -14,10 +14,8 @@ use crate::anatomy::parent_joint;
 use crate::body::{CharacterBody, SupportPoints};
 use crate::contacts::{Footing, FootingJoints};
 use crate::kinematics::without_still_ends;
-use crate::legs::{
-    LegPair, LegTrajectories, LimbChain, Settings, Timeline, leg_ratio, limb_positions, solve_legs,
-};
-use crate::model::{Character, Contacts, JointId, ModelPose, Motion, PropertyTrack, Rig, Role};
+use crate::legs::{LegPair, LegTrajectories, LimbChain, Settings, Timeline, leg_ratio, solve_legs};
+use crate::model::{Character, Clip, Contacts, JointId, ModelPose, Motion, PropertyTrack, Rig, Role};
 use crate::signal::fix_hemispheres;
 use std::sync::Arc;
 
@@ -147,8 +145,9 @@ impl Retarget {
     /// # Panics
     /// If the motion's skeleton is not the one that this transfer was made for.
     pub fn apply(&self, motion: &Motion) -> Motion {
-        let performance = self.prepare(motion, &Timeline::of(motion));
-        performance.raised_hands(performance.finished(performance.part(motion, 0)))
+        let mut performance = self.prepare(motion, &Timeline::of(motion));
+        let whole = performance.part(motion, 0);
+        performance.raised_hands(performance.finished(whole))
     }
 
     /// As [`Retarget::apply`], with a known timeline and prepared for computing the frames of `motion` in parts.
@@ -157,14 +156,14 @@ impl Retarget {
     /// If the motion's skeleton is not the one that this transfer was made for.
     pub fn prepare(&self, motion: &Motion, time: &Timeline) -> Performance<'_> {
         let copy = DirectTransfer::of(&self.joints, motion);
-        let (mut trajectories, footing) = self.trajectories(&copy, motion, time);
+        let (mut trajectories, footing, copied) = self.trajectories(&copy, motion, time);
         let kept = without_still_ends(&motion.clip);
         // A pose that is held at an end is that of the last frame that moves, and the legs before it are those of the take without
         // it; but a body that is raised or lowered meanwhile needs the time.
         if trajectories.as_ref().is_some_and(|found| kept.len() < time.frames && found.level_outside(&kept)) {
             let held = [kept.start, time.frames - kept.end];
             let moving = motion.part(kept);
-            let (found, _) = self.trajectories(&copy, &moving, &Timeline::of(&moving));
+            let (found, ..) = self.trajectories(&copy, &moving, &Timeline::of(&moving));
             trajectories = found.map(|found| found.with_held_ends(held));
         }
         let contacts = motion.contacts.as_ref();
@@ -178,6 +177,7 @@ impl Retarget {
         });
         Performance {
             copy,
+            copied,
             legs: &self.legs,
             skin: &self.skin,
             trajectories,
@@ -191,13 +191,15 @@ impl Retarget {
         }
     }
 
-    /// The trajectories of the legs; `None` without legs. Also when feet can stand, and on what.
+    /// The trajectories of the legs; `None` without legs. Also when feet can stand, and on what, and the clip of the direct transfer, if
+    /// it is computed at once.
     fn trajectories(
         &self,
         copy: &DirectTransfer,
         motion: &Motion,
         time: &Timeline,
-    ) -> (Option<LegTrajectories>, Footing) {
+    ) -> (Option<LegTrajectories>, Footing, Option<Clip>) {
+        let mut clip = None;
         let footing = match self.legs.is_empty() {
             true => Footing::default(),
             false => self.footing.footing(motion, &time.shots()),
@@ -205,15 +207,16 @@ impl Retarget {
         let trajectories = (!self.legs.is_empty()).then(|| {
             let (from, to): (Vec<&LimbChain>, Vec<&LimbChain>) =
                 self.legs.iter().chain(&self.forelegs).map(|pair| (&pair.source, &pair.target)).unzip();
-            let (mut copied, seat) = copy.legs(motion, &to, &self.skin, &footing);
-            let mut source = limb_positions(motion, &from);
+            let CopiedLegs { mut source, poses: mut copied, lowest: seat, clip: whole } =
+                copy.legs(motion, (&from, &to), &self.skin, &footing);
+            clip = whole;
             let hind = self.legs.len();
             let (front_copy, front) = (copied.split_off(hind), source.split_off(hind));
             let pairs = (&self.legs[..], self.across);
             let solved = solve_legs(time, (source, copied), (&seat, &footing), pairs, &Settings::default())?;
             Some(solved.with_forelegs(time, front, front_copy, &self.forelegs, self.joints.scale))
         });
-        (trajectories.flatten(), footing)
+        (trajectories.flatten(), footing, clip)
     }
 
     /// The weights of morph targets and the animation of other nodes, for the target.
@@ -232,7 +235,7 @@ impl Retarget {
     /// If the motion's skeleton is not the one that this transfer was made for.
     pub fn copy(&self, motion: &Motion) -> Motion {
         let copy = DirectTransfer::of(&self.joints, motion);
-        let mut clip = copy.clip(motion.character.skeleton(), &motion.clip, &copy.joints.order);
+        let mut clip = copy.clip(motion.character.skeleton(), &motion.clip);
         clip.property_tracks = self.property_tracks(motion);
         fix_hemispheres(&mut clip);
         let contacts = motion.contacts.as_ref().map(|c| copy.contacts(c));

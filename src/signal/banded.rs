@@ -176,50 +176,115 @@ impl<const B: usize, F: Fn(Range<usize>) -> Vec<[f64; B]> + Sync> MatrixEnd<B, F
     }
 }
 
+/// Columns that are substituted together. One by one, each would wait until the unknowns of the one before are stored: with 19 bands
+/// three to four times as long.
+const TILE: usize = 4;
+
+/// The number of columns that are substituted in tiles: all rows that these are coupled to are there.
+fn tiled<const B: usize>(columns: usize, rows: usize) -> usize {
+    columns.min(rows.saturating_sub(B - 1)) / TILE * TILE
+}
+
+/// The entries of each column of a tile below the tile, from its first row on.
+#[inline(always)]
+fn below<const B: usize>(tile: &[[f64; B]; TILE]) -> [&[f64]; TILE] {
+    std::array::from_fn(|c| tile[c].get(TILE - c..).unwrap_or_default())
+}
+
 /// Forward substitution for these columns and the rows that they are coupled to.
 fn forward<const B: usize, const K: usize>(columns: &[[f64; B]], x: &mut [[f64; K]]) {
+    let tiled = tiled::<B>(columns.len(), x.len());
     in_wide_registers(
         #[inline(always)]
         || {
-            for (f, column) in columns.iter().enumerate() {
+            for (t, tile) in columns[..tiled].as_chunks().0.iter().enumerate() {
+                forward_tile(tile, &mut x[TILE * t..]);
+            }
+            for (f, column) in columns.iter().enumerate().skip(tiled) {
                 let (here, later) = x[f..].split_first_mut().expect("a value for every column");
-                for (later, share) in later.iter_mut().zip(&column[1..]) {
-                    later.iter_mut().zip(&*here).for_each(|(later, here)| *later -= share * here);
-                }
+                later.iter_mut().zip(&column[1..]).for_each(|(later, share)| subtract(later, *share, here));
             }
         },
     );
 }
 
-/// Back substitution for these columns, the following unknowns being known. The sum is split into four independent parts
-/// for instruction-level parallelism.
+/// Forward substitution for the columns of a tile; `x` starts with their unknowns.
+#[inline(always)]
+fn forward_tile<const B: usize, const K: usize>(tile: &[[f64; B]; TILE], x: &mut [[f64; K]]) {
+    let (here, later) = x.split_first_chunk_mut::<TILE>().expect("values of a tile");
+    let mut own = *here;
+    for c in 1..TILE {
+        let (known, next) = own.split_at_mut(c);
+        for (b, known) in known.iter().enumerate() {
+            tile[b].get(c - b).into_iter().for_each(|share| subtract(&mut next[0], *share, known));
+        }
+    }
+    *here = own;
+    let below = below(tile);
+    // Rows that all columns of the tile are coupled to, then those of some.
+    let common = B.saturating_sub(TILE);
+    let shares = below.map(|entries| &entries[..common.min(entries.len())]);
+    for (r, later) in later[..common].iter_mut().enumerate() {
+        (0..TILE).for_each(|c| subtract(later, shares[c][r], &own[c]));
+    }
+    for (r, later) in later[..B - 1].iter_mut().enumerate().skip(common) {
+        let shares = below.iter().map(|entries| entries.get(r));
+        shares.zip(&own).filter_map(|(s, own)| Some((s?, own))).for_each(|(s, own)| subtract(later, *s, own));
+    }
+}
+
+/// Back substitution for these columns, the following unknowns being known.
 fn backward<const B: usize, const K: usize>(columns: &[[f64; B]], x: &mut [[f64; K]]) {
-    /// Independent partial sums.
-    const PARTS: usize = 4;
+    let tiled = tiled::<B>(columns.len(), x.len());
     in_wide_registers(
         #[inline(always)]
         || {
-            for (f, column) in columns.iter().enumerate().rev() {
+            for (f, column) in columns.iter().enumerate().skip(tiled).rev() {
                 let (here, later) = x[f..].split_first_mut().expect("a value for every column");
-                let reach = later.len().min(B - 1);
-                let shares = column[1..=reach].as_chunks::<PARTS>();
-                let later = later[..reach].as_chunks::<PARTS>();
-                let mut parts = [[0.0; K]; PARTS];
-                for (shares, later) in shares.0.iter().zip(later.0) {
-                    for p in 0..PARTS {
-                        (0..K).for_each(|k| parts[p][k] += shares[p] * later[p][k]);
-                    }
-                }
-                for ((share, later), part) in shares.1.iter().zip(later.1).zip(&mut parts) {
-                    (0..K).for_each(|k| part[k] += share * later[k]);
-                }
-                for k in 0..K {
-                    let taken = (parts[0][k] + parts[1][k]) + (parts[2][k] + parts[3][k]);
-                    here[k] = here[k] / column[0] - taken;
-                }
+                *here = here.map(|own| own / column[0]);
+                later.iter().zip(&column[1..]).for_each(|(later, share)| subtract(here, *share, later));
+            }
+            for (t, tile) in columns[..tiled].as_chunks().0.iter().enumerate().rev() {
+                backward_tile(tile, &mut x[TILE * t..]);
             }
         },
     );
+}
+
+/// Back substitution for the columns of a tile; `x` starts with their unknowns.
+#[inline(always)]
+fn backward_tile<const B: usize, const K: usize>(tile: &[[f64; B]; TILE], x: &mut [[f64; K]]) {
+    let (here, later) = x.split_first_chunk_mut::<TILE>().expect("values of a tile");
+    let below = below(tile);
+    let mut own: [[f64; K]; TILE] = std::array::from_fn(|c| here[c].map(|own| own / tile[c][0]));
+    // Four sums at once for each column, of the rows that all columns are coupled to: one waits less for the other.
+    let fours = B.saturating_sub(TILE) / 4;
+    let shares = below.map(|entries| entries.as_chunks::<4>().0).map(|chunks| &chunks[..fours]);
+    let mut sums = [[[0.0; K]; 4]; TILE];
+    for (q, later) in later.as_chunks::<4>().0.iter().take(fours).enumerate() {
+        for (sums, shares) in sums.iter_mut().zip(&shares) {
+            for (p, sum) in sums.iter_mut().enumerate() {
+                sum.iter_mut().zip(later[p]).for_each(|(sum, later)| *sum += shares[q][p] * later);
+            }
+        }
+    }
+    for (c, own) in own.iter_mut().enumerate() {
+        let sum = |k: usize| (sums[c][0][k] + sums[c][1][k]) + (sums[c][2][k] + sums[c][3][k]);
+        (0..K).for_each(|k| own[k] -= sum(k));
+        let rest = below[c].iter().zip(later.iter()).skip(4 * fours);
+        rest.for_each(|(share, later)| subtract(own, *share, later));
+    }
+    for c in (0..TILE - 1).rev() {
+        let (next, known) = own.split_at_mut(c + 1);
+        known.iter().zip(&tile[c][1..]).for_each(|(known, share)| subtract(&mut next[c], *share, known));
+    }
+    *here = own;
+}
+
+/// `x -= share * y`.
+#[inline(always)]
+fn subtract<const K: usize>(x: &mut [f64; K], share: f64, y: &[f64; K]) {
+    x.iter_mut().zip(y).for_each(|(x, y)| *x -= share * y);
 }
 
 /// Solves a system of B bands for one right-hand side, in place, with little memory.

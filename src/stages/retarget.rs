@@ -195,13 +195,14 @@ impl Stage for RetargetStage {
         }
         let cuts = cuts(&motion);
         warn_of_cuts(&motion, &cuts, report);
-        let performance = self.retarget.prepare(&motion, &Timeline::cut(&motion, &cuts));
+        let time = Timeline::cut(&motion, &cuts);
+        let mut performance = self.retarget.prepare(&motion, &time);
         if performance.off_floor {
             let message = "no foot stands on the floor in this take: the body keeps the take's height, scaled, or lies on the floor";
             report.warnings.add("take-off-floor", message, motion.clip.name.clone());
         }
         let none = performance.part(&motion.part(0..0), 0).clip;
-        let mut arms = self.placement.as_ref().map(|placement| placement.prepare(&motion));
+        let mut arms = self.placement.as_ref().map(|placement| placement.prepare(&motion, time.shots()));
         let Motion { character: source, clip, .. } = motion;
         let frames = clip.frames();
         let mut first = 0;

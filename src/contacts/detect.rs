@@ -124,10 +124,11 @@ pub(crate) fn detect_on(body: &CharacterBody, motion: &Motion, options: &Contact
     // Found as on level ground, whose heights are given back below.
     let uneven = footing.uneven.as_ref();
     uneven.iter().for_each(|ground| level(&mut tracks, ground));
-    let Some(height) = options.ground.or_else(|| floor::height(&tracks, &footing, &shots, scale)) else {
+    let rate = motion.clip.sample_rate;
+    let found = || floor::height(&tracks, &footing, &shots, scale, rate);
+    let Some(height) = options.ground.or_else(found) else {
         return Contacts::new(0.0, parts);
     };
-    let rate = motion.clip.sample_rate;
     let pelvis = tracks.iter().find(|t| t.part == ContactPart::Pelvis);
     let floor = Floor::plane(height);
     // A body that never comes near a floor that is given hovers over it: its soles do not make stairs of the air.
@@ -233,7 +234,8 @@ pub fn ground(motion: &Motion, contacts: &Contacts) -> f64 {
     }
     let points: Vec<_> = body.sole_points().copied().collect();
     let tracks = tracks(motion, &points, &shots);
-    let Some(height) = floor::height(&tracks, &footing, &shots, scale(&body)) else { return 0.0 };
+    let rate = motion.clip.sample_rate;
+    let Some(height) = floor::height(&tracks, &footing, &shots, scale(&body), rate) else { return 0.0 };
     let frames = |part| contacts.holds(part).iter().map(|h| h.frames.clone()).collect();
     let resting: Vec<_> = contacts.parts().map(|part| (part, frames(part))).collect();
     sole_height(&tracks, &resting, &Floor::plane(height)).unwrap_or(height)

@@ -6,6 +6,7 @@
 use super::clean_spans::cleaned;
 use super::footing::Footing;
 use super::point_track::PointTrack;
+use super::short_dips::short_dips;
 use crate::kinematics::sunk_shots;
 use crate::math::{Vec3, nearest_rank};
 use crate::model::{ContactPart, Side};
@@ -111,13 +112,15 @@ impl Floor {
     }
 }
 
-/// The height of the floor under these paths of sole points, without what is far below the rest between two cuts, and without
-/// frames in which no foot can stand; of a take in which none ever does, that of [`Footing::floor`]; `None` without a frame.
+/// The height of the floor under these paths of sole points, without what is far below the rest between two cuts or for a moment, and
+/// without frames in which no foot can stand; of a take in which none ever does, that of [`Footing::floor`]; `None` without a frame.
+/// `rate` in hertz.
 pub(super) fn height(
     tracks: &[PointTrack],
     footing: &Footing,
     shots: &[Range<usize>],
     scale: f64,
+    rate: f64,
 ) -> Option<f64> {
     if footing.floor().is_some() {
         return footing.floor();
@@ -128,7 +131,10 @@ pub(super) fn height(
         nearest_rank(&mut heights.collect::<Vec<f64>>(), LOW_OF_ALL).unwrap_or(0.0)
     };
     let sunk = sunk_shots(shots, lowest, LEG * scale);
-    let counts = |f: &usize| !footing.in_air(*f) && !sunk.iter().any(|(shot, _)| shot.contains(f));
+    let heights: Vec<f64> = sole.at.iter().map(|p| p.y).collect();
+    let dips = short_dips(&heights, shots, LEG * scale, rate);
+    let counts =
+        |f: &usize| !footing.in_air(*f) && !dips[*f] && !sunk.iter().any(|(shot, _)| shot.contains(f));
     let counted: Vec<usize> = (0..sole.at.len()).filter(counts).collect();
     sole.at = counted.iter().map(|f| sole.at[*f]).collect();
     sole.speed = counted.iter().map(|f| sole.speed[*f]).collect();
@@ -191,7 +197,7 @@ mod tests {
         let left = [(0.0, 0.0), (0.0, 0.0), (0.0, 0.0), (0.4, 0.6), (0.4, 0.6), (0.8, 1.2), (0.8, 1.2)];
         let right = [(0.0, 0.0), (0.2, 0.3), (0.2, 0.3), (0.2, 0.3), (0.6, 0.9), (0.6, 0.9), (0.6, 0.9)];
         let feet = feet(&left, &right);
-        let height = height(&feet, &Footing::default(), &[], 1.0).unwrap();
+        let height = height(&feet, &Footing::default(), &[], 1.0, RATE).unwrap();
         assert!(height.abs() < 0.01);
         let floor = Floor::plane(height).with_plateaus(&feet, None, 1.0, RATE);
         let under = |side, seconds: f64| floor.under(ContactPart::Ball(side), (seconds * RATE) as usize);
@@ -226,9 +232,9 @@ mod tests {
     fn feet_that_are_never_slow_have_a_floor_below_them() {
         let hop = |k: usize| (0.1 + 0.1 * (k % 2) as f64, 2.0 * k as f64);
         let keys: Vec<_> = (0..8).map(hop).collect();
-        let found = height(&feet(&keys, &keys), &Footing::default(), &[], 1.0).unwrap();
+        let found = height(&feet(&keys, &keys), &Footing::default(), &[], 1.0, RATE).unwrap();
         assert!((found - 0.1).abs() < 0.01, "{found}");
-        assert_eq!(height(&[], &Footing::default(), &[], 1.0), None);
+        assert_eq!(height(&[], &Footing::default(), &[], 1.0, RATE), None);
     }
 
     #[test]
@@ -244,8 +250,11 @@ mod tests {
         }
         let frames = left.at.len();
         let feet = [left, right];
-        assert_eq!(height(&feet, &Footing::default(), &[0..cut, cut..frames], 1.0), Some(0.0));
+        assert_eq!(height(&feet, &Footing::default(), &[0..cut, cut..frames], 1.0, RATE), Some(0.0));
         // Without a cut it is the way down into a pit.
-        assert_eq!(height(&feet, &Footing::default(), std::slice::from_ref(&(0..frames)), 1.0), Some(-0.9));
+        assert_eq!(
+            height(&feet, &Footing::default(), std::slice::from_ref(&(0..frames)), 1.0, RATE),
+            Some(-0.9)
+        );
     }
 }

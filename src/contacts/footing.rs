@@ -8,6 +8,7 @@
 
 use super::ground_slopes::{can_be_uneven, uneven_ground};
 use super::seat_or_bar::BearingJoints;
+use super::short_dips::short_dips;
 use super::standing_foot::{LegPath, bearing};
 use crate::anatomy::on_four_legs;
 use crate::body::CharacterBody;
@@ -146,7 +147,14 @@ impl FootingJoints {
             frames.iter().map(above).collect()
         };
         let above: Vec<_> = self.legs.iter().enumerate().map(|(k, (side, _))| (*side, above(k))).collect();
-        let distinct = distinct_frames(frames.len(), |a, b| repeats(&frames[a], &frames[b]));
+        let mut distinct = distinct_frames(frames.len(), |a, b| repeats(&frames[a], &frames[b]));
+        for joint in [1, 2] {
+            let lowest = frames
+                .iter()
+                .map(|(legs, _)| legs.iter().map(|leg| leg[joint].y).fold(f64::INFINITY, f64::min));
+            let dips = short_dips(&lowest.collect::<Vec<f64>>(), shots, self.leg, motion.clip.sample_rate);
+            distinct.iter_mut().zip(dips).for_each(|(distinct, dip)| *distinct &= !dip);
+        }
         let (floor, held) = self.floor((&frames, &distinct), &above, shots, motion);
         let counted = || frames.iter().zip(&distinct).filter(|(_, distinct)| **distinct);
         let on_floor =

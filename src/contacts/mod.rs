@@ -9,6 +9,7 @@ mod clean_spans;
 mod label_table;
 mod point_track;
 mod seat_or_bar;
+mod short_dips;
 mod standing_foot;
 mod ground_slopes;
 
@@ -17,6 +18,7 @@ pub(crate) use detect::{detect_on, ground};
 pub(crate) use footing::{FLOOR_PERCENTILE, Footing, FootingJoints, NEAR_FLOOR, REPEATED};
 pub(crate) use label_table::write;
 pub use label_table::{Labels, TableError, read};
+pub(crate) use short_dips::short_dips;
 
 #[cfg(test)]
 mod tests;

@@ -136,6 +136,7 @@ mod tests {
             bones: [0.45, 0.45],
             ankle: 0.08,
             forefoot: 0.0,
+            foot_up: Vec3::y(),
             soles: Vec::new(),
         };
         let pair = LegPair {

@@ -112,7 +112,8 @@ fn removed_once(
         return (motion, None);
     }
     let source = limb_positions(&motion, legs);
-    let feet = SourceFeet::of(time, &source, legs, &Footing::default(), length, settings);
+    let lies = |k: usize, f: usize| of_legs[k][f].foot_lies(legs[k]);
+    let feet = SourceFeet::of(time, &source, (legs, &lies), &Footing::default(), length, settings);
     let terms: Vec<LegTerms> = (0..legs.len())
         .map(|k| {
             let ends = ((&source[k][..], legs[k]), (&of_legs[k][..], legs[k]));

@@ -72,7 +72,8 @@ pub fn solve_forelegs(
     let held = Settings { root_displacement: HELD, stiffness_cap: STIFFNESS, foot_raise_time, ..*settings };
     source.iter_mut().flatten().for_each(|pose| *pose = pose.scaled(ratio));
     copied.iter_mut().for_each(|poses| translate(poses, moved));
-    let feet = SourceFeet::of(time, &source, &source_legs(pairs), &Footing::default(), leg, settings);
+    let legs = source_legs(pairs);
+    let feet = SourceFeet::of(time, &source, (&legs, &|_, _| false), &Footing::default(), leg, settings);
     let soles = SoleHeights::of_all(pairs, &copied);
     let rise = rise(pairs, &feet, &source, &copied, &soles, &vec![None; pairs.len()]);
     // The body follows all four feet: by a constant, which changes no rhythm.

@@ -133,7 +133,8 @@ fn source_feet(
     let level_source = levelled(&under, scaled);
     level_feet(&under, copied);
     let seen = level_source.as_deref().unwrap_or(&*scaled);
-    let feet = SourceFeet::of(time, seen, &source_legs(pairs), footing, leg, settings);
+    let lies = |k: usize, f: usize| copied[k][f].foot_lies(&pairs[k].target);
+    let feet = SourceFeet::of(time, seen, (&source_legs(pairs), &lies), footing, leg, settings);
     let feet = feet.without(&sunk).lowered(lowered(&under, scaled));
     (tilts, under, level_source, feet)
 }

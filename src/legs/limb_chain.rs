@@ -28,6 +28,8 @@ pub struct LimbChain {
     /// Horizontal distance from ankle to ball in the reference pose: the lever of a rising heel; 0 if there is no ball.
     /// Skin and bones agree about it, unlike about the heel.
     pub forefoot: f64,
+    /// The direction up in the space of the foot in the reference pose.
+    pub foot_up: Vec3,
     /// The contact points of the sole: the part, its joint, and the position in that joint's space.
     pub soles: Vec<(ContactPart, JointId, Vec3)>,
 }
@@ -56,6 +58,7 @@ impl LimbChain {
             bones,
             ankle: 0.0,
             forefoot: 0.0,
+            foot_up: stand.joint(lower).rotation.inverse() * Vec3::y(),
             soles: Vec::new(),
         })
     }
@@ -94,6 +97,7 @@ impl LimbChain {
             bones,
             ankle,
             forefoot,
+            foot_up: stand.joint(foot).rotation.inverse() * Vec3::y(),
             soles,
         })
     }

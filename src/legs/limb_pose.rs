@@ -11,6 +11,10 @@ use crate::model::{JointId, ModelPose, Motion};
 use crate::parallel;
 use crate::signal::distinct_frames;
 
+/// Cosine of the tilt of a foot from the reference pose from which it lies (60 degrees): more than of a heel that is low, less than the
+/// 90 of feet that lie.
+const FOOT_LIES: f64 = 0.5;
+
 /// The model-space transforms of a leg in one frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LimbPose {
@@ -80,6 +84,11 @@ impl LimbPose {
     pub fn sole(&self, leg: &LimbChain, joint: JointId, at: &Vec3) -> Vec3 {
         let parent = if Some(joint) == leg.toes { &self.toes } else { &self.foot };
         parent.point(at)
+    }
+
+    /// Whether the foot lies on its instep, on its side or on its heel, so that its sole is off the floor.
+    pub fn foot_lies(&self, leg: &LimbChain) -> bool {
+        (self.foot.rotation * leg.foot_up).y < FOOT_LIES
     }
 
     /// The rotation of the foot.

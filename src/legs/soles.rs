@@ -8,7 +8,7 @@ use super::limb_pose::{LimbPose, LimbPositions, distinct_poses};
 use super::settings::Settings;
 use super::timeline::{RESTING, TOGETHER, Timeline};
 use super::treadmill::belt;
-use crate::contacts::{FLOOR_PERCENTILE, Footing, NEAR_FLOOR};
+use crate::contacts::{FLOOR_PERCENTILE, Footing, NEAR_FLOOR, short_dips};
 use crate::math::{Quat, Vec3, median, percentile};
 use crate::parallel;
 use std::ops::Range;
@@ -49,12 +49,13 @@ pub struct SourceFeet {
 }
 
 impl SourceFeet {
-    /// Detects flat feet and a treadmill from the source's legs, scaled; `leg` is the length of the target's. No foot
-    /// is flat in a frame that repeats the one before.
+    /// Detects flat feet and a treadmill from the source's legs, scaled; `leg` is the length of the target's. No foot is flat in a frame
+    /// that repeats the one before, for a moment in the floor, nor while it `lies`, by leg and frame ([`LimbPose::foot_lies`]): its
+    /// joints are as low then.
     pub fn of(
         time: &Timeline,
         poses: &[Vec<LimbPositions>],
-        legs: &[&LimbChain],
+        (legs, lies): (&[&LimbChain], &dyn Fn(usize, usize) -> bool),
         footing: &Footing,
         leg: f64,
         settings: &Settings,
@@ -62,15 +63,28 @@ impl SourceFeet {
         let able = |l: &&LimbChain| (0..time.frames).map(|f| footing.can_stand(l.side, f)).collect();
         let can_stand: Vec<Vec<bool>> = legs.iter().map(able).collect();
         let distinct = distinct_poses(poses);
-        let everywhere = vec![distinct.clone(); legs.len()];
-        let found = Self::among(&everywhere, time, poses, legs, leg, settings);
+        let dips = dips(time, poses, leg);
+        let among = |counted: &[Vec<bool>]| Self::among(counted, time, poses, legs, leg, settings);
+        let counted = |counts: &dyn Fn(usize, usize) -> bool| -> Vec<Vec<bool>> {
+            let of_leg =
+                |k: usize| (0..time.frames).map(|f| distinct[f] && !dips[f] && counts(k, f)).collect();
+            (0..legs.len()).map(of_leg).collect()
+        };
+        let mut everywhere = counted(&|k, f| !lies(k, f));
+        let mut found = among(&everywhere);
+        // A body that lies or kneels throughout has no other feet.
+        if !found.flat.iter().flatten().any(|flat| *flat) {
+            everywhere = counted(&|_, _| true);
+            found = among(&everywhere);
+        }
         let in_air = |(flat, able): (&Vec<bool>, &Vec<bool>)| flat.iter().zip(able).any(|(f, a)| *f && !a);
         // Feet in the air say nothing about the ground of those that stand.
         let found = match found.flat.iter().zip(&can_stand).any(in_air) {
             true => {
-                let counted = |able: &Vec<bool>| able.iter().zip(&distinct).map(|(a, d)| *a && *d).collect();
-                let counted: Vec<Vec<bool>> = can_stand.iter().map(counted).collect();
-                Self::among(&counted, time, poses, legs, leg, settings)
+                let counted = |(able, stands): (&Vec<bool>, &Vec<bool>)| {
+                    able.iter().zip(stands).map(|(able, stands)| *able && *stands).collect()
+                };
+                among(&can_stand.iter().zip(&everywhere).map(counted).collect::<Vec<Vec<bool>>>())
             }
             false => found,
         };
@@ -263,6 +277,16 @@ impl SourceFeet {
             false => median(flat),
         }
     }
+}
+
+/// In which frames ankle or toes of the lower leg are for a moment in the floor.
+fn dips(time: &Timeline, poses: &[Vec<LimbPositions>], leg: f64) -> Vec<bool> {
+    let of_joint = |at: &dyn Fn(&LimbPositions) -> f64| {
+        let lowest = |f: usize| poses.iter().map(|poses| at(&poses[f])).fold(f64::INFINITY, f64::min);
+        short_dips(&(0..time.frames).map(lowest).collect::<Vec<f64>>(), &time.shots(), leg, time.dt.recip())
+    };
+    let (ankles, toes) = parallel::join(|| of_joint(&|s| s.ankle.y), || of_joint(&|s| s.toes.y));
+    ankles.into_iter().zip(toes).map(|(ankle, toes)| ankle || toes).collect()
 }
 
 /// Whether one of several points is slower than this before and after a frame, by its speed over every edge.

@@ -10,7 +10,7 @@ use super::limb_pose::LimbPose;
 use super::settings::Settings;
 use super::timeline::Timeline;
 use crate::body::lowest_on_joint;
-use crate::math::{Quat, Transform, Vec3, angle_between, exp, smoothstep};
+use crate::math::{DEGREE, Quat, Transform, Vec3, angle_between, exp, smoothstep};
 use crate::parallel;
 
 /// Bisection steps for an angle: to a hundredth of a degree.
@@ -21,6 +21,14 @@ const BISECTIONS: usize = 13;
 /// 4 cm when it lands.
 const SHIN_LIES: [f64; 2] = [0.5, 0.7];
 
+/// Tilts of toes up to which they stand, as under a rising heel, and from which they lie on their back, as those of a body that kneels
+/// (70 and 110 degrees): these do not bend. In a narrower interval they would rotate at more than three times the foot's speed; with 65
+/// and 115 a take that kneels on KayKit's manny is 1.26 cm in the floor instead of less than 1.2.
+const TOES_LIE: [f64; 2] = [70.0 * DEGREE, 110.0 * DEGREE];
+
+/// Sines of the roll of a foot up to which its toes stand and from which it lies on its side (30 and 60 degrees).
+const ROLLED: [f64; 2] = [0.5, 0.87];
+
 /// The lowest heights of the skin of a foot in a frame, relative to the ankle.
 #[derive(Clone, Copy, Debug)]
 pub struct SoleHeights {
@@ -30,6 +38,8 @@ pub struct SoleHeights {
     shin: (f64, f64),
     /// Height and rotation of the toe joint.
     toes: (f64, Quat),
+    /// How far the toes stand: 1 of toes on their sole, 0 of a foot that lies on its side.
+    upright: f64,
 }
 
 impl SoleHeights {
@@ -48,7 +58,10 @@ impl SoleHeights {
             let own = pair.shin.iter().filter(|_| share > 0.0);
             let shin = lowest_on_joint(own, &pose.lower) - ankle;
             let toes = (pose.toes.translation.y - ankle, pose.toes.rotation);
-            SoleHeights { lowest: [low(false), low(true)], shin: (shin, share), toes }
+            let roll =
+                pair.lying_toes.map_or(0.0, |[up, ahead]| (pose.toes.rotation * up.cross(&ahead)).y.abs());
+            let upright = 1.0 - smoothstep((roll - ROLLED[0]) / (ROLLED[1] - ROLLED[0]));
+            SoleHeights { lowest: [low(false), low(true)], shin: (shin, share), toes, upright }
         };
         let unknown = pair.skin.is_empty() || pair.paw > 0.0;
         if unknown { Vec::new() } else { parallel::map_each(poses, 64, of) }
@@ -82,11 +95,14 @@ impl SoleHeights {
         self.lowest[0].min(self.tilt(up).map_or(self.lowest[1], |tilt| level(tilt).max(self.lowest[1])))
     }
 
-    /// The axis and the angle that rotate the toes to level; `up` is the up direction in their space while they are level.
+    /// The axis and the angle that rotate the toes to level, less of toes that lie; `up` is the up direction in their space while they
+    /// are level.
     fn tilt(&self, up: &Vec3) -> Option<(Vec3, f64)> {
         let up = self.toes.1 * up;
         let axis = up.cross(&Vec3::y()).try_normalize(1e-9)?;
-        Some((axis, angle_between(&up, &Vec3::y())))
+        let tilt = angle_between(&up, &Vec3::y());
+        let stands = 1.0 - smoothstep((tilt - TOES_LIE[0]) / (TOES_LIE[1] - TOES_LIE[0]));
+        Some((axis, tilt * stands * self.upright))
     }
 
     /// The lowest of these points of the toes after a delta rotation by an angle about a horizontal axis.
@@ -131,11 +147,11 @@ pub fn toe_rotations(
     let skin = toe_skin(pair);
     let least = |f: usize| {
         let (sole, floor) = (&soles[f], -settings.penetration * leg - ankle(f));
-        let Some((axis, most)) = sole.tilt(up).filter(|_| sole.lowest[1] < floor) else { return 0.0 };
-        let at = sole.lowest_at(&skin, axis);
-        if at(most) <= sole.lowest[1] {
+        if sole.lowest[1] >= floor {
             return 0.0;
         }
+        let Some((axis, most)) = sole.tilt(up) else { return 0.0 };
+        let at = sole.lowest_at(&skin, axis);
         let (mut within, mut out) = (0.0, most);
         for _ in 0..BISECTIONS {
             let middle = 0.5 * (within + out);
@@ -150,7 +166,8 @@ pub fn toe_rotations(
     let angles = envelope(&least, &time.cut, time.cycle, time.reach(settings.foot_raise_time));
     let delta = |(f, sole): (usize, &mut SoleHeights)| {
         let angle = angles[time.unknown(f)];
-        let Some((axis, most)) = sole.tilt(up).filter(|_| angle > 0.0) else { return Quat::identity() };
+        let tilt = if angle > 0.0 { sole.tilt(up) } else { None };
+        let Some((axis, most)) = tilt else { return Quat::identity() };
         let delta = exp(&(axis * angle.min(most)));
         sole.lowest[1] = sole.lowest_rotated(&skin, &delta);
         delta
@@ -178,6 +195,7 @@ mod tests {
             bones: [0.45, 0.45],
             ankle: 0.08,
             forefoot: 0.15,
+            foot_up: Vec3::y(),
             soles: Vec::new(),
         };
         // The toe joint is 2 cm above the sole, the tips are 6 cm ahead of it.

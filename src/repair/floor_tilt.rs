@@ -12,8 +12,12 @@ use crate::kinematics::map_frames_towards;
 use crate::math::{Vec3, arc, median};
 use crate::model::{ModelPose, Role};
 
-/// Smallest and largest tilt that is corrected, degrees: smaller ones are invisible, larger ones are slopes.
-const TILT: (f64, f64) = (1.2, 6.0);
+/// Smallest tilt that is corrected, degrees: smaller ones are invisible.
+const LEAST: f64 = 1.2;
+/// Tilts from which stances are found by their speed alone, and up to which they are low within a second, degrees.
+const STEEP: (f64, f64) = (3.0, 6.0);
+/// Largest tilt that is corrected, degrees: a camera seldom looks down further.
+const STEEPEST: f64 = 50.0;
 /// Least extent of the stances along the slope, metres.
 const REACH: f64 = 1.0;
 /// Largest residual of the plane, as a share of that of a level floor.
@@ -25,11 +29,27 @@ const LEANS: f64 = 0.5;
 /// Least stances that define a plane.
 const FEWEST: usize = 6;
 
-/// Levels the floor; true if it was tilted.
+/// Levels a floor that is tilted by up to 6 degrees; true if it was.
 pub(super) fn tilt(
     take: &mut WorkingTake,
     feet: &FootTrajectories,
     stances: &[Stance],
+    log: &mut FaultLog,
+) -> bool {
+    level_floor(take, feet, stances, ([LEAST, STEEP.1], LEAST), log)
+}
+
+/// Levels a floor that may be steeper than that, as of a capture by a camera that looks down; true if it was.
+pub(super) fn steep_tilt(take: &mut WorkingTake, feet: &FootTrajectories, log: &mut FaultLog) -> bool {
+    level_floor(take, feet, &feet.stances_at_any_height(SLOW), ([STEEP.0, STEEPEST], STEEP.1), log)
+}
+
+/// Levels a floor whose tilt is between two angles; true if it was. What is not levelled is reported from a third angle on. Degrees.
+fn level_floor(
+    take: &mut WorkingTake,
+    feet: &FootTrajectories,
+    stances: &[Stance],
+    ([least, most], reported): ([f64; 2], f64),
     log: &mut FaultLog,
 ) -> bool {
     let (mut points, mut weights): (Vec<Vec3>, Vec<f64>) = (Vec::new(), Vec::new());
@@ -59,8 +79,8 @@ pub(super) fn tilt(
     let after = median(rows.iter().zip(&heights).map(off).collect());
     let degrees = libm::atan(steep).to_degrees();
     let inclined = all(&[
-        degrees / TILT.0,
-        TILT.1 / degrees.max(1e-9),
+        degrees / least,
+        most / degrees.max(1e-9),
         (high - low) / REACH,
         EXPLAINS * before / after.max(1e-9),
     ]);
@@ -75,7 +95,7 @@ pub(super) fn tilt(
         log.record_fixed("tilt", None, 0..take.frames(), "deg", [degrees, 0.0]);
         return true;
     }
-    if inclined > 1.0 && log.left.iter().all(|f| f.fault != "vertical_drift") {
+    if inclined > 1.0 && degrees > reported && log.left.iter().all(|f| f.fault != "vertical_drift") {
         let why = "the stances lie on an inclined plane and the body is upright above them: a slope or a drift, not a tilt of the capture";
         log.record_unfixed("tilt", 0..take.frames(), "deg", degrees, why);
     }

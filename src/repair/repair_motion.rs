@@ -5,7 +5,7 @@
 
 use super::fault_log::FaultLog;
 use super::floor_level::level;
-use super::floor_tilt::tilt;
+use super::floor_tilt::{steep_tilt, tilt};
 use super::foot_direction::drifting_feet;
 use super::foot_slide::slides;
 use super::frozen_joint::frozen;
@@ -131,6 +131,13 @@ fn floor_and_path(take: &mut WorkingTake, cut: &[bool], faults: &Faults, log: &m
         log.record_unfixed("floor", frames, "1", 0.0, why);
         return;
     }
+    // Every change of the path changes the foot trajectories.
+    let feet_again =
+        |take: &WorkingTake, feet: FootTrajectories| FootTrajectories::of(take, cut).unwrap_or(feet);
+    // Few feet are low within a second on a steep floor.
+    if faults.floor && steep_tilt(take, &feet, log) {
+        feet = feet_again(take, feet);
+    }
     let on = feet.planted(&feet.stances(SLOW));
     let known = on.iter().filter(|on| **on).count() as f64 / on.len() as f64;
     if known < KNOWN {
@@ -141,9 +148,6 @@ fn floor_and_path(take: &mut WorkingTake, cut: &[bool], faults: &Faults, log: &m
         log.record_unfixed("floor", frames, "1", known, why);
         return;
     }
-    // Every change of the path changes the foot trajectories.
-    let feet_again =
-        |take: &WorkingTake, feet: FootTrajectories| FootTrajectories::of(take, cut).unwrap_or(feet);
     let mut drifts = false;
     let stances = long_stances(take, &feet);
     let drift = if faults.floor { vertical_drift(take, &feet, &stances, log) } else { None };

@@ -111,10 +111,19 @@ impl FootTrajectories {
 
     /// All stances with speeds below `slow`.
     pub fn stances(&self, slow: f64) -> Vec<Stance> {
+        self.rests(|point, f| point.height[f] < LOW && point.speed[f] < slow)
+    }
+
+    /// All stances with speeds below `slow`, whatever their heights: on a steep floor few are low within a second.
+    pub fn stances_at_any_height(&self, slow: f64) -> Vec<Stance> {
+        self.rests(|point, f| point.speed[f] < slow)
+    }
+
+    /// The stances in whose frames this holds.
+    fn rests(&self, planted: impl Fn(&FootPoint, usize) -> bool) -> Vec<Stance> {
         let mut found = Vec::new();
         for (k, point) in self.points.iter().enumerate() {
-            let planted = |f: usize| point.height[f] < LOW && point.speed[f] < slow;
-            for span in spans(0..point.at.len(), planted) {
+            for span in spans(0..point.at.len(), |f| planted(point, f)) {
                 let mut start = span.start;
                 for f in span.clone() {
                     let ends = f + 1 == span.end || self.cut[f];

@@ -106,7 +106,7 @@ const WALKS: [&str; 3] =
 #[test]
 fn a_tilted_capture_is_levelled_where_the_body_leans_with_its_floor() {
     let Some(folder) = data() else { return };
-    for (name, degrees) in WALKS.into_iter().flat_map(|name| [(name, 3.0), (name, 4.0)]) {
+    for (name, degrees) in WALKS.into_iter().flat_map(|name| [3.0, 4.0, 10.0, 20.0].map(|d| (name, d))) {
         let truth = take(&folder.join(name));
         // Along the longer side of its path.
         let path: Vec<Vec3> = (0..truth.clip.frames()).map(|f| truth.clip.translations(f)[0]).collect();
@@ -127,7 +127,7 @@ fn a_tilted_capture_is_levelled_where_the_body_leans_with_its_floor() {
         let found = repaired(&ramp);
         assert!(found.motion == ramp, "{name} {degrees}: {:?}", words(&found));
         let slopes = |f: &Finding| f.fault == "tilt" || f.fault == "vertical_drift";
-        assert!(found.findings.iter().any(slopes), "{name} {degrees} is reported");
+        assert!(degrees > 6.0 || found.findings.iter().any(slopes), "{name} {degrees} is reported");
     }
 }
 

@@ -4,8 +4,8 @@
 //! and after: fast motion alone is not a cut. Space: model space. Units: radians, fractions of the body's size.
 
 use super::{Block, Forward};
-use crate::math::{DEGREE, LANES, Quat, Real, RealX4, Vec3, in_wide_registers, median};
-use crate::model::{Clip, ModelPose, Motion};
+use crate::math::{DEGREE, LANES, Quat, RawQuat, Real, RealX4, Transform, Vec3, in_wide_registers, median};
+use crate::model::{Clip, JointId, ModelPose, Motion, Role};
 use crate::parallel;
 use std::ops::Range;
 
@@ -86,13 +86,38 @@ pub fn shots_between(cuts: impl IntoIterator<Item = usize>, frames: usize) -> Ve
 
 /// Whether the last frame repeats the first: all joints with the same rotation, at the same median height.
 pub fn is_cycle(motion: &Motion) -> bool {
+    repeats_first(motion, |_, _| Quat::identity())
+}
+
+/// Whether the last frame repeats the first but for the direction in which the body faces, as on a walk around a bend: such a clip
+/// loops as well.
+pub fn is_loop(motion: &Motion) -> bool {
+    repeats_first(motion, |first, last| heading(&(last.rotation * first.rotation.inverse())))
+}
+
+/// Whether the last frame repeats the first, rotated about the vertical as `turned` tells from the hips in both: joints from the hips on
+/// with the same rotation, all at the same median height.
+fn repeats_first(motion: &Motion, turned: impl Fn(&Transform, &Transform) -> Quat) -> bool {
     let (clip, skeleton) = (&motion.clip, motion.character.skeleton());
     let Some(last) = clip.frames().checked_sub(1).filter(|last| *last > 2) else { return false };
     let pair = [0, last].map(|f| motion.model_pose(f));
-    let angle = |(a, b): (&crate::math::Transform, &crate::math::Transform)| a.rotation.angle_to(&b.rotation);
-    let most = pair[0].joints().iter().zip(pair[1].joints()).map(angle).fold(0.0, f64::max);
+    let hips = motion.character.rig.joint(Role::Hips).unwrap_or(JointId::new(0));
+    let turn = turned(pair[0].joint(hips), pair[1].joint(hips));
+    let from_hips = skeleton.below(&[hips]);
+    let angle = |((a, b), from_hips): ((&Transform, &Transform), &bool)| match from_hips {
+        true => (turn * a.rotation).angle_to(&b.rotation),
+        false => a.rotation.angle_to(&b.rotation),
+    };
+    let joints = pair[0].joints().iter().zip(pair[1].joints());
+    let most = joints.zip(&from_hips).map(angle).fold(0.0, f64::max);
     let root = pair.each_ref().map(|pose| median(pose.joints().iter().map(|t| t.translation.y).collect()));
     most < CLOSED.0 && (root[0] - root[1]).abs() < CLOSED.1 * size(&skeleton.rest_model_pose())
+}
+
+/// The part of a rotation about the vertical; the identity of one that has none.
+fn heading(rotation: &Quat) -> Quat {
+    let about = RawQuat::new(rotation.w, 0.0, rotation.j, 0.0);
+    Quat::try_new(about, 1e-9).unwrap_or_else(Quat::identity)
 }
 
 /// The indices of the joints whose local rotation changes over a clip; the clip must have frames.
@@ -291,6 +316,22 @@ mod tests {
         }
         // The axes of the upper half stay: nearly nothing is displaced, but most joints rotate.
         assert_eq!(cuts(&swinging(4..10, 0.3)), [20]);
+    }
+
+    #[test]
+    fn a_walk_around_a_bend_is_a_loop_and_no_cycle() {
+        let mut motion = swinging(0..0, 0.0);
+        let frames = motion.clip.frames();
+        for (f, angle) in [(0, 0.3), (frames - 1, 0.3)] {
+            motion.clip.rotations_mut(f).fill(exp(&(Vec3::x() * angle)));
+        }
+        assert!(is_cycle(&motion) && is_loop(&motion));
+        let root = &mut motion.clip.rotations_mut(frames - 1)[0];
+        *root = exp(&(Vec3::y() * 1.5)) * *root;
+        assert!(!is_cycle(&motion) && is_loop(&motion));
+        let root = &mut motion.clip.rotations_mut(frames - 1)[0];
+        *root = exp(&(Vec3::x() * 0.1)) * *root;
+        assert!(!is_loop(&motion), "leaning forwards");
     }
 
     proptest! {

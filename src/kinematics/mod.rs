@@ -10,8 +10,8 @@ mod gravity;
 mod still_ends;
 mod sunk_shots;
 
-pub(crate) use cuts::is_cycle;
 pub(crate) use cuts::{cuts, shots, shots_between, size, turning};
+pub(crate) use cuts::{is_cycle, is_loop};
 pub(crate) use figure_size::figure_size;
 pub(crate) use forward::Towards;
 pub use forward::{Block, Forward, forward};

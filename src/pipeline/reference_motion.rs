@@ -6,13 +6,13 @@
 use crate::body::CharacterBody;
 use crate::contacts::{ContactOptions, detect};
 use crate::export::made_by;
-use crate::kinematics::cuts;
+use crate::kinematics::{cuts, is_loop};
 use crate::legs::{LegPair, leg_ratio};
 use crate::measure::{
     Assessment, MetricContext, ROBOT, Reading, add_words, assess, assess_against, mark, of_bodies,
     with_a_limit_of_robots,
 };
-use crate::model::{Character, Contacts, Motion};
+use crate::model::{Character, Contacts, Hold, Motion};
 use crate::report::{Metric, NotJudged, Series, TakeChange};
 use crate::retarget::{MapError, Retarget, RootScale, map};
 use crate::signal::{Rate, Resampling, resample};
@@ -157,7 +157,9 @@ pub(super) fn comparable(mut take: Motion, result: &Motion) -> Motion {
     if (rate - wanted).abs() > 1e-6 * wanted
         && let Some(rate) = Rate::from_hz(wanted)
     {
-        take.clip = resample(&take.clip, rate, Resampling::default(), &cuts(&take));
+        let cuts = cuts(&take);
+        let how = Resampling { closes: cuts.is_empty() && is_loop(&take), ..Resampling::default() };
+        take.clip = resample(&take.clip, rate, how, &cuts);
     }
     take.clip.sample_rate = wanted;
     take.contacts = Some(detect(&take, &ContactOptions::default()));
@@ -223,6 +225,10 @@ pub(super) fn judge_parts<E>(
     Ok(made)
 }
 
+/// Height above the ground from which a surface is raised, leg lengths: below it, bodies whose legs and bones have ratios that differ by a
+/// tenth have it at heights that differ by 2 mm.
+const RAISED: f64 = 0.02;
+
 /// The labels of a take for a result: the ground of the take ([`Contacts::zero`]) is at height 0, and heights above it are scaled by
 /// the ratio of leg lengths. A take of the result's own character keeps its floor; where only one of the two has skin, which is lower
 /// than joints, no floor above 0.
@@ -233,12 +239,14 @@ fn over_floor(labels: &Contacts, result: &MetricContext, take: &MetricContext) -
         let above = if same { 0.0 } else { labels.ground.max(0.0) };
         return labels.changed(|frame| frame, |height| height - above);
     }
-    // Horizontal distances scale by the ratio of the legs' bones, as the path does.
+    // Stairs and boxes scale by the ratio of the legs' bones, as the path does.
     let bones = || {
         let [take, result] = [take, result].map(|context| CharacterBody::new(context.character()));
         leg_ratio(&LegPair::of(&take, &result))
     };
-    let ratio = labels.uneven().and_then(|_| bones()).unwrap_or_else(|| result.leg() / take.leg());
+    let raised = |hold: &Hold| (hold.height - labels.ground).abs() > RAISED * take.leg();
+    let level = labels.uneven().is_none() && !labels.parts().flat_map(|part| labels.holds(part)).any(raised);
+    let ratio = if level { None } else { bones() }.unwrap_or_else(|| result.leg() / take.leg());
     labels.changed(|frame| frame, |height| ratio * (height - labels.zero()))
 }
 

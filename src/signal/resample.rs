@@ -27,19 +27,31 @@ pub struct Resampling {
     pub rotations: RotationInterpolation,
     /// Whether positions are low-pass filtered at 0.45 of the new rate if that is lower.
     pub band_limit: bool,
+    /// Whether the last frame stays the last, as in a loop: the duration may change by up to half a new frame for that.
+    pub closes: bool,
 }
 
 impl Default for Resampling {
     fn default() -> Self {
-        Self { rotations: RotationInterpolation::default(), band_limit: true }
+        Self { rotations: RotationInterpolation::default(), band_limit: true, closes: false }
     }
 }
 
 /// Cutoff for positions as a share of a lower new rate: just below the Nyquist frequency at 0.5.
 const BAND: f64 = 0.45;
 
+impl Resampling {
+    /// The number of frames at the rate `to` of a clip of `frames` at the rate `from`.
+    pub fn count(self, frames: usize, from: Rate, to: Rate) -> usize {
+        match frames.checked_sub(1).filter(|last| self.closes && *last > 0) {
+            Some(last) => (last as f64 * to.hz() / from.hz()).round().max(1.0) as usize + 1,
+            None => to.count(frames, from),
+        }
+    }
+}
+
 /// Resamples `clip` to the rate `to` over the same duration: the last frame may be up to one new frame before the old end, and
-/// beyond it by rounding alone ([`Rate::count`]).
+/// beyond it by rounding alone ([`Rate::count`]), unless the clip [`closes`](Resampling::closes).
 /// `cuts` are the frames that follow a cut, ascending.
 ///
 /// A clip that already has the rate, as [`Rate::of_clip`] reads it, keeps its frames; one whose own rate is outside the range of
@@ -51,13 +63,19 @@ pub fn resample(clip: &Clip, to: Rate, how: Resampling, cuts: &[usize]) -> Clip 
         same.sample_rate = to.hz();
         return same;
     }
-    let frames = to.count(clip.frames(), from);
+    let frames = how.count(clip.frames(), from, to);
     let (joints, tracks) = (clip.joints(), clip.translated().len());
     let mut rotations = Vec::with_capacity(frames * joints);
     let mut translations = Vec::with_capacity(frames * tracks);
     let source = positions(clip, from, to, how, cuts);
+    // The last frame of one that closes is the last.
+    let closed = |k: usize| {
+        let (at, of) = (k * (clip.frames() - 1), frames - 1);
+        (at / of, (at % of) as f64 / of as f64)
+    };
+    let position = |k: usize| if how.closes && frames > 1 { closed(k) } else { to.locate(k, from) };
     // The old frame before a new one, and the fraction to the next.
-    let locate = |k: usize| match to.locate(k, from) {
+    let locate = |k: usize| match position(k) {
         // The last one may lie beyond the end by rounding: see `Rate::count`.
         (frame, _) if frame + 1 >= clip.frames() => (clip.frames() - 1, 0.0),
         (frame, part) if part > 0.0 && cuts.binary_search(&(frame + 1)).is_ok() => {
@@ -186,7 +204,7 @@ mod tests {
     #[test]
     fn frames_that_coincide_are_kept_bit_by_bit() {
         for rotations in [RotationInterpolation::Smooth, RotationInterpolation::Linear] {
-            let how = Resampling { rotations, band_limit: false };
+            let how = Resampling { rotations, band_limit: false, closes: false };
             let clip = clip(30.0, 61);
             let up = resample(&clip, rate(90.0), how, &[]);
             assert_eq!((up.frames(), up.start, up.sample_rate), (181, 0.25, 90.0));
@@ -197,7 +215,7 @@ mod tests {
 
     #[test]
     fn between_the_samples_the_curve_is_followed() {
-        let how = |rotations| Resampling { rotations, band_limit: true };
+        let how = |rotations| Resampling { rotations, band_limit: true, closes: false };
         let worst = |how: Resampling| {
             let new = resample(&clip(30.0, 120), rate(59.94), how, &[]);
             let time = |f: usize| f as f64 / new.sample_rate;

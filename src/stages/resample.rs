@@ -1,7 +1,7 @@
 //! Stage `resample`: changes the frame rate. Units: hertz.
 
 use super::{Setting, Stage, StageConfig, StageError};
-use crate::kinematics::cuts;
+use crate::kinematics::{cuts, is_loop};
 use crate::model::Motion;
 use crate::report::Report;
 use crate::signal::{Rate, Resampling, RotationInterpolation, resample};
@@ -19,7 +19,7 @@ pub enum RotationsBetween {
     Linear,
 }
 
-/// Changes the frame rate; the duration changes by less than one frame.
+/// Changes the frame rate; the duration changes by less than one frame. A loop, whose last frame repeats the first, stays one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ResampleConfig {
@@ -68,7 +68,7 @@ impl StageConfig for ResampleConfig {
         };
         Ok(Box::new(Resample {
             rate: self.rate()?,
-            how: Resampling { rotations, band_limit: self.band_limit },
+            how: Resampling { rotations, band_limit: self.band_limit, closes: false },
         }))
     }
 }
@@ -88,16 +88,21 @@ impl Stage for Resample {
         let hz = motion.clip.sample_rate;
         let from = Rate::of_clip(hz)
             .ok_or_else(|| StageError::new(format!("a clip of {hz} Hz cannot be resampled")))?;
-        let frames = self.rate.count(motion.clip.frames(), from);
+        let cuts = cuts(&motion);
+        let how = Resampling { closes: cuts.is_empty() && is_loop(&motion), ..self.how };
+        let frames = how.count(motion.clip.frames(), from, self.rate);
         if frames > MOST_FRAMES {
             return Err(StageError::key(
                 "rate_hz",
                 format!("the clip would have {frames} frames, more than the {MOST_FRAMES} allowed"),
             ));
         }
-        let clip = resample(&motion.clip, self.rate, self.how, &cuts(&motion));
+        let clip = resample(&motion.clip, self.rate, how, &cuts);
         // A contact covers the new frames within the time of its old ones, which extends halfway to the next frame.
-        let scale = self.rate.hz() / from.hz();
+        let scale = match how.closes {
+            true => (frames - 1) as f64 / (motion.clip.frames() - 1) as f64,
+            false => self.rate.hz() / from.hz(),
+        };
         let frame = |f: usize| ((f as f64 - 0.5) * scale).ceil().clamp(0.0, frames as f64) as usize;
         let contacts = motion.contacts.map(|c| c.changed(frame, |height| height));
         Ok(Motion { clip, contacts, ..motion })
@@ -125,6 +130,25 @@ mod tests {
             let new = run(&config, motion.clone()).unwrap().clip;
             assert_eq!((new.frames(), new.start), (frames, motion.clip.start));
             assert!(new.duration() <= motion.clip.duration() + 1e-12);
+        }
+    }
+
+    #[test]
+    fn a_loop_stays_one_at_rates_that_do_not_divide_it() {
+        // A period of 24 intervals at 30 Hz, 0.8 seconds; the walker swings and returns.
+        let mut motion = walker(25);
+        for f in 0..25 {
+            let swing = libm::sin(std::f64::consts::TAU * f as f64 / 24.0);
+            let turn = crate::math::exp(&(crate::math::Vec3::x() * swing));
+            motion.clip.rotations_mut(f).fill(turn);
+            motion.clip.translations_mut(f).fill(crate::math::Vec3::y());
+        }
+        for (rate_hz, frames) in [(24.0, 20), (25.0, 21), (60.0, 49), (29.97, 25)] {
+            let config = ResampleConfig { rate_hz, ..ResampleConfig::default() };
+            let new = run(&config, motion.clone()).unwrap();
+            assert_eq!(new.clip.frames(), frames, "{rate_hz}");
+            assert!(is_loop(&new), "{rate_hz}");
+            assert!((new.clip.duration() - 0.8).abs() <= 0.5 / rate_hz, "{rate_hz}: {}", new.clip.duration());
         }
     }
 

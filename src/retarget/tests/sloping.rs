@@ -1,6 +1,7 @@
 //! Walks on ramps and stairs: the result is on the same ground, scaled, as on level ground, and is judged by it.
 
 use super::posed::{changed, moved, position, take};
+use crate::development_data::data;
 use posemill::contacts::{ContactOptions, detect};
 use posemill::math::{Quat, Vec3, arc, percentile, smoothstep};
 use posemill::measure::{MetricContext, Reading, Verdict};
@@ -127,6 +128,19 @@ fn a_walk_up_stairs_is_judged_by_its_steps() {
         assert!(value(&metrics, "float_share") < 0.05, "{rise}: {}", value(&metrics, "float_share"));
         assert!(value(&metrics, "penetration_max") < 0.01, "{rise}: {}", value(&metrics, "penetration_max"));
     }
+}
+
+/// On a character whose legs are in another ratio to the take's than its bones are.
+#[test]
+fn a_jump_onto_a_box_is_judged_by_its_height() {
+    let Some(data) = data() else { return };
+    let squat = take("squat.bvh");
+    let up = |f: usize| 0.6 * smoothstep((f as f64 / squat.clip.sample_rate - 1.0) / 0.4);
+    let onto_box = moved(&squat, |f| (Quat::identity(), Vec3::zeros(), up(f)));
+    let character = data.join("gltf/quaternius/Casual_man.glb");
+    let made = Pipeline::standard(character).unwrap().apply(onto_box.clone()).unwrap().0;
+    let metrics = judged(&onto_box, &made);
+    assert!(value(&metrics, "float_share") < 0.02, "{}", value(&metrics, "float_share"));
 }
 
 #[test]

@@ -10,7 +10,7 @@ use super::label_agreement::agreement;
 use super::legs::{LEAST_STEP, legs};
 use super::limb_comparison::both_sides;
 use super::metric_context::MetricContext;
-use super::momentum::momentum;
+use super::momentum::{FLIGHTS, momentum};
 use super::not_judged::with_limits_of_robots;
 use super::robot_measures::robot;
 use super::samples::Samples;
@@ -140,6 +140,10 @@ pub fn assess_against(
     );
     for own in &mut made.metrics {
         own.take = of_take.metrics.iter().find(|m| m.name == own.name).map(|m| m.value);
+    }
+    // What the take does not do in flight is no flight of the result.
+    if of_take.metrics.iter().all(|m| !FLIGHTS.contains(&m.name.as_str())) {
+        made.metrics.retain(|m| !FLIGHTS.contains(&m.name.as_str()));
     }
     let higher = contacts.zip(labels).and_then(|(own, theirs)| {
         flight_height(context, (&samples, own), take_context, (&of_take_samples, theirs))

@@ -331,7 +331,8 @@ const OWN: &[Measure] = &[
         "1",
         acceptable::FALL,
         "RMS over frames of flight (no label for 80 ms or more) of |a - k g| / (k g), a the acceleration of the parabola fitted to \
-         the centre of mass of each flight, k the ratio of leg lengths",
+         the centre of mass of each flight, k the ratio of leg lengths; not measured if in no flight, of the result or of the take, all \
+         contact points are higher than 0.03 leg lengths",
     ),
     limited(
         "flight_height_p95",

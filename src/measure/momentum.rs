@@ -24,6 +24,11 @@ const FRICTION: f64 = 0.8;
 const CUTOFF: f64 = 8.0;
 /// The shortest time without a label that is a flight, seconds.
 const FLIGHT: f64 = 0.08;
+/// Height of the lowest contact point that a flight reaches, leg lengths: a foot of a walk between two labels is lower.
+const CLEAR: f64 = 0.03;
+
+/// The measures of flights.
+pub const FLIGHTS: [&str; 2] = ["flight_error", "flight_spin_drift"];
 
 /// The measures and their time series; none without masses or with fewer than five frames. A body whose path is scaled falls with
 /// a scaled `gravity`, m/s^2.
@@ -56,7 +61,7 @@ pub fn momentum(
     let mut found = vec![metric("momentum_residual", rms(left.iter().map(|x| x * x)))];
     found.push(metric("momentum_residual_p95", percentile(&left, 0.95)));
     let mut series = vec![series("momentum_residual", left)];
-    if let Some((metrics, flights)) = flight(samples, contact_series, gravity) {
+    if let Some((metrics, flights)) = flight(samples, contact_series, gravity, CLEAR * context.leg()) {
         found.extend(metrics);
         series.extend(flights);
     }
@@ -96,11 +101,13 @@ fn wrenches(samples: &Samples) -> (Vec<Vec3>, Vec<Vec3>) {
     (forces, torques)
 }
 
-/// How far flights are from a parabola of this gravity and a constant angular momentum, and in which frames; none without flights.
+/// How far flights are from a parabola of this gravity and a constant angular momentum, and in which frames; none without a flight in
+/// which all contact points are higher than `clear` at some time.
 fn flight(
     samples: &Samples,
     contact_series: &[ContactSeries],
     gravity: f64,
+    clear: f64,
 ) -> Option<([Metric; 2], [Series; 2])> {
     // A body without feet has no contacts, and is not in flight for that.
     if !contact_series.iter().any(|c| c.part.of_foot()) {
@@ -112,11 +119,13 @@ fn flight(
     let mut drifts = Vec::new();
     // NaN where there is no flight.
     let mut over_time = [vec![f64::NAN; samples.frames], vec![f64::NAN; samples.frames]];
-    let mut start = 0;
+    let (mut start, mut flies) = (0, false);
     while start < samples.frames {
         let end = (start..samples.frames).find(|f| !free(f)).unwrap_or(samples.frames);
         let length = end - start;
+        let lowest = |f: usize| contact_series.iter().map(|c| c.clearance[f]).fold(f64::INFINITY, f64::min);
         if length >= least {
+            flies |= (start..end).any(|f| lowest(f) > clear);
             let bend = Parabola::through(&samples.centres[start..end]).acceleration();
             let error = (bend * (samples.rate * samples.rate) + Vec3::y() * gravity).norm() / gravity;
             over_time[0][start..end].fill(error);
@@ -131,9 +140,11 @@ fn flight(
         }
         start = end + 1;
     }
-    let mut errors = over_time[0].iter().filter(|x| x.is_finite()).map(|x| x * x).peekable();
-    errors.peek()?;
-    let metrics = [metric("flight_error", rms(errors)), metric("flight_spin_drift", rms(drifts.into_iter()))];
+    if !flies {
+        return None;
+    }
+    let errors = over_time[0].iter().filter(|x| x.is_finite()).map(|x| x * x);
+    let metrics = [metric(FLIGHTS[0], rms(errors)), metric(FLIGHTS[1], rms(drifts.into_iter()))];
     let [errors, spins] = over_time;
     Some((metrics, [series("flight_error", errors), series("flight_spin_drift", spins)]))
 }

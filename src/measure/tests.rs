@@ -265,9 +265,12 @@ fn standing_needs_no_hand_from_above_and_hanging_in_the_air_does() {
     let (context, motion) = standing(60, 60.0, |_| Vec3::zeros());
     let held = assess(&context, &motion, Some(&resting(&motion)), None);
     close(value(&held, "momentum_residual"), 0.0, 1e-6);
-    let hanging = assess(&context, &motion, Some(&Contacts::new(0.0, feet())), None);
+    let hanging = assess(&context, &motion, Some(&Contacts::new(-0.5, feet())), None);
     close(value(&hanging, "momentum_residual"), 1.0, 1e-9);
     close(value(&hanging, "flight_error"), 1.0, 1e-9);
+    // A foot on the floor between two labels does not fly.
+    let unlabelled = assess(&context, &motion, Some(&Contacts::new(0.0, feet())), None);
+    assert!(unlabelled.metrics.iter().all(|m| m.name != "flight_error"));
     // Gravity knows the figure's own metres.
     let fall =
         |t: f64| Vec3::new(0.5 * t, 3.0 * t - 0.5 * 9.81 * t * t * (COMMON_HEIGHT / context.height()), 0.0);

@@ -1,10 +1,11 @@
 //! Stage `face`, and the retargeting of takes that are faces only ([`FaceRetarget`]). Units: seconds.
 
+use super::mirror::mirrored_tracks;
 use super::{RetargetConfig, Setting, Stage, StageConfig, StageError};
 use crate::import::{self, ImportOptions};
 use crate::measure::AGAINST_THE_TAKE;
 use crate::model::{AnimatedProperty, Character, Clip, Contacts, Motion, PropertyTrack};
-use crate::report::{Report, Shown, cut_at_start};
+use crate::report::{Report, Shown, TakeChange, cut_at_start};
 use crate::retarget::{listed_targets, lost_weights, shares_targets, transferred};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,7 +18,7 @@ const LOST: &str = "face-weights";
 /// Adds a face take, recorded together with the body, to the motion: weights of morph targets, by their names.
 ///
 /// Place it after `retarget`. The weights are interpolated linearly at the frames of the motion; before the face take begins and after
-/// it ends its first and last weights hold.
+/// it ends its first and last weights hold. After `mirror` they are mirrored as well.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct FaceConfig {
@@ -92,13 +93,19 @@ impl Stage for Face {
             report.warnings.add(LOST, lost.as_str(), motion.clip.name.as_str());
         }
         let offset = self.offset - cut_at_start(&report.take_changes);
-        let own = &mut motion.clip.property_tracks;
-        own.retain(|t| !self.tracks.iter().any(|new| (&new.node, new.property) == (&t.node, t.property)));
-        for track in &self.tracks {
+        let played = |track: &PropertyTrack| {
             let last = (track.values.len() / track.width).saturating_sub(1) as f64;
             let at = |frame: usize| ((frame as f64 / rate - offset) * self.rate).clamp(0.0, last);
-            own.push(track.between((0..frames).map(at)));
+            track.between((0..frames).map(at))
+        };
+        let mut tracks: Vec<PropertyTrack> = self.tracks.iter().map(played).collect();
+        let mirrored = report.take_changes.iter().filter(|change| **change == TakeChange::Mirrored);
+        if mirrored.count() % 2 == 1 {
+            tracks = mirrored_tracks(&tracks, &motion.character, &mut report.warnings);
         }
+        let own = &mut motion.clip.property_tracks;
+        own.retain(|t| !tracks.iter().any(|new| (&new.node, new.property) == (&t.node, t.property)));
+        own.extend(tracks);
         Ok(motion)
     }
 }
@@ -150,7 +157,6 @@ mod tests {
     use super::super::tests::scenes::{run, walker};
     use super::*;
     use crate::model::{Mesh, MorphTarget};
-    use crate::report::TakeChange;
 
     /// A walker with a face of two morph targets, and a table of the weights of one of them.
     fn scene(frames: usize) -> (Motion, tempfile::TempDir) {
@@ -210,6 +216,24 @@ mod tests {
             pairs.for_each(|(a, b)| assert!((a - b).abs() < 1e-6, "{frame}: {a} {b}"));
         }
         assert!(later.frame(3) != first.frame(3), "the weights change over time");
+    }
+
+    #[test]
+    fn a_face_is_mirrored_with_its_body() {
+        let (mut motion, folder) = scene(3);
+        let mut hero = (*motion.character).clone();
+        let morph = |name: &str| MorphTarget { name: name.into(), ..MorphTarget::default() };
+        hero.meshes[0].morphs = vec![morph("eyeBlinkLeft"), morph("eyeBlinkRight")];
+        motion.character = Arc::new(hero);
+        let wink = "time,EyeBlinkLeft,EyeBlinkRight,JawOpen\n0,1,0,0\n0.4,1,0,0\n";
+        std::fs::write(folder.path().join("face.csv"), wink).unwrap();
+        let stage = config(&folder, 0.0).resolve(&Setting::new(Arc::clone(&motion.character), "")).unwrap();
+        for (mirrored, weights) in [(0, [1.0, 0.0]), (1, [0.0, 1.0]), (2, [1.0, 0.0])] {
+            let mut report =
+                Report { take_changes: vec![TakeChange::Mirrored; mirrored], ..Report::default() };
+            let joined = stage.apply(motion.clone(), &mut report).unwrap();
+            assert_eq!(joined.clip.property_tracks[0].frame(1), weights, "mirrored {mirrored} times");
+        }
     }
 
     #[test]

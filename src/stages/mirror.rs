@@ -149,7 +149,7 @@ fn mirror_image(rig: &Rig, pose: &ModelPose, partner: &[JointId]) -> Vec<Quat> {
 }
 
 /// The tracks of mirrored morph weights; other animated nodes are left out.
-fn mirrored_tracks(
+pub(super) fn mirrored_tracks(
     tracks: &[PropertyTrack],
     character: &Character,
     warnings: &mut Warnings,

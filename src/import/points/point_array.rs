@@ -127,7 +127,7 @@ impl PointArray {
         for point in 0..self.points {
             let zero = |p: &Vec3| *p == Vec3::zeros();
             let track = || self.positions.iter().skip(point).step_by(self.points);
-            // A pelvis that is the origin of every frame is no gap.
+            // A pelvis that is the origin of every frame is no gap; which point it is the layout tells.
             if track().any(zero) && !track().all(|p| zero(p) || p.x.is_nan()) {
                 let track = self.positions.iter_mut().skip(point).step_by(self.points);
                 track.filter(|p| zero(p)).for_each(|p| *p = Vec3::repeat(f64::NAN));

@@ -13,7 +13,7 @@ use super::repair_points::Gaps;
 use super::{
     humanml_vectors, json_points, layout_table, path_from_feet, repair_points, side_swaps, whole_take_sides,
 };
-use crate::anatomy::PointsLayout;
+use crate::anatomy::{BodyPoint, PointsLayout};
 use crate::import::format::{ReadFormat, SourceFile};
 use crate::import::import_error::ImportError;
 use crate::import::import_options::{ImportOptions, PointLayout, UpAxis};
@@ -243,9 +243,16 @@ fn tracks(array: &PointArray, layout: &PointsLayout, options: &ImportOptions) ->
         None => layout.axes,
     };
     let up = up.to_y_up();
-    let named = |(k, point): (usize, &Option<_>)| {
+    let named = |(k, point): (usize, &Option<BodyPoint>)| {
         let track = array.positions.iter().skip(k).step_by(array.points).map(|p| up * p);
-        point.map(|point| (point, track.collect()))
+        let mut track: Vec<Vec3> = track.collect();
+        let point = (*point)?;
+        // A pelvis may be the origin of every frame; a point of a side that is was never seen, if any was.
+        let unseen = |p: &Vec3| *p == Vec3::zeros();
+        if point.side.is_some() && track.iter().all(unseen) && !array.positions.iter().all(unseen) {
+            track.fill(Vec3::repeat(f64::NAN));
+        }
+        Some((point, track))
     };
     let tracks = layout.points.iter().enumerate().filter_map(named).collect();
     PointTracks { frames: array.frames(), tracks }

@@ -227,6 +227,9 @@ fn gaps_are_filled_and_reported() {
     let headless = walk().points().mapped(|_, k, p| if k == 15 { p * f64::NAN } else { p }).fitted();
     assert!(headless.warnings.has("points-left-out"));
     assert!(headless.character.rig.joint(Role::Head).is_none());
+    let unseen = walk().points().mapped(|_, k, p| if k == 10 { Vec3::zeros() } else { p }).fitted();
+    assert!(unseen.warnings.has("points-left-out"), "a point of a side that is zero throughout");
+    assert!(unseen.character.rig.joint(Role::Toes(Side::Left)).is_none());
 }
 
 /// In some skeletons two joints of the spine, or neck and head, are at one place: noise gives their bone any direction.

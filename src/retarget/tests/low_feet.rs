@@ -63,12 +63,11 @@ fn kneels() -> Motion {
 #[test]
 fn toes_of_a_body_that_kneels_lie_on_their_back() {
     let (take, hero) = (kneels(), shipped("mannequin.glb").character);
-    let result = transfer(&take, &hero).apply(&take);
+    let transfer = transfer(&take, &hero);
+    let (result, copy) = (transfer.apply(&take), transfer.copy(&take));
     for side in Side::BOTH {
-        let toes = hero.rig.joint(Role::Toes(side)).unwrap();
-        let bend = |f: usize| {
-            result.clip.rotations(f)[toes.index()].angle_to(&result.clip.rotations(0)[toes.index()])
-        };
+        let toes = hero.rig.joint(Role::Toes(side)).unwrap().index();
+        let bend = |f: usize| result.clip.rotations(f)[toes].angle_to(&copy.clip.rotations(f)[toes]);
         let bends: Vec<f64> = (0..150).map(|f| bend(f).to_degrees()).collect();
         let most = bends.iter().copied().fold(0.0, f64::max);
         let step = bends.windows(2).map(|w| (w[1] - w[0]).abs()).fold(0.0, f64::max);

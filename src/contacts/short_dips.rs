@@ -8,7 +8,8 @@ use std::ops::Range;
 
 /// Width of the interval of heights in which the lowest foot is most often, leg lengths: the floor.
 const WIDE: f64 = 0.02;
-/// Depth below it from which a foot is in the floor, leg lengths. The ankle of a foot that rolls off is less below that of a flat one.
+/// Depth below it from which a foot is in the floor, leg lengths. Four captures have steps 0.03 to 0.05 below it; with them
+/// walk01 floats on Casual_man in 18 % of the frames, without them in none. What is less deep, the height of the clip evens out.
 const DEEP: f64 = 0.03;
 /// Largest depth, leg lengths: what is deeper is a step or a pit.
 const DEEPEST: f64 = 0.2;

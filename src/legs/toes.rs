@@ -23,7 +23,7 @@ const SHIN_LIES: [f64; 2] = [0.5, 0.7];
 
 /// Tilts of toes up to which they stand, as under a rising heel, and from which they lie on their back, as those of a body that kneels
 /// (70 and 110 degrees): these do not bend. In a narrower interval they would rotate at more than three times the foot's speed; with 65
-/// and 115 a take that kneels on KayKit's manny is 1.26 cm in the floor instead of less than 1.2.
+/// and 115 a take that sits on the floor is 1.26 cm in it on KayKit's manny instead of less than 1.2.
 const TOES_LIE: [f64; 2] = [70.0 * DEGREE, 110.0 * DEGREE];
 
 /// Sines of the roll of a foot up to which its toes stand and from which it lies on its side (30 and 60 degrees).

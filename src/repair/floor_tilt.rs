@@ -18,6 +18,8 @@ const LEAST: f64 = 1.2;
 const STEEP: (f64, f64) = (3.0, 6.0);
 /// Largest tilt that is corrected, degrees: a camera seldom looks down further.
 const STEEPEST: f64 = 50.0;
+/// Least height of the hips above a foot that stands on a floor that may be steep, metres: half a leg.
+const UPRIGHT: f64 = 0.43;
 /// Least extent of the stances along the slope, metres.
 const REACH: f64 = 1.0;
 /// Largest residual of the plane, as a share of that of a level floor.
@@ -41,7 +43,17 @@ pub(super) fn tilt(
 
 /// Levels a floor that may be steeper than that, as of a capture by a camera that looks down; true if it was.
 pub(super) fn steep_tilt(take: &mut WorkingTake, feet: &FootTrajectories, log: &mut FaultLog) -> bool {
-    level_floor(take, feet, &feet.stances_at_any_height(SLOW), ([STEEP.0, STEEPEST], STEEP.1), log)
+    let character = &take.motion.character;
+    let Some(hips) = character.rig.joint(Role::Hips) else { return false };
+    let height = |model: &ModelPose| model.position(hips).y * take.scale;
+    let heights = map_frames_towards(character.skeleton(), &take.motion.clip, [hips], height);
+    let mut stances = feet.stances_at_any_height(SLOW);
+    // The feet of a body that lies rest at any height.
+    stances.retain(|stance| {
+        let middle = stance.frames.len() / 2;
+        heights[stance.frames.start + middle] - feet.at(stance)[middle].y > UPRIGHT
+    });
+    level_floor(take, feet, &stances, ([STEEP.0, STEEPEST], STEEP.1), log)
 }
 
 /// Levels a floor whose tilt is between two angles; true if it was. What is not levelled is reported from a third angle on. Degrees.

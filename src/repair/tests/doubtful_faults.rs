@@ -131,6 +131,16 @@ fn a_tilted_capture_is_levelled_where_the_body_leans_with_its_floor() {
     }
 }
 
+/// The feet of one that falls on its back rest at several heights.
+#[test]
+fn a_body_that_falls_and_lies_is_on_no_tilted_floor() {
+    let Some(folder) = data() else { return };
+    for motion in motions(&folder.join("gltf/kaykit/Med_General.glb")) {
+        let found = repaired(&motion).findings;
+        assert!(found.iter().all(|f| f.fault != "tilt"), "{}: {found:?}", motion.clip.name);
+    }
+}
+
 #[test]
 fn a_straight_walk_up_a_slight_ramp_is_no_drift_where_its_feet_roll() {
     let Some(folder) = data() else { return };

@@ -4,7 +4,9 @@
 //! and after: fast motion alone is not a cut. Space: model space. Units: radians, fractions of the body's size.
 
 use super::{Block, Forward};
-use crate::math::{DEGREE, LANES, Quat, RawQuat, Real, RealX4, Transform, Vec3, in_wide_registers, median};
+use crate::math::{
+    DEGREE, LANES, Quat, Real, RealX4, Transform, Vec3, in_wide_registers, median, swing_twist,
+};
 use crate::model::{Clip, JointId, ModelPose, Motion, Role};
 use crate::parallel;
 use std::ops::Range;
@@ -92,7 +94,9 @@ pub fn is_cycle(motion: &Motion) -> bool {
 /// Whether the last frame repeats the first but for the direction in which the body faces, as on a walk around a bend: such a clip
 /// loops as well.
 pub fn is_loop(motion: &Motion) -> bool {
-    repeats_first(motion, |first, last| heading(&(last.rotation * first.rotation.inverse())))
+    repeats_first(motion, |first, last| {
+        swing_twist(&(last.rotation * first.rotation.inverse()), &Vec3::y()).1
+    })
 }
 
 /// Whether the last frame repeats the first, rotated about the vertical as `turned` tells from the hips in both: joints from the hips on
@@ -112,12 +116,6 @@ fn repeats_first(motion: &Motion, turned: impl Fn(&Transform, &Transform) -> Qua
     let most = joints.zip(&from_hips).map(angle).fold(0.0, f64::max);
     let root = pair.each_ref().map(|pose| median(pose.joints().iter().map(|t| t.translation.y).collect()));
     most < CLOSED.0 && (root[0] - root[1]).abs() < CLOSED.1 * size(&skeleton.rest_model_pose())
-}
-
-/// The part of a rotation about the vertical; the identity of one that has none.
-fn heading(rotation: &Quat) -> Quat {
-    let about = RawQuat::new(rotation.w, 0.0, rotation.j, 0.0);
-    Quat::try_new(about, 1e-9).unwrap_or_else(Quat::identity)
 }
 
 /// The indices of the joints whose local rotation changes over a clip; the clip must have frames.

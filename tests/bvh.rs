@@ -55,7 +55,7 @@ fn assert_same(a: &RawBvh, b: &RawBvh, angle: f64, length: f64) {
     }
     assert_eq!((a.clip.frames(), a.clip.translated()), (b.clip.frames(), b.clip.translated()));
     assert!((a.clip.sample_rate / b.clip.sample_rate - 1.0).abs() < 1e-14);
-    for (i, (a, b)) in a.clip.all_rotations().iter().zip(b.clip.all_rotations()).enumerate() {
+    for (i, (a, b)) in a.clip.all_rotations().iter().zip(&b.clip.all_rotations()).enumerate() {
         assert!(a.angle_to(b) <= angle, "rotation {i}: {} rad off", a.angle_to(b));
     }
     for (a, b) in a.clip.all_translations().iter().zip(b.clip.all_translations()) {
@@ -529,7 +529,7 @@ fn any_number_of_threads_reads_the_same_clip() {
     // The careful reader, which one decimal comma calls for, agrees but for ties between hemispheres.
     let odd = read(text.replacen(".25", ",25", 1).as_bytes(), &BvhReadOptions::default()).unwrap();
     assert!(odd.warnings.has("bvh-decimal-comma"));
-    for (a, b) in one.clip.all_rotations().iter().zip(odd.clip.all_rotations()) {
+    for (a, b) in one.clip.all_rotations().iter().zip(&odd.clip.all_rotations()) {
         assert!((a.coords.dot(&b.coords).abs() - 1.0).abs() < 1e-14);
     }
 }
@@ -570,7 +570,7 @@ fn bvh_anim_values_come_and_go() {
     let theirs = RawBvh::try_from(&bvh_anim::from_bytes(&bytes).unwrap()).unwrap();
     // Their frame time is cut to whole nanoseconds and their numbers are single precision.
     assert_eq!(ours.skeleton.len(), theirs.skeleton.len());
-    for (a, b) in ours.clip.all_rotations().iter().zip(theirs.clip.all_rotations()) {
+    for (a, b) in ours.clip.all_rotations().iter().zip(&theirs.clip.all_rotations()) {
         assert!(a.angle_to(b) < 1e-6);
     }
     let back = bvh_anim::Bvh::try_from(&motion(&ours)).unwrap();

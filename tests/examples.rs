@@ -121,11 +121,15 @@ fn poses_are_held_on_twos() {
     let clip = &asset.clips[asset.meant];
     assert!(clip.frames() > 20);
     for frame in 0..clip.frames() {
-        let turned = clip.rotations(frame).iter().zip(clip.rotations(frame - frame % 2));
-        assert!(turned.map(|(a, b)| a.angle_to(b)).fold(0.0, f64::max) < 1e-4, "frame {frame}");
+        let [row, kept] = [frame, frame - frame % 2].map(|frame| clip.rotations(frame));
+        assert!(
+            row.iter().zip(kept.iter()).map(|(a, b)| a.angle_to(b)).fold(0.0, f64::max) < 1e-4,
+            "frame {frame}"
+        );
     }
-    let moved =
-        |f: usize| clip.rotations(f).iter().zip(clip.rotations(f + 2)).any(|(a, b)| a.angle_to(b) > 1e-2);
+    let moved = |f: usize| {
+        clip.rotations(f).iter().zip(clip.rotations(f + 2).iter()).any(|(a, b)| a.angle_to(b) > 1e-2)
+    };
     assert!(moved(4));
 }
 

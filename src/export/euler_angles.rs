@@ -64,8 +64,8 @@ pub(super) fn angles(q: &Quat, order: RotationOrder, before: Option<&[f64; 3]>) 
 
 /// The angles of up to [`BLOCK`] rotations, each multiplied by `between` from the left and the right, nearest to the `printed`
 /// angles of the frame before. `before` holds the angles before the first frame, and on return those of the last.
-pub(super) fn angles_of_block<'a>(
-    rotations: impl Iterator<Item = &'a Quat>,
+pub(super) fn angles_of_block(
+    rotations: impl Iterator<Item = Quat>,
     between: [&Quat; 2],
     order: RotationOrder,
     before: &mut Option<[f64; 3]>,
@@ -283,7 +283,7 @@ mod tests {
             let (mut block, mut before) = (vec![[0.0; 3]; count], None);
             let rotations: Vec<Quat> = (0..count).map(at).collect();
             let still = Quat::identity();
-            angles_of_block(rotations.iter(), [&still; 2], order, &mut before, printed, &mut block);
+            angles_of_block(rotations.iter().copied(), [&still; 2], order, &mut before, printed, &mut block);
             let mut last = None;
             for (n, found) in block.iter().enumerate() {
                 prop_assert_eq!(*found, angles(&at(n), order, last.as_ref()));

@@ -6,7 +6,7 @@
 //! inequality). This bound is conservative, so it is widened as long as forward kinematics of the reduced clip finds every joint
 //! within `e` in every frame. Keys are chosen top-down (Douglas and Peucker 1973). Units: metres, radians.
 
-use crate::math::{Quat, Vec3, slerp};
+use crate::math::{Vec3, slerp};
 use crate::model::{Clip, JointId, ModelPose, Skeleton};
 use crate::parallel;
 
@@ -92,9 +92,7 @@ impl ChainReach {
 fn choose(clip: &Clip, reach: &ChainReach, tolerance: f64, widening: f64) -> Vec<JointKeys> {
     let keys = |j: usize| {
         let share = widening * tolerance / reach.errors[j];
-        let rotations: Vec<Quat> =
-            clip.all_rotations().iter().skip(j).step_by(clip.joints()).copied().collect();
-        let rotation = thin(&rotations, share / reach.radius[j], slerp, |a, b| a.angle_to(b));
+        let rotation = thin(&clip.rotations_of(j), share / reach.radius[j], slerp, |a, b| a.angle_to(b));
         let track = clip.translated().iter().position(|id| id.index() == j);
         let translation = track.map_or_else(Vec::new, |track| {
             let all = clip.all_translations().iter().skip(track).step_by(clip.translated().len());
@@ -193,7 +191,7 @@ fn error(skeleton: &Skeleton, clip: &Clip, keys: &[JointKeys], reach: &ChainReac
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::math::{Transform, exp};
+    use crate::math::{Quat, Transform, exp};
     use crate::model::Joint;
     use proptest::prelude::*;
 

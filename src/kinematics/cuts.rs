@@ -121,15 +121,15 @@ fn repeats_first(motion: &Motion, turned: impl Fn(&Transform, &Transform) -> Qua
 /// The indices of the joints whose local rotation changes over a clip; the clip must have frames.
 pub fn turning(clip: &Clip) -> Vec<usize> {
     let first = clip.rotations(0);
-    let rests = |rotations: &&[Quat]| {
+    let rests = |chunk: usize| {
         let mut still: Vec<usize> = (0..clip.joints()).collect();
-        for rotations in rotations.chunks_exact(clip.joints()) {
+        for frame in chunk * CHUNK..clip.frames().min((chunk + 1) * CHUNK) {
+            let rotations = clip.rotations(frame);
             still.retain(|j| rotations[*j] == first[*j]);
         }
         still
     };
-    let chunks: Vec<&[Quat]> = clip.all_rotations().chunks(CHUNK * clip.joints()).collect();
-    let still: Vec<Vec<usize>> = parallel::map_each(&chunks, 1, rests);
+    let still: Vec<Vec<usize>> = parallel::map(clip.frames().div_ceil(CHUNK), 1, rests);
     (0..clip.joints()).filter(|j| still.iter().any(|still| still.binary_search(j).is_err())).collect()
 }
 
@@ -166,8 +166,8 @@ const NEARLY: f64 = 1.0 - 1e-4;
 
 /// A lower bound for the number of rotating joints: those that differ between the first frame and this one.
 fn least_rotating(clip: &Clip, frame: usize) -> usize {
-    let pairs = clip.rotations(0).iter().zip(clip.rotations(frame));
-    pairs.filter(|(a, b)| a != b).count().max(1)
+    let (first, row) = (clip.rotations(0), clip.rotations(frame));
+    first.iter().zip(row.iter()).filter(|(a, b)| a != b).count().max(1)
 }
 
 /// Whether the mean rotation over an edge may exceed [`ROTATION`] if at least `joints` joints rotate: a mean of roots is at most
@@ -179,7 +179,7 @@ fn may_rotate(clip: &Clip, joints: usize, edge: usize) -> bool {
     in_wide_registers(
         #[inline(always)]
         || {
-            for (a, b) in from.iter().zip(to) {
+            for (a, b) in from.iter().zip(to.iter()) {
                 let [a, b] = [a, b].map(|q| RealX4::from(<[f64; 4]>::from(q.coords)));
                 sum += (a - b) * (a - b);
             }

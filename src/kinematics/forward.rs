@@ -8,10 +8,9 @@
 
 use super::FramePoses;
 use crate::math::{
-    LANES, LaneTransform, LaneVec3, Quat, Transform, Vec3, in_wide_registers, lane_quat, lane_vec3,
-    splat_vec3,
+    LANES, LaneTransform, LaneVec3, Transform, Vec3, in_wide_registers, lane_quat, lane_vec3, splat_vec3,
 };
-use crate::model::{Clip, JointId, ModelPose, Pose, Skeleton};
+use crate::model::{Clip, JointId, ModelPose, Pose, RotationRow, Skeleton};
 use crate::parallel;
 
 /// One frame of `clip` in model space, written over `model`.
@@ -225,7 +224,7 @@ impl<'a> Forward<'a> {
 /// The inputs and the output of one block: links, frames of the clip, joints in model space.
 struct Composition<'a> {
     links: &'a [PreparedJoint],
-    rotations: [&'a [Quat]; LANES],
+    rotations: [RotationRow<'a>; LANES],
     translations: [&'a [Vec3]; LANES],
     joints: &'a mut [LaneTransform],
 }
@@ -235,7 +234,7 @@ impl Composition<'_> {
     fn compose(&mut self) {
         // Slices of equal length: the bounds check of a joint is made once, not eight times.
         let joints = self.joints.len();
-        let mut rotations = self.rotations;
+        let mut rotations = self.rotations.each_ref().map(|row| &**row);
         for list in &mut rotations {
             *list = &list[..joints];
         }

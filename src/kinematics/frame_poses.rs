@@ -83,7 +83,8 @@ impl<'a> FramePoses<'a> {
     fn compute(&mut self) {
         let last = self.clip.frames() - 1;
         let frames = self.frames.map(|frame| frame.min(last));
-        let rotations = frames.map(|frame| self.clip.rotations(frame));
+        let rows = frames.map(|frame| self.clip.rotations(frame));
+        let rotations = rows.each_ref().map(|row| &**row);
         let translations = frames.map(|frame| self.clip.translations(frame));
         // In three loops: else the compiler puts numbers of one frame in a register, not those of four.
         for link in &self.links {

@@ -13,8 +13,8 @@ const FEWEST: usize = 10;
 pub fn without_still_ends(clip: &Clip) -> Range<usize> {
     let frames = clip.frames();
     let repeats = |a: usize, b: usize| {
-        let rotations = clip.rotations(a).iter().zip(clip.rotations(b));
-        let mut rotations = rotations.map(|(a, b)| (a.coords - b.coords).amax());
+        let rows = [a, b].map(|frame| clip.rotations(frame));
+        let mut rotations = rows[0].iter().zip(rows[1].iter()).map(|(a, b)| (a.coords - b.coords).amax());
         let translations = clip.translations(a).iter().zip(clip.translations(b));
         rotations.all(|apart| apart < SAME) && translations.map(|(a, b)| (a - b).amax()).all(|d| d < SAME)
     };

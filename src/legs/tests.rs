@@ -511,8 +511,8 @@ fn a_foot_that_slides_as_in_the_take_is_not_held_and_a_held_one_is_held_once() {
     for once in [halved, remove_foot_sliding(motion, &Settings::default()).0] {
         let (twice, _, _) = remove_foot_sliding(once.clone(), &Settings::default());
         let turn = |(a, b): (&Quat, &Quat)| a.angle_to(b).to_degrees();
-        let most = once.clip.all_rotations().iter().zip(twice.clip.all_rotations()).map(turn);
-        let most = most.fold(0.0, f64::max);
+        let most =
+            once.clip.all_rotations().iter().zip(&twice.clip.all_rotations()).map(turn).fold(0.0, f64::max);
         assert!(most < 0.1, "{most} degrees");
     }
 }

@@ -8,7 +8,6 @@ use super::limb_pose::LimbPose;
 use crate::kinematics::Towards;
 use crate::math::{Quat, Transform, Vec3, same_hemisphere};
 use crate::model::{Clip, JointId, ModelPose, Motion, Pose, Rig, Role, Skeleton};
-use crate::parallel;
 use crate::signal::fix_hemispheres;
 
 /// The new transforms of legs and body.
@@ -37,21 +36,15 @@ pub fn write_flipping(motion: Motion, solved: &SolvedFrames<'_>) -> Motion {
     let skeleton = character.rig.skeleton();
     let moved = MovedJoints::of(&character.rig, &clip, solved);
     let translated = moved.translated(&clip, solved.legs, skeleton);
-    let (joints, frames) = (clip.joints(), clip.frames());
-    // Rows of at least one translation, so that blocks of rotations and translations can be zipped.
-    let (width, row_width) = (translated.len(), translated.len().max(1));
-    let (rotations, animated, positions) = clip.rotations_and_translations();
-    let mut translations = vec![Vec3::zeros(); frames * row_width];
-    /// Frames that share scratch poses.
-    const BLOCK: usize = 64;
-    let blocks = rotations.chunks_mut(BLOCK * joints).zip(translations.chunks_mut(BLOCK * row_width));
-    parallel::for_each(&mut blocks.collect::<Vec<_>>(), 1, |block, (rotations, translations)| {
+    let (joints, animated) = (clip.joints(), clip.translated().to_vec());
+    let blocks = clip.change_rotations(|first, rotations, positions| {
         let mut scratch = PoseBuffers::of(skeleton);
+        let mut translations = Vec::with_capacity(rotations.len() / joints * translated.len());
         for (n, row) in rotations.chunks_mut(joints).enumerate() {
-            let f = block * BLOCK + n;
+            let f = first + n;
             let local = scratch.pose.local_mut();
             local.iter_mut().zip(row.iter()).for_each(|(t, q)| t.rotation = *q);
-            for (id, v) in animated.iter().zip(&positions[f * animated.len()..]) {
+            for (id, v) in animated.iter().zip(&positions[n * animated.len()..]) {
                 local[id.index()].translation = *v;
             }
             let still = (solved.still)(f);
@@ -59,9 +52,7 @@ pub fn write_flipping(motion: Motion, solved: &SolvedFrames<'_>) -> Motion {
                 scratch.set_goals(&moved, solved, f);
                 scratch.set_locals(&moved, skeleton, row);
             }
-            for (v, id) in translations[n * row_width..][..width].iter_mut().zip(&translated) {
-                *v = scratch.pose.joint(*id).translation;
-            }
+            translations.extend(translated.iter().map(|id| scratch.pose.joint(*id).translation));
             // The next frame starts from the rest translations: joints without a translation channel keep them.
             if !still {
                 for &id in moved.towards.joints() {
@@ -70,11 +61,9 @@ pub fn write_flipping(motion: Motion, solved: &SolvedFrames<'_>) -> Motion {
                 }
             }
         }
+        translations
     });
-    if width == 0 {
-        translations.clear();
-    }
-    let clip = clip.translating(translated, translations);
+    let clip = clip.translating(translated, blocks.concat());
     Motion { character, clip, contacts }
 }
 

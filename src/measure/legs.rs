@@ -168,7 +168,8 @@ impl LimbComparison {
 fn loop_seam(source: &Motion, copy: &Motion, motion: &Motion) -> Option<Metric> {
     let seam = |m: &Motion| {
         let last = m.clip.frames() - 1;
-        let pairs = m.clip.rotations(0).iter().zip(m.clip.rotations(last));
+        let [first, last] = [0, last].map(|frame| m.clip.rotations(frame));
+        let pairs = first.iter().zip(last.iter());
         pairs.map(|(a, b)| a.angle_to(b)).fold(0.0, f64::max)
     };
     (is_cycle(source) && motion.clip.frames() == source.clip.frames()).then(|| {

@@ -188,7 +188,7 @@ impl SampleBlock {
             }
             made.excess.push(most);
             if frame > 0 {
-                for (a, b) in clip.rotations(frame - 1).iter().zip(clip.rotations(frame)) {
+                for (a, b) in clip.rotations(frame - 1).iter().zip(clip.rotations(frame).iter()) {
                     least = least.min(a.coords.dot(&b.coords).abs());
                 }
             }

@@ -1,7 +1,9 @@
-//! Poses at a uniform rate, stored as flat frame-major arrays.
+//! Poses at a uniform rate, stored frame by frame.
 
+use super::rotation_rows::{RotationRow, RotationRows};
 use super::{JointId, Pose, PropertyTrack, Skeleton};
 use crate::math::{Quat, Transform, Vec3};
+use std::ops::Range;
 
 /// Lowest and highest valid frame rate, Hz: well beyond those of any capture.
 pub(crate) const FRAME_RATES: [f64; 2] = [0.1, 10_000.0];
@@ -13,8 +15,8 @@ pub(crate) fn is_frame_rate(rate: f64) -> bool {
 
 /// Poses of one skeleton at a uniform rate.
 ///
-/// Shape: `rotations` holds `frames x joints` local rotations, frame-major; `translations` holds
-/// `frames x translated.len()` local translations for the joints listed in `translated` (ascending). Every
+/// Shape: `rotations` holds `frames x joints` local rotations, frame-major, those of long takes in a temporary file; `translations`
+/// holds `frames x translated.len()` local translations for the joints listed in `translated` (ascending). Every
 /// other joint keeps the translation of its rest transform. Units: metres, seconds, hertz.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize, serde::Deserialize))]
@@ -29,8 +31,7 @@ pub struct Clip {
     pub tolerance: Option<f64>,
     /// Animation of other properties than joints; usually empty.
     pub property_tracks: Vec<PropertyTrack>,
-    joints: usize,
-    rotations: Vec<Quat>,
+    rotations: RotationRows,
     translated: Vec<JointId>,
     translations: Vec<Vec3>,
 }
@@ -48,22 +49,30 @@ impl Clip {
         translated: Vec<JointId>,
         translations: Vec<Vec3>,
     ) -> Self {
-        assert!(joints > 0 && rotations.len().is_multiple_of(joints), "whole frames of rotations");
-        let frames = rotations.len() / joints;
-        assert_eq!(translations.len(), frames * translated.len(), "whole frames of translations");
-        assert!(translated.is_sorted_by(|a, b| a < b), "translated joints ascend");
+        Self::of_rows(name, sample_rate, RotationRows::of(joints, rotations), translated, translations)
+    }
+
+    /// As [`Clip::new`], of rows of rotations.
+    pub(crate) fn of_rows(
+        name: impl Into<String>,
+        sample_rate: f64,
+        rotations: RotationRows,
+        translated: Vec<JointId>,
+        translations: Vec<Vec3>,
+    ) -> Self {
         let (name, start, tolerance, property_tracks) = (name.into(), 0.0, None, Vec::new());
-        Self {
+        let mut clip = Self {
             name,
             sample_rate,
             start,
             tolerance,
             property_tracks,
-            joints,
             rotations,
-            translated,
-            translations,
-        }
+            translated: Vec::new(),
+            translations: Vec::new(),
+        };
+        clip.set_translations(translated, translations);
+        clip
     }
 
     /// A clip of these poses. Joints whose translation differs from rest by more than `1e-12` metres are translated.
@@ -84,19 +93,35 @@ impl Clip {
         Self::new(name, sample_rate, skeleton.len(), rotations, translated, translations)
     }
 
+    /// A range of frames; its start time is that of the whole clip.
+    ///
+    /// # Panics
+    /// If the range exceeds the clip.
+    pub fn part(&self, frames: Range<usize>) -> Clip {
+        let tracks = self.translated.len();
+        Clip {
+            name: self.name.clone(),
+            property_tracks: self.property_tracks_in(frames.clone()),
+            rotations: self.rotations.part(frames.clone()),
+            translated: self.translated.clone(),
+            translations: self.translations[frames.start * tracks..frames.end * tracks].to_vec(),
+            ..*self
+        }
+    }
+
     /// The property tracks at these frames.
-    pub fn property_tracks_in(&self, frames: std::ops::Range<usize>) -> Vec<PropertyTrack> {
+    pub fn property_tracks_in(&self, frames: Range<usize>) -> Vec<PropertyTrack> {
         self.property_tracks.iter().map(|c| c.picked(frames.clone())).collect()
     }
 
     /// The number of frames; may be 0.
     pub fn frames(&self) -> usize {
-        self.rotations.len() / self.joints
+        self.rotations.frames()
     }
 
     /// The number of joints of a frame.
     pub fn joints(&self) -> usize {
-        self.joints
+        self.rotations.width()
     }
 
     /// From the first frame to the last, in seconds.
@@ -110,28 +135,36 @@ impl Clip {
     }
 
     /// The local rotations of one frame, in joint order.
-    pub fn rotations(&self, frame: usize) -> &[Quat] {
-        &self.rotations[frame * self.joints..][..self.joints]
+    pub fn rotations(&self, frame: usize) -> RotationRow<'_> {
+        self.rotations.row(frame)
     }
 
     /// The local rotations of one frame, mutable.
     pub fn rotations_mut(&mut self, frame: usize) -> &mut [Quat] {
-        &mut self.rotations[frame * self.joints..][..self.joints]
+        self.rotations.row_mut(frame)
     }
 
-    /// All local rotations, frame-major.
-    pub fn all_rotations(&self) -> &[Quat] {
-        &self.rotations
+    /// The local rotations of one joint, in all frames.
+    pub fn rotations_of(&self, joint: usize) -> Vec<Quat> {
+        (0..self.frames()).map(|f| self.rotations(f)[joint]).collect()
     }
 
-    /// All local rotations, frame-major, mutable.
-    pub fn all_rotations_mut(&mut self) -> &mut [Quat] {
-        &mut self.rotations
+    /// A copy of all local rotations, frame-major.
+    pub fn all_rotations(&self) -> Vec<Quat> {
+        (0..self.frames()).flat_map(|f| self.rotations(f).to_vec()).collect()
     }
 
-    /// All local rotations, mutable, with the translated joints and their translations (frame-major), read-only.
-    pub fn rotations_and_translations(&mut self) -> (&mut [Quat], &[JointId], &[Vec3]) {
-        (&mut self.rotations, &self.translated, &self.translations)
+    /// Changes rotations in parallel, a block of consecutive frames at a time: `change` gets the number of the first frame, the
+    /// rotations of the block and its translations, both frame-major. The values that it returns, in order.
+    pub(crate) fn change_rotations<T: Send>(
+        &mut self,
+        change: impl Fn(usize, &mut [Quat], &[Vec3]) -> T + Sync,
+    ) -> Vec<T> {
+        let (joints, tracks, translations) = (self.joints(), self.translated.len(), &self.translations);
+        self.rotations.change_blocks(|first, rotations| {
+            let frames = first..first + rotations.len() / joints;
+            change(first, rotations, &translations[frames.start * tracks..frames.end * tracks])
+        })
     }
 
     /// The clip with other translations.
@@ -153,20 +186,21 @@ impl Clip {
         (self.translated, self.translations) = (translated, translations);
     }
 
-    /// Splits the clip into consecutive parts of `frames` frames, without property tracks. Each part's memory is
-    /// released from the clip, so that converting a clip part by part needs little more memory than one clip.
+    /// Consecutive parts of `frames` frames, without property tracks; memory is released with each.
     ///
     /// # Panics
     /// If `frames` is 0.
-    pub fn into_parts(mut self, frames: usize) -> Parts {
-        assert!(frames > 0, "parts of some frames");
-        let several = self.frames() > frames;
-        if several {
-            // A vector can release memory only at its end.
-            self.rotations.reverse();
-            self.translations.reverse();
-        }
-        Parts { clip: self, frames, reversed: several }
+    pub fn into_parts(self, frames: usize) -> impl Iterator<Item = Clip> {
+        let Self { name, sample_rate, start, tolerance, rotations, translated, translations, .. } = self;
+        let mut first = 0;
+        rotations.into_parts(frames).map(move |rotations| {
+            let (from, to) = (first, first + rotations.frames());
+            first = to;
+            let own = translations[from * translated.len()..to * translated.len()].to_vec();
+            let mut part = Self::of_rows(name.clone(), sample_rate, rotations, translated.clone(), own);
+            (part.start, part.tolerance) = (start + from as f64 / sample_rate, tolerance);
+            part
+        })
     }
 
     /// Appends the frames of other clips of the same skeleton and translated joints; `frames` is the expected total, for
@@ -176,11 +210,12 @@ impl Clip {
     /// If the joints differ.
     pub fn followed_by(mut self, others: impl Iterator<Item = Clip>, frames: usize) -> Clip {
         let more = frames.saturating_sub(self.frames());
-        self.rotations.reserve_exact(more * self.joints);
+        self.rotations.reserve(more);
         self.translations.reserve_exact(more * self.translated.len());
         for other in others {
-            assert!(self.joints == other.joints && self.translated == other.translated, "the same joints");
-            self.rotations.extend(other.rotations);
+            let alike = self.joints() == other.joints() && self.translated == other.translated;
+            assert!(alike, "the same joints");
+            self.rotations.append(&other.rotations);
             self.translations.extend(other.translations);
         }
         self
@@ -215,13 +250,17 @@ impl Clip {
 
     /// Whether two clips hold the same numbers; `==` takes a rotation for its negative.
     pub(crate) fn has_numbers_of(&self, other: &Clip) -> bool {
-        let few = |clip: &Clip| (clip.sample_rate, clip.start, clip.tolerance, clip.joints);
+        let few = |clip: &Clip| (clip.sample_rate, clip.start, clip.tolerance, clip.joints(), clip.frames());
+        let alike = |f: usize| {
+            let (own, theirs) = (self.rotations(f), other.rotations(f));
+            own.iter().map(|q| q.coords).eq(theirs.iter().map(|q| q.coords))
+        };
         few(self) == few(other)
             && self.name == other.name
             && self.translated == other.translated
             && self.translations == other.translations
             && self.property_tracks == other.property_tracks
-            && self.rotations.iter().map(|q| q.coords).eq(other.rotations.iter().map(|q| q.coords))
+            && (0..self.frames()).all(alike)
     }
 
     /// One frame as a pose of `skeleton`.
@@ -239,8 +278,8 @@ impl Clip {
     /// # Panics
     /// If the pose has another number of joints, or the frame does not exist.
     pub fn read_pose(&self, frame: usize, pose: &mut Pose) {
-        assert_eq!(pose.local().len(), self.joints, "a clip belongs to its skeleton");
-        for (t, q) in pose.local_mut().iter_mut().zip(self.rotations(frame)) {
+        assert_eq!(pose.local().len(), self.joints(), "a clip belongs to its skeleton");
+        for (t, q) in pose.local_mut().iter_mut().zip(self.rotations(frame).iter()) {
             t.rotation = *q;
         }
         for (id, v) in self.translated.iter().zip(self.translations(frame)) {
@@ -255,45 +294,6 @@ impl Clip {
             Err(_) => skeleton.joint(id).rest.translation,
         };
         Transform::new(self.rotations(frame)[id.index()], translation)
-    }
-}
-
-/// The frames of a clip in parts: see [`Clip::into_parts`].
-#[derive(Clone, Debug)]
-pub struct Parts {
-    /// The remaining frames.
-    clip: Clip,
-    frames: usize,
-    /// Whether each list is reversed.
-    reversed: bool,
-}
-
-impl Iterator for Parts {
-    type Item = Clip;
-
-    fn next(&mut self) -> Option<Clip> {
-        fn taken<T>(list: &mut Vec<T>, count: usize, reversed: bool) -> Vec<T> {
-            if !reversed {
-                return std::mem::take(list);
-            }
-            let mut taken = list.split_off(list.len().saturating_sub(count));
-            list.shrink_to_fit();
-            taken.reverse();
-            taken
-        }
-        let (clip, reversed) = (&mut self.clip, self.reversed);
-        let frames = self.frames.min(clip.frames());
-        if frames == 0 {
-            return None;
-        }
-        let rotations = taken(&mut clip.rotations, frames * clip.joints, reversed);
-        let translations = taken(&mut clip.translations, frames * clip.translated.len(), reversed);
-        let translated = clip.translated.clone();
-        let mut part =
-            Clip::new(clip.name.clone(), clip.sample_rate, clip.joints, rotations, translated, translations);
-        (part.start, part.tolerance) = (clip.start, clip.tolerance);
-        clip.start += frames as f64 / clip.sample_rate;
-        Some(part)
     }
 }
 
@@ -312,12 +312,12 @@ mod tests {
             let translated = if moving { vec![JointId::new(0)] } else { Vec::new() };
             let translations = (0..frames * translated.len()).map(|k| Vec3::y() * k as f64).collect();
             let clip = Clip::new("walk", 60.0, joints, rotations, translated, translations);
-            let mut parts = clip.clone().into_parts(width);
-            prop_assert!(parts.clone().all(|part| (1..=width).contains(&part.frames())));
+            let parts = (0..frames).step_by(width).map(|first| clip.part(first..frames.min(first + width)));
+            let mut parts = parts.collect::<Vec<_>>().into_iter();
+            let freed: Vec<Clip> = clip.clone().into_parts(width).map(|part| Clip { start: 0.0, ..part }).collect();
+            prop_assert_eq!(parts.as_slice(), &freed[..]);
             if let Some(first) = parts.next() {
                 prop_assert_eq!(first.followed_by(parts, frames), clip);
-            } else {
-                prop_assert_eq!(frames, 0);
             }
         }
     }

@@ -118,21 +118,10 @@ impl Motion {
     /// # Panics
     /// If the range exceeds the clip.
     pub fn part(&self, frames: Range<usize>) -> Motion {
-        let (clip, start, end) = (&self.clip, frames.start, frames.end);
-        let (n, tracks) = (clip.joints(), clip.translated().len());
-        let mut part = Clip::new(
-            clip.name.clone(),
-            clip.sample_rate,
-            n,
-            clip.all_rotations()[start * n..end * n].to_vec(),
-            clip.translated().to_vec(),
-            clip.all_translations()[start * tracks..end * tracks].to_vec(),
-        );
-        (part.start, part.tolerance) = (clip.start, clip.tolerance);
-        part.property_tracks = clip.property_tracks_in(frames.clone());
+        let (start, end) = (frames.start, frames.end);
         let inside = |f: usize| f.clamp(start, end) - start;
         let contacts = self.contacts.as_ref().map(|c| c.changed(inside, |height| height));
-        Motion { character: Arc::clone(&self.character), clip: part, contacts }
+        Motion { character: Arc::clone(&self.character), clip: self.clip.part(frames), contacts }
     }
 
     /// Checks every invariant of the normal form; run by tests and, in debug builds, after every stage.
@@ -170,7 +159,7 @@ impl Motion {
             }
             let before = clip.rotations(frame.checked_sub(1)?);
             let flips = |(a, b): (&Quat, &Quat)| a.coords.dot(&b.coords) < -1e-9;
-            let k = clip.rotations(frame).iter().zip(before).position(flips)?;
+            let k = clip.rotations(frame).iter().zip(before.iter()).position(flips)?;
             Some(Fault::Hemisphere { frame, joint: name(k) })
         };
         /// Frames per block.

@@ -178,8 +178,13 @@ mod tests {
         }
         let changed = |plain: Option<&Motion>| {
             let after = with("limits", &performed, plain).unwrap();
-            let pairs = after.clip.all_rotations().iter().zip(performed.clip.all_rotations());
-            pairs.map(|(a, b)| a.angle_to(b)).fold(0.0, f64::max)
+            after
+                .clip
+                .all_rotations()
+                .iter()
+                .zip(&performed.clip.all_rotations())
+                .map(|(a, b)| a.angle_to(b))
+                .fold(0.0, f64::max)
         };
         assert!(changed(Some(&performed)) < 1e-6, "{}", changed(Some(&performed)));
         assert!(changed(None) > 0.3, "{}", changed(None));

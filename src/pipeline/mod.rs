@@ -47,7 +47,6 @@ mod section_values;
 mod split_stage;
 mod stage_monitor;
 mod standard;
-mod stored_take;
 mod take_clips;
 
 pub use atomic_write::WriteError;

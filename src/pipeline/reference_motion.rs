@@ -18,8 +18,6 @@ use crate::retarget::{MapError, Retarget, RootScale, map};
 use crate::signal::{Rate, Resampling, resample};
 use crate::stages::changed_take;
 use serde::de::DeserializeOwned;
-use std::borrow::Cow;
-use std::convert::Infallible;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -175,54 +173,25 @@ pub(super) fn judge(
     result: &Motion,
     not_judged: &NotJudged,
 ) -> Assessment {
-    let part = |frames: Range<usize>| -> Result<Cow<'_, Motion>, Infallible> {
-        let end = take.clip.frames();
-        let whole = frames.start == 0 && frames.end >= end;
-        let part = || Cow::Owned(take.part(frames.start.min(end)..frames.end.min(end)));
-        Ok(if whole { Cow::Borrowed(take) } else { part() })
+    let of_take = MetricContext::new(&take.character);
+    let labels = take.contacts.as_ref().map(|labels| over_floor(labels, context, &of_take));
+    let (own, theirs) = (result.clip.frames(), take.clip.frames());
+    let within = |motion: &Motion, frames: &Range<usize>| {
+        let last = motion.clip.frames();
+        motion.part(frames.start.min(last)..frames.end.min(last))
     };
-    let take = TakeParts { bare: take, frames: take.clip.frames(), part: &part };
-    match judge_parts(context, &take, copy, result, not_judged) {
-        Ok(made) => made,
-        Err(never) => match never {},
-    }
-}
-
-/// A take that is measured in parts.
-pub(super) struct TakeParts<'a, E> {
-    /// The character, and the contacts of all frames.
-    pub(super) bare: &'a Motion,
-    /// The number of frames.
-    pub(super) frames: usize,
-    /// Some frames, as far as there are; with their contacts.
-    pub(super) part: &'a dyn Fn(Range<usize>) -> Result<Cow<'a, Motion>, E>,
-}
-
-/// As [`judge`], for a take that is read in parts.
-pub(super) fn judge_parts<E>(
-    context: &MetricContext,
-    take: &TakeParts<'_, E>,
-    copy: &dyn Fn(&Motion) -> Motion,
-    result: &Motion,
-    not_judged: &NotJudged,
-) -> Result<Assessment, E> {
-    let of_take = MetricContext::new(&take.bare.character);
-    let labels = take.bare.contacts.as_ref().map(|labels| over_floor(labels, context, &of_take));
-    let (own, theirs) = (result.clip.frames(), take.frames);
     let part = |frames: Range<usize>| {
-        let whole = frames.len() == own.max(theirs);
-        let within = (!whole).then(|| result.part(frames.start.min(own)..frames.end.min(own)));
-        let result = within.as_ref().unwrap_or(result);
-        let take = (take.part)(frames.clone())?;
+        let parts = (frames.len() != own.max(theirs)).then(|| [result, take].map(|m| within(m, &frames)));
+        let [result, take] = parts.as_ref().map_or([result, take], |parts| parts.each_ref());
         let inside = |frame: usize| frame.clamp(frames.start, frames.end) - frames.start;
         let labels = labels.as_ref().map(|labels| labels.changed(inside, |height| height));
-        let mut made = assess_against(context, result, labels.as_ref(), (&of_take, &take), &copy(&take));
+        let mut made = assess_against(context, result, labels.as_ref(), (&of_take, take), &copy(take));
         mark(&mut made.metrics, not_judged);
-        Ok(made)
+        made
     };
-    let mut made = in_parts(own.max(theirs), part)?;
+    let mut made = in_parts(own.max(theirs), part);
     add_words(&mut made.metrics);
-    Ok(made)
+    made
 }
 
 /// Height above the ground from which a surface is raised, leg lengths: below it, bodies whose legs and bones have ratios that differ by a
@@ -251,16 +220,16 @@ fn over_floor(labels: &Contacts, result: &MetricContext, take: &MetricContext) -
 }
 
 /// The measures of so many frames, measured in parts of equal length: each the worst of the parts.
-fn in_parts<E>(frames: usize, part: impl Fn(Range<usize>) -> Result<Assessment, E>) -> Result<Assessment, E> {
+fn in_parts(frames: usize, part: impl Fn(Range<usize>) -> Assessment) -> Assessment {
     let length = frames.div_ceil(frames.div_ceil(PART).max(1)).max(1);
-    let mut made = part(0..length.min(frames))?;
+    let mut made = part(0..length.min(frames));
     for start in (length..frames).step_by(length) {
-        let next = part(start..frames.min(start + length))?;
+        let next = part(start..frames.min(start + length));
         next.metrics.into_iter().for_each(|metric| keep_worst(&mut made.metrics, metric));
         next.series.into_iter().for_each(|series| append(&mut made.series, series, start));
         made.series.iter_mut().for_each(|s| s.values.resize(frames.min(start + length), f64::NAN));
     }
-    Ok(made)
+    made
 }
 
 /// Continues a time series by its part from frame `start` on.
@@ -299,16 +268,13 @@ pub fn assess_alone(context: &MetricContext, result: &Motion, ground: f64) -> As
     let labels = detect(result, &ContactOptions { ground: Some(ground), ..ContactOptions::default() });
     let labelled = Motion { contacts: Some(labels), ..result.clone() };
     let not_judged = recorded(&result.character);
-    let part = |frames: Range<usize>| -> Result<Assessment, Infallible> {
+    let part = |frames: Range<usize>| {
         let part = if frames.len() == result.clip.frames() { &labelled } else { &labelled.part(frames) };
         let mut made = assess(context, part, part.contacts.as_ref(), None);
         mark(&mut made.metrics, &not_judged);
-        Ok(made)
+        made
     };
-    let mut made = match in_parts(result.clip.frames(), part) {
-        Ok(made) => made,
-        Err(never) => match never {},
-    };
+    let mut made = in_parts(result.clip.frames(), part);
     // The labels are those of the result: agreement would always be complete.
     made.metrics.retain(|m| !AGREEMENT.contains(&m.name.as_str()));
     add_words(&mut made.metrics);

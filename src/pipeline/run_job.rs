@@ -348,17 +348,16 @@ pub(super) fn apply_stages(
         if stages[index + 1..].iter().any(|later| later.stage.needs_plain()) {
             plain = stage.plain(&motion).or(plain);
         }
+        let retargets = !Arc::ptr_eq(&stage.leaving(&motion.character), &motion.character);
         if let Some(marks) = marks {
             // Positions that belong to one character mean nothing for another.
-            if !Arc::ptr_eq(&stage.leaving(&motion.character), &motion.character) {
+            if retargets {
                 marks.clear();
             }
             marks.extend(stage.marks(&motion));
         }
-        let retargets = !Arc::ptr_eq(&stage.leaving(&motion.character), &motion.character);
         let change = if retargets { Some(TakeChange::Retargeted) } else { stage.take_change(&motion) };
-        let alike = change.is_some() && !retargets && index + 1 < stages.len();
-        monitor.before(index, resolved, &motion, &report.not_judged, alike);
+        monitor.before(index, resolved, &motion, &report.not_judged);
         let found = report.findings.len();
         let beside = plain.as_ref().filter(|plain| stage.needs_plain() && same_frames(plain, &motion));
         motion = stage.apply_beside(motion, beside, report).map_err(stage_error(*number, name))?;

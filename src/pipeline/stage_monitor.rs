@@ -2,40 +2,17 @@
 
 use super::hints::hints;
 use super::plan::Pipeline;
-use super::reference_motion::{TakeParts, comparable, direct_transfer, judge, judge_parts, keep_worst};
+use super::reference_motion::{comparable, direct_transfer, judge, keep_worst};
 use super::resolved_stage::ResolvedStage;
-use super::stored_take::StoredTake;
 use crate::contacts::{ContactOptions, detect};
-use crate::measure::{AGAINST_THE_TAKE, Assessment, MetricContext, add_words, assess, change, mark};
+use crate::measure::{AGAINST_THE_TAKE, Assessment, add_words, assess, change, mark};
 use crate::model::{Character, Motion};
-use crate::report::{Change, Metric, NotJudged, Report, TakeChange, io_reason};
+use crate::report::{Change, Metric, NotJudged, Report, TakeChange};
 use crate::stages::changed_take;
-use std::borrow::Cow;
-use std::io;
-use std::ops::Range;
 use std::sync::Arc;
 
 /// The stage whose input is shown with its result.
 const PERFORM: &str = "perform";
-
-/// The take of a result, until both are compared.
-#[derive(Debug)]
-enum KeptTake {
-    Memory(Arc<Motion>),
-    /// Of a long take.
-    File(Box<StoredTake>),
-}
-
-impl KeptTake {
-    /// Keeps the take in memory where it is kept there anyway, and where no temporary file can be written.
-    fn of(motion: &Motion, kept: Option<&Arc<Motion>>) -> Self {
-        if let Some(kept) = kept {
-            return Self::Memory(Arc::clone(kept));
-        }
-        let stored = StoredTake::is_long(motion).then(|| StoredTake::new(motion).ok()).flatten();
-        stored.map_or_else(|| Self::Memory(Arc::new(motion.clone())), |stored| Self::File(Box::new(stored)))
-    }
-}
 
 /// Whether two motions have the same frames: to compare takes a fraction of the time of a copy.
 fn has_same_frames(a: &Motion, b: &Motion) -> bool {
@@ -51,7 +28,7 @@ pub(super) struct StageMonitor {
     detailed: bool,
     /// The take: the motion as it was read, changed as stages changed it; the motion that was retargeted if stages had moved frames
     /// otherwise.
-    take: Option<KeptTake>,
+    take: Option<Arc<Motion>>,
     /// Whether the take is the motion of now: no stage has changed one without the other.
     same: bool,
     /// What later stages did to frames, with the take to be changed alike.
@@ -75,15 +52,13 @@ impl StageMonitor {
         self.page = pipeline.report;
     }
 
-    /// Observes a motion before the stage with this index; `not_judged` is what earlier stages made meaningless. A stage that
-    /// changes the take `alike` is followed by others.
+    /// Observes a motion before the stage with this index; `not_judged` is what earlier stages made meaningless.
     pub(super) fn before(
         &mut self,
         index: usize,
         stage: &ResolvedStage,
         motion: &Motion,
         not_judged: &NotJudged,
-        alike: bool,
     ) {
         if self.page && stage.name == PERFORM && self.unperformed.is_none() {
             self.unperformed = Some(motion.clone());
@@ -92,24 +67,15 @@ impl StageMonitor {
             return;
         }
         let retargets = !Arc::ptr_eq(&stage.stage.leaving(&motion.character), &motion.character);
-        let first = self.take.is_none();
-        // To store a long take twice would take longer than most stages.
-        if first && alike && !self.detailed && StoredTake::is_long(motion) {
-            return;
-        }
         let moved = not_judged.values().any(|names| names.len() == AGAINST_THE_TAKE.len());
-        let renewed = first || (retargets && moved);
-        let kept = match &self.take {
-            Some(KeptTake::Memory(take)) if self.detailed && !renewed && has_same_frames(take, motion) => {
-                Some(take)
-            }
-            _ => None,
-        };
+        let renewed = self.take.is_none() || (retargets && moved);
+        let kept =
+            self.take.as_ref().filter(|take| self.detailed && !renewed && has_same_frames(take, motion));
         // Only its frames are compared.
         let before = || kept.map_or_else(|| Arc::new(motion.clone()), Arc::clone);
         self.before = self.detailed.then(before);
         if renewed {
-            self.take = Some(KeptTake::of(motion, self.before.as_ref()));
+            self.take = Some(self.before.clone().unwrap_or_else(|| Arc::new(motion.clone())));
             self.same = true;
         }
         if retargets {
@@ -125,23 +91,12 @@ impl StageMonitor {
         if self.retarget.is_some() {
             return self.later.push(change);
         }
-        self.take = match self.take.take() {
+        self.take = self.take.take().map(|take| match self.same {
             // `repair` leaves most takes as they are.
-            Some(KeptTake::Memory(take))
-                if self.same && take.contacts == motion.contacts && has_same_frames(&take, motion) =>
-            {
-                Some(KeptTake::Memory(take))
-            }
-            Some(_) if self.same => Some(KeptTake::of(motion, None)),
-            Some(KeptTake::Memory(take)) => {
-                Some(KeptTake::Memory(Arc::new(changed_take(Arc::unwrap_or_clone(take), change))))
-            }
-            Some(KeptTake::File(take)) => match take.part(0..take.frames()) {
-                Ok(whole) => Some(KeptTake::of(&changed_take(whole, change), None)),
-                Err(_) => Some(KeptTake::File(take)),
-            },
-            None => None,
-        };
+            true if take.contacts == motion.contacts && has_same_frames(&take, motion) => take,
+            true => Arc::new(motion.clone()),
+            false => Arc::new(changed_take(Arc::unwrap_or_clone(take), change)),
+        });
     }
 
     /// Observes the motion after the stage of this name.
@@ -171,23 +126,7 @@ impl StageMonitor {
         let later = std::mem::take(&mut self.later);
         let alike =
             |take: Motion| later.iter().fold(comparable(take, motion), |take, &c| changed_take(take, c));
-        let take = match self.take.take() {
-            Some(KeptTake::Memory(take)) => Some(alike(Arc::unwrap_or_clone(take))),
-            Some(KeptTake::File(take)) if !later.is_empty() => take.part(0..take.frames()).ok().map(alike),
-            Some(KeptTake::File(take)) => match stored(&context, &take, retarget, motion, report) {
-                Ok(Ok(made)) => return self.record(made, motion, several, report),
-                Ok(Err(whole)) => Some(alike(whole)),
-                Err(error) => {
-                    let said = format!(
-                        "the take could not be read back from its temporary file ({}): the result was measured alone",
-                        io_reason(&error)
-                    );
-                    report.warnings.add("take-not-compared", said, motion.clip.name.clone());
-                    None
-                }
-            },
-            None => None,
-        };
+        let take = self.take.take().map(|take| alike(Arc::unwrap_or_clone(take)));
         // Once frames were cut or moved, those of the take have no counterpart.
         let in_step = |take: &&Motion| take.clip.frames().abs_diff(motion.clip.frames()) <= 1;
         let take = take.as_ref().filter(in_step);
@@ -256,24 +195,6 @@ fn copier<'a>(
     }
     let transfer = direct_transfer(take, &result.character).ok()?;
     Some(Box::new(move |part| transfer.as_ref().map_or_else(|| same(part), |transfer| transfer.copy(part))))
-}
-
-/// The measures of a result against a stored take; the take itself where its frames are not those of the result.
-fn stored(
-    context: &MetricContext,
-    take: &StoredTake,
-    retarget: Option<&ResolvedStage>,
-    motion: &Motion,
-    report: &Report,
-) -> io::Result<Result<Assessment, Motion>> {
-    let (frames, own) = (take.frames(), motion.clip.frames());
-    let copy = copier(&take.bare().character, retarget, motion);
-    let in_step = take.bare().clip.sample_rate == motion.clip.sample_rate && frames.abs_diff(own) <= 1;
-    let Some(copy) = copy.filter(|_| in_step) else { return Ok(Err(take.part(0..frames)?)) };
-    let part =
-        |range: Range<usize>| Ok(Cow::Owned(take.part(range.start.min(frames)..range.end.min(frames))?));
-    let take = TakeParts { bare: take.bare(), frames, part: &part };
-    judge_parts(context, &take, &copy, motion, &report.not_judged).map(Ok)
 }
 
 /// Most frames of a take of which the changes by each stage are recorded without a report: each stage is then compared with

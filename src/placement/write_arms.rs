@@ -7,13 +7,10 @@ use super::copied_arm::bend;
 use crate::kinematics::Towards;
 use crate::math::{Quat, Vec3, exp, same_hemisphere};
 use crate::model::{JointId, ModelPose, Motion, Pose, Skeleton};
-use crate::parallel;
 use crate::signal::fix_hemispheres;
 
 /// Rotations below this are none, radians: frames that only the decay of a distant correction reaches keep every bit.
 const NOTHING: f64 = 1e-9;
-/// Frames that share scratch poses.
-const BLOCK: usize = 64;
 
 /// What moves the arms in one frame: zero where the direct transfer stays, and the axes of the elbows in the space of the upper arms.
 #[derive(Clone, Copy, Debug)]
@@ -52,27 +49,27 @@ pub(super) fn write_arms(
     let skeleton = motion.character.skeleton().clone();
     let joints = skeleton.len();
     let towards = Towards::new(&skeleton, arms.iter().flatten().copied());
-    let (rotations, translated, translations) = motion.clip.rotations_and_translations();
-    let frame = |row: &mut [Quat], pose: &mut Pose, model: &mut ModelPose, f: usize| {
-        let solution = &solutions[f];
-        if solution.solved.state.iter().all(|x| x.abs() < NOTHING) {
-            return 0.0;
-        }
-        pose.local_mut().iter_mut().zip(row.iter()).for_each(|(t, q)| t.rotation = *q);
-        for (id, v) in translated.iter().zip(&translations[f * translated.len()..]) {
-            pose.local_mut()[id.index()].translation = *v;
-        }
-        towards.set(pose, model);
-        let sides = [0, 1].map(|side| rotate(&skeleton, model, &arms[side], solution, side, row));
-        sides[0].max(sides[1])
-    };
-    let mut blocks: Vec<_> = rotations.chunks_mut(BLOCK * joints).collect();
-    let blocks = parallel::map_mut(&mut blocks, 1, |block, rows| {
+    let translated = motion.clip.translated().to_vec();
+    let frame =
+        |row: &mut [Quat], translations: &[Vec3], pose: &mut Pose, model: &mut ModelPose, f: usize| {
+            let solution = &solutions[f];
+            if solution.solved.state.iter().all(|x| x.abs() < NOTHING) {
+                return 0.0;
+            }
+            pose.local_mut().iter_mut().zip(row.iter()).for_each(|(t, q)| t.rotation = *q);
+            for (id, v) in translated.iter().zip(translations) {
+                pose.local_mut()[id.index()].translation = *v;
+            }
+            towards.set(pose, model);
+            let sides = [0, 1].map(|side| rotate(&skeleton, model, &arms[side], solution, side, row));
+            sides[0].max(sides[1])
+        };
+    let blocks = motion.clip.change_rotations(|first, rows, translations| {
         let (mut pose, mut model) = (skeleton.rest_pose(), skeleton.rest_model_pose());
         let rows = rows.chunks_mut(joints).enumerate();
         let moved = rows.map(|(n, row)| {
-            let f = block * BLOCK + n;
-            let largest = frame(row, &mut pose, &mut model, f);
+            let f = first + n;
+            let largest = frame(row, &translations[n * translated.len()..], &mut pose, &mut model, f);
             MovedHands { frames: usize::from(largest >= 1e-3), largest, missed: solutions[f].solved.missed }
         });
         moved.fold(MovedHands::default(), MovedHands::and)

@@ -54,12 +54,13 @@ pub(super) fn glitches(take: &WorkingTake, cut: &[bool], log: &mut FaultLog) {
 fn of_joint(take: &WorkingTake, cut: &[bool], joint: usize) -> Vec<(usize, usize, f64)> {
     let frames = take.frames();
     let whole = |f: usize| f >= REACH && f + REACH < frames && !cut[f - REACH..f + REACH].contains(&true);
+    let rotations = take.rotations(&(0..frames), joint);
     let off_path = |f: usize| -> [f64; 4] {
-        let q = |g: usize| take.rotation(g, joint).coords;
+        let q = |g: usize, i: usize| rotations[g][i];
         if !whole(f) {
             return [0.0; 4];
         }
-        (q(f) - ((q(f - 1) + q(f + 1)) * 4.0 - q(f - 2) - q(f + 2)) / 6.0).into()
+        [0, 1, 2, 3].map(|i| q(f, i) - ((q(f - 1, i) + q(f + 1, i)) * 4.0 - q(f - 2, i) - q(f + 2, i)) / 6.0)
     };
     let off: Vec<[f64; 4]> = (0..frames).map(off_path).collect();
     let length = |v: &[f64; 4]| v.iter().map(|x| x * x).sum::<f64>().sqrt();

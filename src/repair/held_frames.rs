@@ -85,15 +85,20 @@ pub(super) fn held(take: &mut WorkingTake, log: &mut FaultLog) -> bool {
         log.record_unfixed("held", 0..take.frames(), "frames", held as f64, why);
         return false;
     }
+    let changed = !found.is_empty();
     for (first, end, before) in found {
         bridge(take, first, end);
         let after = (first - 1..end).map(|e| take.mean_step(e)).fold(0.0, f64::max);
         log.record_fixed("held", None, first..end, "deg", [before, after]);
     }
+    if changed {
+        take.fix_signs();
+    }
     true
 }
 
-/// Interpolates frames `first..end` between their neighbours, with the velocities beyond; what moves meanwhile is kept.
+/// Interpolates frames `first..end` between their neighbours, with the velocities beyond; what moves meanwhile is kept. Call
+/// [`WorkingTake::fix_signs`] after all.
 pub(super) fn bridge(take: &mut WorkingTake, first: usize, end: usize) {
     let frames = first..end;
     let inside = first..end - 1;
@@ -116,7 +121,6 @@ pub(super) fn bridge(take: &mut WorkingTake, first: usize, end: usize) {
             take.motion.clip.translations_mut(f)[track] = position;
         }
     }
-    take.fix_signs();
     take.measure(frames);
 }
 
@@ -124,7 +128,7 @@ pub(super) fn bridge(take: &mut WorkingTake, first: usize, end: usize) {
 pub(super) fn bridge_joint(take: &mut WorkingTake, j: usize, frames: &Range<usize>) {
     let Bridge { from, before, behind, times } = Bridge::of(take, frames);
     let steps = (frames.end - from) as f64;
-    let at = |f: usize| *take.rotation(f, j);
+    let at = |f: usize| take.rotation(f, j);
     let (start, stop) = (at(from), at(frames.end));
     let rotation = |a: &Quat, b: &Quat| log(&(a.inverse() * b));
     let whole = rotation(&start, &stop);

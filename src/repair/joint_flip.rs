@@ -112,7 +112,7 @@ fn rotate_back(take: &mut WorkingTake, k: usize, at: &[usize], log: &mut FaultLo
     };
     let back = if flipped { flip.inverse() } else { flip };
     for f in (0..frames).filter(|f| odd[*f] == flipped) {
-        let own = *take.rotation(f, j);
+        let own = take.rotation(f, j);
         take.set_rotation(f, j, own * back);
     }
     take.measure(0..frames);
@@ -132,7 +132,7 @@ fn rotate_back(take: &mut WorkingTake, k: usize, at: &[usize], log: &mut FaultLo
 /// The rotation in the joint's own axes that its odd parts have too much: the mean over all flips of the step less the joint's
 /// motion, which goes on at the rate before and after; `None` where the flips differ.
 fn flip_rotation(take: &WorkingTake, joint: usize, at: &[usize]) -> Option<Quat> {
-    let rotation = |f: usize| *take.rotation(f, joint);
+    let rotation = |f: usize| take.rotation(f, joint);
     let of = |(n, e): (usize, &usize)| {
         let (from, to) = (rotation(*e), rotation(e + 1));
         // Half of the step before, from before the flip, and half of the one after it.

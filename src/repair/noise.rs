@@ -77,7 +77,7 @@ pub(super) fn noise(take: &mut WorkingTake, cut: &[bool], log: &mut FaultLog) ->
             [Some(before_feet), Some(after_feet)] if slips_more(before_feet, after_feet, &frames) => {
                 for f in frames.clone() {
                     let (clip, old) = (&mut take.motion.clip, &before.motion.clip);
-                    clip.rotations_mut(f).copy_from_slice(old.rotations(f));
+                    clip.rotations_mut(f).copy_from_slice(&old.rotations(f));
                     clip.translations_mut(f).copy_from_slice(old.translations(f));
                 }
                 take.measure(frames.clone());

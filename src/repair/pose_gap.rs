@@ -29,7 +29,7 @@ pub(super) fn gaps(take: &mut WorkingTake, log: &mut FaultLog) {
         take.rotating.iter().map(|&j| (j, skeleton.joint(JointId::new(j)).rest.rotation)).collect();
     let near = |f: usize, (j, rest): &(usize, crate::math::Quat)| {
         let own = take.rotation(f, *j);
-        own.coords.dot(&rest.coords).abs() > CLEARLY && rotation_between(own, rest).to_degrees() < AT_REST
+        own.coords.dot(&rest.coords).abs() > CLEARLY && rotation_between(&own, rest).to_degrees() < AT_REST
     };
     let most = ((1.0 - WITHOUT_DATA) * rest.len() as f64) as usize;
     let empty = |f: usize| {
@@ -43,6 +43,7 @@ pub(super) fn gaps(take: &mut WorkingTake, log: &mut FaultLog) {
     let mut found = spans(0..frames, empty);
     let repeats = spans(0..take.edges(), |e| take.repeats_pose(e)).into_iter();
     found.extend(repeats.map(|edges| edges.start..edges.end + 1).filter(|gap| !empty(gap.start)));
+    let mut changed = false;
     for gap in found.into_iter().filter(|gap| gap.start > 0 && gap.end < frames) {
         let (into, out) = (gap.start - 1, gap.end - 1);
         let [share, other] = [into, out].map(|e| leap(take, &positions, e, [into, out]));
@@ -54,8 +55,12 @@ pub(super) fn gaps(take: &mut WorkingTake, log: &mut FaultLog) {
             log.record_unfixed("gap", gap, "deg", before, why);
         } else if log.test("gap", share) {
             bridge(take, gap.start, gap.end);
+            changed = true;
             let after = (into..=out).map(|e| take.mean_step(e)).fold(0.0, f64::max);
             log.record_fixed("gap", None, gap, "deg", [before, after]);
         }
+    }
+    if changed {
+        take.fix_signs();
     }
 }

@@ -80,22 +80,19 @@ fn of_limb(take: &mut WorkingTake, pairs: &[MirrorPair], log: &mut FaultLog) {
     };
     let plain = |e: usize| {
         mean(&|p| {
-            let step = |j| rotation_between(take.rotation(e, j), take.rotation(e + 1, j));
+            let step = |j| rotation_between(&take.rotation(e, j), &take.rotation(e + 1, j));
             step(p.left) + step(p.right)
         })
     };
     let across = |e: usize| {
         mean(&|p| {
             let [left, right] = [p.left, p.right].map(|j| take.rotation(e + 1, j));
-            rotation_between(take.rotation(e, p.left), &p.to_left(right))
-                + rotation_between(take.rotation(e, p.right), &p.to_right(left))
+            rotation_between(&take.rotation(e, p.left), &p.to_left(&right))
+                + rotation_between(&take.rotation(e, p.right), &p.to_right(&left))
         })
     };
-    let columns: Vec<usize> = pairs
-        .iter()
-        .flat_map(|p| [p.left, p.right])
-        .filter_map(|j| take.rotating.binary_search(&j).ok())
-        .collect();
+    let joints = pairs.iter().flat_map(|p| [p.left, p.right]);
+    let columns: Vec<usize> = joints.filter_map(|j| take.rotating.binary_search(&j).ok()).collect();
     // The same from the cached steps, up to rounding.
     let nearly = |e: usize| {
         let known = take.steps(e);
@@ -131,23 +128,26 @@ fn of_limb(take: &mut WorkingTake, pairs: &[MirrorPair], log: &mut FaultLog) {
     if jumps.len() < 2 {
         log.test("swap", 0.0);
     }
+    let changed = !found.is_empty();
     for (first, end, before) in found {
         for f in first..end {
             for p in pairs {
-                let (left, right) = (*take.rotation(f, p.left), *take.rotation(f, p.right));
+                let (left, right) = (take.rotation(f, p.left), take.rotation(f, p.right));
                 take.set_rotation(f, p.left, p.to_left(&right));
                 take.set_rotation(f, p.right, p.to_right(&left));
             }
         }
-        take.fix_signs();
         take.measure(first..end);
         let of_pair = |e: usize, p: &MirrorPair| {
-            let step = |j| rotation_between(take.rotation(e, j), take.rotation(e + 1, j));
+            let step = |j| rotation_between(&take.rotation(e, j), &take.rotation(e + 1, j));
             step(p.left) + step(p.right)
         };
         let of_edge = |e: usize| pairs.iter().map(|p| of_pair(e, p)).sum::<f64>() / (2 * pairs.len()) as f64;
         let after = of_edge(first - 1).max(of_edge(end - 1)).to_degrees();
         let joint = Some(format!("{}, {}", take.name(pairs[0].left), take.name(pairs[0].right)));
         log.record_fixed("swap", joint, first..end, "deg", [before, after]);
+    }
+    if changed {
+        take.fix_signs();
     }
 }

@@ -41,13 +41,13 @@ pub(super) fn spikes(take: &mut WorkingTake, log: &mut FaultLog) {
                     continue;
                 }
                 let around = [out, back].map(|e| median_around(|k| steps[k], edges, e, reach));
-                let apart = rotation_between(take.rotation(f - 1, j), take.rotation(f + length, j));
+                let apart = rotation_between(&take.rotation(f - 1, j), &take.rotation(f + length, j));
                 let returns = BACK * leap / apart.to_degrees().max(1e-9);
                 let times = leap / (TIMES * around[0].max(around[1])).max(1e-9);
                 if !log.test("spike", all(&[leap / least, times, returns])) {
                     continue;
                 }
-                let (from, to) = (*take.rotation(f - 1, j), *take.rotation(f + length, j));
+                let (from, to) = (take.rotation(f - 1, j), take.rotation(f + length, j));
                 for i in 0..length {
                     take.set_rotation(f + i, j, slerp(&from, &to, (i + 1) as f64 / (length + 1) as f64));
                 }
@@ -80,7 +80,7 @@ pub(super) fn wraps(take: &mut WorkingTake, log: &mut FaultLog) {
             if wrap.len() < 3 || wrap.len() > BETWEEN + 1 {
                 continue;
             }
-            let (from, to) = (*take.rotation(wrap.start, j), *take.rotation(wrap.end, j));
+            let (from, to) = (take.rotation(wrap.start, j), take.rotation(wrap.end, j));
             let path: f64 = wrap.clone().map(|e| take.steps(e)[k]).sum();
             let apart = rotation_between(&from, &to).to_degrees();
             let off = (path - (360.0 - apart)).abs();
@@ -127,7 +127,7 @@ pub(super) fn pops(take: &WorkingTake, log: &mut FaultLog) {
             let pop = (1..=longest).take_while(|length| f + length <= edges).find(|length| {
                 let back = f + length - 1;
                 let leap = take.steps(f - 1)[k].min(take.steps(back)[k]);
-                let apart = rotation_between(take.rotation(f - 1, j), take.rotation(f + length, j));
+                let apart = rotation_between(&take.rotation(f - 1, j), &take.rotation(f + length, j));
                 leap >= least
                     && apart.to_degrees() <= BACK * leap
                     && leap >= TIMES * around(f - 1).max(around(back))

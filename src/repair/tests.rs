@@ -355,8 +355,9 @@ fn a_joint_that_flips_is_turned_back_and_is_no_cut() {
             let found = repaired(&bad);
             assert_eq!(words(&found), [("flip", [span.start, span.end])], "{case}");
             for f in 0..frames {
-                let pairs = walk.clip.rotations(f).iter().zip(found.motion.clip.rotations(f));
-                for (k, (a, b)) in pairs.enumerate() {
+                for (k, (a, b)) in
+                    walk.clip.rotations(f).iter().zip(found.motion.clip.rotations(f).iter()).enumerate()
+                {
                     let off = a.angle_to(b).to_degrees();
                     let limit = if k == joint { 1.0 } else { 1e-6 };
                     assert!(off < limit, "{case}: joint {k}, frame {f}: {off} degrees");

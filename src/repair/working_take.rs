@@ -128,8 +128,8 @@ impl WorkingTake {
     }
 
     /// The local rotation of a joint.
-    pub fn rotation(&self, frame: usize, joint: usize) -> &Quat {
-        &self.motion.clip.rotations(frame)[joint]
+    pub fn rotation(&self, frame: usize, joint: usize) -> Quat {
+        self.motion.clip.rotations(frame)[joint]
     }
 
     /// The components of a joint's local rotation over some frames.

@@ -14,40 +14,34 @@ const BLOCK: usize = 256;
 /// No rotation changes; continuous signs remain unchanged, bit for bit. After a rotation by 180 degrees, where neither
 /// sign is nearer, the sign is kept.
 pub fn fix_hemispheres(clip: &mut Clip) {
-    let joints = clip.joints();
-    let rotations = clip.all_rotations_mut();
-    // Each block separately, with the joints and rows whose sign does not depend on the previous frame.
-    let own = |_, rotations: &mut &mut [Quat]| -> Vec<(usize, usize)> {
-        let mut kept = Vec::new();
-        for k in joints..rotations.len() {
-            let nearness = rotations[k].coords.dot(&rotations[k - joints].coords);
-            if nearness < 0.0 {
-                rotations[k] = flipped(&rotations[k]);
-            } else if nearness == 0.0 {
-                kept.push((k % joints, k / joints));
-            }
+    let frames = clip.frames();
+    let changes = parallel::map(frames.div_ceil(BLOCK), 1, |block| sign_changes(clip, block));
+    let mut negated = vec![false; clip.joints()];
+    for (block, changes) in changes.into_iter().enumerate() {
+        if changes.is_empty() && !negated.contains(&true) {
+            continue;
         }
-        kept
-    };
-    let mut blocks: Vec<&mut [Quat]> = rotations.chunks_mut(BLOCK * joints).collect();
-    let kept = parallel::map_mut(&mut blocks, 1, own);
-    // Then the blocks in order.
-    for (number, kept) in kept.iter().enumerate().skip(1) {
-        let (before, block) = rotations.split_at_mut(number * BLOCK * joints);
-        let before = &before[before.len() - joints..];
-        let rows = (block.len() / joints).min(BLOCK);
-        for (joint, before) in before.iter().enumerate() {
-            if before.coords.dot(&block[joint].coords) < 0.0 {
-                let end = kept.iter().find(|(own, _)| *own == joint).map_or(rows, |(_, row)| *row);
-                let own = block.iter_mut().skip(joint).step_by(joints);
-                own.take(end).for_each(|q| *q = flipped(q));
+        let mut changes = changes.into_iter().peekable();
+        for frame in block * BLOCK..frames.min((block + 1) * BLOCK) {
+            while let Some((_, joint, nearness)) = changes.next_if(|(of, ..)| *of == frame) {
+                negated[joint] = nearness < 0.0 && !negated[joint];
             }
+            let row = clip.rotations_mut(frame).iter_mut().zip(&negated);
+            row.filter(|(_, negated)| **negated).for_each(|(q, _)| *q = Quat::new_unchecked(-q.into_inner()));
         }
     }
 }
 
-fn flipped(q: &Quat) -> Quat {
-    Quat::new_unchecked(-q.into_inner())
+/// The frames and joints of a block whose sign is not the nearest to that of the frame before, in order, with the scalar product of both.
+fn sign_changes(clip: &Clip, block: usize) -> Vec<(usize, usize, f64)> {
+    let mut found = Vec::new();
+    for frame in (block * BLOCK).max(1)..clip.frames().min((block + 1) * BLOCK) {
+        let (before, row) = (clip.rotations(frame - 1), clip.rotations(frame));
+        let nearness = before.iter().zip(row.iter()).map(|(a, b)| a.coords.dot(&b.coords));
+        // Not a number is no side either.
+        found.extend(nearness.enumerate().filter(|(_, d)| *d <= 0.0).map(|(joint, d)| (frame, joint, d)));
+    }
+    found
 }
 
 /// The motion with its poses replaced, with continuous signs.
@@ -84,7 +78,8 @@ mod tests {
         for frames in [1, 2, BLOCK, BLOCK + 1, 3 * BLOCK + 7] {
             let mut rotations = Vec::new();
             for f in 0..frames {
-                let mut signed = |q: Quat| if random() % 2 == 0 { flipped(&q) } else { q };
+                let mut signed =
+                    |q: Quat| if random() % 2 == 0 { Quat::new_unchecked(-q.into_inner()) } else { q };
                 rotations.push(signed(exp(&Vec3::new(0.02 * f as f64, 0.1, 0.0))));
                 let half_turn = half_turns[f / 100 % 2];
                 rotations.push(signed(half_turn));
@@ -109,7 +104,7 @@ mod tests {
         let mut clip = Clip::new("", 30.0, 2, flipped, vec![], vec![]);
         fix_hemispheres(&mut clip);
         for frame in 1..clip.frames() {
-            for (a, b) in clip.rotations(frame).iter().zip(clip.rotations(frame - 1)) {
+            for (a, b) in clip.rotations(frame).iter().zip(clip.rotations(frame - 1).iter()) {
                 assert!(a.coords.dot(&b.coords) >= 0.0);
             }
         }

@@ -8,7 +8,7 @@
 
 use super::{Butterworth, Rate, fix_hemispheres, smooth_positions};
 use crate::math::{Quat, Vec3, exp, log, same_hemisphere, slerp};
-use crate::model::Clip;
+use crate::model::{Clip, RotationRows};
 
 /// Interpolation between two rotations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,7 +65,9 @@ pub fn resample(clip: &Clip, to: Rate, how: Resampling, cuts: &[usize]) -> Clip 
     }
     let frames = how.count(clip.frames(), from, to);
     let (joints, tracks) = (clip.joints(), clip.translated().len());
-    let mut rotations = Vec::with_capacity(frames * joints);
+    let mut rotations = RotationRows::new(joints);
+    rotations.reserve(frames);
+    let mut row = Vec::with_capacity(joints);
     let mut translations = Vec::with_capacity(frames * tracks);
     let source = positions(clip, from, to, how, cuts);
     // The last frame of one that closes is the last.
@@ -86,7 +88,7 @@ pub fn resample(clip: &Clip, to: Rate, how: Resampling, cuts: &[usize]) -> Clip 
     for k in 0..frames {
         let (frame, part) = locate(k);
         if part == 0.0 {
-            rotations.extend_from_slice(clip.rotations(frame));
+            rotations.extend(&clip.rotations(frame));
             translations.extend_from_slice(&source[frame * tracks..][..tracks]);
             continue;
         }
@@ -95,7 +97,9 @@ pub fn resample(clip: &Clip, to: Rate, how: Resampling, cuts: &[usize]) -> Clip 
         let last = cuts.get(next_cut).copied().unwrap_or(clip.frames()) - 1;
         let around = [frame.max(first + 1) - 1, frame, frame + 1, (frame + 2).min(last)];
         let rows = around.map(|f| clip.rotations(f));
-        rotations.extend((0..joints).map(|j| between(&rows.map(|row| row[j]), part, how.rotations)));
+        row.clear();
+        row.extend((0..joints).map(|j| between(&rows.each_ref().map(|row| row[j]), part, how.rotations)));
+        rotations.extend(&row);
         translations.extend((0..tracks).map(|t| {
             let [p0, p1, p2, p3] = around.map(|f| source[f * tracks + t]);
             let start = if frame == first { p2 - p1 } else { (p2 - p0) * 0.5 };
@@ -104,7 +108,7 @@ pub fn resample(clip: &Clip, to: Rate, how: Resampling, cuts: &[usize]) -> Clip 
         }));
     }
     let translated = clip.translated().to_vec();
-    let mut new = Clip::new(clip.name.clone(), to.hz(), joints, rotations, translated, translations);
+    let mut new = Clip::of_rows(clip.name.clone(), to.hz(), rotations, translated, translations);
     new.start = clip.start;
     new.tolerance = clip.tolerance;
     let times = || (0..frames).map(|k| (locate(k).0 as f64) + locate(k).1);

@@ -132,8 +132,7 @@ impl Filter {
     /// change.
     fn joint(&self, clip: &Clip, joint: usize, shots: &[Range<usize>]) -> (Vec<Quat>, Vec<Vec3>) {
         let Some(filter) = self.channel(joint, clip.sample_rate) else { return Default::default() };
-        let mut rotations: Vec<Quat> =
-            clip.all_rotations().iter().skip(joint).step_by(clip.joints()).copied().collect();
+        let mut rotations = clip.rotations_of(joint);
         for shot in shots {
             let part = &mut rotations[shot.clone()];
             if part.windows(2).any(|pair| pair[0] != pair[1]) {
@@ -170,9 +169,11 @@ impl Stage for Filter {
         }
         let smoothed: Vec<_> = parallel::map(joints, 1, |joint| self.joint(clip, joint, &shots));
         let translated = clip.translated().to_vec();
-        for (joint, (rotations, translations)) in smoothed.into_iter().enumerate() {
-            let own = clip.all_rotations_mut().iter_mut().skip(joint).step_by(joints);
-            own.zip(rotations).for_each(|(to, from)| *to = from);
+        for frame in 0..clip.frames() {
+            let row = clip.rotations_mut(frame).iter_mut().zip(&smoothed);
+            row.for_each(|(to, (rotations, _))| *to = rotations.get(frame).copied().unwrap_or(*to));
+        }
+        for (joint, (_, translations)) in smoothed.into_iter().enumerate() {
             if let Some(track) = translated.iter().position(|id| id.index() == joint) {
                 let own = clip.all_translations_mut().iter_mut().skip(track).step_by(translated.len());
                 own.zip(translations).for_each(|(to, from)| *to = from);
@@ -204,8 +205,15 @@ mod tests {
         fix_hemispheres(&mut motion.clip);
         for kind in [FilterKind::Butterworth, FilterKind::SavitzkyGolay] {
             let calm = run(&FilterConfig { kind, ..FilterConfig::default() }, motion.clone()).unwrap();
-            let pairs = calm.clip.all_rotations().iter().zip(motion.clip.all_rotations());
-            assert!(pairs.map(|(a, b)| a.angle_to(b)).fold(0.0, f64::max) < 1e-6);
+            assert!(
+                calm.clip
+                    .all_rotations()
+                    .iter()
+                    .zip(&motion.clip.all_rotations())
+                    .map(|(a, b)| a.angle_to(b))
+                    .fold(0.0, f64::max)
+                    < 1e-6
+            );
             let pairs = calm.clip.all_translations().iter().zip(motion.clip.all_translations());
             assert!(pairs.map(|(a, b)| (a - b).norm()).fold(0.0, f64::max) < 1e-9);
         }

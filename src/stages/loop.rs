@@ -328,7 +328,12 @@ mod tests {
         let middle = looped.clip.frames() / 2;
         let here = looped.clip.rotations(middle);
         assert!(
-            (0..200).any(|f| motion.clip.rotations(f).iter().zip(here).all(|(a, b)| a.angle_to(b) < 1e-9))
+            (0..200).any(|f| motion
+                .clip
+                .rotations(f)
+                .iter()
+                .zip(here.iter())
+                .all(|(a, b)| a.angle_to(b) < 1e-9))
         );
     }
 

@@ -12,7 +12,9 @@ use super::mirror_partners::{partners, with_weights_swapped};
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::anatomy::Figure;
 use crate::math::{Mat3, Quat, RawQuat, Vec3, arc};
-use crate::model::{AnimatedProperty, Character, Clip, JointId, ModelPose, Motion, PropertyTrack, Rig, Role};
+use crate::model::{
+    AnimatedProperty, Character, Clip, JointId, ModelPose, Motion, PropertyTrack, Rig, Role, RotationRows,
+};
 use crate::report::{Report, TakeChange, Warnings, one_line};
 use crate::retarget::outward;
 use crate::signal::fix_hemispheres;
@@ -193,24 +195,27 @@ impl Stage for Mirror {
         let track = |id: JointId| clip.translated().binary_search(&id).ok();
         let moving: Vec<(usize, &MirroredTranslation, usize)> =
             (0..joints).filter_map(|j| Some((j, &self.shifts[j], track(self.shifts[j].source)?))).collect();
-        let mut rotations = Vec::with_capacity(clip.all_rotations().len());
+        let mut rotations = RotationRows::new(joints);
+        rotations.reserve(clip.frames());
+        let mut row = Vec::with_capacity(joints);
         let mut translations = Vec::with_capacity(clip.frames() * moving.len());
         let mut model = vec![Quat::identity(); joints];
         let mut mirrored = model.clone();
         for frame in 0..clip.frames() {
-            self.rotations(clip.rotations(frame), &mut model, &mut mirrored);
+            self.rotations(&clip.rotations(frame), &mut model, &mut mirrored);
             let local = |(j, parent): (usize, &Option<JointId>)| {
                 let q = parent.map_or(mirrored[j], |p| mirrored[p.index()].inverse() * mirrored[j]);
                 Quat::new_normalize(q.into_inner())
             };
-            rotations.extend(self.parents.iter().enumerate().map(local));
+            row.clear();
+            row.extend(self.parents.iter().enumerate().map(local));
+            rotations.extend(&row);
             let old = clip.translations(frame);
             translations
                 .extend(moving.iter().map(|(_, s, track)| s.rest + s.matrix * (old[*track] - s.source_rest)));
         }
         let translated = moving.iter().map(|(j, _, _)| JointId::new(*j)).collect();
-        let mut new =
-            Clip::new(clip.name.clone(), clip.sample_rate, joints, rotations, translated, translations);
+        let mut new = Clip::of_rows(clip.name.clone(), clip.sample_rate, rotations, translated, translations);
         (new.start, new.tolerance) = (clip.start, clip.tolerance);
         new.property_tracks = mirrored_tracks(&clip.property_tracks, &motion.character, &mut report.warnings);
         fix_hemispheres(&mut new);
@@ -234,7 +239,7 @@ mod tests {
             let once = run(&MirrorConfig::default(), motion.clone()).unwrap();
             let twice = run(&MirrorConfig::default(), once).unwrap();
             assert_eq!(twice.clip.translated(), motion.clip.translated());
-            for (a, b) in twice.clip.all_rotations().iter().zip(motion.clip.all_rotations()) {
+            for (a, b) in twice.clip.all_rotations().iter().zip(&motion.clip.all_rotations()) {
                 assert!((a.coords - b.coords).norm().min((a.coords + b.coords).norm()) < 1e-12);
             }
             for (a, b) in twice.clip.all_translations().iter().zip(motion.clip.all_translations()) {
@@ -310,7 +315,7 @@ mod tests {
                 assert!(off < 1e-12, "{frame} {side}: {off}");
             }
         }
-        for (a, b) in twice.clip.all_rotations().iter().zip(motion.clip.all_rotations()) {
+        for (a, b) in twice.clip.all_rotations().iter().zip(&motion.clip.all_rotations()) {
             assert!((a.coords - b.coords).norm().min((a.coords + b.coords).norm()) < 1e-12);
         }
     }

@@ -206,7 +206,7 @@ impl Stage for RetargetStage {
         let Motion { character: source, clip, .. } = motion;
         let frames = clip.frames();
         let mut first = 0;
-        // Each part of the source is freed once it is transferred: a long take and its result are never in memory together.
+        // Each part of the source is freed once it is transferred: a take and its result are never in memory together.
         let mut parts = clip.into_parts(PART).map(|part| {
             let part = Motion::new(Arc::clone(&source), part);
             let performed = performance.part(&part, first);

@@ -187,7 +187,7 @@ fn a_body_onto_itself_keeps_every_pose() {
         let own = CharacterBody::new(&source);
         let (placed, done) = ArmPlacement::new(&own, &own).unwrap().apply(&motion, motion.clone());
         assert_eq!(done.frames, 0);
-        for (a, b) in motion.clip.all_rotations().iter().zip(placed.clip.all_rotations()) {
+        for (a, b) in motion.clip.all_rotations().iter().zip(&placed.clip.all_rotations()) {
             assert!(a.angle_to(b) < 1e-6);
         }
     }
@@ -214,7 +214,7 @@ fn frames_before_do_not_change_frames_after() {
     let part = placement.apply(&late, ready.apply(&late)).0;
     // The influence of a frame on another decays by e every 0.1 s.
     for frame in 120..part.clip.frames() {
-        for (a, b) in part.clip.rotations(frame).iter().zip(whole.clip.rotations(frame + skip)) {
+        for (a, b) in part.clip.rotations(frame).iter().zip(whole.clip.rotations(frame + skip).iter()) {
             assert!(a.angle_to(b) < 1e-7);
         }
     }

@@ -103,9 +103,8 @@ fn a_skin_bound_by_numbers_that_are_not_finite_loses_that_joint_only() {
 #[test]
 fn frames_that_are_not_finite_repeat_the_previous_one() {
     let bytes = damaged(|motion, _| {
-        let joints = motion.clip.joints();
         let odd = RawQuat::new(f64::NAN, 0.0, 0.0, 0.0);
-        motion.clip.all_rotations_mut()[2 * joints + 3] = Quat::new_unchecked(odd);
+        motion.clip.rotations_mut(2)[3] = Quat::new_unchecked(odd);
         motion.clip.property_tracks[0].values[45] = f32::NAN;
     });
     let asset = read(&bytes).unwrap();

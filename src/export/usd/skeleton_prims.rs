@@ -86,7 +86,8 @@ fn animation(
         UsdValue::Triples(all.collect())
     };
     let rotations = |frame: usize| {
-        let wxyz = clip.rotations(frame).iter().map(|q| [q.w, q.i, q.j, q.k].map(|x| x as f32));
+        let row = clip.rotations(frame);
+        let wxyz = row.iter().map(|q| [q.w, q.i, q.j, q.k].map(|x| x as f32));
         UsdValue::Quaternions(wxyz.collect())
     };
     layer.open("SkelAnimation", name, &[]);

@@ -72,7 +72,7 @@ fn even_rows(
     }
     layout.take(frames, budget)?;
     let mut rows = EvenRows::new(layout, line_end, frames);
-    Ok(rows.extend(&chunks, &lines).then(|| rows.finish()))
+    Ok(rows.extend(&chunks, &lines).then(|| rows.take()))
 }
 
 /// The number of lines of each chunk.
@@ -93,6 +93,8 @@ pub(super) struct EvenRows<'a> {
     rows: DecodedRows,
     /// The number of rows of each chunk.
     lines: Vec<usize>,
+    /// The rotations of the last row that was taken.
+    last: Vec<Quat>,
 }
 
 impl<'a> EvenRows<'a> {
@@ -103,7 +105,7 @@ impl<'a> EvenRows<'a> {
             rotations: Vec::with_capacity(frames * layout.joints()),
             translations: Vec::with_capacity(frames * layout.positions()),
         };
-        Self { layout, line_end, rows, lines: Vec::new() }
+        Self { layout, line_end, rows, lines: Vec::new(), last: Vec::new() }
     }
 
     /// Appends the rows of chunks with these numbers of lines; `false` if any line is not one row of finite numbers.
@@ -148,9 +150,23 @@ impl<'a> EvenRows<'a> {
     }
 
     /// All rows, with quaternions that do not flip between chunks.
-    pub(super) fn finish(mut self) -> DecodedRows {
-        join_hemispheres(&mut self.rows.rotations, self.layout.joints(), &self.lines);
+    pub(super) fn take(mut self) -> DecodedRows {
+        self.join();
         self.rows
+    }
+
+    /// Calls `with` with the rows since the last call, continuous as those of [`EvenRows::take`]; their memory is used again.
+    pub(super) fn drain(&mut self, with: impl FnOnce(&DecodedRows)) {
+        self.join();
+        with(&self.rows);
+        self.rows.frames = 0;
+        self.rows.rotations.clear();
+        self.rows.translations.clear();
+    }
+
+    fn join(&mut self) {
+        join_hemispheres(&mut self.last, &mut self.rows.rotations, self.layout.joints(), &self.lines);
+        self.lines.clear();
     }
 }
 
@@ -227,19 +243,21 @@ fn skip_blanks(text: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// Negates the quaternions of a chunk whose first frame lies in the other hemisphere than the frame before.
-fn join_hemispheres(rotations: &mut [Quat], joints: usize, lines: &[usize]) {
-    let mut frame = 0;
-    for pair in lines.windows(2) {
-        frame += pair[0];
-        let (before, rest) = rotations.split_at_mut(frame * joints);
-        let before = &before[(frame - 1) * joints..];
-        for joint in 0..joints {
-            if before[joint].coords.dot(&rest[joint].coords) < 0.0 {
-                for q in rest.iter_mut().skip(joint).step_by(joints).take(pair[1]) {
+/// Negates the quaternions of a chunk whose first frame lies in the other hemisphere than the frame before; `last` is the one before
+/// all, if any, and becomes the last.
+fn join_hemispheres(last: &mut Vec<Quat>, rotations: &mut [Quat], joints: usize, lines: &[usize]) {
+    let mut rest = rotations;
+    for lines in lines {
+        let (chunk, after) = rest.split_at_mut(lines * joints);
+        for (joint, before) in last.iter().enumerate() {
+            if before.coords.dot(&chunk[joint].coords) < 0.0 {
+                for q in chunk.iter_mut().skip(joint).step_by(joints) {
                     *q = Quat::new_unchecked(RawQuat::from(-q.coords));
                 }
             }
         }
+        last.clear();
+        last.extend_from_slice(&chunk[chunk.len() - joints..]);
+        rest = after;
     }
 }

@@ -13,10 +13,10 @@ use super::frame_timing::DEFAULT_FRAME_TIME;
 use super::header_scanner::{BvhHeader, scan};
 use super::irregular_rows::rows_of;
 use super::motion_rows::rows;
-use super::row_layout::{DecodedRows, RowLayout};
+use super::row_layout::RowLayout;
 use crate::math::{Quat, Transform, Vec3, median_of};
 use crate::memory_budget::{MAX_MEMORY, MemoryBudget};
-use crate::model::{Clip, Joint, JointId, NO_TIP, Skeleton, UniqueNames};
+use crate::model::{Clip, Joint, JointId, NO_TIP, RotationRows, Skeleton, UniqueNames};
 use crate::report::Warnings;
 
 /// How position channels and the OFFSET of a joint are combined.
@@ -86,7 +86,8 @@ pub(super) fn read_within(
     let header = scan(bytes, &mut warnings)?;
     let layout = RowLayout::new(&header, added_roots(&header));
     let rows = rows(bytes, header.rows, &layout, header.frames, budget, &mut warnings)?;
-    assemble(&header, &layout, rows, options, warnings)
+    let rotations = RotationRows::of(layout.joints(), rows.rotations);
+    assemble(&header, &layout, (rotations, rows.translations), options, warnings)
 }
 
 /// 1 if the file has several roots, which get an added parent.
@@ -97,32 +98,32 @@ pub(super) fn added_roots(header: &BvhHeader) -> usize {
 pub(super) fn assemble(
     header: &BvhHeader,
     layout: &RowLayout,
-    mut rows: DecodedRows,
+    (rotations, mut translations): (RotationRows, Vec<Vec3>),
     options: &BvhReadOptions,
     mut warnings: Warnings,
 ) -> Result<RawBvh, BvhError> {
     let mut skeleton = skeleton(header, &mut warnings)?;
     let translated = layout.translated();
-    if let Some(joints) = offsets_of_rows(&skeleton, &translated, &rows) {
+    if let Some(joints) = offsets_of_rows(&skeleton, &translated, &translations) {
         let said = "all OFFSETs are zero: the lengths of the bones were taken from the position channels";
         warnings.add("bvh-offsets-zero", said, "HIERARCHY");
         skeleton = Skeleton::new(joints)?;
         let rate = 1.0 / header.frame_time;
-        let clip = Clip::new("", rate, skeleton.len(), rows.rotations, translated, rows.translations);
+        let clip = Clip::of_rows("", rate, rotations, translated, translations);
         return Ok(RawBvh { skeleton, clip, positions: Positions::Replace, warnings });
     }
     let positions = match options.positions {
         Some(positions) => positions,
-        None => decide(&skeleton, &translated, &rows, &mut warnings),
+        None => decide(&skeleton, &translated, &translations, &mut warnings),
     };
     if positions == Positions::Add {
         let offsets: Vec<Vec3> = translated.iter().map(|&j| skeleton.joint(j).rest.translation).collect();
-        for (i, t) in rows.translations.iter_mut().enumerate() {
+        for (i, t) in translations.iter_mut().enumerate() {
             *t += offsets[i % offsets.len()];
         }
     }
     let rate = 1.0 / header.frame_time;
-    let clip = Clip::new("", rate, skeleton.len(), rows.rotations, translated, rows.translations);
+    let clip = Clip::of_rows("", rate, rotations, translated, translations);
     Ok(RawBvh { skeleton, clip, positions, warnings })
 }
 
@@ -167,18 +168,18 @@ const SAME_TIP: f64 = 1e-3;
 
 /// The joints with the median of their position channels as OFFSETs, if no joint below a root has an OFFSET and the channels
 /// contain bones: some exporters write the lengths of bones only there.
-fn offsets_of_rows(skeleton: &Skeleton, translated: &[JointId], rows: &DecodedRows) -> Option<Vec<Joint>> {
+fn offsets_of_rows(skeleton: &Skeleton, translated: &[JointId], rows: &[Vec3]) -> Option<Vec<Joint>> {
     let is_root = |id: JointId| skeleton.parent(id).is_none_or(|p| skeleton.joint(p).file_name.is_none());
     let mut inner = skeleton.ids().filter(|id| !is_root(*id)).peekable();
     inner.peek()?;
-    if rows.frames == 0 || inner.any(|id| skeleton.joint(id).rest.translation != Vec3::zeros()) {
+    if rows.is_empty() || inner.any(|id| skeleton.joint(id).rest.translation != Vec3::zeros()) {
         return None;
     }
     let mut joints = skeleton.joints().to_vec();
     let mut any = false;
     for (k, &id) in translated.iter().enumerate().filter(|(_, id)| !is_root(**id)) {
-        let channels = rows.translations.iter().skip(k).step_by(translated.len());
-        let step = (rows.frames / MOST_ROWS).max(1);
+        let channels = rows.iter().skip(k).step_by(translated.len());
+        let step = (rows.len() / translated.len() / MOST_ROWS).max(1);
         let median = median_of(channels.step_by(step).copied());
         any |= median != Vec3::zeros();
         joints[id.index()].rest.translation = median;
@@ -199,26 +200,22 @@ const MOST_ROWS: usize = 256;
 /// Joints that move through the world (feet below a root bone) lie near neither and do not vote.
 /// A root moves about and its OFFSET is often noise, so it votes only where it stays within a thousandth of
 /// its OFFSET from zero: then the OFFSET is a rest height, and replacing it would drop the figure.
-fn decide(
-    skeleton: &Skeleton,
-    translated: &[JointId],
-    rows: &DecodedRows,
-    warnings: &mut Warnings,
-) -> Positions {
+fn decide(skeleton: &Skeleton, translated: &[JointId], rows: &[Vec3], warnings: &mut Warnings) -> Positions {
     let (mut replace, mut add) = (0, 0);
     for (k, &joint) in translated.iter().enumerate() {
         let offset = skeleton.joint(joint).rest.translation;
-        if offset == Vec3::zeros() || rows.frames == 0 {
+        if offset == Vec3::zeros() || rows.is_empty() {
             continue;
         }
-        let mut channels = rows.translations.iter().skip(k).step_by(translated.len());
+        let frames = rows.len() / translated.len();
+        let mut channels = rows.iter().skip(k).step_by(translated.len());
         if skeleton.parent(joint).is_none_or(|p| skeleton.joint(p).file_name.is_none()) {
             add += usize::from(channels.all(|v| v.norm() <= 1e-3 * offset.norm()));
             continue;
         }
         let far = channels.map(|v| [(v - offset).norm(), v.norm()]);
         let [replaced, added] = far.fold([0.0; 2], |sum, far| [sum[0] + far[0], sum[1] + far[1]]);
-        if replaced.min(added) > STAYS * offset.norm() * rows.frames as f64 {
+        if replaced.min(added) > STAYS * offset.norm() * frames as f64 {
             continue;
         }
         if added < replaced { add += 1 } else { replace += 1 }
@@ -287,11 +284,7 @@ fn with_root_at(clip: Clip, place: Vec3) -> Clip {
     let translations =
         frames.flat_map(|f| std::iter::once(place).chain(clip.translations(f).iter().copied()));
     let translations = translations.collect();
-    let rotations = clip.all_rotations().to_vec();
-    let mut moved =
-        Clip::new(clip.name.clone(), clip.sample_rate, clip.joints(), rotations, translated, translations);
-    moved.start = clip.start;
-    moved
+    clip.translating(translated, translations)
 }
 
 impl TryFrom<&bvh_anim::Bvh> for RawBvh {
@@ -311,6 +304,7 @@ impl TryFrom<&bvh_anim::Bvh> for RawBvh {
         let layout = RowLayout::new(&header, added_roots(&header));
         let budget = MemoryBudget::new(0, Some(MAX_MEMORY));
         let rows = rows_of(bvh.frames().map(bvh_anim::Frame::as_slice), &layout, &budget)?;
-        assemble(&header, &layout, rows, &BvhReadOptions::default(), warnings)
+        let rotations = RotationRows::of(layout.joints(), rows.rotations);
+        assemble(&header, &layout, (rotations, rows.translations), &BvhReadOptions::default(), warnings)
     }
 }

@@ -7,6 +7,7 @@ use super::motion_rows::{EvenRows, check_count, cut, lines_of};
 use super::raw_bvh::{BvhReadOptions, RawBvh, added_roots, assemble};
 use super::row_layout::RowLayout;
 use crate::memory_budget::MemoryBudget;
+use crate::model::RotationRows;
 use crate::report::Warnings;
 use std::io::Read;
 
@@ -39,7 +40,11 @@ pub(super) fn read_blocks(
     }
     // A row has at least a digit and a separator per number.
     let most = size / (2 * layout.channels() as u64) + 1;
-    let mut rows = EvenRows::new(&layout, b'\n', header.frames.unwrap_or(0).min(most) as usize);
+    let stated = header.frames.unwrap_or(0).min(most) as usize;
+    let mut rotations = RotationRows::new(layout.joints());
+    rotations.reserve(stated);
+    let mut translations = Vec::with_capacity(stated * layout.positions());
+    let mut rows = EvenRows::new(&layout, b'\n', 0);
     loop {
         let mut chunks = cut(if follows { &text } else { text.trim_ascii_end() }, b'\n');
         if follows {
@@ -50,6 +55,10 @@ pub(super) fn read_blocks(
         if !rows.extend(&chunks, &lines) {
             return None;
         }
+        rows.drain(|rows| {
+            rotations.extend(&rows.rotations);
+            translations.extend_from_slice(&rows.translations);
+        });
         if !follows {
             break;
         }
@@ -57,9 +66,8 @@ pub(super) fn read_blocks(
         text.drain(..used);
         follows = more(&mut text)?;
     }
-    let rows = rows.finish();
-    check_count(header.frames, rows.frames, &mut warnings);
-    assemble(&header, &layout, rows, options, warnings).ok()
+    check_count(header.frames, rotations.frames(), &mut warnings);
+    assemble(&header, &layout, (rotations, translations), options, warnings).ok()
 }
 
 #[cfg(test)]
@@ -109,7 +117,7 @@ mod tests {
                         assert!(raw.clip.has_numbers_of(&whole.clip));
                         let flips = |pair: [usize; 2]| {
                             let [a, b] = pair.map(|f| raw.clip.rotations(f));
-                            a.iter().zip(b).any(|(a, b)| a.coords.dot(&b.coords) < 0.0)
+                            a.iter().zip(b.iter()).any(|(a, b)| a.coords.dot(&b.coords) < 0.0)
                         };
                         assert_eq!((1..raw.clip.frames()).find(|f| flips([f - 1, *f])), None);
                         assert_eq!((raw, seen), (whole, text.len()));

@@ -55,15 +55,28 @@ fn limits_after_a_change_of_frames_or_sides_allow_what_the_performer_did() {
     for stage in ["\"mirror\"", "\"trim\"\nstart_s = 0.1", "\"resample\"\nrate_hz = 25"] {
         let [before, behind] =
             [[retarget, limits, stage], [retarget, stage, limits]].map(|s| after(&take, &s));
-        let pairs = before.clip.all_rotations().iter().zip(behind.clip.all_rotations());
-        let apart = pairs.map(|(a, b)| a.angle_to(b)).fold(0.0, f64::max);
+        let apart = before
+            .clip
+            .all_rotations()
+            .iter()
+            .zip(&behind.clip.all_rotations())
+            .map(|(a, b)| a.angle_to(b))
+            .fold(0.0, f64::max);
         assert!(apart < 0.02, "{stage}: {apart} rad");
     }
     // Without the direct transfer the stage would not.
     let plain = after(&take, &[retarget]);
     let limited = after(&plain, &[limits]);
-    let pairs = plain.clip.all_rotations().iter().zip(limited.clip.all_rotations());
-    assert!(pairs.map(|(a, b)| a.angle_to(b)).fold(0.0, f64::max) > 0.1);
+    assert!(
+        plain
+            .clip
+            .all_rotations()
+            .iter()
+            .zip(&limited.clip.all_rotations())
+            .map(|(a, b)| a.angle_to(b))
+            .fold(0.0, f64::max)
+            > 0.1
+    );
 }
 
 #[test]

@@ -69,9 +69,9 @@ fn lowered(motion: &Motion) -> Motion {
 fn jump(motion: &Motion) -> f64 {
     let turns = |f: usize| {
         let (here, before) = (motion.clip.rotations(f), motion.clip.rotations(f - 1));
-        here.iter().zip(before).map(|(a, b)| a.angle_to(b).to_degrees())
+        here.iter().zip(before.iter()).map(|(a, b)| a.angle_to(b).to_degrees()).fold(0.0, f64::max)
     };
-    (1..motion.clip.frames()).flat_map(turns).fold(0.0, f64::max)
+    (1..motion.clip.frames()).map(turns).fold(0.0, f64::max)
 }
 
 /// What became of one take on one character.

@@ -19,8 +19,12 @@ fn onto(motion: &Motion, target: &Arc<Character>) -> [Motion; 2] {
 
 /// The largest angle between rotations of two motions, radians.
 fn apart([a, b]: &[Motion; 2]) -> f64 {
-    let pairs = a.clip.all_rotations().iter().zip(b.clip.all_rotations());
-    pairs.map(|(a, b): (&Quat, &Quat)| a.angle_to(b)).fold(0.0, f64::max)
+    a.clip
+        .all_rotations()
+        .iter()
+        .zip(&b.clip.all_rotations())
+        .map(|(a, b): (&Quat, &Quat)| a.angle_to(b))
+        .fold(0.0, f64::max)
 }
 
 #[test]

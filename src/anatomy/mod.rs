@@ -52,7 +52,7 @@ pub(crate) use rest_pose::{
 pub(crate) use roles::DetectedRig;
 pub use roles::detect_roles;
 pub(crate) use roles::detect_roles_from;
-pub(crate) use second_bodies::{bodies_apart, second_bodies, second_body};
+pub(crate) use second_bodies::{RESTS_ON, bodies_apart, length_of, second_bodies, second_body};
 pub(crate) use shape::ShapeEvidence;
 pub(crate) use shape::{is_rigid, skin_mass};
 pub(crate) use spread_feet::foot_roll;

@@ -27,13 +27,30 @@ pub fn second_body(skeleton: &Skeleton, rest: &ModelPose, own: &[JointId]) -> Op
     Some(SecondBody { top: *own.first()?, hips, joints: own.len() })
 }
 
-/// Every body beside the one that has the roles of `rig`, whose pose in model space is `rest`.
+/// Distance from a joint of a body up to which another joint rests on it, as a share of the body's length (5 mm of a person): copies
+/// of a joint are on it to the rounding of their file.
+pub(crate) const RESTS_ON: f64 = 0.003;
+
+/// The largest distance between any two of these joints.
+pub(crate) fn length_of(joints: &[JointId], pose: &ModelPose) -> f64 {
+    let distances =
+        joints.iter().flat_map(|a| joints.iter().map(|b| (pose.position(*a) - pose.position(*b)).norm()));
+    distances.fold(0.0, f64::max)
+}
+
+/// Every body beside the one that has the roles of `rig`, whose pose in model space is `rest`. Clothing with a skeleton of its own, at
+/// least half of whose joints rest on those of the body, is none.
 pub fn second_bodies(rig: &Rig, rest: &ModelPose) -> Vec<SecondBody> {
     let Some(hips) = rig.joint(Role::Hips) else { return Vec::new() };
     let skeleton = rig.skeleton();
     let path: Vec<JointId> = skeleton.path_to_root(hips).collect();
     let other = |own: &Vec<JointId>| own.len() >= LEAST && own.iter().all(|id| rig.role(*id).is_none());
-    let found = branches(skeleton, &path, Some(hips)).into_values().filter(other);
+    let body: Vec<JointId> = rig.assignments().map(|(_, of)| of.joint).collect();
+    let near = RESTS_ON * length_of(&body, rest);
+    let rests =
+        |id: &&JointId| body.iter().any(|on| (rest.position(*on) - rest.position(**id)).norm() <= near);
+    let worn = |own: &Vec<JointId>| 2 * own.iter().filter(rests).count() >= own.len();
+    let found = branches(skeleton, &path, Some(hips)).into_values().filter(|own| other(own) && !worn(own));
     found.filter_map(|own| second_body(skeleton, rest, &own)).collect()
 }
 

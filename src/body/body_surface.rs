@@ -11,7 +11,7 @@ use super::surface_samples::{SkinSample, samples};
 use super::trunk_parts::{PartSegment, TOUCHED_PARTS, TouchedPart};
 use crate::anatomy::Figure;
 use crate::math::{Vec3, median, smoothstep};
-use crate::model::{Character, ModelPose, Rig, Role, Side};
+use crate::model::{Character, JointId, ModelPose, Rig, Role, Side};
 
 /// Distance of the samples of the skin, over the length of a leg: about half a cell of the table of the trunk.
 const SPACING: f64 = 0.03;
@@ -113,6 +113,30 @@ fn groups(rig: &Rig) -> Vec<Option<usize>> {
     found
 }
 
+/// Distance that skin of joints without a role reaches from the topmost of them from which it is no body, as a share of the length of leg
+/// and trunk (half a metre of a person): wings, capes and long hair. Bellies with a joint of their own reach half of it.
+const APPENDAGE: f64 = 0.4;
+
+/// For each joint, whether it is without a role and, with others without one, has skin that reaches far from the body.
+fn appendages(character: &Character, rig: &Rig, rest: &ModelPose, length: f64) -> Vec<bool> {
+    let skeleton = rig.skeleton();
+    let mut top: Vec<JointId> = skeleton.ids().collect();
+    for id in skeleton.ids().filter(|id| rig.role(*id).is_none()) {
+        if let Some(parent) = skeleton.parent(id).filter(|parent| rig.role(*parent).is_none()) {
+            top[id.index()] = top[parent.index()];
+        }
+    }
+    let mut reaches = vec![false; skeleton.len()];
+    for mesh in &character.meshes {
+        for (joint, inside) in (0..mesh.positions.len()).filter_map(|v| mesh.in_heaviest_joint(v)) {
+            let top = top[joint.index()];
+            let reach = (rest.joint(joint).point(&inside) - rest.position(top)).norm();
+            reaches[top.index()] |= rig.role(top).is_none() && reach > APPENDAGE * length;
+        }
+    }
+    top.iter().map(|top| reaches[top.index()]).collect()
+}
+
 /// The groups whose skin may belong to a part.
 fn owners(part: TouchedPart) -> Vec<usize> {
     match part {
@@ -140,13 +164,17 @@ impl BodySurface {
         figure: &Figure,
         landmarks: &Landmarks,
     ) -> Option<BodySurface> {
-        let mut groups = samples(character, rest, SPACING * figure.leg, &groups(rig));
+        let at = landmarks.at(rest);
+        let lengths = at.lengths();
+        let length = lengths.leg() + lengths.low_trunk + lengths.high_trunk;
+        let appendages = appendages(character, rig, rest, length);
+        let of_body = groups(rig).into_iter().zip(appendages).map(|(group, out)| group.filter(|_| !out));
+        let mut groups = samples(character, rest, SPACING * figure.leg, &of_body.collect::<Vec<_>>());
         groups.resize(GROUPS, Vec::new());
         // What hangs from the trunk below the knees is cloth.
-        let at = landmarks.at(rest);
         let knees = 0.5 * (at.legs[0][1] + at.legs[1][1]).dot(&figure.up);
         groups[TRUNK].retain(|s| s.at.dot(&figure.up) > knees);
-        let skin = GroupedSkin { lengths: at.lengths(), landmarks: &at, groups };
+        let skin = GroupedSkin { lengths, landmarks: &at, groups };
         let tables = skin.tables();
         let hand_points = [0, 1].map(|side| skin.hand_points(side, &at));
         (tables[0].largest() > 0.0 || tables[1].largest() > 0.0).then(|| BodySurface {

@@ -12,7 +12,7 @@ use super::soft_knee::{knee_sides, solve_limbs};
 use super::soles::SourceFeet;
 use super::timeline::{TOGETHER, Timeline};
 use super::write_clip::{SolvedFrames, write};
-use crate::body::CharacterBody;
+use crate::body::{CharacterBody, follow, loose_on_roles};
 use crate::contacts::Footing;
 use crate::math::{Quat, Vec3, percentile};
 use crate::model::{ContactPart, Contacts, Hold, JointId, Motion, Side};
@@ -156,7 +156,10 @@ fn removed_once(
     };
     solve_limbs(legs, &mut poses, &sides, KEEP_BEND, settings, ends);
     let body: Vec<(Vec3, Quat)> = solution.iter().map(|a| (a[0], Quat::identity())).collect();
+    let loose = loose_on_roles(&motion.character);
+    let before = (!loose.is_empty()).then(|| motion.clip.clone());
     let planted = write(motion, &SolvedFrames { legs, poses: &poses, body: &body, still: &still });
+    let planted = follow(planted, &loose, before.as_ref());
     let pelvis = solution.iter().map(|a| a[0]).collect();
     (planted, Some(Removed { held, pelvis }))
 }
@@ -318,8 +321,13 @@ mod tests {
             let once = pipeline.apply(take(name)).unwrap().0;
             let twice = pipeline.apply(Motion { contacts: None, ..once.clone() }).unwrap().0;
             let turn = |(a, b): (&Quat, &Quat)| a.angle_to(b).to_degrees();
-            let turns = once.clip.all_rotations().iter().zip(twice.clip.all_rotations()).map(turn);
-            let most = turns.fold(0.0, f64::max);
+            let most = once
+                .clip
+                .all_rotations()
+                .iter()
+                .zip(&twice.clip.all_rotations())
+                .map(turn)
+                .fold(0.0, f64::max);
             assert!(most < 0.1, "{name} on {character}: {most} degrees");
         }
     }

@@ -9,9 +9,10 @@ use super::joint_map::JointMap;
 use super::pelvis_path::{PelvisPath, pelvis_point};
 use super::position_source::{PositionSource, dependencies, evaluation_order, position_sources};
 use super::rest_alignment::{CalibratedBody, align};
-use super::stretch::{JointStretch, joint_stretches};
+use super::stretch::{JointStretch, joint_stretches, of_one_rig};
 use super::trunk_lean::TrunkLean;
 use super::twist_joints::{TwistJoint, twist_joints};
+use crate::body::{LooseJoint, loose_joints};
 use crate::math::{Quat, Transform, Vec3};
 use crate::model::{Character, JointId, ModelPose, Role};
 use std::sync::Arc;
@@ -24,6 +25,8 @@ pub struct JointTransfer {
     drives: Vec<Option<JointDrive>>,
     /// The position source of every joint.
     pub positions: Vec<PositionSource>,
+    /// The joints apart from the body.
+    pub loose: Vec<LooseJoint>,
     /// The translations that are transferred.
     pub stretches: Vec<Option<JointStretch>>,
     twists: Vec<Option<TwistJoint>>,
@@ -55,20 +58,31 @@ impl JointTransfer {
         };
         let drives = t.rig.skeleton().ids().map(drive).collect();
         let hips = map.pairs.iter().find(|p| p.role == Some(Role::Hips)).or_else(|| map.pairs.first());
-        let mut positions = position_sources(t.rig, map, t.calibration, hips.map(|p| p.target));
+        let character = t.body.character();
+        let is_body = |id: JointId| map.driving(id).is_some_and(|pair| pair.role.is_some());
+        let moves = |id: JointId| map.driving(id).is_some();
+        let mut loose = loose_joints(character, t.rig, t.calibration, is_body, moves);
+        // Between versions of one rig, joints that move by themselves keep the motion that they have in the take.
+        let of_one_rig = of_one_rig(s.rig, t.rig, map);
+        loose.retain(|l| !(of_one_rig && moves(l.joint)));
+        let hips_joint = hips.map(|pair| pair.target);
+        let mut positions = position_sources(t.rig, map, t.calibration, hips_joint, &loose);
         let pelvis = hips.map(|pair| {
             let at = pelvis_point(t, pair.role, pair.target);
             positions[pair.target.index()] = PositionSource::Pelvis(at);
             PelvisPath::of(pair, s, t, [across, scale])
         });
-        let stretches = joint_stretches(s, t.rig, map, &positions);
+        let stretches = match of_one_rig {
+            true => joint_stretches(s, t.rig, map, &positions),
+            false => vec![None; t.rig.skeleton().len()],
+        };
         let order = evaluation_order(t.rig, &positions);
         let trunk = TrunkLean::of(map, s, t, &aligned).map(|trunk| {
             let needed = dependencies(t.rig, &positions, &order, trunk.joints());
             (trunk, needed)
         });
         let target = Arc::clone(t.body.character());
-        JointTransfer { target, drives, positions, stretches, twists, order, trunk, pelvis, scale }
+        JointTransfer { target, drives, positions, loose, stretches, twists, order, trunk, pelvis, scale }
     }
 
     /// One frame: sets the model-space transforms of `joints`, in an evaluation order, from the source's model pose. `trunk`

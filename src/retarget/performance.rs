@@ -3,7 +3,7 @@
 use super::direct_transfer::DirectTransfer;
 use super::on_skin::OnSkin;
 use super::skinned_roots::SkinnedRoots;
-use crate::body::SupportPoints;
+use crate::body::{SupportPoints, follow};
 use crate::legs::{
     LegPair, LegTrajectories, Settings, Timeline, raise_hands, raise_head, shifted, with_slides,
 };
@@ -68,14 +68,15 @@ impl Performance<'_> {
         whole
     }
 
-    /// The finished motion with its hands out of the floor: after all else that moves arms, which could put them back into it. Then a
-    /// ramp or stairs are lowered to where the take has them.
+    /// The finished motion with its hands out of the floor: after all else that moves arms, which could put them back into it. Then
+    /// joints apart from the body follow it, and a ramp or stairs are lowered to where the take has them.
     pub fn raised_hands(&self, whole: Motion) -> Motion {
-        if self.trajectories.is_none() {
-            return whole;
-        }
-        let whole = raise_hands(whole, self.skin, &self.time, self.legs, &Settings::default());
-        if self.lowest == 0.0 {
+        let whole = match self.trajectories.is_some() {
+            true => raise_hands(whole, self.skin, &self.time, self.legs, &Settings::default()),
+            false => whole,
+        };
+        let whole = follow(whole, &self.copy.joints.loose, None);
+        if self.trajectories.is_none() || self.lowest == 0.0 {
             return whole;
         }
         let offsets = vec![Vec3::y() * self.lowest; whole.clip.frames()];

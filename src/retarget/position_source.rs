@@ -4,7 +4,8 @@
 //! attached to its body parent and gets a translation channel.
 
 use super::joint_map::JointMap;
-use crate::anatomy::{parent_joint, second_bodies};
+use crate::anatomy::parent_joint;
+use crate::body::LooseJoint;
 use crate::math::{Transform, Vec3};
 use crate::model::{JointId, ModelPose, Rig};
 
@@ -23,12 +24,13 @@ pub enum PositionSource {
     Still(Transform),
 }
 
-/// The position source of every target joint but the hips, which `Pelvis` applies to.
+/// The position source of every target joint but the hips, which `Pelvis` applies to; `loose` are the joints apart from the body.
 pub fn position_sources(
     rig: &Rig,
     map: &JointMap,
     bound: &ModelPose,
     hips: Option<JointId>,
+    loose: &[LooseJoint],
 ) -> Vec<PositionSource> {
     let skeleton = rig.skeleton();
     let mut positions = vec![PositionSource::Tree; skeleton.len()];
@@ -51,7 +53,12 @@ pub fn position_sources(
         }
     }
     attach_between(rig, map, bound, above_hips, &mut positions);
-    attach_loose(rig, map, bound, above_hips, &mut positions);
+    for LooseJoint { joint, on } in loose {
+        positions[joint.index()] = match on {
+            Some((on, within)) => PositionSource::Attached(*on, *within),
+            None => PositionSource::Still(*bound.joint(*joint)),
+        };
+    }
     positions
 }
 
@@ -90,55 +97,6 @@ fn attach_between(
 /// A joint attached to `parent` as in the reference pose.
 fn attached(bound: &ModelPose, parent: JointId, id: JointId) -> PositionSource {
     PositionSource::Attached(parent, bound.joint(parent).inverse() * *bound.joint(id))
-}
-
-/// Attaches undriven joints apart from the body, each subtree by its top, to the nearest joint of the body. Second bodies stay
-/// where they rest, and so does what is farther from the body than the body is long.
-fn attach_loose(
-    rig: &Rig,
-    map: &JointMap,
-    bound: &ModelPose,
-    above_hips: impl Fn(JointId) -> bool,
-    positions: &mut [PositionSource],
-) {
-    let skeleton = rig.skeleton();
-    let body: Vec<JointId> = map.pairs.iter().filter(|p| p.role.is_some()).map(|p| p.target).collect();
-    // Two passes over the tree, children before parents and parents before children: which joints have a driven joint in
-    // their subtree, and which are in the subtree of a part of the body.
-    let mut above_driven: Vec<bool> = skeleton.ids().map(|id| map.driving(id).is_some()).collect();
-    for id in skeleton.ids().rev() {
-        if let Some(parent) = skeleton.parent(id).filter(|_| above_driven[id.index()]) {
-            above_driven[parent.index()] = true;
-        }
-    }
-    let mut on_body = vec![false; skeleton.len()];
-    for id in skeleton.ids() {
-        let part = map.driving(id).is_some_and(|p| p.role.is_some());
-        on_body[id.index()] = part || skeleton.parent(id).is_some_and(|p| on_body[p.index()]);
-    }
-    let is_top = |id: &JointId| {
-        let loose = !above_driven[id.index()] && !on_body[id.index()];
-        loose && skeleton.parent(*id).is_none_or(|p| above_hips(p) || above_driven[p.index()])
-    };
-    let tops: Vec<JointId> = skeleton.ids().filter(is_top).collect();
-    // Most rigs have none, and finding second bodies is the detection of a whole rig.
-    if tops.is_empty() {
-        return;
-    }
-    let length =
-        body.iter().flat_map(|a| body.iter().map(|b| (bound.position(*a) - bound.position(*b)).norm()));
-    let length = length.fold(0.0, f64::max);
-    let others = second_bodies(rig, bound);
-    for id in tops {
-        let distance = |j: &JointId| (bound.position(*j) - bound.position(id)).norm();
-        let nearest = body.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)));
-        let Some(parent) = nearest else { continue };
-        let of_other = others.iter().any(|o| skeleton.is_ancestor(o.top, id) || o.top == id);
-        positions[id.index()] = match of_other || distance(parent) > length {
-            true => PositionSource::Still(*bound.joint(id)),
-            false => attached(bound, *parent, id),
-        };
-    }
 }
 
 /// An order in which every joint comes after its parent in the tree and after the joint that it is attached to. Twist joints

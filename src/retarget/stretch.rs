@@ -26,8 +26,19 @@ impl JointStretch {
     }
 }
 
-/// The joints whose own translation may be transferred. There are some only between versions of one rig, where nine of ten
-/// joints have the same name, and there only if the parents correspond as well. Elsewhere bones keep their length.
+/// Whether both rigs are versions of one: nine of ten joints have the same name.
+pub fn of_one_rig(source: &Rig, target: &Rig, map: &JointMap) -> bool {
+    let same = |s: JointId, t: JointId| same_words(&name(source, s), &name(target, t));
+    let shared = map.pairs.iter().filter(|p| p.blend.is_none() && same(p.source, p.target)).count();
+    shared * 10 >= source.skeleton().len().max(target.skeleton().len()) * 9
+}
+
+fn name(rig: &Rig, id: JointId) -> String {
+    rig.skeleton().joint(id).name.clone()
+}
+
+/// The joints whose own translation may be transferred, between versions of one rig: those whose parents correspond as well.
+/// Elsewhere bones keep their length.
 pub fn joint_stretches(
     source: &CalibratedBody,
     t_rig: &Rig,
@@ -35,13 +46,7 @@ pub fn joint_stretches(
     positions: &[PositionSource],
 ) -> Vec<Option<JointStretch>> {
     let (s_rig, s_rest) = (source.rig, source.calibration);
-    let name = |rig: &Rig, id: JointId| rig.skeleton().joint(id).name.clone();
     let same = |s: JointId, t: JointId| same_words(&name(s_rig, s), &name(t_rig, t));
-    let shared = map.pairs.iter().filter(|p| p.blend.is_none() && same(p.source, p.target)).count();
-    let joints = s_rig.skeleton().len().max(t_rig.skeleton().len());
-    if shared * 10 < joints * 9 {
-        return vec![None; t_rig.skeleton().len()];
-    }
     t_rig
         .skeleton()
         .ids()

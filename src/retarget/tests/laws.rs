@@ -133,11 +133,7 @@ fn dance(character: &Arc<Character>, frames: usize) -> Motion {
         })
         .collect();
     let mut clip = Clip::from_poses("dance", 30.0, skeleton, &poses);
-    for at in skeleton.len()..clip.all_rotations().len() {
-        let before = clip.all_rotations()[at - skeleton.len()];
-        let q = posemill::math::same_hemisphere(clip.all_rotations()[at], &before);
-        clip.all_rotations_mut()[at] = q;
-    }
+    posemill::signal::fix_hemispheres(&mut clip);
     Motion::new(Arc::clone(character), clip)
 }
 

@@ -9,6 +9,7 @@ mod held_props;
 mod helpers;
 mod in_air;
 mod laws;
+mod loose;
 mod low_feet;
 mod missing;
 mod morph_weights;

@@ -1,0 +1,248 @@
+//! Joints of a file apart from the body: clothing with a skeleton of its own, accessories, controls, props, furniture.
+//!
+//! A joint that rests on a joint of the body (a jacket's, an engine's target for feet) follows that one. Others follow the nearest
+//! joint of the body if their skin touches its skin, and stay where they rest if it does not. Space: model space. Units: metres.
+
+use crate::anatomy::{RESTS_ON, length_of, second_bodies};
+use crate::kinematics::{FramePoses, Towards};
+use crate::math::{Quat, Transform, Vec3, same_hemisphere};
+use crate::model::{Character, Clip, JointId, ModelPose, Motion, Rig, Skeleton};
+use crate::parallel;
+use std::collections::HashSet;
+
+/// Distance of skins that touch, as a share of the body's length (5 cm of a person): shoes and straps stand off the skin, and
+/// what stands beside a body does so by half a metre.
+const TOUCHES: f64 = 0.03;
+
+/// A joint apart from the body.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LooseJoint {
+    pub joint: JointId,
+    /// The joint that it follows, and its transform in the space of that joint; `None` if it stays where it rests.
+    pub on: Option<(JointId, Transform)>,
+}
+
+/// The joints apart from the body of a character in the pose `bound`, parents first; what hangs below one of them moves with it.
+/// `is_body` tells the body's joints, `moves` others that move by themselves and are no part of this unless they rest on the body.
+pub fn loose_joints(
+    character: &Character,
+    rig: &Rig,
+    bound: &ModelPose,
+    is_body: impl Fn(JointId) -> bool,
+    moves: impl Fn(JointId) -> bool,
+) -> Vec<LooseJoint> {
+    let skeleton = rig.skeleton();
+    let body: Vec<JointId> = skeleton.ids().filter(|id| is_body(*id)).collect();
+    let on_body = skeleton.below(&body);
+    let above_body = above(skeleton, &is_body);
+    let apart = |id: JointId| !above_body[id.index()] && !on_body[id.index()];
+    if !skeleton.ids().any(apart) {
+        return Vec::new();
+    }
+    let others: Vec<JointId> = second_bodies(rig, bound).iter().map(|other| other.top).collect();
+    let place = Place {
+        character,
+        skeleton,
+        poses: [character.bind.clone(), Some(skeleton.rest_model_pose()), Some(bound.clone())],
+        bound,
+        // Joints with a role first: helpers lie on them too.
+        bodies: [&body, &skeleton.ids().filter(|id| on_body[id.index()]).collect::<Vec<_>>()],
+        on_body: &on_body,
+        of_other: skeleton.below(&others),
+        length: length_of(&body, bound),
+    };
+    let rests: Vec<Option<(JointId, Transform)>> =
+        skeleton.ids().map(|id| if apart(id) { place.rests_on(id) } else { None }).collect();
+    let leads = above(skeleton, |id| rests[id.index()].is_some());
+    // What is above a joint that moves is no accessory.
+    let above_moving = above(skeleton, |id| apart(id) && moves(id) && rests[id.index()].is_none());
+    let mut found: Vec<LooseJoint> = Vec::new();
+    let mut hangs = vec![false; skeleton.len()];
+    let mut touching = None;
+    for id in skeleton.ids().filter(|id| apart(*id) && !above_moving[id.index()]) {
+        let under = skeleton.parent(id).is_some_and(|parent| hangs[parent.index()]);
+        let on = match rests[id.index()] {
+            Some(on) => Some(on),
+            // A root of such joints keeps its place under its parent.
+            None if leads[id.index()] => {
+                let own = skeleton.parent(id).map(|parent| (parent, skeleton.joint(id).rest));
+                found.push(LooseJoint { joint: id, on: own });
+                hangs[id.index()] = under;
+                continue;
+            }
+            None if under => {
+                hangs[id.index()] = true;
+                continue;
+            }
+            None => {
+                let touching = touching.get_or_insert_with(|| place.touching());
+                place.nearest(id).filter(|_| touching[id.index()])
+            }
+        };
+        hangs[id.index()] = true;
+        found.push(LooseJoint { joint: id, on });
+    }
+    found
+}
+
+/// The joints apart from the body whose joints are those with a role.
+pub fn loose_on_roles(character: &Character) -> Vec<LooseJoint> {
+    let rig = &character.rig;
+    let mut with_role = vec![false; rig.skeleton().len()];
+    rig.assignments().for_each(|(_, of)| with_role[of.joint.index()] = true);
+    loose_joints(character, rig, &character.calibration_pose(), |id| with_role[id.index()], |_| false)
+}
+
+/// For each joint, whether it or one below it is like this.
+fn above(skeleton: &Skeleton, like: impl Fn(JointId) -> bool) -> Vec<bool> {
+    let mut above: Vec<bool> = skeleton.ids().map(like).collect();
+    for id in skeleton.ids().rev() {
+        if let Some(parent) = skeleton.parent(id).filter(|_| above[id.index()]) {
+            above[parent.index()] = true;
+        }
+    }
+    above
+}
+
+/// What decides where a joint belongs.
+struct Place<'a> {
+    character: &'a Character,
+    skeleton: &'a Skeleton,
+    /// The poses in which a joint may rest on another: that in which the skin was attached, the rest pose, the reference pose.
+    poses: [Option<ModelPose>; 3],
+    bound: &'a ModelPose,
+    /// The joints of the body, and all of these and below.
+    bodies: [&'a [JointId]; 2],
+    /// For each joint, whether it is of the body or below one that is.
+    on_body: &'a [bool],
+    /// For each joint, whether it is of another body.
+    of_other: Vec<bool>,
+    /// The largest distance of two joints of the body.
+    length: f64,
+}
+
+impl Place<'_> {
+    /// The joint of the body that a joint rests on. Bodies that stand beside each other share a few places by chance.
+    fn rests_on(&self, id: JointId) -> Option<(JointId, Transform)> {
+        if self.of_other[id.index()] {
+            return None;
+        }
+        self.bodies.iter().find_map(|joints| {
+            self.poses.iter().flatten().find_map(|pose| {
+                let distance = |j: &JointId| (pose.position(*j) - pose.position(id)).norm();
+                let nearest = *joints.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)))?;
+                let on = || (nearest, pose.joint(nearest).inverse() * *pose.joint(id));
+                (distance(&nearest) <= RESTS_ON * self.length).then(on)
+            })
+        })
+    }
+
+    /// The nearest joint of the body, if it is no farther than the body is long.
+    fn nearest(&self, id: JointId) -> Option<(JointId, Transform)> {
+        let distance = |j: &JointId| (self.bound.position(*j) - self.bound.position(id)).norm();
+        let nearest = *self.bodies[0].iter().min_by(|a, b| distance(a).total_cmp(&distance(b)))?;
+        let on = (nearest, self.bound.joint(nearest).inverse() * *self.bound.joint(id));
+        (distance(&nearest) <= self.length).then_some(on)
+    }
+
+    /// For each joint, whether the skin at or below it touches the body's; without any skin it does, but not in a second body.
+    fn touching(&self) -> Vec<bool> {
+        let skeleton = self.skeleton;
+        let pose = self.character.bind.as_ref().unwrap_or(self.bound);
+        let cell = TOUCHES * self.length;
+        let cell_of = |at: &Vec3| <[f64; 3]>::from(at / cell).map(|x| x.floor() as i64);
+        let mut of_body = HashSet::new();
+        let mut apart = Vec::new();
+        for mesh in &self.character.meshes {
+            for (joint, inside) in (0..mesh.positions.len()).filter_map(|v| mesh.in_heaviest_joint(v)) {
+                let at = cell_of(&pose.joint(joint).point(&inside));
+                match self.on_body[joint.index()] {
+                    true => _ = of_body.insert(at),
+                    false => apart.push((joint, at)),
+                }
+            }
+        }
+        let mut has_skin = vec![false; skeleton.len()];
+        let mut touches = vec![false; skeleton.len()];
+        for (joint, [x, y, z]) in apart {
+            has_skin[joint.index()] = true;
+            let around = |k: i64| [x + k % 3 - 1, y + k / 3 % 3 - 1, z + k / 9 - 1];
+            touches[joint.index()] |= (0..27).any(|k| of_body.contains(&around(k)));
+        }
+        for id in skeleton.ids().rev() {
+            if let Some(parent) = skeleton.parent(id) {
+                has_skin[parent.index()] |= has_skin[id.index()];
+                touches[parent.index()] |= touches[id.index()];
+            }
+        }
+        let touches = |k: usize| !self.of_other[k] && (touches[k] || !has_skin[k] || of_body.is_empty());
+        (0..skeleton.len()).map(touches).collect()
+    }
+}
+
+/// The motion with these joints where they belong, after the body moved: on the joints that they follow, with the distance that they
+/// had in `before`, the same frames before the body moved; without it, with that of the rest.
+pub fn follow(mut motion: Motion, loose: &[LooseJoint], before: Option<&Clip>) -> Motion {
+    if loose.is_empty() {
+        return motion;
+    }
+    let skeleton = motion.character.skeleton().clone();
+    let ends = loose.iter().flat_map(|l| std::iter::once(l.joint).chain(l.on.map(|(joint, _)| joint)));
+    let towards = Towards::new(&skeleton, ends);
+    let rest = motion.character.calibration_pose();
+    let at = |id: JointId| loose.iter().find(|l| l.joint == id);
+    let clip = &motion.clip;
+    let start = || (FramePoses::new(&towards, clip), before.map(|before| FramePoses::new(&towards, before)));
+    let locals: Vec<Vec<Transform>> =
+        parallel::map_with(clip.frames(), 1, start, |(after, before), frame| {
+            let before = before.as_mut().map(|poses| poses.at(frame));
+            let after = after.at(frame);
+            let mut new = after.clone();
+            let mut found = Vec::with_capacity(loose.len());
+            for &id in towards.joints() {
+                let parent = skeleton.parent(id);
+                let above = parent.map_or_else(Transform::identity, |parent| *new.joint(parent));
+                let own = match (at(id), before) {
+                    (Some(LooseJoint { on: Some((on, within)), .. }), None) => *new.joint(*on) * *within,
+                    (Some(LooseJoint { on: None, .. }), None) => *rest.joint(id),
+                    (Some(LooseJoint { on: Some((on, _)), .. }), Some(before)) => {
+                        *new.joint(*on) * before.joint(*on).inverse() * *before.joint(id)
+                    }
+                    (Some(LooseJoint { on: None, .. }), Some(before)) => *before.joint(id),
+                    (None, _) => {
+                        let under = parent.map_or_else(Transform::identity, |parent| *after.joint(parent));
+                        above * (under.inverse() * *after.joint(id))
+                    }
+                };
+                new.joints_mut()[id.index()] = own;
+                if at(id).is_some() {
+                    found.push(above.inverse() * own);
+                }
+            }
+            found
+        });
+    let order: Vec<JointId> = towards.joints().iter().copied().filter(|id| at(*id).is_some()).collect();
+    write(&mut motion.clip, &skeleton, &order, &locals);
+    motion
+}
+
+/// Writes local transforms of joints, by frame and in this order, into a clip.
+fn write(clip: &mut Clip, skeleton: &Skeleton, joints: &[JointId], locals: &[Vec<Transform>]) {
+    let mut translated: Vec<JointId> = clip.translated().iter().chain(joints).copied().collect();
+    translated.sort();
+    translated.dedup();
+    let mut translations = Vec::with_capacity(translated.len() * clip.frames());
+    for (frame, locals) in locals.iter().enumerate() {
+        translations.extend(translated.iter().map(|id| match joints.iter().position(|joint| joint == id) {
+            Some(k) => locals[k].translation,
+            None => clip.local(skeleton, frame, *id).translation,
+        }));
+        let before = clip.rotations(frame.saturating_sub(1));
+        let signed =
+            joints.iter().zip(locals).map(|(id, local)| same_hemisphere(local.rotation, &before[id.index()]));
+        let rotations: Vec<Quat> = signed.collect();
+        let row = clip.rotations_mut(frame);
+        joints.iter().zip(rotations).for_each(|(id, rotation)| row[id.index()] = rotation);
+    }
+    clip.set_translations(translated, translations);
+}

@@ -180,7 +180,7 @@ fn packed_meshes_and_animations_are_those_of_the_plain_file() {
     let (a, b) = (&plain.clips[0], &packed.clips[0]);
     assert_eq!((a.frames(), a.joints()), (b.frames(), b.joints()));
     let turned =
-        a.all_rotations().iter().zip(b.all_rotations()).map(|(a, b)| a.angle_to(b)).fold(0.0, f64::max);
+        a.all_rotations().iter().zip(&b.all_rotations()).map(|(a, b)| a.angle_to(b)).fold(0.0, f64::max);
     println!("rotations differ by {turned:.1e} rad at most");
     assert!(turned < 2e-3, "{turned}");
     let whole = fs::read(&path).unwrap();
@@ -298,4 +298,47 @@ fn key_times_that_repeat_are_reported() {
     assert_eq!(said(&[0.0]), None);
     assert!(said(&[0.0, 0.5, 0.5, 1.0]).unwrap().starts_with("1 of 4 key times"));
     assert!(said(&[0.0; 5]).unwrap().starts_with("4 of 5 key times"));
+}
+
+/// The mannequin whose skin was bound in a space that is turned about the vertical by these degrees.
+fn turned_skin(degrees: f64) -> Vec<u8> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/mannequin.glb");
+    let mut bytes = fs::read(path).unwrap();
+    let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
+    let json = word(12);
+    let document: Value = serde_json::from_slice(&bytes[20..20 + json]).unwrap();
+    let number = |value: &Value| value.as_u64().unwrap_or(0) as usize;
+    let accessor = &document["accessors"][number(&document["skins"][0]["inverseBindMatrices"])];
+    let view = &document["bufferViews"][number(&accessor["bufferView"])];
+    let first = 28 + json + number(&view["byteOffset"]) + number(&accessor["byteOffset"]);
+    let (sin, cos) = degrees.to_radians().sin_cos();
+    for matrix in bytes[first..first + 64 * number(&accessor["count"])].chunks_exact_mut(64) {
+        let m: Vec<f64> =
+            matrix.chunks_exact(4).map(|b| f64::from(f32::from_le_bytes(b.try_into().unwrap()))).collect();
+        for row in 0..4 {
+            let (x, z) = (m[row], m[8 + row]);
+            for (column, value) in [(0, cos * x + sin * z), (2, cos * z - sin * x)] {
+                let at = 4 * (4 * column + row);
+                matrix[at..at + 4].copy_from_slice(&(value as f32).to_le_bytes());
+            }
+        }
+    }
+    bytes
+}
+
+#[test]
+fn a_skin_that_was_bound_facing_aside_does_not_turn_the_body() {
+    let toes = |degrees: f64| -> Vec3 {
+        let file = GltfFile::read(&turned_skin(degrees), None).unwrap();
+        let asset = file.into_asset("turned", [], Quat::identity());
+        let pose = asset.character.calibration_pose();
+        let at = |name: &str| pose.position(asset.character.skeleton().find(name).unwrap());
+        at("toes_l") - at("foot_l")
+    };
+    let plain = toes(0.0);
+    assert!(plain.z > 0.05, "{plain:?}");
+    for degrees in [180.0, 90.0, -90.0, 37.0] {
+        let off = (toes(degrees) - plain).norm();
+        assert!(off < 1e-3, "{degrees} degrees: {off} m");
+    }
 }

@@ -17,7 +17,8 @@ pub fn is_added(extras: &gltf::json::Extras) -> bool {
     matches!(members, Some(Ok(Value::Object(members))) if members.contains_key(ADDED))
 }
 
-/// The member of `extras` that states the rate of an animation with a single frame, which its keys cannot, Hz.
+/// The member of `extras` that states the rate of an animation whose keys do not tell it, Hz: a single one, or some left out of a
+/// rate that is no whole number.
 pub const RATE: &str = "rate_hz";
 
 /// The rate that the `extras` of an animation state as [`RATE`].

@@ -79,14 +79,20 @@ impl<'a> BvhWriter<'a> {
     ) -> Self {
         let rest = bind.cloned().unwrap_or_else(|| skeleton.rest_model_pose());
         let rest: Vec<Quat> = rest.joints().iter().map(|t| t.rotation).collect();
-        let parent_rest: Vec<Quat> =
-            skeleton.parents().iter().map(|p| p.map_or(Quat::identity(), |p| rest[p.index()])).collect();
+        let root = JointId::new(0);
+        let added = has_synthetic_root(skeleton, clip);
+        // A root that is not written is the world's, whatever the bind pose makes of it.
+        let parent = |p: &Option<JointId>| p.filter(|p| !added || *p != root);
+        let parent_rest: Vec<Quat> = skeleton
+            .parents()
+            .iter()
+            .map(|p| parent(p).map_or(Quat::identity(), |p| rest[p.index()]))
+            .collect();
         let mut translated = vec![None; skeleton.len()];
         for (k, joint) in clip.translated().iter().enumerate() {
             translated[joint.index()] = Some(k);
         }
-        let root = JointId::new(0);
-        let mut stack = if has_synthetic_root(skeleton, clip) {
+        let mut stack = if added {
             skeleton.children(root).iter().rev().map(|&c| (c, 0)).collect()
         } else {
             vec![(root, 0)]
@@ -125,8 +131,8 @@ impl<'a> BvhWriter<'a> {
             // Position channels replace the offset, which is free to be that of the bind pose.
             let offset = match self.bind.filter(|_| positions) {
                 Some(bind) => {
-                    bind.position(id)
-                        - self.skeleton.parent(id).map_or_else(Vec3::zeros, |p| bind.position(p))
+                    let parent = self.skeleton.parent(id).filter(|_| depth > 0);
+                    bind.position(id) - parent.map_or_else(Vec3::zeros, |p| bind.position(p))
                 }
                 None => self.parent_rest[id.index()] * joint.rest.translation,
             };
@@ -203,7 +209,7 @@ impl<'a> BvhWriter<'a> {
     /// The angles of a joint in `frames`, each near those of the frame before.
     fn angles(&self, id: JointId, frames: Range<usize>, before: &mut Option<[f64; 3]>, out: &mut [[f64; 3]]) {
         let between = [&self.parent_rest[id.index()], &self.rest[id.index()].inverse()];
-        let rotations = frames.map(|frame| &self.clip.rotations(frame)[id.index()]);
+        let rotations = frames.map(|frame| self.clip.rotations(frame)[id.index()]);
         let decimals = self.options.decimals;
         euler_angles::angles_of_block(
             rotations,

@@ -13,6 +13,7 @@ use super::property_channels::{AnimationChannel, PropertyTargets};
 use super::thin_tracks::{KeyFrames, thin};
 use super::{made_by, new_document, node_tracks, resource_files};
 use crate::export::key_reduction::reduce;
+use crate::export::nominal_rate::nominal;
 use crate::gltf_document::{ADDED, Chunks, GltfError, Json, LocalTransform, NodeTree, RATE};
 use crate::model::{Character, Clip, Container, Document, UniqueNames};
 use crate::report::{Warnings, one_line};
@@ -219,9 +220,10 @@ fn append<'a>(
         "" => String::new(),
         name => format!("\"name\":{},", serde_json::Value::from(name)),
     };
-    let rate = match clip.frames() {
-        1 => format!(",\"{RATE}\":{}", clip.sample_rate),
-        _ => String::new(),
+    // One key has no rate, and keys that are left out have a multiple of one that is no whole number.
+    let rate = match clip.frames() == 1 || nominal(clip.sample_rate).fract() != 0.0 {
+        true => format!(",\"{RATE}\":{}", clip.sample_rate),
+        false => String::new(),
     };
     let animation = format!(
         "{{{name}\"samplers\":[{}],\"channels\":[{}],\"extras\":{{\"{ADDED}\":true{rate}}}}}",

@@ -6,6 +6,7 @@ mod fbx;
 mod fbx_splice;
 #[cfg(feature = "fbx")]
 mod fbx_bind;
+mod bvh;
 mod gltf;
 #[cfg(feature = "fbx")]
 mod gltf_surfaces;

@@ -268,3 +268,84 @@ fn offsets_of_sublayers_and_references_are_read_over() {
         from_bytes(nested.as_bytes(), "a", Some("usda"), None, &ImportOptions::default()).unwrap_err();
     assert!(message.to_string().contains("`)` is missing"), "{message}");
 }
+
+/// A skeleton of two joints with an animation whose translations have no time, in a layer with these metadata.
+fn animated(stage: &str) -> Motion {
+    let text = format!(
+        "#usda 1.0
+        ( timeCodesPerSecond = 24 {stage} )
+        def SkelRoot 'R' {{
+            def Skeleton 'S' {{
+                uniform token[] joints = ['a', 'a/b']
+                uniform matrix4d[] restTransforms = [
+                    ((1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1)),
+                    ((1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (0, 10, 0, 1))
+                ]
+                rel skel:animationSource = </R/A>
+            }}
+            def SkelAnimation 'A' {{
+                uniform token[] joints = ['a', 'a/b']
+                float3[] translations = [(0, 0, 0), (0, 10, 0)]
+                quatf[] rotations.timeSamples = {{
+                    1001: [(1, 0, 0, 0), (1, 0, 0, 0)],
+                    1002: [(1, 0, 0, 0), (0.8, 0.6, 0, 0)],
+                    1003: [(1, 0, 0, 0), (0, 1, 0, 0)]
+                }}
+            }}
+        }}"
+    );
+    triangle_of(&text).unwrap().motion(0).unwrap()
+}
+
+#[test]
+fn a_value_without_time_does_not_begin_at_time_zero() {
+    let clip = animated("").clip;
+    assert_eq!((clip.frames(), clip.sample_rate), (3, 24.0));
+    assert!((clip.start - 1001.0 / 24.0).abs() < 1e-5, "{}", clip.start);
+}
+
+#[test]
+fn poses_that_are_held_at_the_ends_of_the_stage_are_read() {
+    let clip = animated("startTimeCode = 991 endTimeCode = 1010").clip;
+    assert_eq!(clip.frames(), 20);
+    assert_eq!(clip.rotations(0), clip.rotations(10));
+    assert_eq!(clip.rotations(19), clip.rotations(12));
+    assert_ne!(clip.rotations(10), clip.rotations(12));
+    // A stage that does not contain the samples is not that of the animation.
+    assert_eq!(animated("startTimeCode = 1 endTimeCode = 250").clip.frames(), 3);
+}
+
+/// The triangle with further properties of its mesh.
+fn triangle_with(property: &str) -> Asset {
+    let text = triangle_text("[0, 1, 2]", "[0, 1, 0, 1, 0, 1]", "[1, 0, 1, 0, 1, 0]", "[0]");
+    triangle_of(&text.replace("def Mesh 'M' {", &format!("def Mesh 'M' {{ {property}"))).unwrap()
+}
+
+#[test]
+fn a_mesh_with_a_space_of_its_own_does_not_turn_the_skeleton() {
+    let matrix = "((-1, 0, 0, 0), (0, 1, 0, 0), (0, 0, -2, 0), (1, 0, 0, 1))";
+    let [plain, turned] =
+        ["", &format!("matrix4d primvars:skel:geomBindTransform = {matrix}")].map(triangle_with);
+    assert_eq!(plain.character.bind, turned.character.bind);
+    let mesh = |asset: &Asset| asset.character.meshes[0].positions.clone();
+    assert_eq!(mesh(&plain), [[0.0; 3], [10.0, 0.0, 0.0], [0.0, 10.0, 0.0]]);
+    assert_eq!(mesh(&turned), [[1.0, 0.0, 0.0], [-9.0, 0.0, 0.0], [1.0, 10.0, 0.0]]);
+    let mirrored =
+        triangle_with(&format!("matrix4d primvars:skel:geomBindTransform = {}", matrix.replace("-1", "1")));
+    let corners = |asset: &Asset| asset.character.meshes[0].triangles[0];
+    assert_eq!((corners(&turned), corners(&mirrored)), ([0, 1, 2], [0, 2, 1]));
+}
+
+#[test]
+fn meshes_that_are_not_drawn_are_left_out_and_reported() {
+    for property in [
+        "uniform token purpose = 'proxy'",
+        "uniform token purpose = 'guide'",
+        "token visibility = 'invisible'",
+    ] {
+        let asset = triangle_with(property);
+        assert!(asset.character.meshes.is_empty(), "{property}");
+        assert!(asset.warnings.iter().any(|w| w.code == "usd-hidden-mesh"), "{property}");
+    }
+    assert_eq!(triangle_with("uniform token purpose = 'render'").character.meshes.len(), 1);
+}

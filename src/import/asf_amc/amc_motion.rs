@@ -88,6 +88,7 @@ pub(super) fn read(
             format!("{bones_found} {bones} in some frames: interpolated there (the first is `{name}`)");
         warnings.add("amc-missing-bone", message, format!("line {line}"));
     }
+    warn_of_still_bones(bones, &stated, warnings);
     // The sign of a quaternion follows the frame before.
     for at in n..rotations.len() {
         rotations[at] = same_hemisphere(rotations[at], &rotations[at - n]);
@@ -109,6 +110,21 @@ pub(super) fn read(
         (rotations, root_positions) = (filled, positions);
     }
     Ok(Clip::new("", rate, n, rotations, vec![JointId::new(0)], root_positions))
+}
+
+/// Warns of bones that could move and of which no frame says how; `stated` tells for each frame and bone whether it does.
+fn warn_of_still_bones(bones: &AsfSkeleton, stated: &[bool], warnings: &mut Warnings) {
+    let n = bones.bones.len();
+    let never = |bone: &usize| !stated.iter().skip(*bone).step_by(n).any(|stated| *stated);
+    let still: Vec<usize> =
+        (0..n).filter(|bone| !bones.bones[*bone].channels.is_empty()).filter(never).collect();
+    if let Some(first) = still.first().filter(|_| !stated.is_empty()) {
+        let (count, name) = (still.len(), one_line(&bones.bones[*first].name));
+        let said = format!(
+            "no frame has a line for {count} of the bones that can move: they rest (the first is `{name}`)"
+        );
+        warnings.add("amc-still-bone", said, "all frames");
+    }
 }
 
 /// Interpolates bones that have lines in some frames where they have none; at the ends they are held. Returns their number, and the
@@ -288,11 +304,13 @@ mod tests {
     #[test]
     fn bones_that_some_frames_lack_are_interpolated_and_those_of_none_stay_at_rest() {
         let (whole, none) = clip("1\nroot 0 0 0 0 0 0\n2\nroot 1 0 0 0 0 0\n3\nroot 2 0 0 0 0 0\n");
+        assert!(none.has("amc-still-bone"));
         assert!(!none.has("amc-missing-bone") && whole.unwrap().rotations(1)[1].angle() < 1e-12);
         let (filled, warnings) = clip(
             "1\nroot 0 0 0 0 0 0\narm 40 0\n2\nroot 1 0 0 0 0 0\n3\narm 60 0\n4\nroot 3 0 0 0 0 0\narm 60 0\n5\nroot 4 0 0 0 0 0\narm 60 0\n",
         );
         let (filled, warning) = (filled.unwrap(), warnings.iter().next().unwrap());
+        assert!(!warnings.has("amc-still-bone"));
         assert_eq!((warning.code, warning.first.as_str()), ("amc-missing-bone", "line 6"));
         assert!(warning.message.starts_with("2 bones"), "{}", warning.message);
         assert!((filled.rotations(1)[1].angle().to_degrees() - 50.0).abs() < 1e-9);

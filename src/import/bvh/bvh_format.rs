@@ -115,6 +115,15 @@ fn detect_rig_and_axes(
         );
         warnings.add("bvh-two-worlds", said, "MOTION");
     }
+    // The angle to the nearest axis of the file.
+    let front = rest_from_file.inverse() * Vec3::z();
+    let aside = libm::acos(front.amax().min(1.0)).to_degrees();
+    if calibrated.is_none() && aside > 0.1 {
+        let said = format!(
+            "the rest pose faces {aside:.0} degrees aside from the axes of the file: the take was rotated with it"
+        );
+        warnings.add("bvh-faces-aside", said, "HIERARCHY");
+    }
     let upright = match &calibrated {
         Some(calibrated) => calibrated.calibration.pose.clone(),
         None => rotated(&rest, rest_from_file),

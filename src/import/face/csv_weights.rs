@@ -4,7 +4,7 @@
 //! head and eyes, which are not read, and one for each morph target. Cells are separated by commas, semicolons or tabs.
 
 use super::face_error::FaceError;
-use super::face_weights::FaceWeights;
+use super::face_weights::{FaceWeights, USUAL_RATE};
 use super::known_shapes::{are_of_a_face, is_rotation, key};
 use crate::import::import_options::ImportOptions;
 use crate::report::{Warnings, shortened};
@@ -111,11 +111,8 @@ pub(super) fn read(
         let said = format!("{lost} rows without weights were left out, where no face was seen");
         warnings.add("face-lost", said, "the rows");
     }
-    let highest = times.iter().map(|t| t[1]).fold(0.0, f64::max);
     let rate = match time {
-        Some((FaceColumn::Timecode, _)) => {
-            options.rate.or_else(|| TIMECODE_RATES.into_iter().find(|rate| highest < *rate))
-        }
+        Some((FaceColumn::Timecode, _)) => options.rate.or_else(|| rate_of_timecodes(&times, warnings)),
         // Numbers of frames have no times without a rate.
         Some((FaceColumn::Frame, _)) => options.rate,
         _ => None,
@@ -137,6 +134,21 @@ fn timecode(text: &str) -> Option<[f64; 2]> {
     let mut next = || parts.next().flatten();
     let seconds = next()? * 3600.0 + next()? * 60.0 + next()?;
     Some([seconds, next().unwrap_or(0.0)])
+}
+
+/// The rate of timecodes, as seconds and frames, by the highest number of a frame.
+fn rate_of_timecodes(times: &[[f64; 2]], warnings: &mut Warnings) -> Option<f64> {
+    let highest = times.iter().map(|t| t[1]).fold(0.0, f64::max);
+    // The numbers of frames begin anew with each second; of a part of one, nobody knows how many would follow.
+    let begins_anew = times.windows(2).any(|pair| pair[0][0] != pair[1][0]);
+    if !begins_anew && highest < USUAL_RATE {
+        let said = format!(
+            "the timecodes are of one second, which does not tell their rate: {USUAL_RATE} frames per second were assumed (`input.rate` sets it)"
+        );
+        warnings.guess("face-rate", said, "the timecodes");
+        return Some(USUAL_RATE);
+    }
+    TIMECODE_RATES.into_iter().find(|rate| highest < *rate)
 }
 
 /// Times that go on rising after midnight.
@@ -165,6 +177,23 @@ mod tests {
         let steps: Vec<f64> = read.times.windows(2).map(|t| (t[1] - t[0]) * 60.0).collect();
         assert!((steps[0] - 1.0).abs() < 1e-6 && (steps[1] - 2.0).abs() < 1e-6, "{steps:?}");
         assert!(is_table(text.as_bytes()));
+    }
+
+    #[test]
+    fn timecodes_of_a_part_of_a_second_do_not_tell_a_rate() {
+        let head = "Timecode,BlendshapeCount,EyeBlinkLeft,JawOpen,MouthClose\n";
+        let row = |second: usize, frame: usize| format!("10:00:{second:02}:{frame:02}.000,61,0.25,0.5,0.1\n");
+        let read = |rows: String| {
+            let mut warnings = Warnings::new();
+            let read =
+                super::read(&(head.to_owned() + &rows), &ImportOptions::default(), &mut warnings).unwrap();
+            let last = read.times.last().unwrap() - read.times[0];
+            (last, warnings.has("face-rate"))
+        };
+        let (short, told) = read((0..20).map(|frame| row(3, frame)).collect());
+        assert!((short - 19.0 / 60.0).abs() < 1e-9 && told, "{short}");
+        let (whole, told) = read((0..40).map(|k| row(3 + k / 30, k % 30)).collect());
+        assert!((whole - 39.0 / 30.0).abs() < 1e-9 && !told, "{whole}");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::memory_budget::MemoryBudget;
 use crate::report::Warnings;
 
 /// Frames per second of takes that state neither a rate nor times: that of face capture on phones.
-const USUAL_RATE: f64 = 60.0;
+pub(super) const USUAL_RATE: f64 = 60.0;
 /// Valid frame rates, hertz: others are damaged times.
 const RATES: std::ops::RangeInclusive<f64> = 1.0..=1000.0;
 /// A median step that is within this share of a whole number of frames per second has that rate: clocks of phones are off by less.

@@ -93,9 +93,10 @@ fn clip(
     if times.is_empty() {
         return Ok(None);
     }
-    let FrameGrid { start, duration, mut rate, snap, frames } = FrameGrid::of(&times, curved);
+    let stated = stated_rate(animation.extras());
+    let FrameGrid { start, duration, mut rate, snap, frames } = FrameGrid::of(&times, curved, stated);
     if frames == 1 {
-        rate = stated_rate(animation.extras()).unwrap_or(SINGLE_FRAME_RATE);
+        rate = stated.unwrap_or(SINGLE_FRAME_RATE);
     }
     let samples = frames.saturating_mul(steps.len().max(joints.nodes.len()) as u64);
     let what = || format!("`{here}`, {duration:.1} s at {rate:.0} Hz,");
@@ -187,10 +188,11 @@ struct FrameGrid {
 }
 
 impl FrameGrid {
-    /// The frames for keys at these times, ascending and not empty, of which some are not interpolated linearly if `curved`.
-    fn of(times: &[f64], curved: bool) -> Self {
+    /// The frames for keys at these times, ascending and not empty, of which some are not interpolated linearly if `curved`; at a
+    /// `stated` rate if it fits.
+    fn of(times: &[f64], curved: bool, stated: Option<f64>) -> Self {
         let (start, end) = (times[0], times[times.len() - 1]);
-        let fitted = fitting_rate(times);
+        let fitted = fitting_rate(times, stated);
         let rate = match fitted {
             Some(rate) if curved && rate < LEAST_CURVED_RATE => rate * (LEAST_CURVED_RATE / rate).ceil(),
             Some(rate) => rate,
@@ -283,7 +285,8 @@ impl<'a> ChannelKeys<'a> {
                 let reason = format!("{} key times for {} values", times.len(), values.len() / (4 * width));
                 return Err(GltfError::value(format!("{here}.samplers[{}]", sampler.index()), reason));
             };
-            curved |= interpolation != Interpolation::Linear && times.len() > 1;
+            // Some exporters write a value that stays as two steps.
+            curved |= interpolation != Interpolation::Linear && times.len() > 1 && !track.stays();
             if cursor == next {
                 all_times.extend_from_slice(times);
                 cursors.push(KeyCursor::new(times));

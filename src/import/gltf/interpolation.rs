@@ -4,11 +4,16 @@
 //! interpolation). Units: seconds, metres; rotations of unit length.
 
 use crate::math::{Quat, RawQuat, Vec3, slerp};
+use crate::model::is_frame_rate;
 
 /// The highest rate of evenly spaced keys that is taken for a frame rate.
 const MAX_EVEN_RATE: f64 = 1000.0;
 /// Evenly spaced keys are frames from this rate on, Hz; takes are recorded and baked above it, sparser keys are set by hand.
 pub(in crate::import) const LEAST_BAKED: f64 = 15.0;
+/// Difference of two numbers that is the rounding of an exporter, as a share of the larger of the number and 1.
+const SAME: f32 = 1e-6;
+/// Keys at equal distances that are frames at any rate: nobody sets ten of them by hand.
+const BAKED_KEYS: usize = 10;
 
 /// The interpolation between two keys.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -161,6 +166,15 @@ impl<'a> KeyTrack<'a> {
             && self.values.chunks_exact(4 * self.width).all(|value| numbers(value).eq(numbers(first)))
     }
 
+    /// Whether steps lead nowhere: every key has the first one's value, to the rounding of exporters ([`SAME`]).
+    pub(super) fn stays(&self) -> bool {
+        let first = self.slot(0);
+        let near = |(a, b): (f32, f32)| (a - b).abs() <= SAME * b.abs().max(1.0);
+        let mut keys = self.values.chunks_exact(4 * self.width);
+        self.interpolation == Interpolation::Step
+            && keys.all(|key| numbers(key).zip(numbers(first)).all(near))
+    }
+
     /// The least and the greatest number of all keys.
     pub(super) fn range(&self) -> [f64; 2] {
         let spline = self.interpolation == Interpolation::CubicSpline;
@@ -276,10 +290,10 @@ fn hermite(t: f64, length: f64) -> [f64; 4] {
 
 /// The rate in hertz that puts every key time on a frame, if there is one.
 ///
-/// `times` ascend and are not empty. Keys that are evenly spaced at [`LEAST_BAKED`] or closer are frames: a take of 0.015 s per
-/// frame has 66.667 Hz, not 200. Otherwise the smallest whole rate from 1 to 240 wins, then the broadcast rates, then the rate
-/// of keys that are evenly spaced whatever their distance.
-pub(super) fn fitting_rate(times: &[f64]) -> Option<f64> {
+/// `times` ascend and are not empty. A `stated` rate wins over a higher one. Keys that are evenly spaced at [`LEAST_BAKED`] or closer are frames: a take of
+/// 0.015 s per frame has 66.667 Hz, not 200; [`BAKED_KEYS`] are at any distance. Otherwise the smallest whole rate from 1 to 240 wins,
+/// then the broadcast rates, then the rate of keys that are evenly spaced whatever their distance.
+pub(super) fn fitting_rate(times: &[f64], stated: Option<f64>) -> Option<f64> {
     let start = times[0];
     let fits = |rate: &f64| {
         times.iter().all(|t| {
@@ -293,8 +307,12 @@ pub(super) fn fitting_rate(times: &[f64]) -> Option<f64> {
     let distinct = 1 + times.windows(2).filter(|w| w[1] - w[0] > 1e-6).count();
     let even = (distinct - 1) as f64 / (times[times.len() - 1] - start);
     let even = Some(even).filter(|rate| (1.0..=MAX_EVEN_RATE).contains(rate) && fits(rate));
-    let most = even.filter(|rate| *rate >= LEAST_BAKED).map_or(240, |rate| rate.ceil().min(240.0) as u32);
-    (1..=most).map(f64::from).chain(broadcast).find(fits).or(even)
+    let is_baked = |rate: &f64| *rate >= LEAST_BAKED || distinct >= BAKED_KEYS;
+    let most = even.filter(is_baked).map_or(240, |rate| rate.ceil().min(240.0) as u32);
+    let fitting = (1..=most).map(f64::from).chain(broadcast).find(fits).or(even);
+    // Frames of which every other one was left out as keys have the lower rate.
+    let lower = |rate: &f64| fitting.is_none_or(|fitting| *rate < fitting);
+    stated.filter(|rate| lower(rate) && is_frame_rate(*rate) && fits(rate)).or(fitting)
 }
 
 #[cfg(test)]
@@ -302,11 +320,22 @@ mod tests {
     use super::*;
 
     #[test]
+    fn steps_that_lead_nowhere_are_told_from_others() {
+        let stays = |interpolation, second: f32| {
+            let values: Vec<u8> =
+                [0.1, 0.2, 3.0, 0.1, second, 3.0_f32].iter().flat_map(|x| x.to_le_bytes()).collect();
+            KeyTrack::new(0, 2, &values, 3, interpolation).unwrap().stays()
+        };
+        assert!(stays(Interpolation::Step, 0.2) && stays(Interpolation::Step, 0.200_000_3));
+        assert!(!stays(Interpolation::Step, 0.2001) && !stays(Interpolation::Linear, 0.2));
+    }
+
+    #[test]
     fn rates_are_found_from_key_times() {
         let at = |rate: f64, frames: &[u32]| {
             let times: Vec<f64> =
                 frames.iter().map(|&f| f64::from((0.25 + f64::from(f) / rate) as f32)).collect();
-            fitting_rate(&times)
+            fitting_rate(&times, None)
         };
         assert_eq!(at(30.0, &[0, 1, 2, 3, 900]), Some(30.0));
         assert_eq!(at(30.0, &[0, 15, 30]), Some(2.0));
@@ -324,8 +353,18 @@ mod tests {
         }
         assert_eq!(at(200.0 / 3.0, &[0, 1, 2, 7]), Some(200.0), "not evenly spaced");
         assert_eq!(at(2.5, &[0, 1, 2, 3]), Some(5.0), "keys set by hand");
-        assert_eq!(fitting_rate(&[0.0, 0.0317, 0.0711]), None);
-        assert_eq!(fitting_rate(&[2.0, 2.0]), Some(1.0));
+        for rate in [12.5, 7.5, 6.25, 13.3] {
+            let found = at(rate, &(0..40).collect::<Vec<_>>());
+            assert!(found.is_some_and(|found| (found - rate).abs() < 1e-3), "{rate} Hz: {found:?}");
+            assert_eq!(fitting_rate(&[0.0, 2.0 / rate, 7.0 / rate], Some(rate)), Some(rate), "stated");
+        }
+        assert_eq!(
+            fitting_rate(&[0.0, 0.1, 0.2], Some(3.0)),
+            Some(10.0),
+            "stated, but keys are between its frames"
+        );
+        assert_eq!(fitting_rate(&[0.0, 0.0317, 0.0711], None), None);
+        assert_eq!(fitting_rate(&[2.0, 2.0], None), Some(1.0));
     }
 
     fn bytes(values: &[f32]) -> Vec<u8> {

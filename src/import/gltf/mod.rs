@@ -12,6 +12,7 @@ mod meshopt;
 mod not_finite;
 mod draco;
 mod node_joints;
+mod bind_spaces;
 mod skin_bind;
 mod checked_document;
 mod texture_transform;

@@ -10,7 +10,7 @@ use super::interpolation::{Interpolation, KeyCursor, KeyTrack};
 use crate::gltf_document::{GltfError, NodeTree};
 use crate::math::Quat;
 use crate::model::{AnimatedProperty, PropertyTrack};
-use crate::report::Warnings;
+use crate::report::{Warnings, one_line};
 use ::gltf::animation::Property;
 use ::gltf::json::accessor::Type;
 use std::collections::BTreeSet;
@@ -48,6 +48,11 @@ pub(super) fn property_tracks(
             continue;
         };
         if all.iter().any(|c| c.node == name && c.property == property) {
+            let said = format!(
+                "several nodes are named `{}`: only the channels of the first are part of the clip",
+                one_line(&name)
+            );
+            warnings.add("gltf-same-name", said, format!("nodes[{node}]"));
             continue;
         }
         let path = format!("animations[{}].channels[{}]", animation.index(), channel.index());

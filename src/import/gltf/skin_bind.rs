@@ -17,26 +17,22 @@
 
 use super::accessor_elements::Numbers;
 use super::accessors::Accessors;
+use super::bind_spaces::{BindSpaces, BoundJoint, STANDS};
 use super::node_joints::Joints;
-use crate::anatomy::detect_roles;
 use crate::gltf_document::{Affine, GltfError, NodeTree, WorldTransform};
 use crate::kinematics::figure_size;
 use crate::math::{
     Mat4, Quat, Transform, Vec3, angle_between, median_rotation, nearest_rotation, rotation_between,
 };
 use crate::memory_budget::MemoryBudget;
-use crate::model::{JointId, ModelPose, Role, Side, Skeleton};
+use crate::model::{JointId, ModelPose, Skeleton};
 use crate::report::Warnings;
 use ::gltf::json::accessor::Type;
-use std::cell::OnceCell;
-use std::collections::{BTreeMap, BTreeSet};
-use std::f64::consts::{FRAC_PI_3, FRAC_PI_4};
+use std::collections::BTreeMap;
+use std::f64::consts::FRAC_PI_3;
 
 /// Agreement of lengths and positions, relative to their size.
 const AGREES: f64 = 1e-3;
-
-/// The largest angle between up and the legs in a bind pose that stands: of spaces a quarter circle apart, one at most has less.
-const STANDS: f64 = FRAC_PI_4;
 
 /// A skin as it is in the document.
 pub(super) struct GltfSkin {
@@ -185,60 +181,6 @@ fn helper(skeleton: &Skeleton, id: JointId, these: impl Fn(JointId) -> bool) -> 
     skeleton.children(id).iter().copied().find(leaf)
 }
 
-/// The spaces in which a skin may have been bound: those of the nodes with skinned meshes, and of their ancestors.
-struct BindSpaces<'a> {
-    worlds: &'a [WorldTransform],
-    /// These nodes, each once, with a node with a skinned mesh at or below it.
-    mesh_nodes: Vec<(usize, usize)>,
-    rotations: Vec<Option<Quat>>,
-    /// The joints of the legs, once they are needed.
-    legs: OnceCell<Option<Legs>>,
-}
-
-/// The thighs and the feet.
-type Legs = [[JointId; 2]; 2];
-
-impl<'a> BindSpaces<'a> {
-    fn of(tree: &NodeTree, worlds: &'a [WorldTransform]) -> Self {
-        let mut seen = vec![false; worlds.len()];
-        let mut mesh_nodes = Vec::new();
-        for (i, node) in tree.nodes().iter().enumerate() {
-            if node.skin.is_some() && node.mesh.is_some() {
-                let new = tree.path_to_top(i).take_while(|&n| !std::mem::replace(&mut seen[n], true));
-                mesh_nodes.extend(new.map(|n| (n, i)));
-            }
-        }
-        let rotations = worlds.iter().map(|w| Some(nearest_rotation(&w.linear())?.0)).collect();
-        Self { worlds, mesh_nodes, rotations, legs: OnceCell::new() }
-    }
-
-    /// The direction of the legs from the feet up in the space of a skin; `None` for a skin without two legs.
-    fn legs_up(&self, attached: &[BoundJoint], joints: &Joints, rest: &ModelPose) -> Option<Vec3> {
-        let find = || {
-            let humanoid = joints.humanoid.as_ref().map_or(&[][..], |h| h.bones.as_slice());
-            let rig = detect_roles(joints.skeleton.clone(), rest, humanoid);
-            let both =
-                |role: fn(Side) -> Role| Some([rig.joint(role(Side::Left))?, rig.joint(role(Side::Right))?]);
-            Some([both(Role::UpperLeg)?, both(Role::Foot)?])
-        };
-        let [thighs, feet] = (*self.legs.get_or_init(find))?;
-        let at = |id: JointId| attached.iter().find(|a| a.0 == id).map(|a| a.2.translation);
-        let middle = |[l, r]: [JointId; 2]| Some((at(l)? + at(r)?) * 0.5);
-        (middle(thighs)? - middle(feet)?).try_normalize(1e-12)
-    }
-
-    /// World space, the spaces of the ancestors of `top`, and those of `mesh_nodes` except for meshes on `joints`.
-    fn candidates(&self, top: usize, joints: &[usize], tree: &NodeTree) -> Vec<(Affine, Quat)> {
-        let joints: BTreeSet<usize> = joints.iter().copied().collect();
-        let mesh_nodes = self.mesh_nodes.iter().filter(|(_, by)| !joints.contains(by)).map(|(n, _)| *n);
-        let space = |n: usize| Some((self.worlds[n].affine(), self.rotations[n]?));
-        let own = std::iter::once((WorldTransform::identity().affine(), Quat::identity()));
-        own.chain(tree.path_to_top(top).skip(1).chain(mesh_nodes).filter_map(space)).collect()
-    }
-}
-
-type BoundJoint = (JointId, usize, Affine);
-
 /// The bound joints of one skin in world space; `None` if no similarity maps them there.
 fn bind_in_world(
     attached: &[BoundJoint],
@@ -301,6 +243,10 @@ fn bind_in_world(
         // Dequantisation also moves the origin of skin space: then the topmost joint is at its rest position.
         _ => worlds[*top_node].translation - rotation * (top_bind.translation * scale),
     };
+    // Bound and rest pose differ by one rotation only: that of the mesh, or that of a body that looks back. The body tells which.
+    if rigid && spaces.front_is_nearer_at_rest(attached, joints, rest, &(rotation, side)) {
+        return Some(at_rest());
+    }
     let in_world = attached.iter().zip(&frames);
     Some(
         in_world

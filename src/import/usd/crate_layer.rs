@@ -56,18 +56,23 @@ fn stage(layer: &mut Layer, tables: &CrateTables, root: &CrateSpec) -> Result<Ve
     // As in text, frames have the default of 24.
     let (mut children, mut frame_rate) = (Vec::new(), USUAL_RATE);
     for (name, value) in tables.fields(root)? {
-        let known = ["metersPerUnit", "upAxis", "timeCodesPerSecond", "framesPerSecond", "primChildren"];
+        let known = [
+            "metersPerUnit",
+            "upAxis",
+            "timeCodesPerSecond",
+            "framesPerSecond",
+            "startTimeCode",
+            "endTimeCode",
+            "primChildren",
+        ];
         layer.refers |= name == "subLayers";
         if !known.contains(&name) {
             continue;
         }
         match (name, tables.value(value)?) {
-            ("metersPerUnit", Value::Numbers(n)) => positive(&n, &mut layer.metres_per_unit),
-            ("timeCodesPerSecond", Value::Numbers(n)) => positive(&n, &mut layer.rate),
             ("framesPerSecond", Value::Numbers(n)) => positive(&n, &mut frame_rate),
-            ("upAxis", Value::Words(words)) => layer.z_up = words.concat() == "Z",
             ("primChildren", Value::Words(words)) => children = words,
-            _ => {}
+            (name, value) => layer.set(name, &value),
         }
     }
     if layer.rate == 0.0 {

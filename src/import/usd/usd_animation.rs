@@ -4,7 +4,7 @@ use super::usd_error::UsdError;
 use super::usd_skeleton::UsdSkeleton;
 use super::usd_xforms::unit;
 use super::usda_layer::{Layer, Prim, Value};
-use crate::gltf_document::{FLOAT, GlbBuilder, floats};
+use crate::gltf_document::{FLOAT, GlbBuilder, RATE, floats};
 use crate::import::import_error::ImportError;
 use crate::memory_budget::MemoryBudget;
 use crate::report::Warnings;
@@ -46,15 +46,50 @@ impl AnimationBuilder<'_> {
     }
 }
 
+/// The attributes of an animation that move something.
+const MOVING: [&str; 4] = ["translations", "rotations", "scales", "blendShapeWeights"];
+
+/// The time codes of an animation.
+#[derive(Clone, Copy, Debug)]
+struct TimeCodes {
+    /// The first sample of any of its attributes: a value without time holds from there on.
+    first: f64,
+    /// The beginning and the end of the stage, where it belongs to this animation: exporters leave out samples that repeat the one
+    /// before, so that a held pose at either end has none.
+    stage: Option<[f64; 2]>,
+}
+
+impl TimeCodes {
+    fn of(layer: &Layer, prim: &Prim) -> Self {
+        let sampled = || {
+            let properties = MOVING.iter().filter_map(|name| prim.properties.get(*name));
+            properties.flat_map(|property| property.samples.iter().map(|(time, _)| *time))
+        };
+        let [first, last] = [sampled().reduce(f64::min), sampled().reduce(f64::max)];
+        let alone = layer.of_kind("SkelAnimation").count() == 1;
+        let stage = layer.start.zip(layer.end).filter(|(start, end)| {
+            let around = first.zip(last).is_some_and(|(first, last)| *start <= first && last <= *end);
+            alone && around && start.is_finite() && end.is_finite()
+        });
+        let stage = stage.map(<[f64; 2]>::from);
+        Self { first: stage.map_or(first.unwrap_or(0.0), |stage| stage[0]), stage }
+    }
+}
+
 /// The samples of an attribute in seconds: of its value without time a single one.
-fn samples<'a>(layer: &Layer, prim: &'a Prim, name: &str) -> Result<Vec<(f32, &'a [f64])>, UsdError> {
+fn samples<'a>(
+    layer: &Layer,
+    prim: &'a Prim,
+    name: &str,
+    codes: &TimeCodes,
+) -> Result<Vec<(f32, &'a [f64])>, UsdError> {
     let Some(property) = prim.properties.get(name) else { return Ok(Vec::new()) };
     let numbers = |value: &'a Value| match value {
         Value::Numbers(numbers) => numbers.as_slice(),
         _ => &[],
     };
     let seconds = |time: f64| (time / layer.rate) as f32;
-    let sampled: Vec<_> =
+    let mut sampled: Vec<_> =
         property.samples.iter().map(|(time, value)| (seconds(*time), numbers(value))).collect();
     if !sampled.is_sorted_by(|a, b| a.0 < b.0) {
         return Err(UsdError::Prim {
@@ -62,15 +97,26 @@ fn samples<'a>(layer: &Layer, prim: &'a Prim, name: &str) -> Result<Vec<(f32, &'
             reason: format!("the times of `{name}` do not ascend"),
         });
     }
-    let constant = property.value.iter().map(|value| (0.0, numbers(value)));
-    Ok(if sampled.is_empty() { constant.collect() } else { sampled })
+    let [Some(first), Some(last)] = [sampled.first(), sampled.last()].map(|sample| sample.copied()) else {
+        let constant = property.value.iter().map(|value| (seconds(codes.first), numbers(value)));
+        return Ok(constant.collect());
+    };
+    if let Some([start, end]) = codes.stage.map(|stage| stage.map(seconds)) {
+        if start < first.0 {
+            sampled.insert(0, (start, first.1));
+        }
+        if end > last.0 {
+            sampled.push((end, last.1));
+        }
+    }
+    Ok(sampled)
 }
 
 /// The weights of an animation that moves no joint and has a single sample: those of a character at rest.
 pub(super) fn resting_weights<'a>(layer: &Layer, prim: &'a Prim) -> Result<HashMap<&'a str, f64>, UsdError> {
     let moves =
         ["translations", "rotations", "scales"].iter().any(|name| prim.properties.contains_key(*name));
-    let samples = samples(layer, prim, "blendShapeWeights")?;
+    let samples = samples(layer, prim, "blendShapeWeights", &TimeCodes { first: 0.0, stage: None })?;
     let [(_, weights)] = samples[..] else { return Ok(HashMap::new()) };
     let names = prim.words("blendShapes").iter().map(String::as_str);
     Ok(if moves { HashMap::new() } else { names.zip(weights.iter().copied()).collect() })
@@ -95,11 +141,12 @@ pub(super) fn animation(
         let said = format!("{foreign} joints of an animation are not in the skeleton and were left out");
         warnings.add("usd-foreign-joints", said, prim.path.clone());
     }
+    let codes = TimeCodes::of(layer, prim);
     let mut made = AnimationBuilder { binary, samplers: Vec::new(), channels: Vec::new() };
     for (name, path, width) in
         [("translations", "translation", 3), ("rotations", "rotation", 4), ("scales", "scale", 3)]
     {
-        let samples = samples(layer, prim, name)?;
+        let samples = samples(layer, prim, name, &codes)?;
         let Some(keys) = std::num::NonZero::new(samples.len()).map(std::num::NonZero::get) else { continue };
         if let Some((_, odd)) = samples.iter().find(|(_, numbers)| numbers.len() != width * order.len()) {
             let reason = format!(
@@ -130,11 +177,13 @@ pub(super) fn animation(
             made.add((first + joint, path), input, if width == 4 { "VEC4" } else { "VEC3" }, keys, &values);
         }
     }
-    weights(layer, prim, faces, budget, &mut made)?;
+    weights(layer, prim, faces, &codes, budget, &mut made)?;
     let AnimationBuilder { samplers, channels, .. } = made;
     // The name of the clip, where that of a prim cannot be it.
     let name = prim.words("posemill:name").first().map_or(prim.name(), String::as_str);
-    Ok((!channels.is_empty()).then(|| json!({"name": name, "samplers": samplers, "channels": channels})))
+    let rate = json!({ RATE: layer.rate });
+    let animation = || json!({"name": name, "samplers": samplers, "channels": channels, "extras": rate});
+    Ok((!channels.is_empty()).then(animation))
 }
 
 /// Adds the weights of morph targets; targets that the animation does not name have the weight 0.
@@ -142,11 +191,12 @@ fn weights(
     layer: &Layer,
     prim: &Prim,
     faces: &[MorphedNode],
+    codes: &TimeCodes,
     budget: &MemoryBudget,
     made: &mut AnimationBuilder<'_>,
 ) -> Result<(), ImportError> {
     let names = prim.words("blendShapes");
-    let samples = samples(layer, prim, "blendShapeWeights")?;
+    let samples = samples(layer, prim, "blendShapeWeights", codes)?;
     if names.is_empty() || samples.is_empty() {
         return Ok(());
     }

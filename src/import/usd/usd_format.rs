@@ -4,7 +4,7 @@ use super::crate_layer;
 use super::usd_animation::{MorphedNode, animation, resting_weights};
 use super::usd_error::UsdError;
 use super::usd_mesh::mesh;
-use super::usd_skeleton::{UsdSkeleton, matrices};
+use super::usd_skeleton::UsdSkeleton;
 use super::usd_xforms::{moves, world};
 use super::usda_layer::{Layer, Prim, USUAL_RATE};
 use super::usda_parser::parse;
@@ -119,16 +119,7 @@ fn glb(layer: &Layer, budget: &MemoryBudget, warnings: &mut Warnings) -> Result<
             (false, None) => String::new(),
         },
     })?;
-    if layer.refers {
-        warnings.add("usd-references", "references and payloads are not read", "the layer");
-    }
-    for set in &layer.variants {
-        let said = format!(
-            "variants are not read: what the set `{}` selects is left out (flatten the file: `usdcat --flatten IN -o OUT.usdc`)",
-            one_line(set)
-        );
-        warnings.add("usd-variants", said, "the layer");
-    }
+    warn_of_references(layer, warnings);
     let others = of_kind("Skeleton").count() - 1;
     if others > 0 {
         let said =
@@ -155,6 +146,12 @@ fn glb(layer: &Layer, budget: &MemoryBudget, warnings: &mut Warnings) -> Result<
                 "meshes that the skeleton does not move are left out",
                 body.path.clone(),
             );
+            continue;
+        }
+        let is_aid = matches!(layer.inherited(body, "purpose"), Some("proxy" | "guide"));
+        if is_aid || layer.upwards(body).any(|prim| prim.words("visibility") == ["invisible"]) {
+            let said = "meshes that are not drawn (`visibility`, `purpose`) are left out";
+            warnings.add("usd-hidden-mesh", said, body.path.clone());
             continue;
         }
         let made = mesh(&by_path, body, &skeleton, &mut binary, budget, warnings)?;
@@ -187,6 +184,20 @@ fn glb(layer: &Layer, budget: &MemoryBudget, warnings: &mut Warnings) -> Result<
         }
     }
     Ok(binary.glb(json)?)
+}
+
+/// Warns of what other files and variants hold, which is not read.
+fn warn_of_references(layer: &Layer, warnings: &mut Warnings) {
+    if layer.refers {
+        warnings.add("usd-references", "references and payloads are not read", "the layer");
+    }
+    for set in &layer.variants {
+        let said = format!(
+            "variants are not read: what the set `{}` selects is left out (flatten the file: `usdcat --flatten IN -o OUT.usdc`)",
+            one_line(set)
+        );
+        warnings.add("usd-variants", said, "the layer");
+    }
 }
 
 /// The animation that a skeleton binds.
@@ -276,25 +287,22 @@ fn nodes(layer: &Layer, prim: &Prim, skeleton: &UsdSkeleton) -> Vec<Json> {
     names.zip(locals).zip(children).map(node).collect()
 }
 
-/// The skin of a mesh: bind transforms of the skeleton, and where the mesh was when it was bound.
+/// The skin of a mesh: the bind transforms of the skeleton.
 fn skin(
     skeleton: &UsdSkeleton,
     body: &Prim,
     binary: &mut GlbBuilder,
     budget: &MemoryBudget,
 ) -> Result<Json, ImportError> {
-    let bound = matrices(body.numbers("primvars:skel:geomBindTransform")).first().copied();
-    let bound = bound.unwrap_or_else(Mat4::identity);
     budget.reserve_list::<[f32; 16]>(skeleton.bind.len() as u64, || "bind matrices".to_owned())?;
     let mut matrices: Vec<u8> = Vec::with_capacity(64 * skeleton.bind.len());
     for (bind, name) in skeleton.bind.iter().zip(&skeleton.names) {
-        let inverse = bind.try_inverse().ok_or_else(|| UsdError::Prim {
+        let mut inverse = bind.try_inverse().ok_or_else(|| UsdError::Prim {
             prim: body.path.clone(),
             reason: format!("the bind transform of the joint `{name}` has no inverse"),
         })?;
-        let mut matrix = inverse * bound;
-        matrix.row_mut(3).copy_from_slice(&[0.0, 0.0, 0.0, 1.0]);
-        matrices.extend(matrix.iter().flat_map(|x| (*x as f32).to_le_bytes()));
+        inverse.row_mut(3).copy_from_slice(&[0.0, 0.0, 0.0, 1.0]);
+        matrices.extend(inverse.iter().flat_map(|x| (*x as f32).to_le_bytes()));
     }
     let accessor = json!({"componentType": FLOAT, "count": skeleton.bind.len(), "type": "MAT4"});
     let matrices = binary.push(&matrices, None, accessor);

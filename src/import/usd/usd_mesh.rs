@@ -3,10 +3,11 @@
 //! Values of corners (`faceVarying`) get a vertex for each corner, others keep the points. Faces become fans of triangles.
 
 use super::usd_error::UsdError;
-use super::usd_skeleton::UsdSkeleton;
+use super::usd_skeleton::{UsdSkeleton, matrices};
 use super::usda_layer::Prim;
 use crate::gltf_document::{GlbBuilder, UNSIGNED_INT, UNSIGNED_SHORT};
 use crate::import::import_error::ImportError;
+use crate::math::{Mat4, Vec3};
 use crate::memory_budget::MemoryBudget;
 use crate::report::Warnings;
 use serde_json::{Value as Json, json};
@@ -25,6 +26,52 @@ struct Faces {
     /// The corner of each vertex, where vertices are corners.
     corners: Option<Vec<usize>>,
     triangles: Vec<u32>,
+}
+
+/// The space of a mesh when it was bound to the skeleton (`geomBindTransform`), in that of the skeleton: its vertices are put there,
+/// so that bind matrices are those of the joints alone.
+struct BindSpace(Mat4<f64>);
+
+impl BindSpace {
+    fn of(prim: &Prim) -> Self {
+        let stated = matrices(prim.numbers("primvars:skel:geomBindTransform")).first().copied();
+        Self(stated.filter(|matrix| matrix.iter().all(|x| x.is_finite())).unwrap_or_else(Mat4::identity))
+    }
+
+    fn points(&self, list: Vec<[f32; 3]>) -> Vec<[f32; 3]> {
+        self.all(list, |at| self.0.transform_point(&at.into()).coords)
+    }
+
+    /// Displacements of points.
+    fn vectors(&self, list: Vec<[f32; 3]>) -> Vec<[f32; 3]> {
+        self.all(list, |v| self.0.transform_vector(&v))
+    }
+
+    /// The same bits where nothing is transformed.
+    fn all(&self, mut list: Vec<[f32; 3]>, to: impl Fn(Vec3) -> Vec3) -> Vec<[f32; 3]> {
+        if self.0 != Mat4::identity() {
+            list.iter_mut()
+                .for_each(|v| *v = <[f64; 3]>::from(to(Vec3::from(v.map(f64::from)))).map(|x| x as f32));
+        }
+        list
+    }
+
+    /// A normal, of any length.
+    fn normal(&self, normal: &[f32; 3]) -> Vec3 {
+        let normal = Vec3::from(normal.map(f64::from));
+        let linear = self.0.fixed_view::<3, 3>(0, 0).into_owned();
+        linear
+            .try_inverse()
+            .map_or(normal, |inverse| inverse.transpose() * normal * linear.determinant().signum())
+    }
+
+    /// Triangles, turned around where the space is mirrored.
+    fn triangles(&self, mut list: Vec<u32>) -> Vec<u32> {
+        if self.0.fixed_view::<3, 3>(0, 0).determinant() < 0.0 {
+            list.chunks_exact_mut(3).for_each(|corners| corners.swap(1, 2));
+        }
+        list
+    }
 }
 
 /// A mesh of the document and the names of its morph targets.
@@ -57,12 +104,13 @@ pub(super) fn mesh(
     // Positions, normals, texture coordinates and eight influences.
     budget.reserve(120 * vertices as u64, || format!("{vertices} vertices"))?;
     let moved = |list: &[[f32; 3]]| -> Vec<[f32; 3]> { faces.points.iter().map(|&p| list[p]).collect() };
-    let positions = moved(&points);
+    let bound = BindSpace::of(prim);
+    let positions = bound.points(moved(&points));
     let mut attributes = json!({"POSITION": binary.positions(&positions, None)});
     let normals =
         ["primvars:normals", "normals"].into_iter().find_map(|name| of_vertices::<3>(prim, name, &faces));
     if let Some(normals) = normals {
-        let unit = normals.iter().map(|n| crate::math::Vec3::from(n.map(f64::from)).try_normalize(0.0));
+        let unit = normals.iter().map(|n| bound.normal(n).try_normalize(0.0));
         let unit: Option<Vec<[f32; 3]>> =
             unit.map(|n| Some(<[f64; 3]>::from(n?).map(|x| x as f32))).collect();
         if let Some(unit) = unit {
@@ -85,8 +133,10 @@ pub(super) fn mesh(
             faces.points.iter().map(|&p| std::array::from_fn(|k| at(p, k).1)).collect();
         attributes[format!("WEIGHTS_{set}")] = binary.tuples(&weights, None).into();
     }
-    let indices: Vec<u8> = faces.triangles.iter().flat_map(|i| i.to_le_bytes()).collect();
-    let accessor = json!({"componentType": UNSIGNED_INT, "count": faces.triangles.len(), "type": "SCALAR"});
+    let indices = bound.triangles(faces.triangles);
+    let count = indices.len();
+    let indices: Vec<u8> = indices.iter().flat_map(|i| i.to_le_bytes()).collect();
+    let accessor = json!({"componentType": UNSIGNED_INT, "count": count, "type": "SCALAR"});
     let indices = binary.push(&indices, None, accessor);
     let mut primitive = json!({"attributes": attributes, "indices": indices});
     let (mut targets, mut names) = (Vec::new(), Vec::new());
@@ -99,7 +149,7 @@ pub(super) fn mesh(
         budget.reserve(12 * (vertices + points.len()) as u64, || format!("the blend shape {name}"))?;
         let offsets = offsets(shape, points.len(), warnings)
             .ok_or_else(|| fault("a blend shape moves points that are not there"))?;
-        targets.push(json!({"POSITION": binary.positions(&moved(&offsets), None)}));
+        targets.push(json!({"POSITION": binary.positions(&bound.vectors(moved(&offsets)), None)}));
         names.push(name.clone());
     }
     let mut mesh = json!({"name": prim.name(), "primitives": []});

@@ -57,6 +57,9 @@ pub(super) struct Layer {
     pub(super) z_up: bool,
     /// `timeCodesPerSecond`, else `framesPerSecond`, 24 by default.
     pub(super) rate: f64,
+    /// `startTimeCode` and `endTimeCode`, if the file has them.
+    pub(super) start: Option<f64>,
+    pub(super) end: Option<f64>,
     /// Whether prims refer to other files.
     pub(super) refers: bool,
     /// The names of the sets of variants, which are not read.
@@ -86,6 +89,20 @@ pub(super) fn round_to_single(value: &mut Value) {
         let single = f64::from(*number as f32);
         if single.is_finite() && single != 0.0 {
             *number = single;
+        }
+    }
+}
+
+impl Layer {
+    /// Sets what a field of the stage says; others say nothing here.
+    pub(super) fn set(&mut self, field: &str, value: &Value) {
+        match (field, value) {
+            ("metersPerUnit", Value::Numbers(n)) => positive(n, &mut self.metres_per_unit),
+            ("timeCodesPerSecond", Value::Numbers(n)) => positive(n, &mut self.rate),
+            ("startTimeCode", Value::Numbers(n)) => self.start = n.first().copied(),
+            ("endTimeCode", Value::Numbers(n)) => self.end = n.first().copied(),
+            ("upAxis", Value::Words(words)) => self.z_up = words.concat() == "Z",
+            _ => {}
         }
     }
 }

@@ -273,12 +273,8 @@ impl<'a> Parser<'a, '_> {
                 (Value::Words(words), "interpolation") => property.interpolation = words.concat(),
                 (Value::Numbers(n), "active") => self.inactive = n == [0.0],
                 (Value::Numbers(n), "elementSize") => property.element_size = n.first().map(|n| *n as usize),
-                (Value::Words(words), "upAxis") if layer => self.layer.z_up = words.concat() == "Z",
-                (Value::Numbers(n), "metersPerUnit") if layer => {
-                    positive(&n, &mut self.layer.metres_per_unit)
-                }
-                (Value::Numbers(n), "timeCodesPerSecond") if layer => positive(&n, &mut self.layer.rate),
                 (Value::Numbers(n), "framesPerSecond") if layer => positive(&n, &mut self.frame_rate),
+                (value, key) if layer => self.layer.set(key, &value),
                 _ => {}
             }
         }

@@ -236,9 +236,37 @@ fn a_character_that_was_not_named_is_told_how_to_name() {
         let tip = format!("tip: name the rigged character with `--onto`: `posemill retarget {line}`\n");
         assert!(told.contains(&tip), "{told}");
     }
-    // Who named it is told of nothing else than what is missing.
-    let told = stderr(&posemill(folder.path(), &["retarget", "take.bvh", "--onto", "hero.glb"], b""));
-    assert!(told.contains("--output <OUT>") && !told.contains("tip:"), "{told}");
+}
+
+#[test]
+fn an_output_that_was_not_named_is_told_how_to_name() {
+    let folder = TempDir::new().unwrap();
+    let retarget = "name the rigged character with `--onto`";
+    let output = "name the file or folder to write with `-o`";
+    for (typed, tip) in [
+        (
+            &["retarget", "a.bvh", "hero.glb", "x.glb"][..],
+            format!("{retarget}: `posemill retarget a.bvh --onto hero.glb -o x.glb`"),
+        ),
+        (
+            &["retarget", "a.bvh", "--onto", "hero.glb"],
+            format!("{output}: `posemill retarget a.bvh --onto hero.glb -o out/`"),
+        ),
+        (&["convert", "a.bvh"], format!("{output}: `posemill convert a.bvh -o out/`")),
+        (&["convert", "a.bvh", "a.fbx"], format!("{output}: `posemill convert a.bvh -o a.fbx`")),
+    ] {
+        let told = stderr(&posemill(folder.path(), typed, b""));
+        assert!(told.contains(&format!("tip: {tip}\n")), "{told}");
+    }
+    let told = stderr(&posemill(
+        folder.path(),
+        &["retarget", "a.bvh", "--character", "hero.glb", "-o", "x.glb"],
+        b"",
+    ));
+    assert!(told.contains("tip: it is `--onto`\n"), "{told}");
+    fs::write(folder.path().join("a.bvh"), "").unwrap();
+    let told = stderr(&posemill(folder.path(), &["a.bvh"], b""));
+    assert!(told.contains("tip: `posemill doctor a.bvh` says what it is and what to run next\n"), "{told}");
 }
 
 #[test]

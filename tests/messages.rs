@@ -60,7 +60,7 @@ const CASES: &[Case] = &[
         files: &[("a.bvh", TAKE), ("p.toml", "[input]\nmotion = \"a.bvh\"\n[[stage]]\nstart_s = 1.0\n")],
         arguments: &["run", "p.toml"],
         exit: 2,
-        stderr: "error: stage 1: `use` must name a stage\n --> p.toml:3:1\n  |\n3 | [[stage]]\n  | ^^^^^^^^^\n  |\n  = help: write `use = \"NAME\"`; stages are `trim`, `resample`, `repair`, `filter`, `mirror`, `contacts`, `retarget`, `face`, `ground`, `foot_lock`, `ik`, `self_contact`, `limits`, `flights`, `perform`, `ragdoll`, `secondary`, `loop`, `root_motion`, `reduce`\n",
+        stderr: "error: stage 1: `use` must name a stage\n --> p.toml:3:1\n  |\n3 | [[stage]]\n  | ^^^^^^^^^\n  |\n  = help: write `use = \"NAME\"`; stages are `trim`, `repair`, `resample`, `filter`, `mirror`, `contacts`, `retarget`, `face`, `ground`, `foot_lock`, `ik`, `self_contact`, `limits`, `flights`, `perform`, `ragdoll`, `secondary`, `loop`, `root_motion`, `reduce`\n",
     },
     Case {
         files: &[

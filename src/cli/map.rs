@@ -31,7 +31,7 @@ pub struct MapArguments {
     /// The rigged character
     #[arg(value_name = "CHARACTER")]
     character: PathBuf,
-    /// Write the map to this file, which is replaced
+    /// Write the map to this file, which is replaced; `-` is standard output
     #[arg(long, short, value_name = "MAP.toml")]
     output: Option<PathBuf>,
     /// Override how the files are read, e.g. `input.roles.words.zampa=hand` (keys: `posemill stages --reference`)
@@ -58,12 +58,12 @@ pub fn run(arguments: &MapArguments, console: &Console) -> Result<Exit, Failure>
     let draft = retarget::draft(source, target);
     let text = draft.to_toml(source, target);
     match &arguments.output {
-        Some(path) => {
+        Some(path) if path.as_os_str() != "-" => {
             write_whole(path, text.as_bytes())?;
             console.note(format!("wrote {}", path.shown()));
         }
         None if arguments.json => console.json(&document(&draft, source, target)),
-        None => console.data(&text),
+        _ => console.data(&text),
     }
     match &draft.refused {
         Some(refused) => {

@@ -70,7 +70,9 @@ pub fn run(arguments: &RunArguments, console: &Console) -> Result<Exit, Failure>
     // Within one pipeline and character, jobs report collisions.
     for run in runs.iter().filter(|_| runs.len() > 1) {
         for (_, output) in (0..run.jobs.len()).flat_map(|k| run.jobs.outputs(k)) {
-            if let Some(other) = owners.insert(output.clone(), run) {
+            if let Some(other) = owners.insert(output.clone(), run)
+                && !std::ptr::eq(other, run)
+            {
                 return Err(Failure::Argument(collision(other, run, &output)));
             }
         }

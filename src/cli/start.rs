@@ -7,6 +7,7 @@ use super::{
     run_command, schema, simulate, stages, table, worker,
 };
 use crate::batch::quoted;
+use crate::export::Format;
 use crate::pipeline::{self, PlanError};
 use crate::report::io_reason;
 use crate::stages::STAGES;
@@ -15,6 +16,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 /// Retargets motion capture onto rigged characters and humanoid robots
@@ -85,7 +87,12 @@ fn with_key(mut error: clap::Error) -> clap::Error {
         own.map(|e| format!("stage.{}.{key}", e.name))
     };
     if let Some(path) = path.or_else(of_stage).filter(|_| sets) {
-        let tip = format!("it is a key of the pipeline: `--set {path}=...`");
+        let tip = match command {
+            Some(retarget) if key == "character" && retarget.get_name() == "retarget" => {
+                "it is `--onto`".to_owned()
+            }
+            _ => format!("it is a key of the pipeline: `--set {path}=...`"),
+        };
         // Both name the option with the most similar spelling.
         error.remove(ContextKind::SuggestedArg);
         error.remove(ContextKind::Usage);
@@ -97,8 +104,8 @@ fn with_key(mut error: clap::Error) -> clap::Error {
 /// Extensions of files that are usually characters: if the last of several files has one, it is taken for the character.
 const CHARACTERS: [&str; 4] = [".glb", ".gltf", ".vrm", ".fbx"];
 
-/// For `retarget take.bvh hero.glb`, which lacks `--onto`, suggests the command with it.
-fn with_onto(mut error: clap::Error) -> clap::Error {
+/// For `retarget take.bvh hero.glb`, which lacks `--onto`, and for a command that lacks `-o`, suggests the command with it.
+fn with_files(mut error: clap::Error) -> clap::Error {
     let missing = match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::Strings(missing)) if error.kind() == ErrorKind::MissingRequiredArgument => missing,
         _ => return error,
@@ -106,28 +113,55 @@ fn with_onto(mut error: clap::Error) -> clap::Error {
     let lacks = |option: &str| missing.iter().any(|m| m.starts_with(option));
     // Words that are not UTF-8 are shown with replacement characters.
     let typed: Vec<String> = std::env::args_os().skip(1).map(|w| w.to_string_lossy().into_owned()).collect();
-    let Some((_, typed)) =
-        typed.split_first().filter(|(command, _)| *command == "retarget" && lacks("--onto"))
-    else {
+    let known = |command: &&str| ["retarget", "convert"].contains(command);
+    let Some((command, typed)) = typed.split_first().filter(|(command, _)| known(&command.as_str())) else {
         return error;
     };
     let files = typed.iter().take_while(|word| *word == "-" || !word.starts_with('-')).count();
-    let (files, rest) = typed.split_at(files);
-    let is_character = |file: &str| CHARACTERS.iter().any(|e| file.to_lowercase().ends_with(e));
-    let (takes, character) = match files.split_last() {
-        Some((last, takes)) if !takes.is_empty() && is_character(last) => (takes, last.as_str()),
-        _ => (files, "hero.glb"),
+    let (mut files, rest) = typed.split_at(files);
+    let is_character = |file: &String| CHARACTERS.iter().any(|e| file.to_lowercase().ends_with(e));
+    // The last file, after all that are read, is what to write if there is none of its name yet.
+    let mut output = "out/";
+    if let [earlier @ .., read, last] = files
+        && lacks("--output")
+        && (!lacks("--onto") || (is_character(read) && !earlier.is_empty()))
+        && !Path::new(last).exists()
+        && Format::of(&Path::new(last).extension().unwrap_or_default().to_string_lossy()).is_some()
+    {
+        (files, output) = (&files[..files.len() - 1], last);
+    }
+    let mut words = vec!["posemill".to_owned(), command.clone()];
+    let take = || vec!["take.bvh".to_owned()];
+    let tip = if lacks("--onto") {
+        let (takes, character) = match files.split_last() {
+            Some((last, takes)) if !takes.is_empty() && is_character(last) => (takes, last.as_str()),
+            _ => (files, "hero.glb"),
+        };
+        words.extend(if takes.is_empty() { take() } else { takes.to_vec() });
+        words.extend(["--onto".to_owned(), character.to_owned()]);
+        "name the rigged character with `--onto`"
+    } else {
+        words.extend(if files.is_empty() { take() } else { files.to_vec() });
+        "name the file or folder to write with `-o`"
     };
-    let mut words = vec!["posemill".to_owned(), "retarget".to_owned()];
-    words.extend(if takes.is_empty() { vec!["take.bvh".to_owned()] } else { takes.to_vec() });
-    words.extend(["--onto".to_owned(), character.to_owned()]);
     words.extend(rest.iter().cloned());
     if lacks("--output") {
-        words.extend(["-o".to_owned(), "out/".to_owned()]);
+        words.extend(["-o".to_owned(), output.to_owned()]);
     }
     let line: Vec<String> = words.iter().map(|word| quoted(word)).collect();
-    let tip = format!("name the rigged character with `--onto`: `{}`", line.join(" "));
+    let tip = format!("{tip}: `{}`", line.join(" "));
     error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    error
+}
+
+/// For `posemill take.bvh`, a file in place of a command, suggests one.
+fn with_command(mut error: clap::Error) -> clap::Error {
+    let file = std::env::args_os().nth(1).filter(|word| Path::new(word).exists());
+    if let Some(file) = file.filter(|_| error.kind() == ErrorKind::InvalidSubcommand) {
+        let file = quoted(&file.to_string_lossy());
+        let tip = format!("`posemill doctor {file}` says what it is and what to run next");
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    }
     error
 }
 
@@ -138,7 +172,7 @@ fn with_path(mut error: clap::Error) -> clap::Error {
     let file = |pair: &&[String]| {
         ["-o", "--output"].contains(&pair[0].as_str())
             && pair[1].starts_with('-')
-            && std::path::Path::new(&pair[1]).extension().is_some()
+            && Path::new(&pair[1]).extension().is_some()
     };
     if let Some(pair) = typed.windows(2).find(file).filter(|_| unknown) {
         let tip =
@@ -176,7 +210,7 @@ fn ended(error: &clap::Error) -> ExitCode {
 pub fn program() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(error) => return ended(&with_path(with_onto(with_key(error)))),
+        Err(error) => return ended(&with_command(with_path(with_files(with_key(error))))),
     };
     let console = Console::new(arguments.quiet, arguments.verbose, arguments.color);
     let result = match &arguments.command {

@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 /// All stages, in the order in which a pipeline commonly uses them.
 pub static STAGES: &[StageEntry] = &[
     StageEntry::of::<TrimConfig>(),
-    StageEntry::of::<ResampleConfig>(),
     StageEntry::of::<RepairConfig>(),
+    StageEntry::of::<ResampleConfig>(),
     StageEntry::of::<FilterConfig>(),
     StageEntry::of::<MirrorConfig>(),
     StageEntry::of::<ContactsConfig>(),

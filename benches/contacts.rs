@@ -26,7 +26,7 @@ fn walk() -> Motion {
     let rig = Rig::new(Skeleton::new(joints).expect("parents first"), roles);
     let clip = &motion.clip;
     let still = vec![Quat::identity(); JOINTS - own];
-    let rotations = (0..clip.frames()).flat_map(|f| [clip.rotations(f), &still].concat()).collect();
+    let rotations = (0..clip.frames()).flat_map(|f| [&clip.rotations(f)[..], &still].concat()).collect();
     let (rate, translated) = (clip.sample_rate, clip.translated().to_vec());
     let clip = Clip::new("", rate, JOINTS, rotations, translated, clip.all_translations().to_vec());
     Motion::new(Arc::new(Character { rig, ..(*motion.character).clone() }), clip)

@@ -401,6 +401,26 @@ fn characters_of_one_file_name_are_named() {
 }
 
 #[test]
+fn takes_of_one_name_stop_no_batch_of_several_characters() {
+    let folder = library();
+    let here = folder.path();
+    good(here, &["convert", "takes/walk.bvh", "-o", "takes/walk.glb"]);
+    let mannequin = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("data/mannequin.glb");
+    fs::copy(mannequin, here.join("mannequin.glb")).unwrap();
+    let text_of =
+        PIPELINE.replace("**/*.bvh", "w*").replace("\"hero.glb\"", "[\"hero.glb\", \"mannequin.glb\"]");
+    fs::write(here.join("two.toml"), text_of).unwrap();
+    let output = posemill(here, &["run", "two.toml", "--output", "two"]);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(
+        said.contains("2 written, 4 failed") || text(&output.stdout).contains("2 written, 4 failed"),
+        "{said}"
+    );
+    assert!(here.join("two/hero/wave.glb").is_file() && here.join("two/mannequin/wave.glb").is_file());
+}
+
+#[test]
 fn results_without_takes_are_reported() {
     let folder = library();
     let here = folder.path();

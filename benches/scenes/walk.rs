@@ -40,7 +40,7 @@ pub fn on_and_on(motion: &Motion, rounds: usize) -> Motion {
     let (mut rotations, mut translations) = (Vec::new(), Vec::new());
     for round in 0..rounds {
         for frame in 0..frames {
-            rotations.extend_from_slice(clip.rotations(frame));
+            rotations.extend_from_slice(&clip.rotations(frame));
             let here = clip.translations(frame).iter().zip(&way);
             translations.extend(here.map(|(at, way)| at + way * round as f64));
         }

@@ -181,7 +181,11 @@ impl Motion {
     fn rotations<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let clip = &self.inner.clip;
         let shape = [self.frames(), self.joints(), 4];
-        let all = clip.all_rotations();
+        let Some(all) = clip.rotations_in_memory() else {
+            // Those of a long take are in a file: the array is a copy.
+            let copy = clip.all_rotations().iter().flat_map(|q| <[f64; 4]>::from(q.coords)).collect();
+            return owned(py, Arc::new(copy), &shape);
+        };
         assert_eq!(all.len() * 4, shape.iter().product::<usize>(), "whole frames");
         let owner: Arc<dyn std::any::Any + Send + Sync> = self.inner.clone();
         lying(py, owner, all.as_ptr().cast::<f64>(), &shape)
@@ -305,7 +309,7 @@ impl Motion {
     ) -> PyResult<Self> {
         let (n, old) = (self.joints(), &self.inner.clip);
         let turned: Vec<Quat> = match rotations {
-            None => old.all_rotations().to_vec(),
+            None => old.all_rotations(),
             Some(array) => {
                 let (values, _) = numbers("rotations", array, &[None, Some(n), Some(4)])?;
                 let mut turned: Vec<Quat> = Vec::with_capacity(values.len() / 4);

@@ -60,7 +60,7 @@ const NEAR: f64 = 1e-6;
 fn every(motion: model::Motion, step: usize) -> model::Motion {
     let old = &motion.clip;
     let picked = (0..old.frames()).step_by(step);
-    let rotations = picked.clone().flat_map(|f| old.rotations(f).iter().copied()).collect();
+    let rotations = picked.clone().flat_map(|f| old.rotations(f).to_vec()).collect();
     let translations = picked.clone().flat_map(|f| old.translations(f).iter().copied()).collect();
     let (rate, translated) = (old.sample_rate / step as f64, old.translated().to_vec());
     let mut clip =

@@ -149,6 +149,11 @@ impl Clip {
         (0..self.frames()).map(|f| self.rotations(f)[joint]).collect()
     }
 
+    /// All local rotations, frame-major, where they are in memory: not those of long takes.
+    pub fn rotations_in_memory(&self) -> Option<&[Quat]> {
+        self.rotations.in_memory()
+    }
+
     /// A copy of all local rotations, frame-major.
     pub fn all_rotations(&self) -> Vec<Quat> {
         (0..self.frames()).flat_map(|f| self.rotations(f).to_vec()).collect()

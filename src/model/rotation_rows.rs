@@ -91,6 +91,14 @@ impl RotationRows {
         }
     }
 
+    /// All rotations, if they are in memory.
+    pub fn in_memory(&self) -> Option<&[Quat]> {
+        match &self.store {
+            Store::Memory(list) => Some(list),
+            Store::File(_) => None,
+        }
+    }
+
     /// The number of rotations of a row.
     pub fn width(&self) -> usize {
         self.width

@@ -7,6 +7,11 @@ use crate::model::{Joint, JointId, Rig, Skeleton};
 
 /// A root with made bodies below it, the later ones without roles, each two metres aside.
 fn bodies(count: usize) -> Rig {
+    bodies_apart_by(2.0, count)
+}
+
+/// The same, at this distance.
+fn bodies_apart_by(distance: f64, count: usize) -> Rig {
     let made = bones(&ADULT);
     let mut joints = vec![Joint::new("root", None, Transform::identity())];
     let mut roles = Vec::new();
@@ -14,7 +19,7 @@ fn bodies(count: usize) -> Rig {
         let first = joints.len();
         for (id, joint) in made.skeleton().ids().zip(made.skeleton().joints()) {
             let parent = joint.parent.map_or(0, |p| first + p.index());
-            let aside = Vec3::x() * if joint.parent.is_none() { 2.0 * body as f64 } else { 0.0 };
+            let aside = Vec3::x() * if joint.parent.is_none() { distance * body as f64 } else { 0.0 };
             let rest = Transform::new(joint.rest.rotation, joint.rest.translation + aside);
             let name = if body == 0 { joint.name.clone() } else { format!("{}.{body:03}", joint.name) };
             if body == 0 {
@@ -37,6 +42,14 @@ fn every_further_body_is_named_with_its_hips() {
         assert_eq!(found.len(), count - 1);
         let hips = found.first().map(|body| rig.skeleton().joint(body.hips).name.as_str());
         assert_eq!(hips, (count > 1).then_some("hips.001"));
+    }
+}
+
+#[test]
+fn clothing_with_a_skeleton_of_its_own_is_no_second_body() {
+    for (distance, found) in [(0.0, 0), (0.002, 0), (0.6, 1)] {
+        let rig = bodies_apart_by(distance, 2);
+        assert_eq!(second_bodies(&rig, &rig.skeleton().rest_model_pose()).len(), found, "{distance} m");
     }
 }
 

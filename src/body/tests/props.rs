@@ -2,8 +2,8 @@
 
 use crate::made_bodies::{ADULT, body, tube};
 use posemill::body::CharacterBody;
-use posemill::math::Vec3;
-use posemill::model::{Character, Role, Side};
+use posemill::math::{Transform, Vec3};
+use posemill::model::{Character, Joint, JointId, Rig, Role, Side, Skeleton};
 use std::sync::Arc;
 
 /// A straight prop of these half lengths and radii at a joint of the left arm.
@@ -52,4 +52,32 @@ fn a_shield_or_a_staff_on_one_arm_does_not_thicken_both() {
             assert!(off < 0.13, "{name}, point {point}: {with} m instead of {without} m");
         }
     }
+}
+
+/// The body with a joint without a role on its chest, and skin on it from there to `to`.
+fn with_appendage(to: Option<Vec3>) -> CharacterBody {
+    let plain: Character = body(&ADULT);
+    let rig = &plain.rig;
+    let spine = rig.assignments().filter(|(role, _)| matches!(role, Role::Spine(_))).map(|(_, of)| of.joint);
+    let chest = spine.last().unwrap();
+    let mut joints = plain.skeleton().joints().to_vec();
+    joints.push(Joint::new("appendage", Some(chest), Transform::identity()));
+    let roles: Vec<_> = rig.assignments().map(|(role, of)| (role, of.clone())).collect();
+    let mut character =
+        Character { rig: Rig::new(Skeleton::new(joints).unwrap(), roles), bind: None, ..plain.clone() };
+    let joint = JointId::new(plain.skeleton().len());
+    if let Some(to) = to {
+        let from = character.skeleton().rest_model_pose().position(joint);
+        let mesh = tube(&character, joint, from, from + to, [0.1, 0.1]);
+        character.meshes.push(mesh);
+    }
+    CharacterBody::new(&Arc::new(character))
+}
+
+#[test]
+fn wings_are_no_chest_that_arms_stay_out_of_and_a_belly_is() {
+    let own = with_appendage(None);
+    let like = |to: Vec3| with_appendage(Some(to)).surface().unwrap().has_skin_of(own.surface().unwrap());
+    assert!(like(Vec3::new(1.0, 0.2, -0.2)), "wings");
+    assert!(!like(Vec3::new(0.0, 0.0, 0.35)), "a belly");
 }

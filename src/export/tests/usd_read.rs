@@ -338,14 +338,26 @@ fn a_mesh_with_a_space_of_its_own_does_not_turn_the_skeleton() {
 
 #[test]
 fn meshes_that_are_not_drawn_are_left_out_and_reported() {
-    for property in [
+    let text = triangle_text("[0, 1, 2]", "[0, 1, 0, 1, 0, 1]", "[1, 0, 1, 0, 1, 0]", "[0]");
+    let (start, end) = (text.find("def Mesh").unwrap(), text.rfind('}').unwrap());
+    let read = |properties: [&str; 2]| {
+        let meshes = ["M", "N"].map(|name| {
+            text[start..end].replace("'M'", &format!("'{name}'")).replace("/M/", &format!("/{name}/"))
+        });
+        let bodies = meshes
+            .iter()
+            .zip(properties)
+            .map(|(mesh, property)| mesh.replacen('{', &format!("{{ {property}"), 1));
+        let asset = triangle_of(&format!("{}{}}}", &text[..start], bodies.collect::<String>())).unwrap();
+        (asset.character.meshes.len(), asset.warnings.has("usd-hidden-mesh"))
+    };
+    for hidden in [
         "uniform token purpose = 'proxy'",
         "uniform token purpose = 'guide'",
         "token visibility = 'invisible'",
     ] {
-        let asset = triangle_with(property);
-        assert!(asset.character.meshes.is_empty(), "{property}");
-        assert!(asset.warnings.iter().any(|w| w.code == "usd-hidden-mesh"), "{property}");
+        assert_eq!(read(["", hidden]), (1, true), "{hidden}");
+        assert_eq!(read([hidden, hidden]), (2, false), "nothing else is there");
     }
-    assert_eq!(triangle_with("uniform token purpose = 'render'").character.meshes.len(), 1);
+    assert_eq!(read(["", "uniform token purpose = 'render'"]), (2, false));
 }

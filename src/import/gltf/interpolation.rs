@@ -290,7 +290,7 @@ fn hermite(t: f64, length: f64) -> [f64; 4] {
 
 /// The rate in hertz that puts every key time on a frame, if there is one.
 ///
-/// `times` ascend and are not empty. A `stated` rate wins over a higher one. Keys that are evenly spaced at [`LEAST_BAKED`] or closer are frames: a take of
+/// `times` ascend and are not empty. A `stated` rate wins. Keys that are evenly spaced at [`LEAST_BAKED`] or closer are frames: a take of
 /// 0.015 s per frame has 66.667 Hz, not 200; [`BAKED_KEYS`] are at any distance. Otherwise the smallest whole rate from 1 to 240 wins,
 /// then the broadcast rates, then the rate of keys that are evenly spaced whatever their distance.
 pub(super) fn fitting_rate(times: &[f64], stated: Option<f64>) -> Option<f64> {
@@ -309,10 +309,8 @@ pub(super) fn fitting_rate(times: &[f64], stated: Option<f64>) -> Option<f64> {
     let even = Some(even).filter(|rate| (1.0..=MAX_EVEN_RATE).contains(rate) && fits(rate));
     let is_baked = |rate: &f64| *rate >= LEAST_BAKED || distinct >= BAKED_KEYS;
     let most = even.filter(is_baked).map_or(240, |rate| rate.ceil().min(240.0) as u32);
-    let fitting = (1..=most).map(f64::from).chain(broadcast).find(fits).or(even);
-    // Frames of which every other one was left out as keys have the lower rate.
-    let lower = |rate: &f64| fitting.is_none_or(|fitting| *rate < fitting);
-    stated.filter(|rate| lower(rate) && is_frame_rate(*rate) && fits(rate)).or(fitting)
+    let stated = stated.filter(|rate| is_frame_rate(*rate) && fits(rate));
+    stated.or_else(|| (1..=most).map(f64::from).chain(broadcast).find(fits).or(even))
 }
 
 #[cfg(test)]

@@ -14,6 +14,9 @@ use std::collections::HashMap;
 /// Largest deviation from 1 of a scale that is not written: 16-bit floats have 1e-3.
 const STILL: f64 = 1e-3;
 
+/// Time codes per second up to which they are frames: beyond it they are parts of a second.
+const HIGHEST_RATE: f64 = 240.0;
+
 /// A glTF mesh node with the names of its morph targets.
 pub(super) struct MorphedNode {
     pub(super) node: usize,
@@ -181,9 +184,12 @@ pub(super) fn animation(
     let AnimationBuilder { samplers, channels, .. } = made;
     // The name of the clip, where that of a prim cannot be it.
     let name = prim.words("posemill:name").first().map_or(prim.name(), String::as_str);
-    let rate = json!({ RATE: layer.rate });
-    let animation = || json!({"name": name, "samplers": samplers, "channels": channels, "extras": rate});
-    Ok((!channels.is_empty()).then(animation))
+    let moves = !channels.is_empty();
+    let mut found = json!({"name": name, "samplers": samplers, "channels": channels});
+    if layer.rate <= HIGHEST_RATE {
+        found["extras"] = json!({ RATE: layer.rate });
+    }
+    Ok(moves.then_some(found))
 }
 
 /// Adds the weights of morph targets; targets that the animation does not name have the weight 0.

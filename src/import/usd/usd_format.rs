@@ -135,6 +135,8 @@ fn glb(layer: &Layer, budget: &MemoryBudget, warnings: &mut Warnings) -> Result<
     let mut nodes = nodes(layer, prim, &skeleton);
     let by_path: HashMap<&str, &Prim> = layer.prims.iter().map(|prim| (prim.path.as_str(), prim)).collect();
     let (mut meshes, mut skins, mut tops, mut faces) = (Vec::new(), Vec::new(), vec![0], Vec::new());
+    // A file all of whose meshes are hidden is read as if they were not.
+    let drawn = of_kind("Mesh").any(|body| !is_hidden(layer, body));
     for body in of_kind("Mesh") {
         let bound = layer.inherited(body, "skel:skeleton").is_none_or(|path| path == prim.path);
         if !bound
@@ -148,8 +150,7 @@ fn glb(layer: &Layer, budget: &MemoryBudget, warnings: &mut Warnings) -> Result<
             );
             continue;
         }
-        let is_aid = matches!(layer.inherited(body, "purpose"), Some("proxy" | "guide"));
-        if is_aid || layer.upwards(body).any(|prim| prim.words("visibility") == ["invisible"]) {
+        if drawn && is_hidden(layer, body) {
             let said = "meshes that are not drawn (`visibility`, `purpose`) are left out";
             warnings.add("usd-hidden-mesh", said, body.path.clone());
             continue;
@@ -184,6 +185,12 @@ fn glb(layer: &Layer, budget: &MemoryBudget, warnings: &mut Warnings) -> Result<
         }
     }
     Ok(binary.glb(json)?)
+}
+
+/// Whether a mesh is not drawn: invisible, or for other purposes than rendering.
+fn is_hidden(layer: &Layer, body: &Prim) -> bool {
+    matches!(layer.inherited(body, "purpose"), Some("proxy" | "guide"))
+        || layer.upwards(body).any(|prim| prim.words("visibility") == ["invisible"])
 }
 
 /// Warns of what other files and variants hold, which is not read.

@@ -9,10 +9,14 @@ use crate::math::{Quat, Transform, Vec3, same_hemisphere};
 use crate::model::{Character, Clip, JointId, ModelPose, Motion, Rig, Skeleton};
 use crate::parallel;
 use std::collections::HashSet;
+use std::ops::Range;
 
 /// Distance of skins that touch, as a share of the body's length (5 cm of a person): shoes and straps stand off the skin, and
 /// what stands beside a body does so by half a metre.
 const TOUCHES: f64 = 0.03;
+
+/// Frames whose transforms are in memory together.
+const TOGETHER: usize = 4096;
 
 /// A joint apart from the body.
 #[derive(Clone, Debug, PartialEq)]
@@ -191,24 +195,25 @@ pub fn follow(mut motion: Motion, loose: &[LooseJoint], before: Option<&Clip>) -
     let towards = Towards::new(&skeleton, ends);
     let rest = motion.character.calibration_pose();
     let at = |id: JointId| loose.iter().find(|l| l.joint == id);
-    let clip = &motion.clip;
-    let start = || (FramePoses::new(&towards, clip), before.map(|before| FramePoses::new(&towards, before)));
-    let locals: Vec<Vec<Transform>> =
-        parallel::map_with(clip.frames(), 1, start, |(after, before), frame| {
-            let before = before.as_mut().map(|poses| poses.at(frame));
-            let after = after.at(frame);
+    let order: Vec<JointId> = towards.joints().iter().copied().filter(|id| at(*id).is_some()).collect();
+    let locals = |clip: &Clip, frames: Range<usize>| -> Vec<Vec<Transform>> {
+        let start =
+            || (FramePoses::new(&towards, clip), before.map(|before| FramePoses::new(&towards, before)));
+        parallel::map_with(frames.len(), 1, start, |(after, before), k| {
+            let before = before.as_mut().map(|poses| poses.at(frames.start + k));
+            let after = after.at(frames.start + k);
             let mut new = after.clone();
             let mut found = Vec::with_capacity(loose.len());
             for &id in towards.joints() {
                 let parent = skeleton.parent(id);
                 let above = parent.map_or_else(Transform::identity, |parent| *new.joint(parent));
-                let own = match (at(id), before) {
-                    (Some(LooseJoint { on: Some((on, within)), .. }), None) => *new.joint(*on) * *within,
-                    (Some(LooseJoint { on: None, .. }), None) => *rest.joint(id),
-                    (Some(LooseJoint { on: Some((on, _)), .. }), Some(before)) => {
-                        *new.joint(*on) * before.joint(*on).inverse() * *before.joint(id)
+                let own = match (at(id).map(|l| l.on), before) {
+                    (Some(Some((on, within))), None) => *new.joint(on) * within,
+                    (Some(None), None) => *rest.joint(id),
+                    (Some(Some((on, _))), Some(before)) => {
+                        *new.joint(on) * before.joint(on).inverse() * *before.joint(id)
                     }
-                    (Some(LooseJoint { on: None, .. }), Some(before)) => *before.joint(id),
+                    (Some(None), Some(before)) => *before.joint(id),
                     (None, _) => {
                         let under = parent.map_or_else(Transform::identity, |parent| *after.joint(parent));
                         above * (under.inverse() * *after.joint(id))
@@ -220,29 +225,45 @@ pub fn follow(mut motion: Motion, loose: &[LooseJoint], before: Option<&Clip>) -
                 }
             }
             found
-        });
-    let order: Vec<JointId> = towards.joints().iter().copied().filter(|id| at(*id).is_some()).collect();
-    write(&mut motion.clip, &skeleton, &order, &locals);
+        })
+    };
+    let (frames, mut translations) = (motion.clip.frames(), Vec::new());
+    let translated = with_translations(&motion.clip, &order);
+    for first in (0..frames).step_by(TOGETHER) {
+        let part = first..frames.min(first + TOGETHER);
+        let locals = locals(&motion.clip, part.clone());
+        for (frame, locals) in part.zip(&locals) {
+            write(&mut motion.clip, (&skeleton, frame), (&order, locals), (&translated, &mut translations));
+        }
+    }
+    motion.clip.set_translations(translated, translations);
     motion
 }
 
-/// Writes local transforms of joints, by frame and in this order, into a clip.
-fn write(clip: &mut Clip, skeleton: &Skeleton, joints: &[JointId], locals: &[Vec<Transform>]) {
+/// The joints that a clip translates, and these.
+fn with_translations(clip: &Clip, joints: &[JointId]) -> Vec<JointId> {
     let mut translated: Vec<JointId> = clip.translated().iter().chain(joints).copied().collect();
     translated.sort();
     translated.dedup();
-    let mut translations = Vec::with_capacity(translated.len() * clip.frames());
-    for (frame, locals) in locals.iter().enumerate() {
-        translations.extend(translated.iter().map(|id| match joints.iter().position(|joint| joint == id) {
-            Some(k) => locals[k].translation,
-            None => clip.local(skeleton, frame, *id).translation,
-        }));
-        let before = clip.rotations(frame.saturating_sub(1));
-        let signed =
-            joints.iter().zip(locals).map(|(id, local)| same_hemisphere(local.rotation, &before[id.index()]));
-        let rotations: Vec<Quat> = signed.collect();
-        let row = clip.rotations_mut(frame);
-        joints.iter().zip(rotations).for_each(|(id, rotation)| row[id.index()] = rotation);
-    }
-    clip.set_translations(translated, translations);
+    translated
+}
+
+/// Writes local transforms of joints into a frame: rotations into the clip, and the translations of all that are `translated` to the
+/// end of a list.
+fn write(
+    clip: &mut Clip,
+    (skeleton, frame): (&Skeleton, usize),
+    (joints, locals): (&[JointId], &[Transform]),
+    (translated, translations): (&[JointId], &mut Vec<Vec3>),
+) {
+    translations.extend(translated.iter().map(|id| match joints.iter().position(|joint| joint == id) {
+        Some(k) => locals[k].translation,
+        None => clip.local(skeleton, frame, *id).translation,
+    }));
+    let before = clip.rotations(frame.saturating_sub(1));
+    let signed = joints.iter().zip(locals);
+    let rotations: Vec<Quat> =
+        signed.map(|(id, local)| same_hemisphere(local.rotation, &before[id.index()])).collect();
+    let row = clip.rotations_mut(frame);
+    joints.iter().zip(rotations).for_each(|(id, rotation)| row[id.index()] = rotation);
 }

@@ -38,7 +38,7 @@ pub fn loose_joints(
     let skeleton = rig.skeleton();
     let body: Vec<JointId> = skeleton.ids().filter(|id| is_body(*id)).collect();
     let on_body = skeleton.below(&body);
-    let above_body = above(skeleton, &is_body);
+    let above_body = skeleton.above(&is_body);
     let apart = |id: JointId| !above_body[id.index()] && !on_body[id.index()];
     if !skeleton.ids().any(apart) {
         return Vec::new();
@@ -57,9 +57,9 @@ pub fn loose_joints(
     };
     let rests: Vec<Option<(JointId, Transform)>> =
         skeleton.ids().map(|id| if apart(id) { place.rests_on(id) } else { None }).collect();
-    let leads = above(skeleton, |id| rests[id.index()].is_some());
+    let leads = skeleton.above(|id| rests[id.index()].is_some());
     // What is above a joint that moves is no accessory.
-    let above_moving = above(skeleton, |id| apart(id) && moves(id) && rests[id.index()].is_none());
+    let above_moving = skeleton.above(|id| apart(id) && moves(id) && rests[id.index()].is_none());
     let mut found: Vec<LooseJoint> = Vec::new();
     let mut hangs = vec![false; skeleton.len()];
     let mut touching = None;
@@ -95,17 +95,6 @@ pub fn loose_on_roles(character: &Character) -> Vec<LooseJoint> {
     let mut with_role = vec![false; rig.skeleton().len()];
     rig.assignments().for_each(|(_, of)| with_role[of.joint.index()] = true);
     loose_joints(character, rig, &character.calibration_pose(), |id| with_role[id.index()], |_| false)
-}
-
-/// For each joint, whether it or one below it is like this.
-fn above(skeleton: &Skeleton, like: impl Fn(JointId) -> bool) -> Vec<bool> {
-    let mut above: Vec<bool> = skeleton.ids().map(like).collect();
-    for id in skeleton.ids().rev() {
-        if let Some(parent) = skeleton.parent(id).filter(|_| above[id.index()]) {
-            above[parent.index()] = true;
-        }
-    }
-    above
 }
 
 /// What decides where a joint belongs.
@@ -173,12 +162,7 @@ impl Place<'_> {
             let around = |k: i64| [x + k % 3 - 1, y + k / 3 % 3 - 1, z + k / 9 - 1];
             touches[joint.index()] |= (0..27).any(|k| of_body.contains(&around(k)));
         }
-        for id in skeleton.ids().rev() {
-            if let Some(parent) = skeleton.parent(id) {
-                has_skin[parent.index()] |= has_skin[id.index()];
-                touches[parent.index()] |= touches[id.index()];
-            }
-        }
+        let [has_skin, touches] = [has_skin, touches].map(|own| skeleton.above(|id| own[id.index()]));
         let touches = |k: usize| !self.of_other[k] && (touches[k] || !has_skin[k] || of_body.is_empty());
         (0..skeleton.len()).map(touches).collect()
     }

@@ -116,14 +116,7 @@ fn ends_of_skin(rig: &Rig, standing: &ModelPose) -> Vec<f64> {
 
 /// Whether each joint has a role or is above one that has.
 pub(crate) fn leads_to_roles(rig: &Rig) -> Vec<bool> {
-    let skeleton = rig.skeleton();
-    let mut leads: Vec<bool> = skeleton.ids().map(|id| rig.role(id).is_some()).collect();
-    for id in skeleton.ids().rev() {
-        if let Some(parent) = skeleton.parent(id) {
-            leads[parent.index()] |= leads[id.index()];
-        }
-    }
-    leads
+    rig.skeleton().above(|id| rig.role(id).is_some())
 }
 
 /// The vertices that each joint moves most, the weight of that joint first: those of the feet, or of all else.

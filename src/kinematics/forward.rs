@@ -90,12 +90,7 @@ impl<'a> Towards<'a> {
 fn up_to_the_root(skeleton: &Skeleton, wanted: impl IntoIterator<Item = JointId>) -> Vec<bool> {
     let mut needed = vec![false; skeleton.len()];
     wanted.into_iter().for_each(|id| needed[id.index()] = true);
-    for id in skeleton.ids().rev() {
-        if let Some(parent) = skeleton.parent(id).filter(|_| needed[id.index()]) {
-            needed[parent.index()] = true;
-        }
-    }
-    needed
+    skeleton.above(|id| needed[id.index()])
 }
 
 /// Up to eight consecutive frames in model space.

@@ -138,13 +138,7 @@ impl<'a> MovedJoints<'a> {
 fn top_joints(rig: &Rig, clip: &Clip) -> Vec<JointId> {
     let skeleton = rig.skeleton();
     let Some(hips) = rig.joint(Role::Hips) else { return vec![JointId::new(0)] };
-    let mut body = vec![false; skeleton.len()];
-    for id in skeleton.ids().rev() {
-        body[id.index()] |= rig.role(id).is_some() || clip.translated().binary_search(&id).is_ok();
-        if let Some(parent) = skeleton.parent(id).filter(|_| body[id.index()]) {
-            body[parent.index()] = true;
-        }
-    }
+    let body = skeleton.above(|id| rig.role(id).is_some() || clip.translated().binary_search(&id).is_ok());
     let above = |id: JointId| id != hips && skeleton.is_ancestor(id, hips);
     let top = |id: &JointId| {
         let hangs = skeleton.parent(*id).is_none_or(above);

@@ -156,7 +156,7 @@ impl Clip {
 
     /// A copy of all local rotations, frame-major.
     pub fn all_rotations(&self) -> Vec<Quat> {
-        (0..self.frames()).flat_map(|f| self.rotations(f).to_vec()).collect()
+        self.rotations.to_vec()
     }
 
     /// Changes rotations in parallel, a block of consecutive frames at a time: `change` gets the number of the first frame, the

@@ -91,6 +91,11 @@ impl RotationRows {
         }
     }
 
+    /// A copy of all rotations.
+    pub fn to_vec(&self) -> Vec<Quat> {
+        (0..self.frames()).flat_map(|f| self.row(f).to_vec()).collect()
+    }
+
     /// All rotations, if they are in memory.
     pub fn in_memory(&self) -> Option<&[Quat]> {
         match &self.store {
@@ -193,8 +198,7 @@ impl From<(usize, Vec<Quat>)> for RotationRows {
 
 impl From<RotationRows> for (usize, Vec<Quat>) {
     fn from(rows: RotationRows) -> Self {
-        let list = (0..rows.frames()).flat_map(|f| rows.row(f).to_vec()).collect();
-        (rows.width, list)
+        (rows.width, rows.to_vec())
     }
 }
 

@@ -204,6 +204,17 @@ impl Skeleton {
         self.path_to_root(id).any(|j| j == ancestor)
     }
 
+    /// For each joint, whether it or one of its descendants is like this.
+    pub fn above(&self, like: impl Fn(JointId) -> bool) -> Vec<bool> {
+        let mut above: Vec<bool> = self.ids().map(like).collect();
+        for id in self.ids().rev() {
+            if let Some(parent) = self.parent(id).filter(|_| above[id.index()]) {
+                above[parent.index()] = true;
+            }
+        }
+        above
+    }
+
     /// For each joint, whether it is one of `tops` or a descendant of one.
     pub fn below(&self, tops: &[JointId]) -> Vec<bool> {
         let mut below = vec![false; self.len()];

@@ -131,7 +131,7 @@ fn two_pipelines_in_one_folder_do_not_replace_each_others_pages() {
     let before = made();
     for more in [&["--dry-run"][..], &[]] {
         let (code, _, err) = posemill(path, &[&["run", "n.toml"], more].concat());
-        let told = "`out/a.report.html` was made by another pipeline, `g.toml`\n  \
+        let told = "`out/a.report.html` is an output of another pipeline, `g.toml`\n  \
                     hint: give this pipeline a folder of its own";
         assert!(code == 1 && err.contains(told), "{err}");
         assert!(made() == before && !path.join("out/a.npz").exists());
@@ -434,7 +434,7 @@ fn a_second_pipeline_does_not_replace_the_outputs_of_the_first_silently() {
     write(path, "q.toml", &other);
     for more in [&["--dry-run"][..], &[]] {
         let (code, _, err) = posemill(path, &[&["run", "q.toml"], more].concat());
-        let told = "error: takes/a.bvh: `out/a.glb` was made by another pipeline, `p.toml`\n  \
+        let told = "error: takes/a.bvh: `out/a.glb` is an output of another pipeline, `p.toml`\n  \
                     hint: give this pipeline a folder of its own, or replace the file with `--force`\n";
         assert!(code == 1 && err.contains(told) && err.contains("2 failed"), "{err}");
         assert_eq!(outputs(path), before);
@@ -451,10 +451,10 @@ fn a_second_pipeline_does_not_replace_the_outputs_of_the_first_silently() {
     // A pipeline file may have any name.
     write(path, "pipeline.txt", &other);
     let (code, _, err) = posemill(path, &["run", "pipeline.txt"]);
-    assert!(code == 1 && err.contains("made by another pipeline, `q.toml`"), "{err}");
+    assert!(code == 1 && err.contains("an output of another pipeline, `q.toml`"), "{err}");
     assert_eq!(posemill(path, &["run", "pipeline.txt", "--force"]).0, 0);
     let (code, _, err) = posemill(path, &["run", "q.toml"]);
-    assert!(code == 1 && err.contains("made by another pipeline, `pipeline.txt`"), "{err}");
+    assert!(code == 1 && err.contains("an output of another pipeline, `pipeline.txt`"), "{err}");
 }
 
 #[test]

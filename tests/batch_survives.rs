@@ -3,7 +3,8 @@
 mod batch_studio;
 
 use batch_studio::{age, command, counts, many, outputs, pipeline, posemill, studio, told, write};
-use posemill::batch::{Manifest, OutputRecord};
+use posemill::batch::{ClaimState, Manifest, OutputRecord};
+use posemill::pipeline::{Pipeline, PipelineConfig};
 use serde_json::Value;
 use std::fs;
 use std::process::Stdio;
@@ -47,9 +48,13 @@ fn a_run_that_ends_at_any_step_of_an_output_is_finished_by_the_next_one() {
     // As a run does them, and how many outputs the next one has to make.
     type Step<'a> = (&'a str, usize, &'a dyn Fn(&Manifest));
     let output = out.join("a.glb");
+    let config = PipelineConfig::parse("p.toml", "", &[], &[]).unwrap();
+    let plan = Pipeline::new(&config, path, None).unwrap();
     let steps: [Step; 6] = [
         ("nothing", 2, &|_| ()),
-        ("claimed", 2, &|manifest| assert!(manifest.claim(&output).unwrap())),
+        ("claimed", 2, &|manifest| {
+            assert_eq!(manifest.claim([output.as_path()].into_iter(), &plan).unwrap(), ClaimState::Own);
+        }),
         ("intended", 2, &|manifest| manifest.intend(&output, &record.files).unwrap()),
         ("what lies beside it written", 2, &|_| put("a.png")),
         ("written", 2, &|_| put("a.glb")),
@@ -89,6 +94,29 @@ fn runs_in_one_folder_share_the_work_and_none_loses_what_another_wrote() {
         }
         assert!(outputs(path) == whole, "{count} runs");
         assert_eq!(counts(path, &[]), (0, 0, 80));
+    }
+}
+
+#[test]
+fn of_two_pipelines_that_run_at_once_into_one_folder_each_output_is_of_one() {
+    let folder = many(40);
+    let path = folder.path();
+    pipeline(path, "report = false\npreview = \"png\"\n");
+    let first = fs::read_to_string(path.join("p.toml")).unwrap();
+    write(path, "q.toml", &first.replace("png", "gif"));
+    let start = |name: &str| {
+        let mut run = command(path);
+        run.args(["run", name, "--json"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let runs = ["p.toml", "q.toml"].map(start).map(|run| told(&run.wait_with_output().unwrap()));
+    let numbers = runs.each_ref().map(|(_, out, err)| {
+        let json: Value = serde_json::from_str(out).unwrap_or_else(|e| panic!("{e}: {err}"));
+        [json["written"].as_u64().unwrap(), json["failed"].as_u64().unwrap_or(u64::MAX)]
+    });
+    assert_eq!(numbers[0][0] + numbers[1][0], 40, "{numbers:?}");
+    for ([written, failed], (_, _, err)) in numbers.iter().zip(&runs) {
+        assert_eq!(written + failed, 40, "{numbers:?}");
+        assert!(*failed == 0 || err.contains("is an output of another pipeline"), "{err}");
     }
 }
 

@@ -26,8 +26,8 @@ pub(super) struct JournalIndex {
     pub(super) written: HashSet<u64>,
     /// The outputs that refer to a file that is not named after them, by the hash of its name.
     pub(super) shared: HashMap<u64, BTreeSet<String>>,
-    /// The outputs that other runs work on.
-    pub(super) claimed: HashSet<u64>,
+    /// The lines in which other runs claim the outputs that they work on.
+    pub(super) claimed: HashMap<u64, LineOffset>,
     /// Whether the file has more than one line for each output, in order.
     pub(super) needs_compaction: bool,
     /// The name of the last output that was read.
@@ -82,8 +82,8 @@ impl JournalIndex {
                 self.records.insert(id, offset);
                 return;
             }
-            Some(JournalLine::Claim { output, run: who }) if who != run => {
-                self.claimed.insert(short(&[output.as_bytes()]));
+            Some(JournalLine::Claim { output, run: who, .. }) if who != run => {
+                self.claimed.insert(short(&[output.as_bytes()]), offset);
             }
             Some(JournalLine::Intent { output, files }) => {
                 self.written.extend(files.iter().map(|f| name_and_content(&f.path, &f.blake3)));

@@ -38,12 +38,16 @@ impl OutputRecord {
 
     /// The file name of its pipeline, if that is another than the one of `pipeline`.
     pub(super) fn other_file(self, pipeline: &Pipeline) -> Option<String> {
-        Some(self.pipeline_file).filter(|file| !file.is_empty() && *file != pipeline.file_name())
+        other_file(self.pipeline_file, pipeline)
     }
 }
 
+/// The file name of a pipeline, if it has one and that is another than the one of `pipeline`.
+pub(super) fn other_file(file: String, pipeline: &Pipeline) -> Option<String> {
+    Some(file).filter(|file| !file.is_empty() && *file != pipeline.file_name())
+}
+
 /// One line of a journal.
-#[expect(clippy::large_enum_variant, reason = "one line is held at a time")]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum JournalLine {
@@ -53,6 +57,12 @@ pub(super) enum JournalLine {
         output: String,
         /// The run.
         run: String,
+        /// The fingerprint of its pipeline; empty in lines of earlier versions.
+        #[serde(default)]
+        pipeline: String,
+        /// The file name of its pipeline; empty for a command without a pipeline file.
+        #[serde(default)]
+        pipeline_file: String,
     },
     /// These files are about to be written.
     Intent {
@@ -117,7 +127,12 @@ mod tests {
             report: serde_json::json!({ "metrics": [0.1, null] }),
         };
         let lines = [
-            JournalLine::Claim { output: "a.glb".into(), run: "1".into() },
+            JournalLine::Claim {
+                output: "a.glb".into(),
+                run: "1".into(),
+                pipeline: "p".into(),
+                pipeline_file: "p.toml".into(),
+            },
             JournalLine::Intent { output: "a.glb".into(), files: vec![file.clone()] },
             JournalLine::Record(record),
             JournalLine::Left(file),

@@ -6,7 +6,7 @@
 
 use super::file_times::{self, CACHE, FileTimes, short, signature};
 use super::journal_index::{JournalIndex, LineOffset, name_and_content};
-use super::journal_line::{JournalLine, OutputRecord};
+use super::journal_line::{JournalLine, OutputRecord, other_file};
 use super::path_ownership::PathOwnership;
 use crate::export::FORMATS;
 use crate::pipeline::{CONTACT_TABLE, FileHash, Pipeline, TakeFile, WriteError, hash_of, slashed, sweep};
@@ -33,6 +33,17 @@ pub enum OutputState {
     Stale,
     /// A file exists that this program did not write, or that was changed since.
     Foreign(PathBuf),
+}
+
+/// Who works on the outputs of a job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ClaimState {
+    /// This run.
+    Own,
+    /// Another run.
+    OtherRun,
+    /// Another run, which makes this output with the pipeline file of this name.
+    OtherPipeline(PathBuf, String),
 }
 
 /// The manifest of one output folder.
@@ -234,18 +245,43 @@ impl Manifest {
         }
     }
 
-    /// Records that this run works on `output`; `false` if another run does.
+    /// Records that this run works on these outputs, unless another run does. To be called by one run at a time.
     ///
     /// # Errors
     /// A [`WriteError`] if the manifest cannot be appended to.
-    pub fn claim(&self, output: &Path) -> Result<bool, WriteError> {
-        let output = self.name(output);
+    pub fn claim<'p>(
+        &self,
+        outputs: impl Iterator<Item = &'p Path> + Clone,
+        pipeline: &Pipeline,
+    ) -> Result<ClaimState, WriteError> {
         let mut index = self.refreshed();
-        if index.claimed.contains(&short(&[output.as_bytes()])) {
-            return Ok(false);
+        let mut elsewhere = false;
+        for output in outputs.clone() {
+            let id = short(&[self.name(output).as_bytes()]);
+            let Some(offset) = index.claimed.get(&id).copied() else { continue };
+            elsewhere = true;
+            let line = index.line(offset);
+            if let Some(JournalLine::Claim { pipeline: other, pipeline_file, .. }) =
+                line.as_deref().and_then(JournalLine::decode)
+                && other != pipeline.fingerprint
+                && let Some(file) = other_file(pipeline_file, pipeline)
+            {
+                return Ok(ClaimState::OtherPipeline(output.to_owned(), file));
+            }
         }
-        self.append(&mut index, &JournalLine::Claim { output, run: self.run.clone() })?;
-        Ok(true)
+        if elsewhere {
+            return Ok(ClaimState::OtherRun);
+        }
+        for output in outputs {
+            let line = JournalLine::Claim {
+                output: self.name(output),
+                run: self.run.clone(),
+                pipeline: pipeline.fingerprint.clone(),
+                pipeline_file: pipeline.file_name(),
+            };
+            self.append(&mut index, &line)?;
+        }
+        Ok(ClaimState::Own)
     }
 
     /// Records that these files of `output` are about to be written.

@@ -63,7 +63,7 @@ pub use jobs::{Destination, Jobs};
 pub use journal_line::OutputRecord;
 #[cfg(feature = "cli")]
 pub(crate) use left_over::left_over;
-pub use manifest::{Manifest, OutputState};
+pub use manifest::{ClaimState, Manifest, OutputState};
 pub use outcome_spool::OutcomeSpool;
 pub use output_origin::OutputOrigin;
 pub use path_ownership::PathOwnership;

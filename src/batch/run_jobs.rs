@@ -3,7 +3,7 @@
 use super::commit::Commit;
 use super::job_outcome::{JobOutcome, JobStatus};
 use super::jobs::Jobs;
-use super::manifest::{Manifest, OutputState};
+use super::manifest::{ClaimState, Manifest, OutputState};
 use super::path_ownership::PathOwnership;
 use crate::pipeline::{self, CLIP_PAGE, Job, JobOutputs, Pipeline, RunError};
 use rayon::prelude::*;
@@ -141,21 +141,34 @@ fn make_one(
     if let Some(outcome) = up_to_date(batch, job) {
         return ended(outcome);
     }
-    if let Some(error) = of_other_run(batch, job) {
-        return ended(JobOutcome::failed(job, &error));
-    }
-    if options.dry_run {
-        return ended(JobOutcome::new(job, JobStatus::Planned, None));
-    }
-    if let Some(manifest) = manifest.filter(|_| !options.verify) {
-        match job.outputs.first().map(|o| manifest.claim(&o.1)) {
-            Some(Ok(false)) if wait => return Err(None),
-            Some(Err(error)) => return ended(JobOutcome::failed(job, &error.into())),
-            _ => {}
-        }
+    let claimed = match manifest.filter(|_| !options.dry_run && !options.verify) {
+        // Another run may end between the two.
+        Some(manifest) => manifest.one_at_a_time(|| match of_other_run(batch, job) {
+            Some(error) => Err(error),
+            None => claim(batch, manifest, job),
+        }),
+        None => of_other_run(batch, job).map_or(Ok(true), Err),
+    };
+    match claimed {
+        Err(error) => return ended(JobOutcome::failed(job, &error)),
+        Ok(_) if options.dry_run => return ended(JobOutcome::new(job, JobStatus::Planned, None)),
+        Ok(false) if wait => return Err(None),
+        Ok(_) => {}
     }
     let outputs = make(job, manifest.is_some());
     outputs.map(|outputs| (outputs, when)).or_else(|error| ended(JobOutcome::failed(job, &error)))
+}
+
+/// Claims the outputs of a job; `false` if another run works on them.
+fn claim(batch: &Batch<'_>, manifest: &Manifest, job: &Job) -> Result<bool, RunError> {
+    let outputs = job.outputs.iter().map(|(_, output)| output.as_path());
+    match manifest.claim(outputs, batch.pipeline)? {
+        ClaimState::Own => Ok(true),
+        ClaimState::OtherPipeline(path, pipeline) if !batch.options.force => {
+            Err(RunError::OtherPipeline { path, pipeline })
+        }
+        ClaimState::OtherRun | ClaimState::OtherPipeline(..) => Ok(false),
+    }
 }
 
 /// The error of a job one of whose outputs another pipeline has made, or of another take or character.

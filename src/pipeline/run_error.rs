@@ -104,9 +104,9 @@ pub enum RunError {
         /// The output that refers to it as it is.
         of: PathBuf,
     },
-    /// Another pipeline has made the output.
+    /// Another pipeline has made the output, or makes it now.
     #[error(
-        "`{path}` was made by another pipeline, `{pipeline}`\n  hint: \
+        "`{path}` is an output of another pipeline, `{pipeline}`\n  hint: \
          give this pipeline a folder of its own, or replace the file with `--force`",
         path = path.shown()
     )]

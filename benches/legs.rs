@@ -41,20 +41,20 @@ fn carried(bencher: divan::Bencher<'_, '_>) {
 #[divan::bench]
 fn foot_lock(bencher: divan::Bencher<'_, '_>) {
     let (motion, retarget) = walk();
-    let copy = retarget.copy(&motion);
-    let frames = copy.clip.frames();
+    let direct = retarget.direct_transfer(&motion);
+    let frames = direct.clip.frames();
     bencher
         .counter(ItemsCount::new(frames))
-        .bench_local(|| alone().install(|| remove_foot_sliding(copy.clone(), &Settings::default())));
+        .bench_local(|| alone().install(|| remove_foot_sliding(direct.clone(), &Settings::default())));
 }
 
 #[divan::bench]
 fn grounded(bencher: divan::Bencher<'_, '_>) {
     let (motion, retarget) = walk();
-    let copy = retarget.copy(&motion);
-    let frames = copy.clip.frames();
-    let contacts = copy.contacts.clone().expect("they travel");
+    let direct = retarget.direct_transfer(&motion);
+    let frames = direct.clip.frames();
+    let contacts = direct.contacts.clone().expect("they travel");
     bencher
         .counter(ItemsCount::new(frames))
-        .bench_local(|| alone().install(|| place_on_ground(copy.clone(), &contacts, 0.0)));
+        .bench_local(|| alone().install(|| place_on_ground(direct.clone(), &contacts, 0.0)));
 }

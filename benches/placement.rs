@@ -24,41 +24,41 @@ fn pair() -> (Motion, Motion) {
     let found = map(source, target).expect("both are people");
     let ready =
         Retarget::new(source, Arc::clone(target), &found, (&source.rig, &target.rig), RootScale::Legs);
-    let copy = ready.apply(&motion);
-    (motion, copy)
+    let retargeted = ready.apply(&motion);
+    (motion, retargeted)
 }
 
 /// Fits capsules to a body of 52 joints with its skin.
 #[divan::bench]
 fn body_measured(bencher: Bencher) {
-    let (_, copy) = pair();
-    bencher.bench(|| capsules(&copy.character, &copy.character.rig));
+    let (_, retargeted) = pair();
+    bencher.bench(|| capsules(&retargeted.character, &retargeted.character.rig));
 }
 
 #[divan::bench]
 fn arms_placed(bencher: Bencher) {
-    let (take, copy) = pair();
-    let ends = [&take, &copy].map(|motion| CharacterBody::new(&motion.character));
+    let (take, retargeted) = pair();
+    let ends = [&take, &retargeted].map(|motion| CharacterBody::new(&motion.character));
     let placement = ArmPlacement::new(&ends[0], &ends[1]).expect("both have arms");
     bencher
         .counter(ItemsCount::new(take.clip.frames()))
-        .with_inputs(|| copy.clone())
-        .bench_values(|copy| placement.apply(&take, copy));
+        .with_inputs(|| retargeted.clone())
+        .bench_values(|retargeted| placement.apply(&take, retargeted));
 }
 
 #[divan::bench]
 fn arms_pushed_out(bencher: Bencher) {
-    let (_, copy) = pair();
-    let push = PushOut::new(&CharacterBody::new(&copy.character));
+    let (_, retargeted) = pair();
+    let push = PushOut::new(&CharacterBody::new(&retargeted.character));
     bencher
-        .counter(ItemsCount::new(copy.clip.frames()))
-        .with_inputs(|| copy.clone())
-        .bench_values(|copy| push.apply(copy));
+        .counter(ItemsCount::new(retargeted.clip.frames()))
+        .with_inputs(|| retargeted.clone())
+        .bench_values(|retargeted| push.apply(retargeted));
 }
 
 #[divan::bench]
 fn overlaps_found(bencher: Bencher) {
-    let (_, copy) = pair();
-    let push = PushOut::new(&CharacterBody::new(&copy.character));
-    bencher.counter(ItemsCount::new(copy.clip.frames())).bench(|| push.inside(&copy));
+    let (_, retargeted) = pair();
+    let push = PushOut::new(&CharacterBody::new(&retargeted.character));
+    bencher.counter(ItemsCount::new(retargeted.clip.frames())).bench(|| push.inside(&retargeted));
 }

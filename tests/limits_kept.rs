@@ -231,21 +231,25 @@ fn every_take_on_every_character_keeps_its_limits_without_jerks() {
             let found = map(&source.character, target).unwrap();
             let rigs = (&source.character.rig, &target.rig);
             let ready = Retarget::new(&source.character, Arc::clone(target), &found, rigs, RootScale::Legs);
-            let copy = ready.copy(&source);
-            let (result, work, mechanism) = kept(&copy);
-            let (before, after) = (excess(&mechanism, &copy), excess_but(&mechanism, &result, &work.left));
-            let (jerk_before, jerk_after) = (jerk(&copy), jerk(&result));
+            let direct = ready.direct_transfer(&source);
+            let (result, work, mechanism) = kept(&direct);
+            let (before, after) = (excess(&mechanism, &direct), excess_but(&mechanism, &result, &work.left));
+            let (jerk_before, jerk_after) = (jerk(&direct), jerk(&result));
             let pair = format!("{file} on {name}");
             // A hinge of the take is a hinge of the direct transfer, and most stay so; where no single roll serves, ranges come first.
             for side in Side::BOTH {
                 if off_hinge(&source, side).is_some_and(|off| off < 0.5)
-                    && let (Some(copied), Some(off)) = (off_hinge(&copy, side), off_hinge(&result, side))
+                    && let (Some(direct_off), Some(off)) =
+                        (off_hinge(&direct, side), off_hinge(&result, side))
                 {
-                    assert!(copied < 0.5, "{pair}: the copied elbow leaves its axis by {copied} degrees");
+                    assert!(
+                        direct_off < 0.5,
+                        "{pair}: the elbow of the direct transfer leaves its axis by {direct_off} degrees"
+                    );
                     hinges.push(off);
                 }
             }
-            let arms = arms_turned(&copy, &result);
+            let arms = arms_turned(&direct, &result);
             assert!(arms < 1.0 || !work.left.is_empty(), "{pair}: upper arms turned by {arms} degrees");
             println!(
                 "{pair}: outside by {:.1} > {:.1e} degrees, turned {:.1}, rolled {:.1}, jerk x{:.2}",

@@ -23,7 +23,7 @@
 //! used as they are, since retargeting gives every bone of the target the world rotation of the source's.
 //!
 //! The error of a result against the direct transfer: over frames and hands,
-//! `sum w |(p_result - c_result) - (y* - c_copy)| / (H sum w)` with `H` the height of the target, `c` the position of its
+//! `sum w |(p_result - c_result) - (y* - c_direct)| / (H sum w)` with `H` the height of the target, `c` the position of its
 //! chest, and `y*` and `w` those of the direct transfer; the direct transfer's own is `sum w |y* - p_direct| / (H sum w)`.
 //!
 //! Space: model space; both bodies facing the same direction. Units: metres.
@@ -305,15 +305,15 @@ impl HandTargets {
     }
 
     /// How far each hand of the target in `result` is from where it belongs, how far that of the direct transfer is, both in metres, and
-    /// how near to the body it is; `copy` is the direct transfer of the source's pose `from`. Positions are relative to the chest,
+    /// how near to the body it is; `direct` is the direct transfer of the source's pose `from`. Positions are relative to the chest,
     /// which later stages may move.
-    pub fn errors(&self, from: &ModelPose, copy: &ModelPose, result: &ModelPose) -> [(f64, f64, f64); 2] {
-        let places = self.at(from, copy);
+    pub fn errors(&self, from: &ModelPose, direct: &ModelPose, result: &ModelPose) -> [(f64, f64, f64); 2] {
+        let places = self.at(from, direct);
         [0, 1].map(|k| {
             let Some(hand) = self.hands[k] else { return (0.0, 0.0, 0.0) };
             let HandTarget { offset, nearness, .. } = places[k];
             let palm = |pose: &ModelPose| middle(&hand.target, pose) - pose.position(self.chest);
-            ((palm(result) - palm(copy) - offset).norm(), offset.norm(), nearness)
+            ((palm(result) - palm(direct) - offset).norm(), offset.norm(), nearness)
         })
     }
 }

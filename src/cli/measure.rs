@@ -252,9 +252,10 @@ fn of_file(
                 // Trying stages takes as long as the stages do: for one result that somebody looks at.
                 let alone = arguments.results.len() == 1 && !arguments.json && !guessed;
                 let judge = |motion: &Motion| source.assess(&context, motion);
-                let plain = alone.then(|| source.copy());
-                let tried =
-                    plain.map(|plain| hints(&motion, Some(&plain), &made, &[], &judge)).unwrap_or_default();
+                let direct = alone.then(|| source.direct_transfer());
+                let tried = direct
+                    .map(|direct| hints(&motion, Some(&direct), &made, &[], &judge))
+                    .unwrap_or_default();
                 ("source", made, tried)
             }
             None => ("result", assess_alone(&context, &motion, arguments.ground.unwrap_or(0.0)), Vec::new()),

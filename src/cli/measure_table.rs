@@ -79,14 +79,14 @@ pub fn single(measured: &MeasuredClip, fails: &[&str]) -> String {
             own => format!("; {frames} of the result's {own} frames have a source"),
         };
     }
-    let copies = measured.metrics.iter().any(|m| m.copy.is_some());
+    let has_direct = measured.metrics.iter().any(|m| m.direct.is_some());
     for metric in &measured.metrics {
         let optional = |value: Option<f64>| value.map_or(String::new(), |v| shown(v, metric.unit));
         let judgement = Reading::from(metric).judgement();
         rows.push(vec![
             metric.name.clone(),
             shown(metric.value, metric.unit),
-            optional(metric.copy),
+            optional(metric.direct),
             optional(metric.take),
             optional(metric.at_most),
             match judgement {
@@ -97,7 +97,7 @@ pub fn single(measured: &MeasuredClip, fails: &[&str]) -> String {
             },
         ]);
     }
-    if !copies {
+    if !has_direct {
         rows.iter_mut().for_each(|row| drop(row.drain(2..4)));
     }
     let clip =

@@ -32,7 +32,7 @@ pub fn rise(
     pairs: &[LegPair],
     feet: &SourceFeet,
     scaled: &[Vec<LimbPositions>],
-    copied: &[Vec<LimbPose>],
+    direct_poses: &[Vec<LimbPose>],
     soles: &[Vec<SoleHeights>],
     level: &[Option<Vec3>],
 ) -> f64 {
@@ -47,8 +47,8 @@ pub fn rise(
         return percentile(&needed, UPPER);
     }
     let above = |f: usize| {
-        let copied = copied.iter().map(|s| s[f].foot.translation.y).fold(f64::INFINITY, f64::min);
-        copied - scaled.iter().map(|s| s[f].ankle.y).fold(f64::INFINITY, f64::min)
+        let direct = direct_poses.iter().map(|s| s[f].foot.translation.y).fold(f64::INFINITY, f64::min);
+        direct - scaled.iter().map(|s| s[f].ankle.y).fold(f64::INFINITY, f64::min)
     };
     let frames: Vec<usize> = (0..scaled[0].len()).collect();
     median(feet.distinct(&frames).map(|f| above(*f)).collect())

@@ -331,7 +331,7 @@ fn fill<const B: usize>(
 pub(super) fn leg_terms(
     points: Vec<SolePoint>,
     scaled: &[LimbPositions],
-    copied: &[LimbPose],
+    direct_poses: &[LimbPose],
     goals: &[Vec3],
     length: f64,
     settings: &Settings,
@@ -339,8 +339,8 @@ pub(super) fn leg_terms(
     let missed = |(s, goal): (&LimbPose, &Vec3)| s.foot.translation - goal;
     let stiff = |s: &LimbPose| stiff(s.hip_knee_ankle(), settings.stiffness_cap);
     LegTerms {
-        shape: copied.iter().zip(goals).map(missed).collect(),
-        stiff: parallel::map_each(copied, 64, stiff),
+        shape: direct_poses.iter().zip(goals).map(missed).collect(),
+        stiff: parallel::map_each(direct_poses, 64, stiff),
         follow: parallel::map_each(scaled, 64, |s| follow(s, length, settings)),
         points,
     }

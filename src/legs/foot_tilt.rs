@@ -35,7 +35,7 @@ const RETURN_TIME: f64 = 0.05;
 /// which keep the rotation of the direct transfer. `ratio` is that of leg lengths.
 pub fn foot_deltas(
     feet: &SourceFeet,
-    copied: &[Vec<LimbPose>],
+    direct_poses: &[Vec<LimbPose>],
     pairs: &[LegPair],
     ratio: f64,
 ) -> Vec<Vec<FootDelta>> {
@@ -43,15 +43,15 @@ pub fn foot_deltas(
         let LegPair { source, target, .. } = pair;
         let share = ratio * source.forefoot / target.forefoot.max(1e-9);
         let share = share + (1.0 - share) * smoothstep((share - LONG[0]) / (LONG[1] - LONG[0]));
-        let Some(up) = feet.up(k, &copied[k]).filter(|_| source.forefoot > 0.0 && share < 1.0) else {
+        let Some(up) = feet.up(k, &direct_poses[k]).filter(|_| source.forefoot > 0.0 && share < 1.0) else {
             return Vec::new();
         };
-        let toes_up = feet.level(k, copied[k].iter().map(|pose| pose.toes.rotation)).unwrap_or(up);
+        let toes_up = feet.level(k, direct_poses[k].iter().map(|pose| pose.toes.rotation)).unwrap_or(up);
         let delta = |pose: &LimbPose| FootDelta {
             foot: foot_tilt(&(pose.foot_rotation() * up), share),
             toes: foot_tilt(&(pose.toes.rotation * toes_up), share),
         };
-        parallel::map_each(&copied[k], 64, delta)
+        parallel::map_each(&direct_poses[k], 64, delta)
     };
     pairs.iter().enumerate().map(of_leg).collect()
 }
@@ -115,8 +115,9 @@ impl LongFoot<'_> {
         toe_rotations(time, self.pair, &mut soles, &up, |f| ankles[f].y, self.leg, settings)
     }
 
-    /// The smallest part of the delta rotation `reduced` of a frame, as an angle of the foot, with which the foot is clear of the floor; all
-    /// of it while the source's foot touches the ground. `clear` is not negative where a further delta rotation leaves it clear.
+    /// The smallest part of the delta rotation `reduced` of a frame, as an angle of the foot, with which the foot is clear of
+    /// the floor; all of it while the source's foot touches the ground. `clear` is not negative where a further delta rotation
+    /// leaves it clear.
     fn least(&self, f: usize, reduced: &FootDelta, clear: impl Fn(&FootDelta) -> f64) -> f64 {
         let full = log(&reduced.foot).norm();
         let (mut within, mut out) = (0.0, full);

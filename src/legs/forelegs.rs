@@ -57,11 +57,11 @@ impl ForelegTrajectories {
     }
 }
 
-/// Solves for the trajectories of the front paws. `source` and `copied` are the front legs of source and direct transfer, by leg and frame,
-/// `ratio` is that of the hind legs, `moved` the displacement of the direct transfer's body.
+/// Solves for the trajectories of the front paws. `source` and `direct_poses` are the front legs of source and direct transfer,
+/// by leg and frame, `ratio` is that of the hind legs, `moved` the displacement of the direct transfer's body.
 pub fn solve_forelegs(
     time: &Timeline,
-    (mut source, mut copied): (Vec<Vec<LimbPositions>>, Vec<Vec<LimbPose>>),
+    (mut source, mut direct_poses): (Vec<Vec<LimbPositions>>, Vec<Vec<LimbPose>>),
     (pairs, ratio): (&[LegPair], f64),
     moved: &[Vec3],
     settings: &Settings,
@@ -71,26 +71,28 @@ pub fn solve_forelegs(
     let foot_raise_time = settings.body_raise_time;
     let held = Settings { root_displacement: HELD, stiffness_cap: STIFFNESS, foot_raise_time, ..*settings };
     source.iter_mut().flatten().for_each(|pose| *pose = pose.scaled(ratio));
-    copied.iter_mut().for_each(|poses| translate(poses, moved));
+    direct_poses.iter_mut().for_each(|poses| translate(poses, moved));
     let legs = source_legs(pairs);
     let feet = SourceFeet::of(time, &source, (&legs, &|_, _| false), &Footing::default(), leg, settings);
-    let soles = SoleHeights::of_all(pairs, &copied);
-    let rise = rise(pairs, &feet, &source, &copied, &soles, &vec![None; pairs.len()]);
+    let soles = SoleHeights::of_all(pairs, &direct_poses);
+    let rise = rise(pairs, &feet, &source, &direct_poses, &soles, &vec![None; pairs.len()]);
     // The body follows all four feet: by a constant, which changes no rhythm.
-    let off = |(source, copied): (&Vec<LimbPositions>, &Vec<LimbPose>)| -> Vec<f64> {
-        let off = |(pose, copy): (&LimbPositions, &LimbPose)| pose.ankle.y + rise - copy.foot.translation.y;
-        source.iter().zip(copied).map(off).collect()
+    let off = |(source, direct): (&Vec<LimbPositions>, &Vec<LimbPose>)| -> Vec<f64> {
+        let off = |(pose, direct_pose): (&LimbPositions, &LimbPose)| {
+            pose.ankle.y + rise - direct_pose.foot.translation.y
+        };
+        source.iter().zip(direct).map(off).collect()
     };
-    let off: Vec<f64> = source.iter().zip(&copied).flat_map(off).collect();
+    let off: Vec<f64> = source.iter().zip(&direct_poses).flat_map(off).collect();
     let lift = (SHARED * median(off)).clamp(-MOST_SHARED * leg, MOST_SHARED * leg);
-    copied.iter_mut().for_each(|poses| translate(poses, &vec![Vec3::y() * lift; time.frames]));
+    direct_poses.iter_mut().for_each(|poses| translate(poses, &vec![Vec3::y() * lift; time.frames]));
     let (mut goals, mut terms) = (Vec::new(), Vec::<LegTerms>::new());
     for (k, LegPair { source: from, target, .. }) in pairs.iter().enumerate() {
-        let ends = ((&source[k][..], from), (&copied[k][..], target));
+        let ends = ((&source[k][..], from), (&direct_poses[k][..], target));
         let (points, _) = feet.points(k, time, ends.0, ends.1, (ratio, leg), settings);
         let goal = |pose: &LimbPositions| pose.ankle + Vec3::y() * rise;
         let own: Vec<Vec3> = parallel::map_each(&source[k], TOGETHER, goal);
-        terms.push(leg_terms(points, &source[k], &copied[k], &own, from.length() * ratio, &held));
+        terms.push(leg_terms(points, &source[k], &direct_poses[k], &own, from.length() * ratio, &held));
         goals.push(own);
     }
     let equations = Equations::new(time, &terms, leg, &held);
@@ -105,7 +107,7 @@ pub fn solve_forelegs(
     ForelegTrajectories {
         lift,
         legs: pairs.iter().map(|pair| pair.target.clone()).collect(),
-        sides: knee_sides(&copied),
+        sides: knee_sides(&direct_poses),
         paws: solved_ankles(goals, &solution, &raised),
     }
 }

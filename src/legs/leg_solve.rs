@@ -29,12 +29,12 @@ use crate::math::{Quat, Vec3, median};
 use crate::parallel;
 
 /// Solves for the trajectories of legs and body: the legs of the direct transfer follow the source's, the body stands on height
-/// 0, feet and seat are out of the floor. `scaled` and `copied` are the legs of source and direct transfer, by leg and frame; `seat` is
-/// the lowest height of the direct transfer's trunk and thighs; `footing` tells when the source's feet can stand; `across` is the
-/// scale of the path over the ground, by default [`leg_ratio`]. `None` without legs.
+/// 0, feet and seat are out of the floor. `scaled` and `direct_poses` are the legs of source and direct transfer, by leg and
+/// frame; `seat` is the lowest height of the direct transfer's trunk and thighs; `footing` tells when the source's feet can
+/// stand; `across` is the scale of the path over the ground, by default [`leg_ratio`]. `None` without legs.
 pub fn solve_legs(
     time: &Timeline,
-    (mut scaled, mut copied): (Vec<Vec<LimbPositions>>, Vec<Vec<LimbPose>>),
+    (mut scaled, mut direct_poses): (Vec<Vec<LimbPositions>>, Vec<Vec<LimbPose>>),
     (seat, footing): (&[f64], &Footing),
     (pairs, across): (&[LegPair], f64),
     settings: &Settings,
@@ -43,34 +43,37 @@ pub fn solve_legs(
     let leg = mean_length(pairs);
     scaled.iter_mut().flatten().for_each(|pose| *pose = pose.scaled(ratio));
     let (tilts, mut under, mut level_source, feet) =
-        source_feet(time, (&mut scaled, &mut copied), footing, (pairs, ratio), settings);
-    let toe_rests = lie_toes(&feet, &mut copied, pairs);
-    let mut foot_deltas = foot_deltas(&feet, &copied, pairs, ratio);
-    copied.iter_mut().zip(&foot_deltas).for_each(|(poses, deltas)| rotate_foot(poses, deltas));
-    let (mut soles, level) = (SoleHeights::of_all(pairs, &copied), toe_levels(&feet, &copied, pairs));
-    let mut rise = rise(pairs, &feet, level_source.as_ref().unwrap_or(&scaled), &copied, &soles, &level);
-    let (mut base, aside) = base_offsets(time, &scaled, &copied, across / ratio - 1.0, rise);
+        source_feet(time, (&mut scaled, &mut direct_poses), footing, (pairs, ratio), settings);
+    let toe_rests = lie_toes(&feet, &mut direct_poses, pairs);
+    let mut foot_deltas = foot_deltas(&feet, &direct_poses, pairs, ratio);
+    direct_poses.iter_mut().zip(&foot_deltas).for_each(|(poses, deltas)| rotate_foot(poses, deltas));
+    let (mut soles, level) =
+        (SoleHeights::of_all(pairs, &direct_poses), toe_levels(&feet, &direct_poses, pairs));
+    let mut rise =
+        rise(pairs, &feet, level_source.as_ref().unwrap_or(&scaled), &direct_poses, &soles, &level);
+    let (mut base, aside) = base_offsets(time, &scaled, &direct_poses, across / ratio - 1.0, rise);
     rise -= lowered_where_it_lies(footing, &feet, seat, &mut base);
-    copied.iter_mut().for_each(|poses| translate(poses, &base));
+    direct_poses.iter_mut().for_each(|poses| translate(poses, &base));
     under.iter_mut().for_each(|own| own.iter_mut().zip(&aside).for_each(|(own, aside)| own.at += aside));
     let ends = Continuation::of(time, &scaled, leg);
     let (mut goals, mut sides, mut planted, mut long) = <(Vec<_>, Vec<_>, Vec<_>, Vec<_>)>::default();
     let mut terms: Vec<LegTerms> = (0..pairs.len())
         .map(|k| {
             // The legs of a long take are large: each is freed when its terms are known.
-            let (scaled, copied) = (std::mem::take(&mut scaled[k]), std::mem::take(&mut copied[k]));
+            let (scaled, direct_poses) =
+                (std::mem::take(&mut scaled[k]), std::mem::take(&mut direct_poses[k]));
             let LegPair { source, target, .. } = &pairs[k];
             let seen = level_source.as_mut().map(|level| std::mem::take(&mut level[k]));
-            let ends = ((seen.as_deref().unwrap_or(&scaled[..]), source), (&copied[..], target));
+            let ends = ((seen.as_deref().unwrap_or(&scaled[..]), source), (&direct_poses[..], target));
             let (mut points, contact) = feet.points(k, time, ends.0, ends.1, (ratio, leg), settings);
             points.iter_mut().for_each(|point| displace(&under[k], &aside, &mut point.misfit));
             let goal = |(s, aside): (&LimbPositions, &Vec3)| s.ankle + aside + Vec3::y() * rise;
             let own: Vec<Vec3> = scaled.iter().zip(&aside).map(goal).collect();
-            let terms = leg_terms(points, &scaled, &copied, &own, source.length() * ratio, settings);
+            let terms = leg_terms(points, &scaled, &direct_poses, &own, source.length() * ratio, settings);
             goals.push(own);
             planted.push(contact.planted);
-            sides.push(knee_side(&copied));
-            let foot = LongFoot { pair: &pairs[k], poses: copied, touching: contact.touching, leg };
+            sides.push(knee_side(&direct_poses));
+            let foot = LongFoot { pair: &pairs[k], poses: direct_poses, touching: contact.touching, leg };
             long.push((!foot_deltas[k].is_empty() && foot.pair.paw == 0.0).then_some(foot));
             terms
         })
@@ -120,20 +123,20 @@ type LevelSource = Option<Vec<Vec<LimbPositions>>>;
 /// Returns the tilts, the ground, the source on level ground, and its feet.
 fn source_feet(
     time: &Timeline,
-    (scaled, copied): (&mut [Vec<LimbPositions>], &mut [Vec<LimbPose>]),
+    (scaled, direct_poses): (&mut [Vec<LimbPositions>], &mut [Vec<LimbPose>]),
     footing: &Footing,
     (pairs, ratio): (&[LegPair], f64),
     settings: &Settings,
 ) -> (Vec<Quat>, Vec<Vec<GroundUnderFoot>>, LevelSource, SourceFeet) {
     let leg = mean_length(pairs);
     let sunk = onto_one_floor(time, scaled, leg, settings);
-    let tilts = tilts(scaled, copied);
-    tilt_hips(copied, &tilts);
+    let tilts = tilts(scaled, direct_poses);
+    tilt_hips(direct_poses, &tilts);
     let under = GroundUnderFoot::of_all(footing, pairs, scaled, ratio);
     let level_source = levelled(&under, scaled);
-    level_feet(&under, copied);
+    level_feet(&under, direct_poses);
     let seen = level_source.as_deref().unwrap_or(&*scaled);
-    let lies = |k: usize, f: usize| copied[k][f].foot_lies(&pairs[k].target);
+    let lies = |k: usize, f: usize| direct_poses[k][f].foot_lies(&pairs[k].target);
     let feet = SourceFeet::of(time, seen, (&source_legs(pairs), &lies), footing, leg, settings);
     let feet = feet.without(&sunk).lowered(lowered(&under, scaled));
     (tilts, under, level_source, feet)
@@ -172,12 +175,12 @@ fn shares_of_raise(footing: &Footing, time: &Timeline, pairs: &[LegPair]) -> Vec
 
 /// The up direction in the space of the toes of each leg while its foot is flat, of a foot that never is while it stands in the
 /// reference pose; `None` if neither is known.
-fn toe_levels(feet: &SourceFeet, copied: &[Vec<LimbPose>], pairs: &[LegPair]) -> Vec<Option<Vec3>> {
+fn toe_levels(feet: &SourceFeet, direct_poses: &[Vec<LimbPose>], pairs: &[LegPair]) -> Vec<Option<Vec3>> {
     let level = |(k, poses): (usize, &Vec<LimbPose>)| {
         let at_rest = pairs[k].lying_toes.map(|[up, _]| up);
         feet.level(k, poses.iter().map(|pose| pose.toes.rotation)).or(at_rest)
     };
-    copied.iter().enumerate().map(level).collect()
+    direct_poses.iter().enumerate().map(level).collect()
 }
 
 /// The delta rotations of the toes, by leg and frame; empty for legs without toes or flat feet. `ankle` is the height of an
@@ -206,12 +209,14 @@ fn all_toe_rotations(
 fn base_offsets(
     time: &Timeline,
     scaled: &[Vec<LimbPositions>],
-    copied: &[Vec<LimbPose>],
+    direct_poses: &[Vec<LimbPose>],
     longer: f64,
     rise: f64,
 ) -> (Vec<Vec3>, Vec<Vec3>) {
     let middle = |f: usize| scaled.iter().map(|s| s[f].hip).sum::<Vec3>() / scaled.len() as f64;
-    let own = |f: usize| copied.iter().map(|s| s[f].upper.translation).sum::<Vec3>() / copied.len() as f64;
+    let own = |f: usize| {
+        direct_poses.iter().map(|s| s[f].upper.translation).sum::<Vec3>() / direct_poses.len() as f64
+    };
     let further = Vec3::new(longer, 0.0, longer);
     let aside = parallel::map(time.frames, TOGETHER, |f| middle(f).component_mul(&further));
     let base = |f: usize| middle(f) + aside[f] + Vec3::y() * rise - own(f);
@@ -219,8 +224,8 @@ fn base_offsets(
 }
 
 /// The delta rotations of the pelvis that make hip joints rise and fall as the source's do: see [`hip_tilt`].
-fn tilts(scaled: &[Vec<LimbPositions>], copied: &[Vec<LimbPose>]) -> Vec<Quat> {
-    let [left, right] = copied else { return vec![Quat::identity(); copied[0].len()] };
+fn tilts(scaled: &[Vec<LimbPositions>], direct_poses: &[Vec<LimbPose>]) -> Vec<Quat> {
+    let [left, right] = direct_poses else { return vec![Quat::identity(); direct_poses[0].len()] };
     let across = |f: usize| left[f].upper.translation - right[f].upper.translation;
     let widths = [
         median(scaled[0].iter().zip(&scaled[1]).map(|(a, b)| (a.hip - b.hip).norm()).collect()),

@@ -50,13 +50,13 @@ impl LegTrajectories {
         mut self,
         time: &Timeline,
         source: Vec<Vec<LimbPositions>>,
-        copied: Vec<Vec<LimbPose>>,
+        direct_poses: Vec<Vec<LimbPose>>,
         pairs: &[LegPair],
         ratio: f64,
     ) -> LegTrajectories {
         if !pairs.is_empty() {
             let moved: Vec<Vec3> = self.base.iter().zip(&self.further).map(|(a, b)| a + b).collect();
-            let solved = solve_forelegs(time, (source, copied), (pairs, ratio), &moved, &self.settings);
+            let solved = solve_forelegs(time, (source, direct_poses), (pairs, ratio), &moved, &self.settings);
             self.further.iter_mut().for_each(|at| at.y += solved.lift);
             self.forelegs = Some(solved);
         }

@@ -87,8 +87,8 @@ pub fn lowered(under: &[Vec<GroundUnderFoot>], scaled: &[Vec<LimbPositions>]) ->
 }
 
 /// Rotates the feet of the direct transfer, about their ankles, as if the ground were level.
-pub fn level_feet(under: &[Vec<GroundUnderFoot>], copied: &mut [Vec<LimbPose>]) {
-    for (under, poses) in under.iter().zip(copied) {
+pub fn level_feet(under: &[Vec<GroundUnderFoot>], direct_poses: &mut [Vec<LimbPose>]) {
+    for (under, poses) in under.iter().zip(direct_poses) {
         let of = |(pose, ground): (&mut LimbPose, &GroundUnderFoot)| {
             *pose = pose.with_foot_rotated(&ground.tilt().inverse());
         };

@@ -202,8 +202,8 @@ pub fn translate(poses: &mut [LimbPose], offsets: &[Vec3]) {
 }
 
 /// Translates each leg by the motion of its hip joint when the pelvis tilts; orientations stay.
-pub fn tilt_hips(copied: &mut [Vec<LimbPose>], tilts: &[Quat]) {
-    let [left, right] = copied else { return };
+pub fn tilt_hips(direct_poses: &mut [Vec<LimbPose>], tilts: &[Quat]) {
+    let [left, right] = direct_poses else { return };
     left.iter_mut().zip(right).zip(tilts).for_each(|((left, right), delta)| {
         let across = left.upper.translation - right.upper.translation;
         let half = (delta * across - across) * 0.5;

@@ -177,18 +177,18 @@ impl SourceFeet {
     }
 
     /// The points of the sole of leg `k`, and when it is in contact with the ground. `source` has the positions of the scaled
-    /// source's leg, `copy` the transforms of the direct transfer's; `ratio` is the scale between the bodies, `leg` the length of
+    /// source's leg, `direct_poses` the transforms of the direct transfer's; `ratio` is the scale between the bodies, `leg` the length of
     /// the target's leg.
     pub fn points(
         &self,
         k: usize,
         time: &Timeline,
         source: (&[LimbPositions], &LimbChain),
-        copy: (&[LimbPose], &LimbChain),
+        direct_poses: (&[LimbPose], &LimbChain),
         (ratio, leg): (f64, f64),
         settings: &Settings,
     ) -> (Vec<SolePoint>, FootContact) {
-        let mut sole = self.sole(k, source, copy, ratio);
+        let mut sole = self.sole(k, source, direct_poses, ratio);
         let heights = self.heights(k, &sole);
         let speed = |track: &SoleTrajectory| match self.lowered.get(k).filter(|own| !own.is_empty()) {
             None => self.speed(time, &track.at, leg, settings),
@@ -227,28 +227,28 @@ impl SourceFeet {
         &self,
         k: usize,
         (source, from): (&[LimbPositions], &LimbChain),
-        (copy, to): (&[LimbPose], &LimbChain),
+        (direct_poses, to): (&[LimbPose], &LimbChain),
         ratio: f64,
     ) -> Vec<SoleTrajectory> {
         let ankle = |f: usize| source[f].ankle;
         let frames = 0..source.len();
         // The only point of a foot that is never flat is its ankle.
-        let Some(up) = self.up(k, copy) else {
+        let Some(up) = self.up(k, direct_poses) else {
             let misfit = vec![Vec3::zeros(); source.len()];
             return vec![SoleTrajectory { at: frames.map(ankle).collect(), misfit }];
         };
         // The heel is below the ankle.
         let heights = [ratio * from.ankle, to.ankle];
-        let down = |f: usize| -(copy[f].foot_rotation() * up);
+        let down = |f: usize| -(direct_poses[f].foot_rotation() * up);
         let at = frames.clone().map(|f| ankle(f) + down(f) * heights[0]).collect();
         let misfit = frames.clone().map(|f| down(f) * (heights[1] - heights[0])).collect();
         let mut sole = vec![SoleTrajectory { at, misfit }];
         let ball = |at: LimbPositions| at.toes - at.ankle;
         // The ball is the toe joint; if one body has none, that of the other serves both.
         let of = |f: usize| match (from.toes, to.toes) {
-            (Some(_), Some(_)) => Some((ball(source[f]), ball(copy[f].positions()))),
+            (Some(_), Some(_)) => Some((ball(source[f]), ball(direct_poses[f].positions()))),
             (Some(_), None) => Some((ball(source[f]), ball(source[f]))),
-            (None, Some(_)) => Some((ball(copy[f].positions()), ball(copy[f].positions()))),
+            (None, Some(_)) => Some((ball(direct_poses[f].positions()), ball(direct_poses[f].positions()))),
             (None, None) => None,
         };
         if let Some(balls) = frames.clone().map(of).collect::<Option<Vec<_>>>() {

@@ -382,13 +382,13 @@ fn a_knee_that_passes_through_straight_does_not_pop() {
 fn feet_on_a_treadmill_keep_their_stride() {
     let take = walk(&character(&PERSON), 161, 40, 0, false);
     let target = other();
-    let (result, copy) = (onto(&take, &target), ready(&take, &target).copy(&take));
+    let (result, direct) = (onto(&take, &target), ready(&take, &target).direct_transfer(&take));
     let stride = |m: &Motion| {
         let z = |f: usize| (place(m, f, Role::Foot(Side::Left)) - place(m, f, Role::Hips)).z;
         let all: Vec<f64> = (0..160).map(z).collect();
         all.iter().copied().fold(f64::MIN, f64::max) - all.iter().copied().fold(f64::MAX, f64::min)
     };
-    let ratio = stride(&result) / stride(&copy);
+    let ratio = stride(&result) / stride(&direct);
     assert!((ratio - 1.0).abs() < 0.02, "{ratio}");
 }
 
@@ -529,11 +529,11 @@ fn nobody_sits_in_the_floor() {
     let mannequin =
         load(concat!(env!("CARGO_MANIFEST_DIR"), "/data/mannequin.glb"), &ImportOptions::default());
     let mannequin = mannequin.unwrap().character;
-    let copy = ready(&take, &mannequin).copy(&take);
+    let direct = ready(&take, &mannequin).direct_transfer(&take);
     let result = onto(&take, &mannequin);
     let low = |motion: &Motion| (0..81).map(|f| lowest_skin(motion, f)).fold(f64::INFINITY, f64::min);
     // Skin with several joints is approximated by one of them: half a centimetre.
-    assert!(low(&copy) < -0.05 && low(&result) > -0.015, "{} {}", low(&copy), low(&result));
+    assert!(low(&direct) < -0.05 && low(&result) > -0.015, "{} {}", low(&direct), low(&result));
     // While it stands nothing is raised: hips rise no sooner than a fifth of a second before the contact.
     let hips = |f: usize| place(&result, f, Role::Hips).y;
     assert!((0..8).all(|f| (hips(f) - hips(0)).abs() < 2e-3));

@@ -21,14 +21,18 @@ const FEWEST: usize = 5;
 
 /// Lets toes lie on the floor while the foot is flat: the rotation of the toes of each leg in their own space; `None` for toes that do so
 /// in the direct transfer.
-pub fn lie_toes(feet: &SourceFeet, copied: &mut [Vec<LimbPose>], pairs: &[LegPair]) -> Vec<Option<Quat>> {
+pub fn lie_toes(
+    feet: &SourceFeet,
+    direct_poses: &mut [Vec<LimbPose>],
+    pairs: &[LegPair],
+) -> Vec<Option<Quat>> {
     let of_leg = |(k, pair): (usize, &LegPair)| {
-        let poses = copied[k].iter().zip(&feet.flat[k]).filter(|(_, flat)| **flat);
+        let poses = direct_poses[k].iter().zip(&feet.flat[k]).filter(|(_, flat)| **flat);
         let ups: Vec<Vec3> = poses.map(|(pose, _)| pose.toes.rotation.inverse() * Vec3::y()).collect();
         toe_rest(pair.lying_toes?, &ups)
     };
     let rests: Vec<Option<Quat>> = pairs.iter().enumerate().map(of_leg).collect();
-    rest_toes(copied, &rests);
+    rest_toes(direct_poses, &rests);
     rests
 }
 

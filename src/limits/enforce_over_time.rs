@@ -42,20 +42,20 @@ pub fn keep(
     keep_relative(motion, None, mechanism, joints, options)
 }
 
-/// As [`keep`], with limits that every frame widens by the rotations of `performed` in it: the take on the same skeleton, as
+/// As [`keep`], with limits that every frame widens by the rotations of `direct` in it: the take on the same skeleton, as
 /// its performer moved. Ranges that were set for the character are not widened.
 ///
 /// # Panics
-/// If `performed` has other frames or joints.
+/// If `direct` has other frames or joints.
 pub fn keep_relative(
     motion: Motion,
-    performed: Option<&Clip>,
+    direct: Option<&Clip>,
     mechanism: &Mechanism,
     joints: &[JointId],
     options: &LimitOptions,
 ) -> (Motion, LimitReport) {
     let mut kept = LimitReport::default();
-    let ranges = Ranges { mechanism, performed, options };
+    let ranges = Ranges { mechanism, direct, options };
     let mut outside = vec![false; motion.clip.frames()];
     for &id in joints {
         let mut worst = 0.0_f64;

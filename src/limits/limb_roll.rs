@@ -89,13 +89,13 @@ fn rolls(
     let of =
         |id: JointId| -> Vec<Quat> { (0..frames).map(|f| motion.clip.rotations(f)[id.index()]).collect() };
     let mut allowed = allowed_rolls((above, of(upper)), (hinge, of(lower)));
-    let performed = [upper, lower].map(|id| ranges.performed(motion, id));
-    if let [Some(upper), Some(lower)] = performed {
+    let direct = [upper, lower].map(|id| ranges.direct_rotations(motion, id));
+    if let [Some(upper), Some(lower)] = direct {
         // The rolls that the performer would have needed are not asked for.
-        let performed = allowed_rolls((above, upper), (hinge, lower));
-        for ([least, most], [own_least, own_most]) in allowed.iter_mut().zip(performed) {
-            *least = if *least > 0.0 { (*least - own_least.max(0.0)).max(0.0) } else { *least };
-            *most = if *most < 0.0 { (*most - own_most.min(0.0)).min(0.0) } else { *most };
+        let direct_rolls = allowed_rolls((above, upper), (hinge, lower));
+        for ([least, most], [direct_least, direct_most]) in allowed.iter_mut().zip(direct_rolls) {
+            *least = if *least > 0.0 { (*least - direct_least.max(0.0)).max(0.0) } else { *least };
+            *most = if *most < 0.0 { (*most - direct_most.min(0.0)).min(0.0) } else { *most };
         }
     }
     let arm = matches!(motion.character.rig.role(upper), Some(Role::UpperArm(_)));

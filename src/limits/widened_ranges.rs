@@ -35,15 +35,15 @@ impl Default for LimitOptions {
 pub struct Ranges<'a> {
     pub mechanism: &'a Mechanism,
     /// The take on the same skeleton.
-    pub(super) performed: Option<&'a Clip>,
+    pub(super) direct: Option<&'a Clip>,
     pub options: &'a LimitOptions,
 }
 
 impl Ranges<'_> {
     /// The rotations of a joint in the take, if they widen its range: an override is a fact about this body, a published range
     /// one about people.
-    pub fn performed(&self, motion: &Motion, id: JointId) -> Option<Vec<Quat>> {
-        let clip = self.performed.filter(|_| !overridden(motion, id))?;
+    pub fn direct_rotations(&self, motion: &Motion, id: JointId) -> Option<Vec<Quat>> {
+        let clip = self.direct.filter(|_| !overridden(motion, id))?;
         Some((0..clip.frames()).map(|f| clip.rotations(f)[id.index()]).collect())
     }
 
@@ -53,7 +53,7 @@ impl Ranges<'_> {
         let excess = |f: usize| self.mechanism.excess(id, &motion.clip.local(skeleton, f, id));
         let mut excess: Vec<f64> = (0..motion.clip.frames()).map(excess).collect();
         let outside = excess.iter().any(|excess| *excess > OUTSIDE);
-        if let (true, Some(range)) = (outside && self.performed.is_some(), self.of_joint(motion, id)) {
+        if let (true, Some(range)) = (outside && self.direct.is_some(), self.of_joint(motion, id)) {
             // The distance in angles bounds the rotation between the two from above.
             for (f, excess) in excess.iter_mut().enumerate() {
                 let nearest = range.nearest(f, range.angles[f]);
@@ -68,10 +68,10 @@ impl Ranges<'_> {
         let Some(Limit::SwingTwist(limit)) = self.mechanism.limit(id) else { return None };
         let own = |f: usize| motion.clip.rotations(f)[id.index()];
         let angles = followed(limit, &(0..motion.clip.frames()).map(own).collect::<Vec<_>>());
-        let beyond = self.performed(motion, id).map(|rotations| {
-            let beyond = |performed: [f64; 3]| {
-                let nearest = limit.nearest(performed);
-                std::array::from_fn(|k| performed[k] - nearest[k])
+        let beyond = self.direct_rotations(motion, id).map(|rotations| {
+            let beyond = |direct: [f64; 3]| {
+                let nearest = limit.nearest(direct);
+                std::array::from_fn(|k| direct[k] - nearest[k])
             };
             followed(limit, &rotations).into_iter().map(beyond).collect()
         });

@@ -59,17 +59,17 @@ pub struct ArmContacts {
 }
 
 impl ArmContacts {
-    /// The arms of `source`, its direct transfer `copy`, and `motion`, which are in step; nothing of bodies without arms.
+    /// The arms of `source`, its direct transfer `direct`, and `motion`, which are in step; nothing of bodies without arms.
     pub fn of(
         context: &MetricContext,
         (take_context, source): (&MetricContext, &Motion),
-        copy: &Motion,
+        direct: &Motion,
         motion: &Motion,
     ) -> Self {
         let rate = motion.clip.sample_rate;
         let stride = (rate / SAMPLES).round().max(1.0) as usize;
         let mut made = Self { stride, rate: rate / stride as f64, ..Self::default() };
-        let all = [(take_context, source), (context, copy), (context, motion)];
+        let all = [(take_context, source), (context, direct), (context, motion)];
         let frames = all.iter().map(|(_, m)| m.clip.frames()).min().unwrap_or(0);
         let mut poses = all.map(|(_, m)| m.character.skeleton().rest_pose());
         let mut models = all.map(|(_, m)| m.character.skeleton().rest_model_pose());
@@ -77,18 +77,20 @@ impl ArmContacts {
             for (((_, m), pose), model) in all.iter().zip(&mut poses).zip(&mut models) {
                 forward(m.character.skeleton(), &m.clip, frame, pose, model);
             }
-            let [from, plain, own] = [0, 1, 2].map(|k| gaps(all[k].0, &models[k]));
+            let [from, direct, result] = [0, 1, 2].map(|k| gaps(all[k].0, &models[k]));
             for side in 0..2 {
-                let (Some(from), Some(plain), Some(own)) = (from[side], plain[side], own[side]) else {
+                let (Some(from), Some(direct), Some(result)) = (from[side], direct[side], result[side])
+                else {
                     continue;
                 };
                 // A touch that is lost has a measure of its own.
                 let touches = from.touch.iter().any(|gap| *gap < TOUCH);
                 // A hand that is farther from the body than the direct transfer's holds nothing there.
-                let near = from.near < NEAR && own.near < plain.near.max(NEAR) + KEPT;
-                let pushed_out = plain.inside < 0.0 && own.inside < NEAR;
+                let near = from.near < NEAR && result.near < direct.near.max(NEAR) + KEPT;
+                let pushed_out = direct.inside < 0.0 && result.inside < NEAR;
                 made.held[side].push(touches || near || pushed_out);
-                for (there, here) in from.touch.iter().zip(&own.touch).filter(|(there, _)| **there < TOUCH) {
+                for (there, here) in from.touch.iter().zip(&result.touch).filter(|(there, _)| **there < TOUCH)
+                {
                     made.touches += usize::from(here.is_finite());
                     made.lost += usize::from(here.is_finite() && *here > KEPT + there.max(0.0));
                 }

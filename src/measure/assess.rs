@@ -40,7 +40,7 @@ impl Assessment {
 
 /// Measures `motion`, which plays on the character of `context`.
 ///
-/// `contacts` are the labels of the motion; without them feet and forces are not measured. `copy` is the direct
+/// `contacts` are the labels of the motion; without them feet and forces are not measured. `direct` is the direct
 /// transfer: it is measured with the same labels, and the motion is compared with it where both have the same skeleton
 /// and rate.
 ///
@@ -50,9 +50,9 @@ pub fn assess(
     context: &MetricContext,
     motion: &Motion,
     contacts: Option<&Contacts>,
-    copy: Option<&Motion>,
+    direct: Option<&Motion>,
 ) -> Assessment {
-    assess_as(context, motion, copy, &Conditions { contacts, gravity: GRAVITY, cuts: &[] }).0
+    assess_as(context, motion, direct, &Conditions { contacts, gravity: GRAVITY, cuts: &[] }).0
 }
 
 /// What is known of a motion besides its frames.
@@ -71,24 +71,24 @@ const LEAST_ROTATION: f64 = 1e-3;
 fn assess_as(
     context: &MetricContext,
     motion: &Motion,
-    copy: Option<&Motion>,
+    direct: Option<&Motion>,
     conditions: &Conditions,
 ) -> (Assessment, Samples) {
-    let of_copy = |copy| alone(context, copy, conditions);
-    let compare = |copy| parallel::join(|| of_copy(copy), || comparison(context, motion, copy));
+    let of_direct = |direct| alone(context, direct, conditions);
+    let compare = |direct| parallel::join(|| of_direct(direct), || comparison(context, motion, direct));
     let ((mut made, samples), compared) =
-        parallel::join(|| alone(context, motion, conditions), || copy.map(compare));
-    if let Some(((plain, others), distances)) = compared {
-        for own in &mut made.metrics {
-            own.copy = plain.metrics.iter().find(|m| m.name == own.name).map(|m| m.value);
+        parallel::join(|| alone(context, motion, conditions), || direct.map(compare));
+    if let Some(((of_direct, direct_samples), distances)) = compared {
+        for metric in &mut made.metrics {
+            metric.direct = of_direct.metrics.iter().find(|m| m.name == metric.name).map(|m| m.value);
         }
         if let Some((metrics, apart)) = distances {
             made.metrics.extend(metrics);
             made.series.push(series("correction", "m", apart));
-            made.metrics.extend(roughness(&samples, &others));
+            made.metrics.extend(roughness(&samples, &direct_samples));
             if !context.limited.is_empty() {
-                let both = samples.excess.iter().zip(&others.excess);
-                let added = both.map(|(own, copy)| own - copy).fold(0.0, f64::max);
+                let both = samples.excess.iter().zip(&direct_samples.excess);
+                let added = both.map(|(result, direct)| result - direct).fold(0.0, f64::max);
                 made.metrics.push(metric("limit_violation_added", added));
             }
         }
@@ -98,9 +98,9 @@ fn assess_as(
         for (ratio, of, least) in
             [("jerk_ratio", "jerk", least_jerk), ("turn_ratio", "turn_max", LEAST_ROTATION)]
         {
-            let value = |m: &Metric| Some(m.value).zip(m.copy);
-            if let Some((own, copy)) = made.metrics.iter().find(|m| m.name == of).and_then(value) {
-                made.metrics.push(metric(ratio, own / copy.max(least)));
+            let value = |m: &Metric| Some(m.value).zip(m.direct);
+            if let Some((result, direct)) = made.metrics.iter().find(|m| m.name == of).and_then(value) {
+                made.metrics.push(metric(ratio, result / direct.max(least)));
             }
         }
     }
@@ -108,7 +108,7 @@ fn assess_as(
     (made, samples)
 }
 
-/// As [`assess`] with `copy`, the direct transfer of `take`, and with how closely hands, legs and trunk follow those of
+/// As [`assess`] with `direct`, the direct transfer of `take`, and with how closely hands, legs and trunk follow those of
 /// the take. The take, which plays on the character of `take_context`, is measured too, with its own labels: its own faults are
 /// not blamed on the result.
 ///
@@ -119,7 +119,7 @@ pub fn assess_against(
     motion: &Motion,
     contacts: Option<&Contacts>,
     (take_context, take): (&MetricContext, &Motion),
-    copy: &Motion,
+    direct: &Motion,
 ) -> Assessment {
     let same_frames = motion.clip.frames() == take.clip.frames();
     let cuts = if same_frames && motion.character.robot.is_some() { cuts(take) } else { Vec::new() };
@@ -130,16 +130,16 @@ pub fn assess_against(
     let gravity = GRAVITY * context.leg() / take_context.leg();
     let of_limbs = || {
         parallel::join(
-            || legs(context, (take_context, take), copy, motion, contacts),
-            || hands(context, take, copy, motion),
+            || legs(context, (take_context, take), direct, motion, contacts),
+            || hands(context, take, direct, motion),
         )
     };
     let ((mut made, samples), ((of_take, of_take_samples), ((measures, series), hands))) = parallel::join(
-        || assess_as(context, motion, Some(copy), &Conditions { contacts, gravity, cuts: &cuts }),
+        || assess_as(context, motion, Some(direct), &Conditions { contacts, gravity, cuts: &cuts }),
         || parallel::join(of_take, of_limbs),
     );
-    for own in &mut made.metrics {
-        own.take = of_take.metrics.iter().find(|m| m.name == own.name).map(|m| m.value);
+    for metric in &mut made.metrics {
+        metric.take = of_take.metrics.iter().find(|m| m.name == metric.name).map(|m| m.value);
     }
     // What the take does not do in flight is no flight of the result.
     if of_take.metrics.iter().all(|m| !FLIGHTS.contains(&m.name.as_str())) {
@@ -253,15 +253,15 @@ fn jerk(samples: &Samples, width: usize) -> Vec<f64> {
 }
 
 /// The RMS of the second differences of the corrections at the end joints.
-fn roughness(own: &Samples, copy: &Samples) -> Option<Metric> {
-    let width = own.ends.len() / own.frames.max(1);
-    let frames = own.frames.min(copy.frames);
+fn roughness(result: &Samples, direct: &Samples) -> Option<Metric> {
+    let width = result.ends.len() / result.frames.max(1);
+    let frames = result.frames.min(direct.frames);
     if width == 0 || frames < 3 {
         return None;
     }
-    let away = |f: usize, e: usize| own.ends[f * width + e] - copy.ends[f * width + e];
+    let away = |f: usize, e: usize| result.ends[f * width + e] - direct.ends[f * width + e];
     let second = |f: usize, e: usize| away(f + 1, e) - away(f, e) * 2.0 + away(f - 1, e);
     let inner = (1..frames - 1).flat_map(|f| (0..width).map(move |e| (f, e)));
-    let size = rms(inner.map(|(f, e)| second(f, e).norm_squared())) * own.rate * own.rate;
+    let size = rms(inner.map(|(f, e)| second(f, e).norm_squared())) * result.rate * result.rate;
     Some(metric("correction_roughness", size))
 }

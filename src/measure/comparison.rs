@@ -10,22 +10,22 @@ use crate::math::{Quat, RigidFit, Vec3, percentile_in_place};
 use crate::model::{JointId, ModelPose, Motion, Role};
 use crate::report::Metric;
 
-/// How far `motion` is from `copy`, and the mean distance of their joints in every frame; `None` where skeletons or
+/// How far `motion` is from `direct`, and the mean distance of their joints in every frame; `None` where skeletons or
 /// rates differ.
 pub fn comparison(
     context: &MetricContext,
     motion: &Motion,
-    copy: &Motion,
+    direct: &Motion,
 ) -> Option<(Vec<Metric>, Vec<f64>)> {
     let skeleton = context.character().skeleton();
-    let same = motion.clip.sample_rate == copy.clip.sample_rate
-        && copy.character.skeleton().parents() == skeleton.parents();
-    let frames = motion.clip.frames().min(copy.clip.frames());
+    let same = motion.clip.sample_rate == direct.clip.sample_rate
+        && direct.character.skeleton().parents() == skeleton.parents();
+    let frames = motion.clip.frames().min(direct.clip.frames());
     if !same || frames == 0 {
         return None;
     }
-    let all = [skeleton, copy.character.skeleton()].map(|skeleton| Towards::new(skeleton, skeleton.ids()));
-    let mut poses = [(motion, &all[0]), (copy, &all[1])].map(|(m, all)| FramePoses::new(all, &m.clip));
+    let all = [skeleton, direct.character.skeleton()].map(|skeleton| Towards::new(skeleton, skeleton.ids()));
+    let mut poses = [(motion, &all[0]), (direct, &all[1])].map(|(m, all)| FramePoses::new(all, &m.clip));
     let mut sums = Sums::default();
     let mut places: Vec<(Vec3, Vec3)> = Vec::with_capacity(context.joints.len());
     let mut apart = Vec::with_capacity(frames);
@@ -57,13 +57,14 @@ pub fn comparison(
         let angle = |a: &Quat, b: &Quat| if a == b { 0.0 } else { a.angle_to(b) };
         for &id in &context.joints {
             let k = id.index();
-            sums.rotation += angle(&motion.clip.rotations(frame)[k], &copy.clip.rotations(frame)[k]);
+            sums.rotation += angle(&motion.clip.rotations(frame)[k], &direct.clip.rotations(frame)[k]);
             sums.rotation_global += angle(&model.0.joint(id).rotation, &model.1.joint(id).rotation);
         }
         let of_model = |id: &JointId| angle(&model.0.joint(*id).rotation, &model.1.joint(*id).rotation);
         head_angles.extend(upper.iter().map(of_model).reduce(f64::max));
-        let (own, theirs) = (motion.clip.rotations(frame), copy.clip.rotations(frame));
-        let of_joint = |id: &JointId| angle(&own[id.index()], &theirs[id.index()]);
+        let (result_rotations, direct_rotations) =
+            (motion.clip.rotations(frame), direct.clip.rotations(frame));
+        let of_joint = |id: &JointId| angle(&result_rotations[id.index()], &direct_rotations[id.index()]);
         finger_angles.extend(fingers.iter().map(of_joint).reduce(f64::max));
         sums.ends += context.ends.iter().map(|id| end(model, *id)).sum::<f64>() * context.scale;
     }

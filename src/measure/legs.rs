@@ -4,7 +4,7 @@
 //! edits labels cannot change a result. Units: metres of the common height, radians, seconds.
 
 use super::arm_contacts::ArmContacts;
-use super::limb_comparison::{FEWEST, LimbComparison, MetricsAndSeries, both_sides, with_copy};
+use super::limb_comparison::{FEWEST, LimbComparison, MetricsAndSeries, both_sides, with_direct};
 use super::limb_frame::{ANKLE, KNEE, LimbFrame};
 use super::limb_steps::{foot_orientation, hand_orientation, pops, sole_tilt};
 use super::metric_context::MetricContext;
@@ -22,7 +22,7 @@ pub const LEAST_STEP: f64 = 1e-5;
 const STRAIGHT: f64 = 10.0 * DEGREE;
 
 /// How closely `motion`, which plays on the character of `context`, follows `source` with legs and trunk, with the values of
-/// `copy`, the direct transfer of `source`, and time series by limb; empty of bodies without two whole legs, or where
+/// `direct`, the direct transfer of `source`, and time series by limb; empty of bodies without two whole legs, or where
 /// the three differ in rate.
 ///
 /// # Panics
@@ -30,12 +30,12 @@ const STRAIGHT: f64 = 10.0 * DEGREE;
 pub fn legs(
     context: &MetricContext,
     (take_context, source): (&MetricContext, &Motion),
-    copy: &Motion,
+    direct: &Motion,
     motion: &Motion,
     contacts: Option<&Contacts>,
 ) -> MetricsAndSeries {
-    let Some(limbs) = LimbComparison::of(source, copy, motion) else { return Default::default() };
-    let arms = ArmContacts::of(context, (take_context, source), copy, motion).with_labels(contacts);
+    let Some(limbs) = LimbComparison::of(source, direct, motion) else { return Default::default() };
+    let arms = ArmContacts::of(context, (take_context, source), direct, motion).with_labels(contacts);
     let (mut metrics, mut series) = limbs.directions_and_knees(&arms);
     metrics.extend(arms.lost());
     let (feet, hands) = (foot_orientation(&limbs, contacts), hand_orientation(&limbs, &arms));
@@ -46,10 +46,10 @@ pub fn legs(
         metrics.extend(values);
         series.extend(over_time);
     }
-    metrics.extend(loop_seam(source, copy, motion));
+    metrics.extend(loop_seam(source, direct, motion));
     metrics.extend(match motion.character.robot {
         Some(_) => limbs.trunk_error_of_robot(&motion.character),
-        None => limbs.trunk_error(source, copy),
+        None => limbs.trunk_error(source, direct),
     });
     (metrics, series)
 }
@@ -63,8 +63,8 @@ impl LimbComparison {
         let (mut knees, mut straight) =
             ([Vec::with_capacity(frames), Vec::with_capacity(frames)], Vec::new());
         let mut limbs = knees.clone();
-        for (f, (own, plain)) in self.own.iter().zip(&self.copy).take(frames).enumerate() {
-            let pairs = own.limbs().into_iter().zip(plain.limbs()).enumerate();
+        for (f, (result, direct)) in self.result.iter().zip(&self.direct).take(frames).enumerate() {
+            let pairs = result.limbs().into_iter().zip(direct.limbs()).enumerate();
             let placed = |k: usize| if k < 4 { arms.kneels(k / 2, f) } else { arms.holds(k / 2 - 2, f) };
             let counts = |k: usize, b: &Vec3| b.norm() > 0.0 && !placed(k);
             let apart =
@@ -74,7 +74,7 @@ impl LimbComparison {
                 let of_side =
                     [2 * side, 2 * side + 1, 2 * side + 4, 2 * side + 5].map(|k| apart[k].unwrap_or(0.0));
                 limbs[side].push(of_side.into_iter().fold(0.0, f64::max));
-                let (bend, before) = (own.bend(side), plain.bend(side));
+                let (bend, before) = (result.bend(side), direct.bend(side));
                 knees[side].push((bend - before).abs());
                 if before < STRAIGHT {
                     straight.push(bend - before);
@@ -82,11 +82,11 @@ impl LimbComparison {
             }
         }
         let mut metrics = vec![
-            with_copy("limb_error_p95", percentile_in_place(&mut errors, 0.95), 0.0),
-            with_copy("knee_error_max", knees.iter().flatten().copied().fold(0.0, f64::max), 0.0),
+            with_direct("limb_error_p95", percentile_in_place(&mut errors, 0.95), 0.0),
+            with_direct("knee_error_max", knees.iter().flatten().copied().fold(0.0, f64::max), 0.0),
         ];
         if straight.len() >= FEWEST {
-            metrics.push(with_copy("straight_leg_bend_p90", percentile_in_place(&mut straight, 0.9), 0.0));
+            metrics.push(with_direct("straight_leg_bend_p90", percentile_in_place(&mut straight, 0.9), 0.0));
         }
         let series = [both_sides("limb_error", "rad", limbs), both_sides("knee_error", "rad", knees)];
         (metrics, series.concat())
@@ -109,15 +109,15 @@ impl LimbComparison {
         for (name, p) in [("knee_jerk", KNEE), ("foot_jerk", ANKLE)] {
             let of_source = jerk(&self.source, p);
             // Next to a still leg there is no ratio, nor next to one that moves less than positions are rounded.
-            let steps = self.own.iter().flat_map(|own| own.legs.map(|leg| rounding(&leg[p])));
+            let steps = self.result.iter().flat_map(|result| result.legs.map(|leg| rounding(&leg[p])));
             let rounded = rounding_of_thirds(steps.fold(0.0, f64::max));
             if self.frames > FEWEST && of_source > rounded.max(LEAST_STEP * self.leg) {
-                let (own, plain) = (jerk(&self.own, p) / of_source, jerk(&self.copy, p) / of_source);
-                metrics.push(with_copy(&format!("{name}_ratio"), own, plain));
+                let (result, direct) = (jerk(&self.result, p) / of_source, jerk(&self.direct, p) / of_source);
+                metrics.push(with_direct(&format!("{name}_ratio"), result, direct));
                 // What the motion adds to the source's, over the RMS of the source's.
                 let added = |side: usize| {
-                    let both = thirds(&self.own, p, side).into_iter().zip(thirds(&self.source, p, side));
-                    let parts = both.map(|(own, source)| ((own - source) / of_source).max(0.0));
+                    let both = thirds(&self.result, p, side).into_iter().zip(thirds(&self.source, p, side));
+                    let parts = both.map(|(result, source)| ((result - source) / of_source).max(0.0));
                     [f64::NAN].into_iter().chain(parts).chain([f64::NAN; 2]).collect()
                 };
                 series.extend(both_sides(name, "1", [0, 1].map(added)));
@@ -128,17 +128,17 @@ impl LimbComparison {
 
     /// The angle of the line from hips to shoulders to where the direct transfer's would be if it leaned as the source's does;
     /// `None` of bodies without both shoulders.
-    fn trunk_error(&self, source: &Motion, copy: &Motion) -> Option<Metric> {
+    fn trunk_error(&self, source: &Motion, direct: &Motion) -> Option<Metric> {
         let lean = |m: &Motion| {
             let rest = m.character.calibration_pose();
             let frame = LimbFrame::read(&m.character.rig, &rest)?;
             Some((frame.trunk()?, frame.hips))
         };
-        let ((u0, s0), (v0, t0)) = (lean(source)?, lean(copy)?);
+        let ((u0, s0), (v0, t0)) = (lean(source)?, lean(direct)?);
         // The target faces as its hips in the direct transfer do.
         let error = |track: &[LimbFrame], f: usize| {
             let away = self.source[f].hips * s0.inverse();
-            let facing = self.copy[f].hips * t0.inverse();
+            let facing = self.direct[f].hips * t0.inverse();
             let wanted = arc(&(away * u0), &self.source[f].trunk()?, &Vec3::x()) * facing * v0;
             Some(angle_between(&wanted, &track[f].trunk()?))
         };
@@ -148,9 +148,9 @@ impl LimbComparison {
     /// The same of a robot: the angle of its line from hips to shoulders to the source's, less that to up in its zero pose.
     fn trunk_error_of_robot(&self, robot: &Character) -> Option<Metric> {
         let zero = LimbFrame::read(&robot.rig, &robot.skeleton().rest_model_pose())?.trunk()?;
-        let own = angle_between(&zero, &Vec3::y());
+        let zero_lean = angle_between(&zero, &Vec3::y());
         self.mean_trunk_error(|track, f| {
-            Some((angle_between(&self.source[f].trunk()?, &track[f].trunk()?) - own).max(0.0))
+            Some((angle_between(&self.source[f].trunk()?, &track[f].trunk()?) - zero_lean).max(0.0))
         })
     }
 
@@ -160,12 +160,12 @@ impl LimbComparison {
             let errors: Option<Vec<f64>> = (0..self.frames).map(|f| error(track, f)).collect();
             errors.map(|errors| mean(&errors))
         };
-        Some(with_copy("trunk_error", of(&self.own)?, of(&self.copy)?))
+        Some(with_direct("trunk_error", of(&self.result)?, of(&self.direct)?))
     }
 }
 
 /// The angle between first and last frame of a source that is a cycle, less that of the source itself.
-fn loop_seam(source: &Motion, copy: &Motion, motion: &Motion) -> Option<Metric> {
+fn loop_seam(source: &Motion, direct: &Motion, motion: &Motion) -> Option<Metric> {
     let seam = |m: &Motion| {
         let last = m.clip.frames() - 1;
         let [first, last] = [0, last].map(|frame| m.clip.rotations(frame));
@@ -174,6 +174,6 @@ fn loop_seam(source: &Motion, copy: &Motion, motion: &Motion) -> Option<Metric> 
     };
     (is_cycle(source) && motion.clip.frames() == source.clip.frames()).then(|| {
         let of_source = seam(source);
-        with_copy("loop_seam", (seam(motion) - of_source).max(0.0), (seam(copy) - of_source).max(0.0))
+        with_direct("loop_seam", (seam(motion) - of_source).max(0.0), (seam(direct) - of_source).max(0.0))
     })
 }

@@ -15,8 +15,8 @@ pub(super) const FEWEST: usize = 5;
 pub(super) type MetricsAndSeries = (Vec<Metric>, Vec<Series>);
 
 /// A measure with its value on the direct transfer.
-pub(super) fn with_copy(name: &str, value: f64, of_copy: f64) -> Metric {
-    Metric { copy: Some(of_copy), ..metric(name, value) }
+pub(super) fn with_direct(name: &str, value: f64, direct: f64) -> Metric {
+    Metric { direct: Some(direct), ..metric(name, value) }
 }
 
 /// The time series of the left and of the right side; none of a side without a finite value.
@@ -35,9 +35,9 @@ pub(super) struct LimbComparison {
     /// The ground of the source where it is not level, scaled alike.
     pub(super) ground: Option<UnevenGround>,
     /// Of the direct transfer.
-    pub(super) copy: Vec<LimbFrame>,
+    pub(super) direct: Vec<LimbFrame>,
     /// Of the motion that is measured.
-    pub(super) own: Vec<LimbFrame>,
+    pub(super) result: Vec<LimbFrame>,
     /// The frames that follow a cut of the source.
     pub(super) cuts: Vec<usize>,
     /// The number of frames that all three have.
@@ -50,18 +50,18 @@ pub(super) struct LimbComparison {
 
 impl LimbComparison {
     /// The comparison, `None` if a limb is missing or the three differ in rate.
-    pub(super) fn of(source: &Motion, copy: &Motion, motion: &Motion) -> Option<LimbComparison> {
+    pub(super) fn of(source: &Motion, direct: &Motion, motion: &Motion) -> Option<LimbComparison> {
         let rate = motion.clip.sample_rate;
         let cuts = cuts(source);
-        let step = [source, copy].iter().all(|m| (m.clip.sample_rate - rate).abs() < 1e-6);
+        let step = [source, direct].iter().all(|m| (m.clip.sample_rate - rate).abs() < 1e-6);
         let uneven = source.contacts.as_ref().and_then(|contacts| contacts.uneven());
-        let tracks = [source, copy, motion].map(|m| limb_frames(m).filter(|_| step));
-        let [Some(source), Some(copy), Some(own)] = tracks else { return None };
-        let frames = source.len().min(copy.len()).min(own.len());
-        let (first, to) = (source.first()?, copy.first()?);
+        let tracks = [source, direct, motion].map(|m| limb_frames(m).filter(|_| step));
+        let [Some(source), Some(direct), Some(result)] = tracks else { return None };
+        let frames = source.len().min(direct.len()).min(result.len());
+        let (first, to) = (source.first()?, direct.first()?);
         let (k, leg) = (to.leg() / first.leg().max(1e-9), to.leg());
         let source = source.into_iter().map(|i| i.scaled(k)).collect();
         let ground = uneven.map(|ground| ground.changed(|frame| frame, k));
-        Some(LimbComparison { source, ground, copy, own, cuts, frames, rate, leg })
+        Some(LimbComparison { source, ground, direct, result, cuts, frames, rate, leg })
     }
 }

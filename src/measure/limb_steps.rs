@@ -3,7 +3,7 @@
 //! Compared with the direct transfer, whose limbs, feet and hands rotate as those of the take. Units: radians.
 
 use super::arm_contacts::ArmContacts;
-use super::limb_comparison::{LimbComparison, MetricsAndSeries, both_sides, with_copy};
+use super::limb_comparison::{LimbComparison, MetricsAndSeries, both_sides, with_direct};
 use super::limb_frame::{ANKLE, KNEE, LimbFrame};
 use crate::anatomy::on_four_legs;
 use crate::math::{Vec3, angle_between, percentile_in_place, twist_angle};
@@ -32,11 +32,12 @@ pub fn pops(limbs: &LimbComparison) -> MetricsAndSeries {
     for (name, first) in [("knee_pop", 0), ("elbow_pop", 4)] {
         let of_side = |side: usize| -> Vec<f64> {
             let of_bones = [0, 1].map(|k| first + 2 * side + k);
-            let [own, copy] = [&limbs.own, &limbs.copy].map(|track| of_bones.map(|k| rotations(track, k)));
+            let [result, direct] =
+                [&limbs.result, &limbs.direct].map(|track| of_bones.map(|k| rotations(track, k)));
             let growth = |f: usize| {
                 let of_bone = |k: usize| {
                     let around = f.saturating_sub(1).max(1)..(f + 2).min(limbs.frames);
-                    own[k][f] - copy[k][around].iter().copied().fold(0.0, f64::max)
+                    result[k][f] - direct[k][around].iter().copied().fold(0.0, f64::max)
                 };
                 of_bone(0).max(of_bone(1)).max(0.0)
             };
@@ -46,7 +47,7 @@ pub fn pops(limbs: &LimbComparison) -> MetricsAndSeries {
         let sides = [of_side(0), of_side(1)];
         let most = sides.iter().flatten().copied().fold(0.0, f64::max);
         if limbs.frames > 1 {
-            metrics.push(with_copy(name, most, 0.0));
+            metrics.push(with_direct(name, most, 0.0));
             series.extend(both_sides(name, "rad", sides));
         }
     }
@@ -70,10 +71,10 @@ pub fn foot_orientation(limbs: &LimbComparison, contacts: Option<&Contacts>) -> 
         }
         let k = usize::from(side == Side::Right);
         let angle = |f: usize| {
-            let (own, copy) = (&limbs.own[f].feet[k], &limbs.copy[f].feet[k]);
+            let (result, direct) = (&limbs.result[f].feet[k], &limbs.direct[f].feet[k]);
             match touches[f] {
-                true => twist_angle(&(own * copy.inverse()), &Vec3::y()).abs(),
-                false => own.angle_to(copy),
+                true => twist_angle(&(result * direct.inverse()), &Vec3::y()).abs(),
+                false => result.angle_to(direct),
             }
         };
         let angles: Vec<f64> = (0..limbs.frames).map(angle).collect();
@@ -86,7 +87,7 @@ pub fn foot_orientation(limbs: &LimbComparison, contacts: Option<&Contacts>) -> 
     let Some(most) = enough.map(|mut all| percentile_in_place(&mut all, 0.95)).reduce(f64::max) else {
         return Default::default();
     };
-    let worst = with_copy("foot_orientation_p95", most, 0.0);
+    let worst = with_direct("foot_orientation_p95", most, 0.0);
     (vec![worst], both_sides("foot_orientation", "rad", sides))
 }
 
@@ -122,7 +123,7 @@ pub fn sole_tilt(
             (0..limbs.frames).map(tilt).collect::<Vec<f64>>()
         })
     };
-    let own = tilts(&limbs.own);
+    let result = tilts(&limbs.result);
     // The foot that is tilted most.
     let of = |sides: &[Vec<f64>; 2]| {
         let middle = |angles: &Vec<f64>| {
@@ -131,8 +132,10 @@ pub fn sole_tilt(
         };
         sides.iter().filter_map(middle).reduce(f64::max)
     };
-    let (Some(most), Some(plain)) = (of(&own), of(&tilts(&limbs.copy))) else { return Default::default() };
-    (vec![with_copy("sole_tilt_p50", most, plain)], both_sides("sole_tilt", "rad", own))
+    let (Some(most), Some(direct)) = (of(&result), of(&tilts(&limbs.direct))) else {
+        return Default::default();
+    };
+    (vec![with_direct("sole_tilt_p50", most, direct)], both_sides("sole_tilt", "rad", result))
 }
 
 /// The angle between a hand and the direct transfer's, unless its arm leans on the floor: then it lies on that.
@@ -140,9 +143,9 @@ pub fn hand_orientation(limbs: &LimbComparison, arms: &ArmContacts) -> MetricsAn
     let mut free = Vec::new();
     let sides = [0, 1].map(|side| {
         let angle = |f: usize| {
-            let (own, copy) = (&limbs.own[f], &limbs.copy[f]);
-            let counts = copy.arms[side] != [Vec3::zeros(); 3] && !arms.leans(side, f);
-            if counts { own.hands[side].angle_to(&copy.hands[side]) } else { f64::NAN }
+            let (result, direct) = (&limbs.result[f], &limbs.direct[f]);
+            let counts = direct.arms[side] != [Vec3::zeros(); 3] && !arms.leans(side, f);
+            if counts { result.hands[side].angle_to(&direct.hands[side]) } else { f64::NAN }
         };
         let angles: Vec<f64> = (0..limbs.frames).map(angle).collect();
         free.extend(angles.iter().filter(|angle| angle.is_finite()));
@@ -152,5 +155,5 @@ pub fn hand_orientation(limbs: &LimbComparison, arms: &ArmContacts) -> MetricsAn
         return Default::default();
     }
     let most = percentile_in_place(&mut free, 0.95);
-    (vec![with_copy("hand_orientation_p95", most, 0.0)], both_sides("hand_orientation", "rad", sides))
+    (vec![with_direct("hand_orientation_p95", most, 0.0)], both_sides("hand_orientation", "rad", sides))
 }

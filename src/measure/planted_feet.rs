@@ -3,7 +3,7 @@
 //! Planted feet are found on the scaled source by the thresholds of HuMoR (Rempe et al. 2021), and by nothing that retargeting
 //! itself uses: a rule shared with `legs` would not see what `legs` overlooks. Units: metres of the common height, seconds.
 
-use super::limb_comparison::{FEWEST, LimbComparison, MetricsAndSeries, both_sides, with_copy};
+use super::limb_comparison::{FEWEST, LimbComparison, MetricsAndSeries, both_sides, with_direct};
 use super::limb_frame::{ANKLE, LimbFrame, TOES};
 use crate::math::{SlopeFit, Vec3, percentile, percentile_in_place};
 use crate::model::Side;
@@ -39,7 +39,8 @@ impl LimbComparison {
             (0..self.frames).map(|f| (at(p, f) - at(p, f.saturating_sub(1))).norm() * self.rate).collect()
         };
         // Only where both bodies have toe joints do those compare.
-        let toes = source.iter().zip(&self.own).all(|(source, own)| source.toes[side] && own.toes[side]);
+        let toes =
+            source.iter().zip(&self.result).all(|(source, result)| source.toes[side] && result.toes[side]);
         let joints = if toes { &[ANKLE, TOES][..] } else { &[ANKLE] };
         let tracks: Vec<(usize, Vec<f64>, f64)> = joints
             .iter()
@@ -69,7 +70,7 @@ impl LimbComparison {
     pub(super) fn planted_feet(&self, scale: f64) -> MetricsAndSeries {
         let planted: Vec<PlantedJoint> =
             [0, 1].into_iter().flat_map(|side| self.stances(side, scale)).collect();
-        let tracks = [&self.own, &self.copy];
+        let tracks = [&self.result, &self.direct];
         let slips = tracks.map(|track| self.slips(track, &planted, scale));
         let mut metrics = Vec::new();
         // Time series by side: NaN where the foot is not planted.
@@ -89,14 +90,14 @@ impl LimbComparison {
         let frames = planted.iter().map(|stance| stance.frames.len()).sum::<usize>();
         // Of a brief clip even one planted frame says more than points of the sole.
         if frames >= FEWEST || (frames > 0 && self.frames < BRIEF) {
-            let [own, plain] = slips.each_ref().map(|s| p95(s));
-            metrics.push(with_copy("rest_slip_p95", own, plain));
+            let [result, direct] = slips.each_ref().map(|s| p95(s));
+            metrics.push(with_direct("rest_slip_p95", result, direct));
         }
         if frames >= FEWEST {
-            let [own, plain] = tracks.map(|track| self.drift(track, &planted, scale));
-            metrics.push(with_copy("rest_drift", own, plain));
-            let [own, plain] = clear.each_ref().map(|s| p95(s));
-            metrics.push(with_copy("clearance_error_p95", own, plain));
+            let [result, direct] = tracks.map(|track| self.drift(track, &planted, scale));
+            metrics.push(with_direct("rest_drift", result, direct));
+            let [result, direct] = clear.each_ref().map(|s| p95(s));
+            metrics.push(with_direct("clearance_error_p95", result, direct));
         }
         let series = [
             both_sides("rest_slip", "m/s", over_time(&slips[0])),
@@ -152,8 +153,9 @@ impl LimbComparison {
         let of = |stance: &PlantedJoint| {
             let away = |f: &usize| {
                 let (from, at) = (stance.at(&self.source, *f), stance.at(track, *f));
-                let [above, own] = [&from, &at].map(|p| p.y - self.ground_under(stance.side, *f, p));
-                (own - above + tilt[0] * from.x + tilt[1] * from.z) * scale
+                let [source_height, height] =
+                    [&from, &at].map(|p| p.y - self.ground_under(stance.side, *f, p));
+                (height - source_height + tilt[0] * from.x + tilt[1] * from.z) * scale
             };
             let away: Vec<f64> = stance.frames.iter().map(away).collect();
             let middle = percentile(&away, 0.5);
@@ -218,14 +220,14 @@ mod tests {
     }
 
     /// A result beside its take on level ground, which is its own direct transfer.
-    fn comparison(source: &[LimbFrame], own: Vec<LimbFrame>, rate: f64) -> LimbComparison {
+    fn comparison(source: &[LimbFrame], result: Vec<LimbFrame>, rate: f64) -> LimbComparison {
         let frames = source.len();
         LimbComparison {
             cuts: Vec::new(),
             source: source.to_vec(),
             ground: None,
-            copy: source.to_vec(),
-            own,
+            direct: source.to_vec(),
+            result,
             frames,
             rate,
             leg: 0.9,
@@ -239,20 +241,20 @@ mod tests {
         let level = |f: usize| if f < 24 { 0.08 } else { 0.115 };
         let slide = |f: usize| 0.3 * f.saturating_sub(40) as f64 / 60.0;
         let source: Vec<_> = (0..120).map(|f| frame(Vec3::new(0.1, level(f), 0.0))).collect();
-        let own = (0..120).map(|f| frame(Vec3::new(0.1, level(f), slide(f)))).collect();
-        let limbs = comparison(&source, own, 60.0);
+        let result = (0..120).map(|f| frame(Vec3::new(0.1, level(f), slide(f)))).collect();
+        let limbs = comparison(&source, result, 60.0);
         assert!(0.035 > 0.03 * limbs.leg, "the rule of `legs` sees no contact here");
         let (metrics, _) = limbs.planted_feet(1.0);
         let slip = metrics.iter().find(|m| m.name == "rest_slip_p95").unwrap();
-        assert!((slip.value - 0.3).abs() < 1e-9 && slip.copy == Some(0.0), "{slip:?}");
+        assert!((slip.value - 0.3).abs() < 1e-9 && slip.direct == Some(0.0), "{slip:?}");
     }
 
     #[test]
     fn a_clip_of_two_frames_is_judged_by_the_slip_of_its_planted_foot() {
         let still = vec![frame(Vec3::new(0.1, 0.08, 0.0)); 2];
         let slip = |step: f64| {
-            let own = vec![still[0], frame(Vec3::new(0.1, 0.08, step))];
-            let (metrics, _) = comparison(&still, own, 30.0).planted_feet(1.0);
+            let result = vec![still[0], frame(Vec3::new(0.1, 0.08, step))];
+            let (metrics, _) = comparison(&still, result, 30.0).planted_feet(1.0);
             let names: Vec<&str> = metrics.iter().map(|m| m.name.as_str()).collect();
             assert_eq!(names, ["rest_slip_p95"]);
             crate::measure::Reading::from(&metrics[0]).over()
@@ -267,8 +269,8 @@ mod tests {
         let along = |f: usize| 0.1 * (4 * (f / 10) + (f % 10).saturating_sub(6)) as f64;
         let at = |f: usize| frame(Vec3::new(0.1, 0.08, along(f)));
         let source: Vec<_> = (0..120).map(at).collect();
-        let slip = |own: Vec<LimbFrame>| {
-            let (metrics, _) = comparison(&source, own, 30.0).planted_feet(1.0);
+        let slip = |result: Vec<LimbFrame>| {
+            let (metrics, _) = comparison(&source, result, 30.0).planted_feet(1.0);
             metrics.iter().find(|m| m.name == "rest_slip_p95").unwrap().value
         };
         assert!(slip((1..121).map(at).collect()) < 1e-9);
@@ -284,8 +286,8 @@ mod tests {
             let along = |f: usize| 0.05 * (f / 12) as f64;
             let at = |f: usize, slope: f64| frame(Vec3::new(0.1, 0.08 + slope * along(f), along(f)));
             let source: Vec<_> = (0..120).map(|f| at(f, slope)).collect();
-            let own = (0..120).map(|f| at(f, left)).collect();
-            let (metrics, _) = comparison(&source, own, 30.0).planted_feet(1.0);
+            let result = (0..120).map(|f| at(f, left)).collect();
+            let (metrics, _) = comparison(&source, result, 30.0).planted_feet(1.0);
             metrics.iter().find(|m| m.name == "clearance_error_p95").unwrap().value
         };
         assert!(clearance(0.04, 0.0) < 1e-4 && clearance(0.04, 0.04) < 1e-9);
@@ -304,10 +306,10 @@ mod tests {
         let judged = |beyond: &dyn Fn(usize) -> Vec3| {
             let plane = GroundPlane { through: Vec3::zeros(), slope };
             let source: Vec<_> = (0..120).map(|f| at(f, Vec3::zeros())).collect();
-            let own = (0..120).map(|f| at(f, beyond(f))).collect();
+            let result = (0..120).map(|f| at(f, beyond(f))).collect();
             let limbs = LimbComparison {
                 ground: UnevenGround::new([vec![(0..120, plane)], vec![(0..120, plane)]], 0.0, 0.0, 0.0),
-                ..comparison(&source, own, 30.0)
+                ..comparison(&source, result, 30.0)
             };
             let (metrics, _) = limbs.planted_feet(1.0);
             let value = |name: &str| metrics.iter().find(|m| m.name == name).unwrap().value;

@@ -181,8 +181,8 @@ fn a_motion_is_no_distance_from_itself() {
         assert_eq!(value(&made, name), 0.0, "{name}");
     }
     assert_eq!((value(&made, "jerk_ratio"), value(&made, "turn_ratio")), (1.0, 1.0));
-    for metric in made.metrics.iter().filter(|m| m.copy.is_some()) {
-        assert_eq!(metric.copy, Some(metric.value), "{}", metric.name);
+    for metric in made.metrics.iter().filter(|m| m.direct.is_some()) {
+        assert_eq!(metric.direct, Some(metric.value), "{}", metric.name);
     }
     assert_eq!(change("any", &motion, &motion).unwrap().metres.max, 0.0);
 }
@@ -190,9 +190,9 @@ fn a_motion_is_no_distance_from_itself() {
 #[test]
 fn a_shifted_copy_is_as_far_as_the_shift() {
     let (context, motion) = standing(8, 30.0, |_| Vec3::zeros());
-    let (_, copy) = standing(8, 30.0, |_| Vec3::new(0.3, 0.0, 0.4));
-    let copy = Motion { character: Arc::clone(&motion.character), ..copy };
-    let made = assess(&context, &motion, None, Some(&copy));
+    let (_, direct) = standing(8, 30.0, |_| Vec3::new(0.3, 0.0, 0.4));
+    let direct = Motion { character: Arc::clone(&motion.character), ..direct };
+    let made = assess(&context, &motion, None, Some(&direct));
     close(value(&made, "mpjpe"), 0.5, 1e-9);
     close(value(&made, "mpjpe_root"), 0.0, 1e-9);
     close(value(&made, "mpjpe_pa"), 0.0, 1e-7);

@@ -68,7 +68,7 @@ pub struct Reading {
     /// The unit, as of [`Metric`].
     pub unit: String,
     /// The same measure of the direct transfer.
-    pub copy: Option<f64>,
+    pub direct: Option<f64>,
     /// The same measure of the take itself.
     pub take: Option<f64>,
     /// The value that a good clip does not exceed.
@@ -83,7 +83,7 @@ impl From<&Metric> for Reading {
             name: m.name.clone(),
             value: m.value,
             unit: m.unit.to_owned(),
-            copy: m.copy,
+            direct: m.direct,
             take: m.take,
             at_most: m.at_most,
             not_judged: m.not_judged.clone(),
@@ -98,7 +98,7 @@ impl Reading {
             name: value.get("name")?.as_str()?.to_owned(),
             value: value.get("value").and_then(Value::as_f64).unwrap_or(f64::NAN),
             unit: value.get("unit")?.as_str()?.to_owned(),
-            copy: value.get("copy").and_then(Value::as_f64),
+            direct: value.get("copy").and_then(Value::as_f64),
             take: value.get("take").and_then(Value::as_f64),
             at_most: value.get("at_most").and_then(Value::as_f64),
             not_judged: value.get("not_judged").and_then(Value::as_str).map(str::to_owned),
@@ -291,7 +291,7 @@ mod tests {
             name: "foot_skate_p95".into(),
             value,
             unit: "m".into(),
-            copy: None,
+            direct: None,
             take: None,
             at_most,
             not_judged: None,
@@ -322,8 +322,8 @@ mod tests {
         let taken = |take: f64| Reading { take: Some(take), ..measure(2.1, Some(1.0)) };
         let words = [2.1, 2.001, 1.9].map(|take| taken(take).judgement());
         assert_eq!(words, [Judgement::AsRecorded, Judgement::AsRecorded, Judgement::Over]);
-        let copied = Reading { copy: Some(9.0), ..measure(2.1, Some(1.0)) };
-        assert!(copied.over(), "the direct transfer excuses nothing");
+        let direct = Reading { direct: Some(9.0), ..measure(2.1, Some(1.0)) };
+        assert!(direct.over(), "the direct transfer excuses nothing");
         assert_eq!(Reading { take: Some(9.0), ..measure(0.5, Some(1.0)) }.judgement(), Judgement::Good);
         let all = [measure(1.0, Some(1.0)), taken(2.1)];
         let verdict = Verdict::of(&all);
@@ -370,7 +370,7 @@ mod tests {
             name: "foot_skate_p95".into(),
             value: 0.5,
             unit: "m",
-            copy: Some(0.7),
+            direct: Some(0.7),
             take: Some(0.2),
             at_most: Some(0.6),
             not_judged: Some("mirror".into()),

@@ -178,9 +178,9 @@ fn blame(page: &ClipPage, all: &[Reading], series: &[Series]) -> String {
     over.sort_by(|a, b| b.part().unwrap_or(0.0).total_cmp(&a.part().unwrap_or(0.0)));
     let mut items: Vec<String> = Vec::new();
     for m in over.iter().take(BLAMED) {
-        let sizes = [Some(m.value), m.limit(), m.copy, m.take].into_iter().flatten();
+        let sizes = [Some(m.value), m.limit(), m.direct, m.take].into_iter().flatten();
         let unit = Unit::of(&m.unit, sizes.fold(0.0, |a: f64, b| a.max(b.abs())));
-        let references = [("at most", m.limit()), ("direct transfer", m.copy), ("take", m.take)];
+        let references = [("at most", m.limit()), ("direct transfer", m.direct), ("take", m.take)];
         let references =
             references.into_iter().filter_map(|(word, x)| Some(format!("{word} {}", unit.text(x?))));
         let worst = series_of(&m.name, series).and_then(|s| Some((highest(&s.values)?.0, side(s))));
@@ -311,7 +311,7 @@ mod tests {
             name: name.into(),
             value,
             unit: "m/s",
-            copy: Some(0.2),
+            direct: Some(0.2),
             at_most,
             ..Metric::default()
         };

@@ -41,7 +41,7 @@ pub(super) fn measures(all: &[Reading], series: &[Series], later: &mut Later) ->
 }
 
 fn table(rows: &[&Reading], series: &[Series], caption: &str) -> String {
-    let copies = rows.iter().any(|m| m.copy.is_some());
+    let has_direct = rows.iter().any(|m| m.direct.is_some());
     let takes = rows.iter().any(|m| m.take.is_some());
     let limits = rows.iter().any(|m| m.at_most.is_some());
     let has_series = rows.iter().any(|m| series_of(&m.name, series).is_some());
@@ -52,7 +52,7 @@ fn table(rows: &[&Reading], series: &[Series], caption: &str) -> String {
     if limits {
         html += "<th scope=\"col\" class=\"n\">At most</th><th scope=\"col\">Part of the limit</th>";
     }
-    if copies {
+    if has_direct {
         html += "<th scope=\"col\" class=\"n\"><abbr title=\"The same measure of the take's rotations on this body, without \
                  any correction\">Direct transfer</abbr></th>";
     }
@@ -64,7 +64,7 @@ fn table(rows: &[&Reading], series: &[Series], caption: &str) -> String {
     }
     html += "</tr></thead><tbody>";
     for m in rows {
-        let sizes = [Some(m.value), m.copy, m.take, m.at_most].into_iter().flatten();
+        let sizes = [Some(m.value), m.direct, m.take, m.at_most].into_iter().flatten();
         let unit = Unit::of(&m.unit, sizes.fold(0.0, |a: f64, b| a.max(b.abs())));
         let over = m.over();
         let flag = match m.judgement() {
@@ -87,9 +87,9 @@ fn table(rows: &[&Reading], series: &[Series], caption: &str) -> String {
             let limit = m.at_most.map_or_else(String::new, |x| unit.text(x));
             let _ = write!(html, "<td class=\"n\">{limit}</td><td class=\"part\">{}</td>", bar(m));
         }
-        if copies {
-            let copy = m.copy.map_or_else(String::new, |x| unit.text(x));
-            let _ = write!(html, "<td class=\"n copy\">{copy}</td>");
+        if has_direct {
+            let direct = m.direct.map_or_else(String::new, |x| unit.text(x));
+            let _ = write!(html, "<td class=\"n copy\">{direct}</td>");
         }
         if takes {
             let take = m.take.map_or_else(String::new, |x| unit.text(x));
@@ -229,7 +229,7 @@ mod tests {
             name: name.into(),
             value,
             unit: "m".into(),
-            copy: Some(0.1),
+            direct: Some(0.1),
             take: Some(0.4 / 3.0),
             at_most: Some(0.1),
             not_judged: None,

@@ -1,6 +1,6 @@
 //! Plots of one clip: feet, path, joint angles with their ranges, other series.
 //!
-//! Series of both sides share a plot; a `copy_` series is drawn behind the series it is compared with. Space: model space.
+//! Series of both sides share a plot. Space: model space.
 
 use super::html_text::words;
 use super::path_plot::{PlottedPath, path_plot};
@@ -39,7 +39,7 @@ pub(super) fn plots(shown: &ShownClip, angles: &[Angle], series: &[Series], read
     let before_height: Vec<f64> = before.iter().flatten().map(|p| p[1]).collect();
     let mut lines = Vec::new();
     if !before_height.is_empty() {
-        lines.push(line("take", Who::Before, &before_height));
+        lines.push(line("take", Who::Take, &before_height));
     }
     lines.push(line("result", Who::Main, &height));
     html += &TimePlot {
@@ -56,7 +56,7 @@ pub(super) fn plots(shown: &ShownClip, angles: &[Angle], series: &[Series], read
         who,
         points: points.iter().map(|p| [p[0], p[2]]).collect(),
     };
-    let mut paths: Vec<PlottedPath> = before.iter().map(|points| path("take", Who::Before, points)).collect();
+    let mut paths: Vec<PlottedPath> = before.iter().map(|points| path("take", Who::Take, points)).collect();
     paths.push(path("result", Who::Main, &hips));
     html += &path_plot(&paths);
     html + "</div>"
@@ -74,8 +74,6 @@ fn grouped<'a>(series: &[&'a Series], rate: f64, readings: &[Reading]) -> Vec<Ti
         let entry = Line { name: words(who_word(who)), who, values: &s.values, resting: &s.resting };
         let at = plots.iter().position(|(known, plot)| *known == stem && plot.unit == s.unit);
         match at {
-            // The reference is drawn behind.
-            Some(k) if who == Who::Before => plots[k].1.lines.insert(0, entry),
             Some(k) => plots[k].1.lines.push(entry),
             None => {
                 let note = note(&stem, !s.resting.is_empty());
@@ -126,9 +124,6 @@ fn note(stem: &str, rests: bool) -> &'static str {
 
 /// Which line of which plot a series is.
 pub(super) fn whose(name: &str) -> (Who, String) {
-    if let Some(rest) = name.strip_prefix("copy_") {
-        return (Who::Before, whose(rest).1);
-    }
     for (word, who) in [("left", Who::Left), ("right", Who::Right)] {
         if let Some(rest) = name.strip_prefix(word).and_then(|r| r.strip_prefix('_')) {
             return (who, rest.to_owned());
@@ -148,7 +143,7 @@ fn who_word(who: Who) -> &'static str {
         Who::Left => "left",
         Who::Right => "right",
         Who::Main => "result",
-        Who::Before => "direct transfer",
+        Who::Take => "take",
     }
 }
 
@@ -187,13 +182,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sides_and_copies_share_the_plot_of_their_quantity() {
-        let names = ["left_heel_height", "right_heel_height", "copy_left_heel_height", "knee_left", "lefty"];
+    fn sides_share_the_plot_of_their_quantity() {
+        let names = ["left_heel_height", "right_heel_height", "knee_left", "lefty"];
         let found: Vec<_> = names.iter().map(|n| whose(n)).collect();
         let expected = [
             (Who::Left, "heel_height"),
             (Who::Right, "heel_height"),
-            (Who::Before, "heel_height"),
             (Who::Left, "knee"),
             (Who::Main, "lefty"),
         ];
@@ -205,14 +199,13 @@ mod tests {
             name: name.into(),
             value: 1.0,
             unit: "m".into(),
-            copy: None,
+            direct: None,
             take: None,
             at_most: Some(most),
             not_judged: None,
         });
         let plots = grouped(&series.iter().collect::<Vec<_>>(), 30.0, &readings);
         assert_eq!(plots.iter().map(|p| p.allowed).collect::<Vec<_>>(), [Some([0.0, 0.5]), None, None]);
-        assert_eq!(plots.iter().map(|p| p.lines.len()).collect::<Vec<_>>(), [3, 1, 1]);
-        assert_eq!(plots[0].lines[0].who, Who::Before);
+        assert_eq!(plots.iter().map(|p| p.lines.len()).collect::<Vec<_>>(), [2, 1, 1]);
     }
 }

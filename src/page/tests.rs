@@ -107,7 +107,7 @@ fn a_plot_has_a_line_for_each_and_only_finite_coordinates() {
         }
         let (start, end) = (below(noise, frames), frames);
         let resting = [[start, end]];
-        let lines = [Who::Left, Who::Right, Who::Before].map(|who| Line {
+        let lines = [Who::Left, Who::Right, Who::Take].map(|who| Line {
             name: format!("<{}>", who.class()),
             who,
             values: &values,

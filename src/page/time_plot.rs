@@ -29,8 +29,8 @@ pub(super) enum Who {
     Left,
     Right,
     Main,
-    /// The reference: the source, or the direct transfer.
-    Before,
+    /// The take.
+    Take,
 }
 
 impl Who {
@@ -39,7 +39,7 @@ impl Who {
             Who::Left => "left",
             Who::Right => "right",
             Who::Main => "main",
-            Who::Before => "before",
+            Who::Take => "before",
         }
     }
 }

@@ -28,11 +28,11 @@ const TRIES: &[(&str, &[&str])] = &[
 /// that can be seen.
 const WORSE: f64 = 0.25;
 
-/// The hints for a `result` of a pipeline with the stages `present`, whose measures are `found`; `plain` is the direct transfer of
+/// The hints for a `result` of a pipeline with the stages `present`, whose measures are `found`; `direct` is the direct transfer of
 /// its take, and `judge` measures a motion that stands for the result.
 pub(crate) fn hints(
     result: &Motion,
-    plain: Option<&Motion>,
+    direct: Option<&Motion>,
     found: &Assessment,
     present: &[&str],
     judge: &dyn Fn(&Motion) -> Assessment,
@@ -45,7 +45,7 @@ pub(crate) fn hints(
         let stages = TRIES.iter().find(|t| t.0 == metric.name).map_or(&[][..], |t| t.1);
         for &stage in stages.iter().filter(|stage| !present.contains(stage)) {
             let after =
-                tried.entry(stage).or_insert_with(|| Some(readings(&judge(&with(stage, result, plain)?))));
+                tried.entry(stage).or_insert_with(|| Some(readings(&judge(&with(stage, result, direct)?))));
             let Some(after) = after else { continue };
             let value = after.iter().find(|m| m.name == metric.name && !m.over()).map(|m| m.value);
             if let Some(value) = value.filter(|_| !harms(&before, after, &metric.name)) {
@@ -70,14 +70,14 @@ fn harms(before: &[Reading], after: &[Reading], cured: &str) -> bool {
 }
 
 /// The result after a stage with its default keys, compared with the direct transfer of its take; `None` where the stage cannot work on it.
-fn with(stage: &str, result: &Motion, plain: Option<&Motion>) -> Option<Motion> {
+fn with(stage: &str, result: &Motion, direct: Option<&Motion>) -> Option<Motion> {
     let written = STAGES.iter().find(|entry| entry.name == stage)?.read(&[]).ok()?;
     let setting = Setting::new(Arc::clone(&result.character), "");
     let labels = || detect(result, &ContactOptions { ground: Some(0.0), ..ContactOptions::default() });
     let contacts = Some(result.contacts.clone().unwrap_or_else(labels));
     let ready = written.resolve(&setting).ok()?;
-    let plain = plain.filter(|plain| ready.needs_plain() && same_frames(plain, result));
-    ready.apply_beside(Motion { contacts, ..result.clone() }, plain, &mut Report::default()).ok()
+    let direct = direct.filter(|direct| ready.needs_direct_transfer() && same_frames(direct, result));
+    ready.apply_with_direct(Motion { contacts, ..result.clone() }, direct, &mut Report::default()).ok()
 }
 
 /// Whether two motions have the same joints and frames.
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_are_tried_beside_the_take() {
+    fn limits_are_tried_with_the_direct_transfer() {
         let data = |name: &str| std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(name);
         let take = import::load(data("squat.bvh"), &ImportOptions::default()).unwrap().motion(0).unwrap();
         let result = Pipeline::standard(data("mannequin.glb")).unwrap().apply(take).unwrap().0;
@@ -176,8 +176,8 @@ mod tests {
         for f in 0..result.clip.frames() {
             performed.clip.rotations_mut(f)[head.index()] *= exp(&(Vec3::y() * 2.5));
         }
-        let changed = |plain: Option<&Motion>| {
-            let after = with("limits", &performed, plain).unwrap();
+        let changed = |direct: Option<&Motion>| {
+            let after = with("limits", &performed, direct).unwrap();
             after
                 .clip
                 .all_rotations()

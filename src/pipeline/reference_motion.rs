@@ -63,7 +63,7 @@ impl ReferenceMotion {
         let take = change(comparable(change(take, before), result), after);
         let target = Arc::clone(&result.character);
         let not_judged = recorded(&target);
-        let transfer = direct_transfer(&take.character, &target)?;
+        let transfer = retarget_between(&take.character, &target)?;
         Ok(Self { take, transfer, target, not_judged })
     }
 
@@ -87,26 +87,26 @@ impl ReferenceMotion {
     /// Measures the result, which plays on the character of `context`, and the direct transfer beside it; the take says what should
     /// rest when.
     pub fn assess(&self, context: &MetricContext, result: &Motion) -> Assessment {
-        judge(context, &self.take, &|take| self.transferred(take), result, &self.not_judged)
+        judge(context, &self.take, &|take| self.direct_transfer_of(take), result, &self.not_judged)
     }
 
     /// The direct transfer of the whole take.
     #[cfg(feature = "cli")]
-    pub(crate) fn copy(&self) -> Motion {
-        self.transferred(&self.take)
+    pub(crate) fn direct_transfer(&self) -> Motion {
+        self.direct_transfer_of(&self.take)
     }
 
     /// The direct transfer of a part of the take.
-    fn transferred(&self, take: &Motion) -> Motion {
+    fn direct_transfer_of(&self, take: &Motion) -> Motion {
         match &self.transfer {
-            Some(transfer) => transfer.copy(take),
+            Some(transfer) => transfer.direct_transfer(take),
             None => Motion { character: Arc::clone(&self.target), ..take.clone() },
         }
     }
 }
 
-/// The direct transfer from the character of a take to that of a result; `None` where a clip has the same meaning on both.
-pub(super) fn direct_transfer(
+/// The retarget from the character of a take to that of a result; `None` where a clip has the same meaning on both.
+pub(super) fn retarget_between(
     take: &Arc<Character>,
     target: &Arc<Character>,
 ) -> Result<Option<Box<Retarget>>, MapError> {
@@ -164,12 +164,12 @@ pub(super) fn comparable(mut take: Motion, result: &Motion) -> Motion {
     take
 }
 
-/// Measures `result` against `take`, which is at its rate and has contacts; `copy` is the direct transfer of a part of the
-/// take, with the take's contacts.
+/// Measures `result` against `take`, which is at its rate and has contacts; `direct_transfer` returns the direct transfer of a part
+/// of the take, with the take's contacts.
 pub(super) fn judge(
     context: &MetricContext,
     take: &Motion,
-    copy: &dyn Fn(&Motion) -> Motion,
+    direct_transfer: &dyn Fn(&Motion) -> Motion,
     result: &Motion,
     not_judged: &NotJudged,
 ) -> Assessment {
@@ -185,7 +185,8 @@ pub(super) fn judge(
         let [result, take] = parts.as_ref().map_or([result, take], |parts| parts.each_ref());
         let inside = |frame: usize| frame.clamp(frames.start, frames.end) - frames.start;
         let labels = labels.as_ref().map(|labels| labels.changed(inside, |height| height));
-        let mut made = assess_against(context, result, labels.as_ref(), (&of_take, take), &copy(take));
+        let mut made =
+            assess_against(context, result, labels.as_ref(), (&of_take, take), &direct_transfer(take));
         mark(&mut made.metrics, not_judged);
         made
     };

@@ -340,13 +340,13 @@ pub(super) fn apply_stages(
     if stages.is_empty() {
         motion.check().map_err(RunError::Invalid)?;
     }
-    let mut plain = None;
+    let mut direct = None;
     report.take_changes.clear();
     for (index, resolved) in stages.iter().enumerate() {
         let ResolvedStage { number, name, meaningless, stage } = resolved;
         steps.begins(JobStep::Stage { number: index + 1, of: stages.len(), name });
-        if stages[index + 1..].iter().any(|later| later.stage.needs_plain()) {
-            plain = stage.plain(&motion).or(plain);
+        if stages[index + 1..].iter().any(|later| later.stage.needs_direct_transfer()) {
+            direct = stage.direct_transfer(&motion).or(direct);
         }
         let retargets = !Arc::ptr_eq(&stage.leaving(&motion.character), &motion.character);
         if let Some(marks) = marks {
@@ -359,15 +359,17 @@ pub(super) fn apply_stages(
         let change = if retargets { Some(TakeChange::Retargeted) } else { stage.take_change(&motion) };
         monitor.before(index, resolved, &motion, &report.not_judged);
         let found = report.findings.len();
-        let beside = plain.as_ref().filter(|plain| stage.needs_plain() && same_frames(plain, &motion));
-        motion = stage.apply_beside(motion, beside, report).map_err(stage_error(*number, name))?;
+        let direct_for_stage =
+            direct.as_ref().filter(|direct| stage.needs_direct_transfer() && same_frames(direct, &motion));
+        motion =
+            stage.apply_with_direct(motion, direct_for_stage, report).map_err(stage_error(*number, name))?;
         let fixed = report.findings[found..].iter().any(|finding| finding.left.is_none());
         let changed = fixed || !stage.only_fixes();
         if changed {
             monitor.change_take(change, &motion);
             report.take_changes.extend(change);
         }
-        plain = plain.and_then(|plain| stage.apply_to_plain(plain));
+        direct = direct.and_then(|direct| stage.apply_to_direct_transfer(direct));
         let of_stage = (!meaningless.is_empty()).then(|| (*name, meaningless.to_vec()));
         for (by, names) in of_stage.into_iter().chain(stage.not_judged()).filter(|_| changed) {
             let names = names.into_iter().map(str::to_owned).collect();

@@ -2,7 +2,7 @@
 
 use super::hints::hints;
 use super::plan::Pipeline;
-use super::reference_motion::{comparable, direct_transfer, judge, keep_worst};
+use super::reference_motion::{comparable, judge, keep_worst, retarget_between};
 use super::resolved_stage::ResolvedStage;
 use crate::contacts::{ContactOptions, detect};
 use crate::measure::{AGAINST_THE_TAKE, Assessment, add_words, assess, change, mark};
@@ -130,16 +130,18 @@ impl StageMonitor {
         // Once frames were cut or moved, those of the take have no counterpart.
         let in_step = |take: &&Motion| take.clip.frames().abs_diff(motion.clip.frames()) <= 1;
         let take = take.as_ref().filter(in_step);
-        let assessment = match take.and_then(|take| Some((take, copier(&take.character, retarget, motion)?)))
+        let assessment = match take
+            .and_then(|take| Some((take, direct_transfer_of(&take.character, retarget, motion)?)))
         {
-            Some((take, copy)) => {
-                let judged = |motion: &Motion| judge(&context, take, &copy, motion, &report.not_judged);
+            Some((take, direct_transfer)) => {
+                let judged =
+                    |motion: &Motion| judge(&context, take, &direct_transfer, motion, &report.not_judged);
                 let made = judged(motion);
                 // Trying stages costs as much as the run: hints are for those who read pages.
                 let stages = pipeline.stage_names();
                 let tried = pipeline
                     .report
-                    .then(|| hints(motion, Some(&copy(take)), &made, &stages, &judged))
+                    .then(|| hints(motion, Some(&direct_transfer(take)), &made, &stages, &judged))
                     .into_iter()
                     .flatten();
                 report.hints.extend(tried);
@@ -177,24 +179,26 @@ impl StageMonitor {
     }
 }
 
-/// The direct transfer of a part of a take to the character of a result.
-type Copier<'a> = Box<dyn Fn(&Motion) -> Motion + 'a>;
+/// Returns the direct transfer of a part of a take to the character of a result.
+type DirectTransferOf<'a> = Box<dyn Fn(&Motion) -> Motion + 'a>;
 
 /// The direct transfer by which a result is measured: that of the stage which retargeted it; onto a robot, whose stage has none,
 /// that of `measure`. `None` where take and robot have no joints in common.
-fn copier<'a>(
+fn direct_transfer_of<'a>(
     take: &Arc<Character>,
     retarget: Option<&'a ResolvedStage>,
     result: &'a Motion,
-) -> Option<Copier<'a>> {
+) -> Option<DirectTransferOf<'a>> {
     let same = |part: &Motion| Motion { character: Arc::clone(&result.character), ..part.clone() };
     if result.character.robot.is_none() {
         return Some(Box::new(move |part| {
-            retarget.and_then(|r| r.stage.plain(part)).unwrap_or_else(|| same(part))
+            retarget.and_then(|r| r.stage.direct_transfer(part)).unwrap_or_else(|| same(part))
         }));
     }
-    let transfer = direct_transfer(take, &result.character).ok()?;
-    Some(Box::new(move |part| transfer.as_ref().map_or_else(|| same(part), |transfer| transfer.copy(part))))
+    let transfer = retarget_between(take, &result.character).ok()?;
+    Some(Box::new(move |part| {
+        transfer.as_ref().map_or_else(|| same(part), |transfer| transfer.direct_transfer(part))
+    }))
 }
 
 /// Most frames of a take of which the changes by each stage are recorded without a report: each stage is then compared with

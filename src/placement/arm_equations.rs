@@ -12,7 +12,7 @@
 
 use super::arm_pair::{BodyFrame, SurfacePair, TargetFrame, largest_extent, skin_around};
 use super::block_chain::{FrameBlock, Smoothness};
-use super::copied_arm::{ArmPoint, ArmState, ELBOW, PALM, POINTS, WRIST};
+use super::direct_arm::{ArmPoint, ArmState, ELBOW, PALM, POINTS, WRIST};
 use super::goals::{ArmSegment, BodyGoal, FrameGoals};
 use crate::body::{PartLine, PartSegment, TOUCHED_PARTS};
 use crate::math::{Real, RealX4, Triple, Vec3, in_wide_registers, smoothstep};
@@ -49,8 +49,8 @@ const TOUCHING: f64 = 0.5;
 /// Steps of the iteration: with two, arms of very wide bodies still change from frame to frame (of 14 pairs: pops of 2.2
 /// instead of 1.3 degrees in the mean, 14.5 instead of 9.5 % of the arm in the body); with five it is 1.25 and 9.4.
 const STEPS: usize = 3;
-/// Weight of a step's own size, over that of the direct transfer's shape (Levenberg 1944): with four steps and without it the largest pop of
-/// those pairs is 8.0 instead of 6.2 degrees, where points leave and enter the body between two steps.
+/// Weight of a step's own size, over that of the direct transfer's shape (Levenberg 1944): with four steps and without it the
+/// largest pop of those pairs is 8.0 instead of 6.2 degrees, where points leave and enter the body between two steps.
 const STEP_WEIGHT: f64 = 1.0;
 
 /// The unknowns of both arms in one frame.
@@ -75,8 +75,8 @@ pub struct ArmWindow<'a> {
 }
 
 /// What is added to an elbow that the direct transfer bends so far, and not more than straightens it: the last step may.
-pub fn kept_bent(copied: f64, added: f64) -> f64 {
-    added.max(copied.min(LEAST_BEND) - copied)
+pub fn kept_bent(direct_bend: f64, added: f64) -> f64 {
+    added.max(direct_bend.min(LEAST_BEND) - direct_bend)
 }
 
 /// A solved frame.
@@ -165,10 +165,10 @@ impl ArmWindow<'_> {
             sum.block.side[k] -= weight * x;
         }
         for (side, arm) in arms.iter().enumerate() {
-            let (copied, k) = (arm.bend(), 4 * side + 3);
-            let bend = copied + state[k];
-            let excess =
-                (bend - copied.min(LEAST_BEND)).min(0.0) + (bend - copied.max(LARGEST_BEND)).max(0.0);
+            let (direct_bend, k) = (arm.bend(), 4 * side + 3);
+            let bend = direct_bend + state[k];
+            let excess = (bend - direct_bend.min(LEAST_BEND)).min(0.0)
+                + (bend - direct_bend.max(LARGEST_BEND)).max(0.0);
             if excess != 0.0 {
                 sum.block.matrix[k][k] += RANGE;
                 sum.block.side[k] -= RANGE * excess;

@@ -2,7 +2,7 @@
 //!
 //! Space: model space; both bodies face the same direction. Units: metres.
 
-use super::copied_arm::{CopiedArm, PALM, POINTS, WRIST};
+use super::direct_arm::{DirectArm, PALM, POINTS, WRIST};
 use crate::body::{
     AroundSegment, BodyLengths, BodySurface, FOREARM_POINTS, LandmarkPose, PartLine, PartSegment,
     TOUCHED_PARTS, TouchedPart,
@@ -34,7 +34,7 @@ pub struct TargetFrame {
     /// Its body.
     pub body: BodyFrame,
     /// Its arms.
-    pub arms: [CopiedArm; 2],
+    pub arms: [DirectArm; 2],
 }
 
 impl BodyFrame {

@@ -9,7 +9,7 @@
 
 use super::arm_equations::{ArmWindow, SolvedArms};
 use super::arm_pair::{SurfacePair, TargetFrame};
-use super::copied_arm::{CopiedArm, PALM};
+use super::direct_arm::{DirectArm, PALM};
 use super::elbow_axis::elbow_axes;
 use super::goals::{FrameGoals, goals};
 use super::sampled_frames::SampledFrames;
@@ -260,7 +260,7 @@ impl TargetArms {
                 let [shoulder, elbow, wrist] = body.pose.arms[side];
                 let upper = elbow - shoulder;
                 let axis = model.joint(arms[side][0]).rotation * axes[side][f];
-                CopiedArm {
+                DirectArm {
                     shoulder,
                     upper,
                     lower: wrist - elbow,

@@ -5,7 +5,7 @@
 //! that swings past a hip does not touch it. Space: model space. Units: metres.
 
 use super::arm_pair::{BodyFrame, SurfacePair, TargetFrame, largest_extent, point_extent};
-use super::copied_arm::{ELBOW, PALM, POINTS, WRIST};
+use super::direct_arm::{ELBOW, PALM, POINTS, WRIST};
 use crate::body::{AroundSegment, BodySurface, PartLine, PartSegment, TOUCHED_PARTS, TouchedPart};
 use crate::math::{Vec3, nearest_on_segment, smoothstep};
 use crate::parallel;

@@ -1,7 +1,7 @@
 //! Arms on a body: hands keep their place on the skin, and arms stay out of it, over the whole clip.
 
 mod block_chain;
-mod copied_arm;
+mod direct_arm;
 mod elbow_axis;
 mod arm_pair;
 mod goals;

@@ -2,7 +2,7 @@
 
 use super::ArmPlacement;
 use super::arm_pair::skin_around;
-use super::copied_arm::PALM;
+use super::direct_arm::PALM;
 use crate::made_bodies::{ADULT, Build, GESTURES, body, bones, perform};
 use posemill::body::{CharacterBody, HandShape, PartSegment, TouchedPart};
 use posemill::export::{self, Format};
@@ -19,11 +19,11 @@ fn placed(motion: &Motion, target: &Arc<Character>) -> [Motion; 2] {
     let source = &motion.character;
     let found = map(source, target).unwrap();
     let rigs = (&source.rig, &target.rig);
-    let copy = Retarget::new(source, Arc::clone(target), &found, rigs, RootScale::Legs).apply(motion);
+    let retargeted = Retarget::new(source, Arc::clone(target), &found, rigs, RootScale::Legs).apply(motion);
     let arms = ArmPlacement::new(&CharacterBody::new(source), &CharacterBody::new(target)).unwrap();
-    let (placed, _) = arms.apply(motion, copy.clone());
+    let (placed, _) = arms.apply(motion, retargeted.clone());
     placed.check().unwrap();
-    [copy, placed]
+    [retargeted, placed]
 }
 
 /// The largest difference of local rotations, of quaternion components.
@@ -56,15 +56,15 @@ fn an_own_clip_stays_as_it_is_with_and_without_the_sources_skin() {
     let own = Arc::new(body(&ADULT));
     for gesture in GESTURES {
         let motion = perform(&own, gesture);
-        let [copy, result] = placed(&motion, &own);
-        assert!(apart(&copy, &result) < 1e-12, "{gesture:?}");
-        let [copy, result] = placed(&on(&motion, bones(&ADULT)), &own);
-        assert!(apart(&copy, &result) < 1e-12, "{gesture:?}, without skin");
+        let [retargeted, result] = placed(&motion, &own);
+        assert!(apart(&retargeted, &result) < 1e-12, "{gesture:?}");
+        let [retargeted, result] = placed(&on(&motion, bones(&ADULT)), &own);
+        assert!(apart(&retargeted, &result) < 1e-12, "{gesture:?}, without skin");
     }
 }
 
 #[test]
-fn arms_far_from_the_body_are_the_copy() {
+fn arms_far_from_the_body_are_the_direct_transfer() {
     let source = Arc::new(body(&ADULT));
     let target = Arc::new(body(&Build { arms: 1.2, girth: 1.3, ..ADULT }));
     let skeleton = source.skeleton();
@@ -78,8 +78,8 @@ fn arms_far_from_the_body_are_the_copy() {
     };
     let poses: Vec<Pose> = (0..90).map(waving).collect();
     let motion = Motion::new(Arc::clone(&source), Clip::from_poses("aside", 60.0, skeleton, &poses));
-    let [copy, result] = placed(&motion, &target);
-    assert_eq!(copy.clip, result.clip);
+    let [retargeted, result] = placed(&motion, &target);
+    assert_eq!(retargeted.clip, result.clip);
 }
 
 /// A character and its motion `factor` times as large.
@@ -105,13 +105,13 @@ fn size_place_and_heading_do_not_matter() {
     let mut moved = 0.0_f64;
     for gesture in GESTURES {
         let motion = perform(&source, gesture);
-        let [copy, result] = placed(&motion, &target);
-        moved = moved.max(apart(&copy, &result));
+        let [retargeted, result] = placed(&motion, &target);
+        moved = moved.max(apart(&retargeted, &result));
         let [_, large] = placed(&scaled(&motion, 3.0), &target);
         assert!(apart(&result, &large) < 1e-6, "{gesture:?}: {}", apart(&result, &large));
         let arms = ArmPlacement::new(&CharacterBody::new(&source), &CharacterBody::new(&target)).unwrap();
         let elsewhere = |_: usize| Transform::new(exp(&(Vec3::y() * 0.8)), Vec3::new(3.0, 0.0, -2.0));
-        let [a, b] = [&motion, &copy].map(|m| carried(m, elsewhere));
+        let [a, b] = [&motion, &retargeted].map(|m| carried(m, elsewhere));
         let (there, _) = arms.apply(&a, b);
         let expected = carried(&result, elsewhere);
         assert!(apart(&there, &expected) < 1e-9, "{gesture:?}: {}", apart(&there, &expected));
@@ -157,8 +157,8 @@ fn a_long_take_is_the_same_where_its_windows_meet() {
     let frames = 4500 / period * period + period / 2;
     let poses: Vec<Pose> = (0..frames).map(|f| motion.clip.pose(source.skeleton(), f % period)).collect();
     let long = Motion::new(Arc::clone(&source), Clip::from_poses("long", 60.0, source.skeleton(), &poses));
-    let [copy, result] = placed(&long, &target);
-    assert!(apart(&copy, &result) > 0.05, "nothing to see");
+    let [retargeted, result] = placed(&long, &target);
+    assert!(apart(&retargeted, &result) > 0.05, "nothing to see");
     for f in 300..frames - 300 - period {
         for (a, b) in result.clip.rotations(f).iter().zip(result.clip.rotations(f + period).iter()) {
             assert!(a.angle_to(b) < 1e-6, "frame {f}: {}", a.angle_to(b));
@@ -236,8 +236,8 @@ fn nothing_is_carried_over_a_cut() {
     let whole = motion(&[before.clone(), after].concat());
     assert_eq!(crate::kinematics::cuts(&whole), [60]);
     let arms = ArmPlacement::new(&CharacterBody::new(&source), &CharacterBody::new(&target)).unwrap();
-    let copy = |m: &Motion| Motion::new(Arc::clone(&target), m.clip.clone());
-    let [whole, alone] = [whole, motion(&before)].map(|m| arms.apply(&m, copy(&m)).0);
+    let on_target = |m: &Motion| Motion::new(Arc::clone(&target), m.clip.clone());
+    let [whole, alone] = [whole, motion(&before)].map(|m| arms.apply(&m, on_target(&m)).0);
     for f in 0..60 {
         for (a, b) in whole.clip.rotations(f).iter().zip(alone.clip.rotations(f).iter()) {
             assert!((a.coords - b.coords).norm() < 1e-12);
@@ -278,10 +278,10 @@ fn an_arm_that_passes_through_straight_does_not_flip() {
     };
     let poses: Vec<Pose> = (0..200).map(hanging).collect();
     let motion = Motion::new(Arc::clone(&source), Clip::from_poses("straight", 60.0, skeleton, &poses));
-    let [copy, result] = placed(&motion, &target);
-    assert!(apart(&copy, &result) > 0.02, "nothing to see");
+    let [retargeted, result] = placed(&motion, &target);
+    assert!(apart(&retargeted, &result) > 0.02, "nothing to see");
     for side in Side::BOTH {
-        for (f, (a, b)) in bone_steps(&copy, side).iter().zip(bone_steps(&result, side)).enumerate() {
+        for (f, (a, b)) in bone_steps(&retargeted, side).iter().zip(bone_steps(&result, side)).enumerate() {
             assert!(b < 1.2 * a + 1.0, "{side:?} {f}: {a} {b}");
         }
     }
@@ -331,8 +331,8 @@ fn arms_go_no_deeper_into_a_stout_body() {
     };
     let poses: Vec<Pose> = (0..130).map(hanging).collect();
     let motion = Motion::new(Arc::clone(&source), Clip::from_poses("hanging", 60.0, skeleton, &poses));
-    let [copy, result] = placed(&motion, &target);
-    let (before, after) = (inside(&copy, 1.5), inside(&result, 1.5));
+    let [retargeted, result] = placed(&motion, &target);
+    let (before, after) = (inside(&retargeted, 1.5), inside(&result, 1.5));
     println!("arm vertices inside: {before:.1} % to {after:.1} %");
     // The trunk is as wide as the shoulders: elbows that hang from them stay a little inside.
     assert!(before > 10.0 && after < 0.25 * before, "{before} {after}");
@@ -389,7 +389,7 @@ fn a_result_as_bvh_comes_back_onto_its_character() {
             let found = map(&back.character, &hero).unwrap();
             let rigs = (&back.character.rig, &hero.rig);
             let retarget = Retarget::new(&back.character, Arc::clone(&hero), &found, rigs, RootScale::Legs);
-            assert!(retarget.is_copy());
+            assert!(retarget.has_same_bones());
             let worst = turned(&result, &retarget.apply(&back));
             assert!(worst < 0.001, "{worst} degrees");
             // The path is that of the result: no floor is looked for.
@@ -403,16 +403,16 @@ fn a_result_as_bvh_comes_back_onto_its_character() {
 }
 
 #[test]
-fn other_bodies_are_no_copies() {
+fn other_bodies_have_other_bones() {
     let source = Arc::new(bones(&ADULT));
-    let is_copy = |target: Character| {
+    let has_same_bones = |target: Character| {
         let target = Arc::new(target);
         let found = map(&source, &target).unwrap();
         let rigs = (&source.rig, &target.rig);
-        Retarget::new(&source, Arc::clone(&target), &found, rigs, RootScale::Legs).is_copy()
+        Retarget::new(&source, Arc::clone(&target), &found, rigs, RootScale::Legs).has_same_bones()
     };
-    assert!(is_copy(body(&ADULT)) && is_copy(body(&STOUT)));
-    assert!(!is_copy(body(&Build { arms: 1.02, ..ADULT })));
+    assert!(has_same_bones(body(&ADULT)) && has_same_bones(body(&STOUT)));
+    assert!(!has_same_bones(body(&Build { arms: 1.02, ..ADULT })));
 }
 
 #[test]

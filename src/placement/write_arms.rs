@@ -3,7 +3,7 @@
 //! Space: local. Units: metres.
 
 use super::arm_equations::{SolvedArms, kept_bent};
-use super::copied_arm::bend;
+use super::direct_arm::bend;
 use crate::kinematics::Towards;
 use crate::math::{Quat, Vec3, exp, same_hemisphere};
 use crate::model::{JointId, ModelPose, Motion, Pose, Skeleton};

@@ -116,8 +116,8 @@ pub struct Metric {
     /// The unit, such as `m`, `rad`, `m/s` or `frames`; `1` for ratios.
     pub unit: &'static str,
     /// The same measure for direct rotation transfer, if available for comparison; null if it is not finite.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub copy: Option<f64>,
+    #[serde(rename = "copy", skip_serializing_if = "Option::is_none")]
+    pub direct: Option<f64>,
     /// The same measure for the take itself on its own body, if defined; null if it is not finite.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub take: Option<f64>,

@@ -32,12 +32,13 @@ pub struct DirectTransfer {
 
 /// The legs of source and target in the direct transfer of a motion.
 #[derive(Clone, Debug)]
-pub struct CopiedLegs {
+pub struct DirectLegs {
     /// The joints of the source's legs, by leg and frame.
     pub source: Vec<Vec<LimbPositions>>,
     /// The poses of the target's legs, by leg and frame.
-    pub poses: Vec<Vec<LimbPose>>,
-    /// The lowest height in every frame of the body apart from the legs; empty without skin.
+    pub direct: Vec<Vec<LimbPose>>,
+    /// The height in every frame of the lowest point that the pelvis has to be raised for: of trunk, thighs and front legs without
+    /// paws, of the head what bending the neck does not raise, of hands while no foot can stand; empty without skin.
     pub lowest: Vec<f64>,
     /// The whole clip, if the motion is a single part.
     pub clip: Option<Clip>,
@@ -131,7 +132,7 @@ impl DirectTransfer {
         (source, legs): (&[&LimbChain], &[&LimbChain]),
         skin: &SupportPoints,
         footing: &Footing,
-    ) -> CopiedLegs {
+    ) -> DirectLegs {
         let JointTransfer { target, positions: places, order, .. } = &self.joints;
         let frames = motion.clip.frames();
         let mut seat: Vec<JointId> = skin.joints_of_body().collect();
@@ -169,7 +170,7 @@ impl DirectTransfer {
             }
             whole = once.then_some(clip);
         }
-        CopiedLegs { source: positions, poses, lowest, clip: whole }
+        DirectLegs { source: positions, direct: poses, lowest, clip: whole }
     }
 
     /// The lean of the trunk, if it rotates one of these joints.

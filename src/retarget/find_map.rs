@@ -171,14 +171,14 @@ fn by_role(s: &Rig, t: &Rig) -> Vec<JointPair> {
     let (spine, neck) = (same_length(Role::Spine), same_length(Role::Neck));
     // The tail of a body with hips is paired from the hips outwards; most of a snake may be its tail.
     let tail = s.joint(Role::Hips).is_some() || same_length(Role::Tail);
-    let direct = |role: Role| match role {
+    let is_paired_by_role = |role: Role| match role {
         Role::Spine(_) => spine,
         Role::Neck(_) => neck,
         Role::Tail(_) => tail,
         _ => true,
     };
     t.assignments()
-        .filter(|(role, _)| direct(*role))
+        .filter(|(role, _)| is_paired_by_role(*role))
         .filter_map(|(role, at)| {
             let from = s.assignment(role)?;
             let less = if from.confidence < at.confidence { from } else { at };

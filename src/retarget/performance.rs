@@ -15,9 +15,9 @@ use std::sync::Arc;
 /// The transfer of one motion whose leg trajectories are solved; its frames are computed part by part.
 #[derive(Clone, Debug)]
 pub struct Performance<'a> {
-    pub(super) copy: DirectTransfer,
+    pub(super) direct: DirectTransfer,
     /// The clip of the direct transfer, if it is known already; the first part takes it.
-    pub(super) copied: Option<Clip>,
+    pub(super) direct_clip: Option<Clip>,
     pub(super) legs: &'a [LegPair],
     pub(super) skin: &'a SupportPoints,
     pub(super) trajectories: Option<LegTrajectories>,
@@ -39,12 +39,12 @@ impl Performance<'_> {
     /// # Panics
     /// If there are no such frames.
     pub fn part(&mut self, part: &Motion, first: usize) -> Motion {
-        let known = self.copied.take_if(|clip| clip.frames() == part.clip.frames());
-        let clip = known.unwrap_or_else(|| self.copy.clip(part.character.skeleton(), &part.clip));
-        let copy = Motion::new(Arc::clone(&self.copy.joints.target), clip);
+        let known = self.direct_clip.take_if(|clip| clip.frames() == part.clip.frames());
+        let clip = known.unwrap_or_else(|| self.direct.clip(part.character.skeleton(), &part.clip));
+        let direct = Motion::new(Arc::clone(&self.direct.joints.target), clip);
         match &self.trajectories {
-            Some(trajectories) => trajectories.apply(copy, first, self.legs),
-            None => copy,
+            Some(trajectories) => trajectories.apply(direct, first, self.legs),
+            None => direct,
         }
     }
 
@@ -75,7 +75,7 @@ impl Performance<'_> {
             true => raise_hands(whole, self.skin, &self.time, self.legs, &Settings::default()),
             false => whole,
         };
-        let whole = follow(whole, &self.copy.joints.loose, None);
+        let whole = follow(whole, &self.direct.joints.loose, None);
         if self.trajectories.is_none() || self.lowest == 0.0 {
             return whole;
         }

@@ -1,7 +1,7 @@
 //! Transfer between two characters by a joint map: direct rotation transfer, then correction of the legs.
 
 use super::body_plan::reachable;
-use super::direct_transfer::{CopiedLegs, DirectTransfer};
+use super::direct_transfer::{DirectLegs, DirectTransfer};
 use super::joint_map::JointMap;
 use super::joint_transfer::JointTransfer;
 use super::morph_weights::transferred;
@@ -37,7 +37,7 @@ const UNEVEN: f64 = 0.022;
 pub struct Retarget {
     joints: JointTransfer,
     /// Whether both have the same bones.
-    same: bool,
+    same_bones: bool,
     /// The legs that both bodies have; empty between a character and itself, whose legs need no correction.
     legs: Vec<LegPair>,
     /// The front legs of two quadrupeds.
@@ -109,12 +109,12 @@ impl Retarget {
         let roots = hips.and_then(|pair| SkinnedRoots::of(&t, pair.target));
         let on_skin = OnSkin::of(source, target).filter(|_| !same);
         let footing = FootingJoints::of(source);
-        Retarget { joints, legs, forelegs, skin, footing, across, roots, same, on_skin }
+        Retarget { joints, legs, forelegs, skin, footing, across, roots, same_bones: same, on_skin }
     }
 
     /// Whether both bodies have the same bones, so that neither legs nor arms need a correction.
-    pub(crate) fn is_copy(&self) -> bool {
-        self.same
+    pub(crate) fn has_same_bones(&self) -> bool {
+        self.same_bones
     }
 
     /// The character of the results.
@@ -155,20 +155,20 @@ impl Retarget {
     /// # Panics
     /// If the motion's skeleton is not the one that this transfer was made for.
     pub fn prepare(&self, motion: &Motion, time: &Timeline) -> Performance<'_> {
-        let copy = DirectTransfer::of(&self.joints, motion);
-        let (mut trajectories, footing, copied) = self.trajectories(&copy, motion, time);
+        let direct = DirectTransfer::of(&self.joints, motion);
+        let (mut trajectories, footing, direct_clip) = self.trajectories(&direct, motion, time);
         let kept = without_still_ends(&motion.clip);
         // A pose that is held at an end is that of the last frame that moves, and the legs before it are those of the take without
         // it; but a body that is raised or lowered meanwhile needs the time.
         if trajectories.as_ref().is_some_and(|found| kept.len() < time.frames && found.level_outside(&kept)) {
             let held = [kept.start, time.frames - kept.end];
             let moving = motion.part(kept);
-            let (found, ..) = self.trajectories(&copy, &moving, &Timeline::of(&moving));
+            let (found, ..) = self.trajectories(&direct, &moving, &Timeline::of(&moving));
             trajectories = found.map(|found| found.with_held_ends(held));
         }
         let contacts = motion.contacts.as_ref();
         let contacts = match self.legs.is_empty() && self.on_skin.is_none() {
-            true => contacts.map(|c| copy.contacts(c)),
+            true => contacts.map(|c| direct.contacts(c)),
             false => contacts.map(|c| self.labels(c)),
         };
         let on_skin = self.on_skin.as_ref().map(|skin| {
@@ -176,8 +176,8 @@ impl Retarget {
             (skin, heights.collect())
         });
         Performance {
-            copy,
-            copied,
+            direct,
+            direct_clip,
             legs: &self.legs,
             skin: &self.skin,
             trajectories,
@@ -195,7 +195,7 @@ impl Retarget {
     /// it is computed at once.
     fn trajectories(
         &self,
-        copy: &DirectTransfer,
+        direct: &DirectTransfer,
         motion: &Motion,
         time: &Timeline,
     ) -> (Option<LegTrajectories>, Footing, Option<Clip>) {
@@ -207,14 +207,15 @@ impl Retarget {
         let trajectories = (!self.legs.is_empty()).then(|| {
             let (from, to): (Vec<&LimbChain>, Vec<&LimbChain>) =
                 self.legs.iter().chain(&self.forelegs).map(|pair| (&pair.source, &pair.target)).unzip();
-            let CopiedLegs { mut source, poses: mut copied, lowest: seat, clip: whole } =
-                copy.legs(motion, (&from, &to), &self.skin, &footing);
-            clip = whole;
+            let DirectLegs { mut source, direct: mut direct_poses, lowest: seat, clip: direct_clip } =
+                direct.legs(motion, (&from, &to), &self.skin, &footing);
+            clip = direct_clip;
             let hind = self.legs.len();
-            let (front_copy, front) = (copied.split_off(hind), source.split_off(hind));
+            let (front_direct, front) = (direct_poses.split_off(hind), source.split_off(hind));
             let pairs = (&self.legs[..], self.across);
-            let solved = solve_legs(time, (source, copied), (&seat, &footing), pairs, &Settings::default())?;
-            Some(solved.with_forelegs(time, front, front_copy, &self.forelegs, self.joints.scale))
+            let solved =
+                solve_legs(time, (source, direct_poses), (&seat, &footing), pairs, &Settings::default())?;
+            Some(solved.with_forelegs(time, front, front_direct, &self.forelegs, self.joints.scale))
         });
         (trajectories.flatten(), footing, clip)
     }
@@ -229,20 +230,20 @@ impl Retarget {
         contacts.changed(|frame| frame, |y| self.joints.scale * (y - contacts.zero()))
     }
 
-    /// The direct rotation transfer without correction of the legs: the baseline that results are compared with.
+    /// The direct transfer: rotations without correction of the legs. Results are compared with it.
     ///
     /// # Panics
     /// If the motion's skeleton is not the one that this transfer was made for.
-    pub fn copy(&self, motion: &Motion) -> Motion {
-        let copy = DirectTransfer::of(&self.joints, motion);
-        let mut clip = copy.clip(motion.character.skeleton(), &motion.clip);
+    pub fn direct_transfer(&self, motion: &Motion) -> Motion {
+        let direct = DirectTransfer::of(&self.joints, motion);
+        let mut clip = direct.clip(motion.character.skeleton(), &motion.clip);
         clip.property_tracks = self.property_tracks(motion);
         fix_hemispheres(&mut clip);
-        let contacts = motion.contacts.as_ref().map(|c| copy.contacts(c));
-        let copied = Motion { character: Arc::clone(self.target()), clip, contacts };
+        let contacts = motion.contacts.as_ref().map(|c| direct.contacts(c));
+        let direct_motion = Motion { character: Arc::clone(self.target()), clip, contacts };
         match &self.roots {
-            Some(roots) => roots.applied_to(copied),
-            None => copied,
+            Some(roots) => roots.applied_to(direct_motion),
+            None => direct_motion,
         }
     }
 }

@@ -129,7 +129,7 @@ impl Stage for FaceRetarget {
         Arc::clone(&self.target)
     }
 
-    fn plain(&self, motion: &Motion) -> Option<Motion> {
+    fn direct_transfer(&self, motion: &Motion) -> Option<Motion> {
         let (clip, skeleton) = (&motion.clip, self.target.skeleton());
         let rest: Vec<_> = skeleton.joints().iter().map(|joint| joint.rest.rotation).collect();
         let rotations = rest.repeat(clip.frames());
@@ -148,7 +148,7 @@ impl Stage for FaceRetarget {
         // There is no body to compare.
         let names = AGAINST_THE_TAKE.iter().map(|name| (*name).to_owned()).collect();
         report.not_judged.insert(RetargetConfig::NAME.to_owned(), names);
-        Ok(self.plain(&motion).unwrap_or(motion))
+        Ok(self.direct_transfer(&motion).unwrap_or(motion))
     }
 }
 

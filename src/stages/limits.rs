@@ -77,18 +77,18 @@ struct LimitsStage {
 }
 
 impl Stage for LimitsStage {
-    fn needs_plain(&self) -> bool {
+    fn needs_direct_transfer(&self) -> bool {
         true
     }
 
     fn apply(&self, motion: Motion, report: &mut Report) -> Result<Motion, StageError> {
-        self.apply_beside(motion, None, report)
+        self.apply_with_direct(motion, None, report)
     }
 
-    fn apply_beside(
+    fn apply_with_direct(
         &self,
         before: Motion,
-        plain: Option<&Motion>,
+        direct: Option<&Motion>,
         report: &mut Report,
     ) -> Result<Motion, StageError> {
         if !self.unmatched.is_empty() {
@@ -99,13 +99,13 @@ impl Stage for LimitsStage {
             let message = "`limits` changes nothing: no joint of the character has a range of motion and is not in `except`";
             idle(report, &before, message);
         }
-        let performed = plain.map(|plain| &plain.clip);
+        let direct_clip = direct.map(|direct| &direct.clip);
         let rig = &before.character.rig;
         // Toes of a retargeted foot bend as far as the floor asks for: back in their range they would be in it.
-        let held = |id: JointId| plain.is_some() && matches!(rig.role(id), Some(Role::Toes(_)));
+        let held = |id: JointId| direct.is_some() && matches!(rig.role(id), Some(Role::Toes(_)));
         let joints: Vec<JointId> = self.joints.iter().copied().filter(|id| !held(*id)).collect();
         let (motion, kept) =
-            keep_relative(before.clone(), performed, &self.mechanism, &joints, &self.options);
+            keep_relative(before.clone(), direct_clip, &self.mechanism, &joints, &self.options);
         let overridden = |id| rig.role(id).is_some_and(|role| rig.mobility_override(role).is_some());
         let motion = keep_ends(&before, motion, overridden);
         report.measure("limits_frames_outside", kept.frames as f64, "frames");

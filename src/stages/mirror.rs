@@ -181,8 +181,8 @@ fn reflect(q: &Quat) -> Quat {
 }
 
 impl Stage for Mirror {
-    fn apply_to_plain(&self, plain: Motion) -> Option<Motion> {
-        self.apply(plain, &mut Report::default()).ok()
+    fn apply_to_direct_transfer(&self, direct: Motion) -> Option<Motion> {
+        self.apply(direct, &mut Report::default()).ok()
     }
 
     fn take_change(&self, _: &Motion) -> Option<TakeChange> {

@@ -80,8 +80,8 @@ struct Resample {
 }
 
 impl Stage for Resample {
-    fn apply_to_plain(&self, plain: Motion) -> Option<Motion> {
-        self.apply(plain, &mut Report::default()).ok()
+    fn apply_to_direct_transfer(&self, direct: Motion) -> Option<Motion> {
+        self.apply(direct, &mut Report::default()).ok()
     }
 
     fn apply(&self, motion: Motion, _report: &mut Report) -> Result<Motion, StageError> {

@@ -152,7 +152,7 @@ impl StageConfig for RetargetConfig {
         }
         // Equal bones need no correction of arms unless both bodies have skin, and not the same.
         let same_skin = from.surface().zip(body.surface()).is_none_or(|(a, b)| a.has_skin_of(b));
-        let placed = self.hands && !(retarget.is_copy() && same_skin);
+        let placed = self.hands && !(retarget.has_same_bones() && same_skin);
         let placement = placed.then(|| ArmPlacement::new(&from, &body)).flatten();
         Ok(Box::new(RetargetStage {
             retarget,
@@ -180,8 +180,8 @@ impl Stage for RetargetStage {
         Arc::clone(self.retarget.target())
     }
 
-    fn plain(&self, motion: &Motion) -> Option<Motion> {
-        Some(self.retarget.copy(motion))
+    fn direct_transfer(&self, motion: &Motion) -> Option<Motion> {
+        Some(self.retarget.direct_transfer(motion))
     }
 
     fn apply(&self, motion: Motion, report: &mut Report) -> Result<Motion, StageError> {

@@ -144,19 +144,19 @@ pub trait StageConfig: DeserializeOwned + Serialize + JsonSchema + Default + Sen
 pub trait Stage: Send + Sync + std::fmt::Debug {
     /// The motion with its rotations transferred directly and no other change, against which a report measures the result.
     /// `None` for stages that do not retarget.
-    fn plain(&self, _: &Motion) -> Option<Motion> {
+    fn direct_transfer(&self, _: &Motion) -> Option<Motion> {
         None
     }
 
-    /// Whether [`Stage::apply_beside`] uses the motion with its rotations transferred directly.
-    fn needs_plain(&self) -> bool {
+    /// Whether [`Stage::apply_with_direct`] uses the motion with its rotations transferred directly.
+    fn needs_direct_transfer(&self) -> bool {
         false
     }
 
-    /// The direct transfer of an earlier stage ([`Stage::plain`]) after this stage: as it is, unless the stage cuts, moves or mirrors
-    /// frames, which the direct transfer then needs too. `None` where it has no counterpart any more.
-    fn apply_to_plain(&self, plain: Motion) -> Option<Motion> {
-        Some(plain)
+    /// The direct transfer of an earlier stage ([`Stage::direct_transfer`]) after this stage: as it is, unless the stage cuts,
+    /// moves or mirrors frames, which the direct transfer then needs too. `None` where it has no counterpart any more.
+    fn apply_to_direct_transfer(&self, direct: Motion) -> Option<Motion> {
+        Some(direct)
     }
 
     /// What the stage does to the frames of this motion that its take can undergo as well; `None` for other changes.
@@ -190,15 +190,15 @@ pub trait Stage: Send + Sync + std::fmt::Debug {
     /// A [`StageError`] if the stage cannot process this motion.
     fn apply(&self, motion: Motion, report: &mut Report) -> Result<Motion, StageError>;
 
-    /// As [`Stage::apply`], with the direct transfer ([`Stage::plain`]) of the take by an earlier stage: what the performer did,
+    /// As [`Stage::apply`], with the direct transfer ([`Stage::direct_transfer`]) of the take by an earlier stage: what the performer did,
     /// frame by frame on the same skeleton. `None` if there is none with the frames of this motion.
     ///
     /// # Errors
     /// As those of [`Stage::apply`].
-    fn apply_beside(
+    fn apply_with_direct(
         &self,
         motion: Motion,
-        _plain: Option<&Motion>,
+        _direct: Option<&Motion>,
         report: &mut Report,
     ) -> Result<Motion, StageError> {
         self.apply(motion, report)

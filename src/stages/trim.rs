@@ -87,8 +87,8 @@ impl Trim {
 }
 
 impl Stage for Trim {
-    fn apply_to_plain(&self, plain: Motion) -> Option<Motion> {
-        self.apply(plain, &mut Report::default()).ok()
+    fn apply_to_direct_transfer(&self, direct: Motion) -> Option<Motion> {
+        self.apply(direct, &mut Report::default()).ok()
     }
 
     fn take_change(&self, motion: &Motion) -> Option<TakeChange> {

@@ -167,7 +167,7 @@ fn a_snake_has_a_trunk_a_head_and_a_tail_and_moves_a_longer_one() {
     let poses = [short.skeleton().rest_pose(), bent.clone(), bent];
     let motion = Motion::new(Arc::clone(&short), Clip::from_poses("winds", 30.0, short.skeleton(), &poses));
     let moved = Retarget::new(&short, Arc::clone(&short), &pairs, (&short.rig, &short.rig), RootScale::Legs)
-        .copy(&motion);
+        .direct_transfer(&motion);
     for id in short.skeleton().ids() {
         let [a, b] = [&moved, &motion].map(|m| m.model_pose(1).position(id));
         assert!((a - b).norm() < 1e-9, "{id:?}: {a} {b}");
@@ -253,7 +253,7 @@ fn a_level_trunk_and_an_upright_one_are_compared_with_a_warning_and_four_legs_an
         let pose = a.skeleton().rest_pose();
         let clip = Clip::from_poses("rest", 30.0, a.skeleton(), &[pose.clone(), pose.clone(), pose]);
         let moved = Retarget::new(a, Arc::clone(b), &pairs, (&a.rig, &b.rig), RootScale::Legs)
-            .copy(&Motion::new(Arc::clone(a), clip));
+            .direct_transfer(&Motion::new(Arc::clone(a), clip));
         let chest = |at: &posemill::model::ModelPose| {
             let [low, high] =
                 [Role::Hips, Role::Spine(1)].map(|role| at.position(b.rig.joint(role).unwrap()));

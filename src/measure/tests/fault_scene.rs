@@ -18,7 +18,7 @@ pub struct Scene {
     pub of_take: MetricContext,
     pub take: Motion,
     pub context: MetricContext,
-    pub copy: Motion,
+    pub direct: Motion,
     pub labels: Option<Contacts>,
 }
 
@@ -44,35 +44,35 @@ impl Scene {
         let joints = map(&take.character, &hero).unwrap();
         let rigs = (&take.character.rig, &hero.rig);
         let transfer = Retarget::new(&take.character, Arc::clone(&hero), &joints, rigs, RootScale::Legs);
-        let copy = transfer.copy(&take);
+        let direct = transfer.direct_transfer(&take);
         let labels = take.contacts.as_ref().map(|c| transfer.labels(c));
-        let [of_take, context] = [&take, &copy].map(|m| MetricContext::new(&m.character));
-        Self { of_take, take, context, copy, labels }
+        let [of_take, context] = [&take, &direct].map(|m| MetricContext::new(&m.character));
+        Self { of_take, take, context, direct, labels }
     }
 
     /// A motion of the mannequin, whose take and direct transfer it is itself.
     pub fn own(motion: Motion) -> Self {
         let [of_take, context] = [0, 1].map(|_| MetricContext::new(&motion.character));
         let labels = motion.contacts.clone();
-        Self { of_take, take: motion.clone(), context, copy: motion, labels }
+        Self { of_take, take: motion.clone(), context, direct: motion, labels }
     }
 
     /// The measures over their limits.
-    pub fn over(&self, motion: &Motion, copy: &Motion) -> BTreeSet<String> {
+    pub fn over(&self, motion: &Motion, direct: &Motion) -> BTreeSet<String> {
         let take = (&self.of_take, &self.take);
-        let made = assess_against(&self.context, motion, self.labels.as_ref(), take, copy);
+        let made = assess_against(&self.context, motion, self.labels.as_ref(), take, direct);
         made.metrics.iter().filter(|m| Reading::from(*m).over()).map(|m| m.name.clone()).collect()
     }
 
     /// What a fault of the result adds.
     pub fn added(&self, motion: &Motion) -> Vec<String> {
-        let before = self.over(&self.copy, &self.copy);
-        self.over(motion, &self.copy).difference(&before).cloned().collect()
+        let before = self.over(&self.direct, &self.direct);
+        self.over(motion, &self.direct).difference(&before).cloned().collect()
     }
 
     /// What a fault adds that the direct transfer has as well, which excuses nothing.
     pub fn added_to_both(&self, motion: &Motion) -> Vec<String> {
-        let before = self.over(&self.copy, &self.copy);
+        let before = self.over(&self.direct, &self.direct);
         self.over(motion, motion).difference(&before).cloned().collect()
     }
 }

@@ -17,10 +17,10 @@ fn an_elbow_that_pops_in_one_frame() {
             rotate(&motion.character, pose, elbow, exp(&(Vec3::x() * (-60.0 * DEGREE))))
         })
     };
-    let copy = bent(&shaking_head(&scene.copy));
-    let scene = Scene { copy, ..scene };
+    let direct = bent(&shaking_head(&scene.direct));
+    let scene = Scene { direct, ..scene };
     let pops =
-        swivelled(&scene.copy, 20, [Role::UpperArm(Side::Left), Role::Hand(Side::Left)], 14.0 * DEGREE);
+        swivelled(&scene.direct, 20, [Role::UpperArm(Side::Left), Role::Hand(Side::Left)], 14.0 * DEGREE);
     assert_eq!(scene.added(&pops), ["elbow_pop"]);
 }
 
@@ -37,13 +37,13 @@ fn an_elbow_does_not_pop_over_a_cut_of_the_take() {
             }
         })
     };
-    let (take, copy) = (with_cut(&scene.take), with_cut(&shaking_head(&scene.copy)));
+    let (take, direct) = (with_cut(&scene.take), with_cut(&shaking_head(&scene.direct)));
     assert_eq!(posemill::kinematics::cuts(&take), [CUT]);
-    let scene = Scene { take, copy, ..scene };
+    let scene = Scene { take, direct, ..scene };
     let arm = [Role::UpperArm(Side::Left), Role::Hand(Side::Left)];
     let of = |frame: usize| {
         let both =
-            [14.0, -14.0].map(|angle| scene.added(&swivelled(&scene.copy, frame, arm, angle * DEGREE)));
+            [14.0, -14.0].map(|angle| scene.added(&swivelled(&scene.direct, frame, arm, angle * DEGREE)));
         both.concat()
     };
     assert_eq!(of(CUT), [""; 0]);
@@ -53,17 +53,17 @@ fn an_elbow_does_not_pop_over_a_cut_of_the_take() {
 #[test]
 fn a_knee_that_pops_in_one_frame() {
     let scene = Scene::walk();
-    let scene = Scene { copy: shaking_head(&scene.copy), ..scene };
+    let scene = Scene { direct: shaking_head(&scene.direct), ..scene };
     let legs = [Role::UpperLeg(Side::Left), Role::Foot(Side::Left)];
     // Where the leg swings its knee is bent most.
     let bend = |f: usize| {
-        let model = pose_at(&scene.copy, f);
+        let model = pose_at(&scene.direct, f);
         let [a, b, c] = [Role::UpperLeg(Side::Left), Role::LowerLeg(Side::Left), Role::Foot(Side::Left)]
-            .map(|role| model.position(joint(&scene.copy, role)));
+            .map(|role| model.position(joint(&scene.direct, role)));
         (b - a).angle(&(c - b))
     };
-    let most = (5..scene.copy.clip.frames() - 5).max_by(|a, b| bend(*a).total_cmp(&bend(*b))).unwrap();
-    let pops = swivelled(&scene.copy, most, legs, 24.0 * DEGREE);
+    let most = (5..scene.direct.clip.frames() - 5).max_by(|a, b| bend(*a).total_cmp(&bend(*b))).unwrap();
+    let pops = swivelled(&scene.direct, most, legs, 24.0 * DEGREE);
     assert_eq!(scene.added(&pops), ["knee_pop"]);
 }
 
@@ -71,10 +71,10 @@ fn a_knee_that_pops_in_one_frame() {
 fn a_foot_that_turns_away_from_that_of_the_take_in_the_air() {
     let scene = Scene::walk();
     let (side, labels) = (Side::Right, scene.labels.clone().unwrap());
-    let foot = joint(&scene.copy, Role::Foot(side));
-    let turned = changed(&scene.copy, |f, pose| {
+    let foot = joint(&scene.direct, Role::Foot(side));
+    let turned = changed(&scene.direct, |f, pose| {
         rotate(
-            &scene.copy.character,
+            &scene.direct.character,
             pose,
             foot,
             exp(&(Vec3::y() * (18.0 * DEGREE * in_air(&labels, side, f)))),
@@ -91,9 +91,9 @@ fn a_head_that_looks_elsewhere_and_fingers_that_bend_where_the_hand_was_open() {
         (Role::Finger(Side::Right, Finger::Index, 1), Vec3::x(), ["finger_error_p95"]),
     ];
     for (role, axis, seen) in faults {
-        let joint = joint(&scene.copy, role);
-        let turned = changed(&scene.copy, |_, pose| {
-            rotate(&scene.copy.character, pose, joint, exp(&(axis * (15.0 * DEGREE))))
+        let joint = joint(&scene.direct, role);
+        let turned = changed(&scene.direct, |_, pose| {
+            rotate(&scene.direct.character, pose, joint, exp(&(axis * (15.0 * DEGREE))))
         });
         assert_eq!(scene.added(&turned), seen);
     }
@@ -103,12 +103,12 @@ fn a_head_that_looks_elsewhere_and_fingers_that_bend_where_the_hand_was_open() {
 fn a_hand_that_turns_away_from_that_of_the_take() {
     let scene = Scene::walk();
     let [elbow, hand] =
-        [Role::LowerArm(Side::Right), Role::Hand(Side::Right)].map(|role| joint(&scene.copy, role));
+        [Role::LowerArm(Side::Right), Role::Hand(Side::Right)].map(|role| joint(&scene.direct, role));
     // About the forearm: wrist and fingers' directions hardly change.
-    let turned = changed(&scene.copy, |_, pose| {
-        let model = ModelPose::of(scene.copy.character.skeleton(), pose);
+    let turned = changed(&scene.direct, |_, pose| {
+        let model = ModelPose::of(scene.direct.character.skeleton(), pose);
         let along = (model.position(hand) - model.position(elbow)).normalize();
-        rotate(&scene.copy.character, pose, hand, exp(&(along * (18.0 * DEGREE))));
+        rotate(&scene.direct.character, pose, hand, exp(&(along * (18.0 * DEGREE))));
     });
     assert_eq!(scene.added(&turned), ["hand_orientation_p95"]);
 }
@@ -116,19 +116,19 @@ fn a_hand_that_turns_away_from_that_of_the_take() {
 /// The upper arm hangs as before, the forearm is rotated in some frames by this share of the way to where it points through the belly to
 /// the other side.
 fn into_the_belly(scene: &Scene, share: f64, when: impl Fn(usize) -> bool) -> Motion {
-    let elbow = joint(&scene.copy, Role::LowerArm(Side::Left));
-    changed(&scene.copy, |frame, pose| {
+    let elbow = joint(&scene.direct, Role::LowerArm(Side::Left));
+    changed(&scene.direct, |frame, pose| {
         if !when(frame) {
             return;
         }
-        let model = ModelPose::of(scene.copy.character.skeleton(), pose);
-        let rig = &scene.copy.character.rig;
+        let model = ModelPose::of(scene.direct.character.skeleton(), pose);
+        let rig = &scene.direct.character.rig;
         let [elbow_at, wrist, hip] =
             [elbow, rig.joint(Role::Hand(Side::Left)).unwrap(), rig.joint(Role::Hips).unwrap()]
                 .map(|id| model.position(id));
         let wanted = (hip + Vec3::y() * 0.1 - elbow_at).normalize();
         let turn = Quat::rotation_between(&(wrist - elbow_at), &wanted).unwrap();
-        rotate(&scene.copy.character, pose, elbow, slerp(&Quat::identity(), &turn, share));
+        rotate(&scene.direct.character, pose, elbow, slerp(&Quat::identity(), &turn, share));
     })
 }
 
@@ -138,10 +138,10 @@ fn an_arm_in_the_body() {
     let seen = |share: f64| scene.added_to_both(&into_the_belly(&scene, share, |_| true));
     assert_eq!(seen(1.0), ["arm_in_body", "arm_through_body"]);
     // On the way there, in one pose that is held, there is more of the arm just below the skin than deep in the body.
-    let mut pose = scene.copy.character.skeleton().rest_pose();
-    scene.copy.clip.read_pose(0, &mut pose);
-    let clip = Clip::from_poses("held", 30.0, scene.copy.character.skeleton(), &vec![pose; 60]);
-    let held = Scene::own(Motion { clip, ..scene.copy.clone() });
+    let mut pose = scene.direct.character.skeleton().rest_pose();
+    scene.direct.clip.read_pose(0, &mut pose);
+    let clip = Clip::from_poses("held", 30.0, scene.direct.character.skeleton(), &vec![pose; 60]);
+    let held = Scene::own(Motion { clip, ..scene.direct.clone() });
     let shallow = |k: u32| held.added_to_both(&into_the_belly(&held, f64::from(k) / 40.0, |_| true));
     assert!((1..40).any(|k| shallow(k) == ["arm_in_body"]));
 }
@@ -198,10 +198,10 @@ fn a_touch_that_is_lost() {
     };
     let scene = Scene::own(bent_less(0.0));
     // A hand that touches is turned no otherwise than the take's.
-    let turned = changed(&scene.copy, |_, pose| {
-        let model = ModelPose::of(scene.copy.character.skeleton(), pose);
+    let turned = changed(&scene.direct, |_, pose| {
+        let model = ModelPose::of(scene.direct.character.skeleton(), pose);
         let along = (model.position(hand) - model.position(elbow)).normalize();
-        rotate(&scene.copy.character, pose, hand, exp(&(along * (18.0 * DEGREE))));
+        rotate(&scene.direct.character, pose, hand, exp(&(along * (18.0 * DEGREE))));
     });
     assert_eq!(scene.added(&turned), ["hand_orientation_p95"]);
     assert_eq!(
@@ -215,8 +215,8 @@ fn a_touch_that_is_lost() {
 #[test]
 fn a_skin_that_is_torn() {
     let scene = Scene::walk();
-    let mut character = (*scene.copy.character).clone();
-    let (root, elbow) = (JointId::new(0), joint(&scene.copy, Role::LowerArm(Side::Left)));
+    let mut character = (*scene.direct.character).clone();
+    let (root, elbow) = (JointId::new(0), joint(&scene.direct, Role::LowerArm(Side::Left)));
     for mesh in &mut character.meshes {
         let find = |joint: JointId| mesh.bindings.iter().position(|b| b.joint == joint);
         let Some(of_elbow) = find(elbow) else { continue };
@@ -235,9 +235,9 @@ fn a_skin_that_is_torn() {
     }
     let character = Arc::new(character);
     let context = MetricContext::new(&character);
-    let torn = Motion { character, ..scene.copy.clone() };
-    let before = scene.over(&scene.copy, &scene.copy);
-    let scene = Scene { context, copy: torn.clone(), ..scene };
+    let torn = Motion { character, ..scene.direct.clone() };
+    let before = scene.over(&scene.direct, &scene.direct);
+    let scene = Scene { context, direct: torn.clone(), ..scene };
     let after = scene.over(&torn, &torn);
     assert_eq!(after.difference(&before).cloned().collect::<Vec<_>>(), ["skin_stretch"]);
 }

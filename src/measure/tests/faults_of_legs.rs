@@ -29,17 +29,17 @@ fn bend(motion: &Motion, pose: &mut Pose, side: Side, [thigh, shin]: [f64; 2]) {
 fn a_leg_that_leans_on_its_knee_goes_where_the_skin_of_the_knee_is() {
     let scene = resting();
     let over = |turned: Side, labelled: bool| {
-        let leg = joint(&scene.copy, Role::UpperLeg(turned));
-        let result = changed(&scene.copy, |_, pose| {
-            rotate(&scene.copy.character, pose, leg, exp(&(Vec3::x() * (-14.0 * DEGREE))))
+        let leg = joint(&scene.direct, Role::UpperLeg(turned));
+        let result = changed(&scene.direct, |_, pose| {
+            rotate(&scene.direct.character, pose, leg, exp(&(Vec3::x() * (-14.0 * DEGREE))))
         });
         let mut labels = scene.labels.clone().unwrap();
         if labelled {
-            let hold = Hold { frames: 0..scene.copy.clip.frames(), height: 0.0, slide: 0.0 };
+            let hold = Hold { frames: 0..scene.direct.clip.frames(), height: 0.0, slide: 0.0 };
             labels.set(ContactPart::Knee(Side::Left), vec![hold]);
         }
         let take = (&scene.of_take, &scene.take);
-        let made = assess_against(&scene.context, &result, Some(&labels), take, &scene.copy);
+        let made = assess_against(&scene.context, &result, Some(&labels), take, &scene.direct);
         made.metrics.iter().any(|m| m.name == "limb_error_p95" && Reading::from(m).over())
     };
     assert!(over(Side::Left, false) && over(Side::Right, true));
@@ -53,15 +53,15 @@ fn a_foot_that_slides_without_a_take_beside_it() {
         let made = assess(&scene.context, motion, scene.labels.as_ref(), None);
         made.metrics.iter().filter(|m| Reading::from(*m).over()).map(|m| m.name.clone()).collect()
     };
-    assert_eq!(over(&scene.copy), Vec::<String>::new());
+    assert_eq!(over(&scene.direct), Vec::<String>::new());
     // 0.12 m/s.
-    assert_eq!(over(&moved(&scene.copy, |f| Vec3::x() * (0.004 * f as f64))), ["foot_slide_p95"]);
+    assert_eq!(over(&moved(&scene.direct, |f| Vec3::x() * (0.004 * f as f64))), ["foot_slide_p95"]);
 }
 
 #[test]
 fn a_foot_with_a_spur_that_is_in_the_floor_beside_the_points_of_its_sole() {
     let scene = resting();
-    let mut character = (*scene.copy.character).clone();
+    let mut character = (*scene.direct.character).clone();
     let foot = character.rig.joint(Role::Foot(Side::Left)).unwrap();
     // The outermost vertex, 0.4 m farther out.
     let (mut outermost, mut at) = (f32::MIN, None);
@@ -75,11 +75,11 @@ fn a_foot_with_a_spur_that_is_in_the_floor_beside_the_points_of_its_sole() {
     }
     let (mesh, vertex) = at.expect("skin of the foot");
     character.meshes[mesh].positions[vertex][0] += 0.4;
-    let spurred = Motion { character: Arc::new(character), ..scene.copy };
+    let spurred = Motion { character: Arc::new(character), ..scene.direct };
     let contacts = Some(posemill::contacts::detect(&spurred, &Default::default()));
     let scene = Scene::own(Motion { contacts, ..spurred });
-    let rolled = changed(&scene.copy, |_, pose| {
-        rotate(&scene.copy.character, pose, foot, exp(&(Vec3::z() * (-12.0 * DEGREE))));
+    let rolled = changed(&scene.direct, |_, pose| {
+        rotate(&scene.direct.character, pose, foot, exp(&(Vec3::z() * (-12.0 * DEGREE))));
     });
     assert_eq!(scene.added_to_both(&rolled), ["body_skin_below_floor"]);
 }
@@ -87,28 +87,28 @@ fn a_foot_with_a_spur_that_is_in_the_floor_beside_the_points_of_its_sole() {
 #[test]
 fn a_planted_foot_that_slips_from_where_it_is_in_the_take() {
     let scene = Scene::walk();
-    let rate = scene.copy.clip.sample_rate;
+    let rate = scene.direct.clip.sample_rate;
     // 2 cm in a tenth of a second, twice a second: 0.2 m/s, and 4 cm/s in the mean.
     let slips = |f: usize| {
         let time = 2.0 * f as f64 / rate;
         Vec3::x() * (0.02 * (time.floor() + smoothstep((time.fract() * 5.0).min(1.0))))
     };
-    assert_eq!(scene.added(&moved(&scene.copy, slips)), ["rest_slip_p95"]);
+    assert_eq!(scene.added(&moved(&scene.direct, slips)), ["rest_slip_p95"]);
 }
 
 #[test]
 fn a_planted_foot_that_slides_steadily_away() {
     let scene = Scene::walk();
     // 0.12 m/s, which a frame of a good result may reach.
-    let slides = |f: usize| Vec3::x() * (0.12 * f as f64 / scene.copy.clip.sample_rate);
-    assert_eq!(scene.added(&moved(&scene.copy, slides)), ["rest_drift"]);
+    let slides = |f: usize| Vec3::x() * (0.12 * f as f64 / scene.direct.clip.sample_rate);
+    assert_eq!(scene.added(&moved(&scene.direct, slides)), ["rest_drift"]);
 }
 
 #[test]
 fn a_planted_foot_that_faces_elsewhere() {
     let scene = resting();
-    let foot = scene.copy.character.rig.joint(Role::Foot(Side::Left)).unwrap();
-    let mut turned = scene.copy.clone();
+    let foot = scene.direct.character.rig.joint(Role::Foot(Side::Left)).unwrap();
+    let mut turned = scene.direct.clone();
     for f in 0..turned.clip.frames() {
         let model = turned.model_pose(f).joint(foot).rotation;
         let about = model.inverse() * exp(&(Vec3::y() * 0.6)) * model;
@@ -120,9 +120,9 @@ fn a_planted_foot_that_faces_elsewhere() {
 #[test]
 fn a_foot_that_stands_on_its_edge_is_no_better_for_a_direct_transfer_that_does_too() {
     let scene = resting();
-    let foot = joint(&scene.copy, Role::Foot(Side::Left));
-    let tilted = changed(&scene.copy, |_, pose| {
-        rotate(&scene.copy.character, pose, foot, exp(&(Vec3::z() * (24.0 * DEGREE))));
+    let foot = joint(&scene.direct, Role::Foot(Side::Left));
+    let tilted = changed(&scene.direct, |_, pose| {
+        rotate(&scene.direct.character, pose, foot, exp(&(Vec3::z() * (24.0 * DEGREE))));
     });
     assert_eq!(scene.added(&tilted), ["sole_tilt_p50"]);
     assert_eq!(scene.added_to_both(&tilted), ["sole_tilt_p50"]);
@@ -131,41 +131,41 @@ fn a_foot_that_stands_on_its_edge_is_no_better_for_a_direct_transfer_that_does_t
 #[test]
 fn a_foot_that_lies_behind_its_knee_does_not_stand() {
     let scene = resting();
-    let knee = joint(&scene.copy, Role::LowerLeg(Side::Left));
-    let kneels = changed(&scene.copy, |_, pose| {
-        rotate(&scene.copy.character, pose, knee, exp(&(Vec3::x() * (85.0 * DEGREE))));
+    let knee = joint(&scene.direct, Role::LowerLeg(Side::Left));
+    let kneels = changed(&scene.direct, |_, pose| {
+        rotate(&scene.direct.character, pose, knee, exp(&(Vec3::x() * (85.0 * DEGREE))));
     });
     let scene = Scene::own(Motion { contacts: scene.labels.clone(), ..kneels });
-    assert!(!scene.over(&scene.copy, &scene.copy).contains("sole_tilt_p50"));
+    assert!(!scene.over(&scene.direct, &scene.direct).contains("sole_tilt_p50"));
 }
 
 #[test]
 fn feet_in_the_floor() {
     let scene = resting();
-    assert_eq!(scene.added(&moved(&scene.copy, |_| Vec3::y() * -0.02)), ["penetration_max"]);
+    assert_eq!(scene.added(&moved(&scene.direct, |_| Vec3::y() * -0.02)), ["penetration_max"]);
 }
 
 #[test]
 fn feet_that_never_reach_the_floor() {
     let scene = resting();
-    assert_eq!(scene.added(&moved(&scene.copy, |_| Vec3::y() * 0.05)), ["float_share"]);
+    assert_eq!(scene.added(&moved(&scene.direct, |_| Vec3::y() * 0.05)), ["float_share"]);
 }
 
 #[test]
 fn planted_feet_that_rise_and_sink_where_those_of_the_take_do_not() {
     // Slowly up by 2.6 cm and down again in a third of the time.
     let scene = Scene::walk();
-    let third = scene.copy.clip.frames() / 3;
+    let third = scene.direct.clip.frames() / 3;
     let up = |f: usize| 0.013 * (1.0 - libm::cos(std::f64::consts::TAU * f.min(third) as f64 / third as f64));
-    assert_eq!(scene.added(&moved(&scene.copy, |f| Vec3::y() * up(f))), ["clearance_error_p95"]);
+    assert_eq!(scene.added(&moved(&scene.direct, |f| Vec3::y() * up(f))), ["clearance_error_p95"]);
 }
 
 #[test]
 fn legs_that_are_not_straight_where_those_of_the_take_are() {
     let scene = resting();
-    let bent = changed(&scene.copy, |_, pose| {
+    let bent = changed(&scene.direct, |_, pose| {
         for side in Side::BOTH {
-            bend(&scene.copy, pose, side, [-2.5 * DEGREE, 5.0 * DEGREE]);
+            bend(&scene.direct, pose, side, [-2.5 * DEGREE, 5.0 * DEGREE]);
         }
     });
     assert_eq!(scene.added(&bent), ["straight_leg_bend_p90"]);
@@ -176,16 +176,17 @@ fn a_knee_that_is_bent_further_in_one_swing() {
     let scene = Scene::walk();
     let (side, labels) = (Side::Left, scene.labels.clone().unwrap());
     // The longest time in the air.
-    let air: Vec<usize> = (0..scene.copy.clip.frames()).filter(|f| in_air(&labels, side, *f) > 0.0).collect();
+    let air: Vec<usize> =
+        (0..scene.direct.clip.frames()).filter(|f| in_air(&labels, side, *f) > 0.0).collect();
     let swings: Vec<&[usize]> = air.chunk_by(|a, b| a + 1 == *b).collect();
     let swing = swings[1..swings.len() - 1].iter().max_by_key(|s| s.len()).unwrap();
     let share = |f: usize| {
         let k = swing.iter().position(|g| *g == f)?;
         Some(0.5 * (1.0 - libm::cos(std::f64::consts::TAU * k as f64 / (swing.len() - 1) as f64)))
     };
-    let bent = changed(&scene.copy, |f, pose| {
+    let bent = changed(&scene.direct, |f, pose| {
         if let Some(share) = share(f) {
-            bend(&scene.copy, pose, side, [-9.0 * DEGREE * share, 18.0 * DEGREE * share]);
+            bend(&scene.direct, pose, side, [-9.0 * DEGREE * share, 18.0 * DEGREE * share]);
         }
     });
     assert_eq!(scene.added(&bent), ["knee_error_max"]);
@@ -194,14 +195,14 @@ fn a_knee_that_is_bent_further_in_one_swing() {
 /// Two seconds of slow squats of the mannequin at 30 Hz, the feet where they are.
 fn squats() -> Scene {
     let scene = resting();
-    let deep = changed(&scene.copy, |f, pose| {
+    let deep = changed(&scene.direct, |f, pose| {
         let angle =
             25.0 * DEGREE * (1.0 - libm::cos(std::f64::consts::TAU * f as f64 / 60.0)) + 10.0 * DEGREE;
-        let foot = joint(&scene.copy, Role::Foot(Side::Left));
-        let at = |pose: &Pose| ModelPose::of(scene.copy.character.skeleton(), pose).position(foot);
+        let foot = joint(&scene.direct, Role::Foot(Side::Left));
+        let at = |pose: &Pose| ModelPose::of(scene.direct.character.skeleton(), pose).position(foot);
         let before = at(pose);
         for side in Side::BOTH {
-            bend(&scene.copy, pose, side, [-0.5 * angle, angle]);
+            bend(&scene.direct, pose, side, [-0.5 * angle, angle]);
         }
         let moved = before - at(pose);
         pose.local_mut()[0].translation += moved;
@@ -212,7 +213,7 @@ fn squats() -> Scene {
 #[test]
 fn a_knee_that_shakes() {
     let scene = squats();
-    let shaking = (0..60).fold(scene.copy.clone(), |motion, f| {
+    let shaking = (0..60).fold(scene.direct.clone(), |motion, f| {
         let angle = if f % 2 == 0 { 0.5 * DEGREE } else { -0.5 * DEGREE };
         swivelled(&motion, f, [Role::UpperLeg(Side::Left), Role::Foot(Side::Left)], angle)
     });
@@ -223,23 +224,23 @@ fn a_knee_that_shakes() {
 fn a_foot_that_shakes() {
     let scene = Scene::walk();
     // Hands that shake more, in take and result.
-    let hands = changed(&scene.copy, |f, pose| {
+    let hands = changed(&scene.direct, |f, pose| {
         for side in Side::BOTH {
             let angle = if f % 2 == 0 { 12.0 * DEGREE } else { -12.0 * DEGREE };
             rotate(
-                &scene.copy.character,
+                &scene.direct.character,
                 pose,
-                joint(&scene.copy, Role::LowerArm(side)),
+                joint(&scene.direct, Role::LowerArm(side)),
                 exp(&(Vec3::x() * angle)),
             );
         }
     });
     let labels = scene.labels.clone().unwrap();
-    let scene = Scene { copy: hands, ..scene };
-    let shaking = changed(&scene.copy, |f, pose| {
+    let scene = Scene { direct: hands, ..scene };
+    let shaking = changed(&scene.direct, |f, pose| {
         for side in Side::BOTH {
             let angle = if f % 2 == 0 { 2.5 * DEGREE } else { -2.5 * DEGREE };
-            bend(&scene.copy, pose, side, [0.0, angle * in_air(&labels, side, f)]);
+            bend(&scene.direct, pose, side, [0.0, angle * in_air(&labels, side, f)]);
         }
     });
     assert_eq!(scene.added(&shaking), ["foot_jerk_ratio"]);
@@ -270,19 +271,19 @@ fn a_body_that_floats_down_where_its_take_falls() {
 fn one_foot_stands_where_it_stood() {
     // What the squats of these tests are: nothing is wrong with them.
     let scene = squats();
-    let foot = |f: usize| pose_at(&scene.copy, f).position(joint(&scene.copy, Role::Foot(Side::Left)));
+    let foot = |f: usize| pose_at(&scene.direct, f).position(joint(&scene.direct, Role::Foot(Side::Left)));
     assert!((0..60).all(|f| (foot(f) - foot(0)).norm() < 1e-9));
     let none: Vec<String> = Vec::new();
-    assert_eq!(scene.over(&scene.copy, &scene.copy).into_iter().collect::<Vec<_>>(), none);
+    assert_eq!(scene.over(&scene.direct, &scene.direct).into_iter().collect::<Vec<_>>(), none);
 }
 
 #[test]
 fn a_loop_that_does_not_close() {
     let scene = squats();
-    let (head, last) = (joint(&scene.copy, Role::Head), scene.copy.clip.frames() - 1);
-    let open = changed(&scene.copy, |f, pose| {
+    let (head, last) = (joint(&scene.direct, Role::Head), scene.direct.clip.frames() - 1);
+    let open = changed(&scene.direct, |f, pose| {
         let angle = 6.0 * DEGREE * (1.0 - (last - f).min(20) as f64 / 20.0);
-        rotate(&scene.copy.character, pose, head, exp(&(Vec3::y() * angle)));
+        rotate(&scene.direct.character, pose, head, exp(&(Vec3::y() * angle)));
     });
     assert_eq!(scene.added(&open), ["loop_seam"]);
 }

@@ -12,13 +12,13 @@ use std::sync::Arc;
 fn a_joint_beyond_its_range() {
     let scene = resting();
     let [elbow, hand] =
-        [Role::LowerArm(Side::Left), Role::Hand(Side::Left)].map(|role| joint(&scene.copy, role));
+        [Role::LowerArm(Side::Left), Role::Hand(Side::Left)].map(|role| joint(&scene.direct, role));
     // The forearm about itself: hand and limbs stay as they are.
-    let turned = changed(&scene.copy, |_, pose| {
-        let model = ModelPose::of(scene.copy.character.skeleton(), pose);
+    let turned = changed(&scene.direct, |_, pose| {
+        let model = ModelPose::of(scene.direct.character.skeleton(), pose);
         let along = (model.position(hand) - model.position(elbow)).normalize() * (130.0 * DEGREE);
-        rotate(&scene.copy.character, pose, elbow, exp(&along));
-        rotate(&scene.copy.character, pose, hand, exp(&-along));
+        rotate(&scene.direct.character, pose, elbow, exp(&along));
+        rotate(&scene.direct.character, pose, hand, exp(&-along));
     });
     assert_eq!(scene.added(&turned), ["limit_violation_added"]);
 }
@@ -26,8 +26,8 @@ fn a_joint_beyond_its_range() {
 #[test]
 fn a_bone_that_grows() {
     let scene = resting();
-    let head = joint(&scene.copy, Role::Head);
-    let grown = changed(&scene.copy, |_, pose| pose.local_mut()[head.index()].translation *= 1.02);
+    let head = joint(&scene.direct, Role::Head);
+    let grown = changed(&scene.direct, |_, pose| pose.local_mut()[head.index()].translation *= 1.02);
     assert_eq!(scene.added(&grown), ["bone_stretch"]);
 }
 
@@ -36,9 +36,9 @@ fn a_body_far_from_the_origin_has_the_rounding_of_files_and_its_faults_are_seen(
     // It sways by 2 cm, a kilometre away.
     let at = |f: usize| Vec3::x() * (1000.0 + 0.02 * (0.06 * f as f64).sin());
     let scene = Scene::own(changed(&standing(), |f, pose| pose.local_mut()[0].translation += at(f)));
-    let head = joint(&scene.copy, Role::Head);
+    let head = joint(&scene.direct, Role::Head);
     let written = |shake: f64, grown: f64| {
-        changed(&scene.copy, |f, pose| {
+        changed(&scene.direct, |f, pose| {
             let local = pose.local_mut();
             local[head.index()].translation *= grown;
             let root = &mut local[0].translation;
@@ -54,13 +54,13 @@ fn a_body_far_from_the_origin_has_the_rounding_of_files_and_its_faults_are_seen(
 #[test]
 fn hands_that_shake() {
     let scene = Scene::walk();
-    let shaking = changed(&scene.copy, |f, pose| {
+    let shaking = changed(&scene.direct, |f, pose| {
         for side in Side::BOTH {
             let angle = if f % 2 == 0 { 2.0 * DEGREE } else { -2.0 * DEGREE };
             rotate(
-                &scene.copy.character,
+                &scene.direct.character,
                 pose,
-                joint(&scene.copy, Role::LowerArm(side)),
+                joint(&scene.direct, Role::LowerArm(side)),
                 exp(&(Vec3::x() * angle)),
             );
         }
@@ -71,11 +71,11 @@ fn hands_that_shake() {
 #[test]
 fn a_head_that_turns_in_one_frame() {
     let scene = Scene::walk();
-    let head = joint(&scene.copy, Role::Head);
+    let head = joint(&scene.direct, Role::Head);
     // So few frames are no turned head.
-    let turned = changed(&scene.copy, |f, pose| {
+    let turned = changed(&scene.direct, |f, pose| {
         let angle = if (20..22).contains(&f) { 50.0 * DEGREE } else { 0.0 };
-        rotate(&scene.copy.character, pose, head, exp(&(Vec3::y() * angle)));
+        rotate(&scene.direct.character, pose, head, exp(&(Vec3::y() * angle)));
     });
     assert_eq!(scene.added(&turned), ["turn_ratio"]);
 }
@@ -84,11 +84,11 @@ fn a_head_that_turns_in_one_frame() {
 fn an_arm_that_goes_another_way() {
     let scene = resting();
     let [arm, hand] =
-        [Role::UpperArm(Side::Left), Role::Hand(Side::Left)].map(|role| joint(&scene.copy, role));
+        [Role::UpperArm(Side::Left), Role::Hand(Side::Left)].map(|role| joint(&scene.direct, role));
     // The hand keeps its rotation.
-    let lower = changed(&scene.copy, |_, pose| {
-        rotate(&scene.copy.character, pose, arm, exp(&(Vec3::y() * (15.0 * DEGREE))));
-        rotate(&scene.copy.character, pose, hand, exp(&(Vec3::y() * (-15.0 * DEGREE))));
+    let lower = changed(&scene.direct, |_, pose| {
+        rotate(&scene.direct.character, pose, arm, exp(&(Vec3::y() * (15.0 * DEGREE))));
+        rotate(&scene.direct.character, pose, hand, exp(&(Vec3::y() * (-15.0 * DEGREE))));
     });
     assert_eq!(scene.added(&lower), ["limb_error_p95"]);
 }
@@ -96,9 +96,9 @@ fn an_arm_that_goes_another_way() {
 #[test]
 fn an_arm_that_hangs_in_the_take_and_is_raised() {
     let scene = Scene::own(asset("wave.bvh").motion(0).unwrap());
-    let arm = joint(&scene.copy, Role::UpperArm(Side::Left));
-    let raised = changed(&scene.copy, |_, pose| {
-        rotate(&scene.copy.character, pose, arm, exp(&(Vec3::z() * (80.0 * DEGREE))))
+    let arm = joint(&scene.direct, Role::UpperArm(Side::Left));
+    let raised = changed(&scene.direct, |_, pose| {
+        rotate(&scene.direct.character, pose, arm, exp(&(Vec3::z() * (80.0 * DEGREE))))
     });
     assert!(scene.added(&raised).contains(&"limb_error_p95".to_owned()));
 }
@@ -106,16 +106,16 @@ fn an_arm_that_hangs_in_the_take_and_is_raised() {
 #[test]
 fn a_trunk_that_leans() {
     let scene = Scene::walk();
-    let spine = joint(&scene.copy, Role::Spine(0));
-    let leaning = changed(&scene.copy, |_, pose| {
-        rotate(&scene.copy.character, pose, spine, exp(&(Vec3::x() * (8.0 * DEGREE))))
+    let spine = joint(&scene.direct, Role::Spine(0));
+    let leaning = changed(&scene.direct, |_, pose| {
+        rotate(&scene.direct.character, pose, spine, exp(&(Vec3::x() * (8.0 * DEGREE))))
     });
     assert_eq!(scene.added(&leaning), ["trunk_error"]);
 }
 
 /// What a stage `ik` measures over its limits, with a target for the left hand so high above it.
 fn over_with_a_target_above(height: f64) -> Vec<String> {
-    let motion = Scene::walk().copy;
+    let motion = Scene::walk().direct;
     let text = format!(
         "[[effectors]]\njoint = \"left_hand\"\nfollow = \"left_hand\"\ntarget = [0.0, {height:?}, 0.0]\nchain = 2"
     );
@@ -150,16 +150,16 @@ fn every_measure_with_a_limit_has_a_fault_that_it_alone_sees() {
 #[test]
 fn a_still_body_does_not_shake_by_the_last_digits_of_its_file() {
     let mut scene = resting();
-    let hips = joint(&scene.copy, Role::Hips);
+    let hips = joint(&scene.direct, Role::Hips);
     let trembling = |motion: &_, metres: f64| {
         changed(motion, |f, pose| {
             let sign = if f % 2 == 0 { 1.0 } else { -1.0 };
             pose.local_mut()[hips.index()].translation.x += sign * metres;
         })
     };
-    scene.copy = trembling(&scene.copy, 1e-12);
+    scene.direct = trembling(&scene.direct, 1e-12);
     scene.take = trembling(&scene.take, 1e-12);
-    assert_eq!(scene.added(&trembling(&scene.copy, 5e-7)), [""; 0]);
+    assert_eq!(scene.added(&trembling(&scene.direct, 5e-7)), [""; 0]);
     // A millimetre is seen.
-    assert!(scene.added(&trembling(&scene.copy, 1e-3)).contains(&"jerk_ratio".to_owned()));
+    assert!(scene.added(&trembling(&scene.direct, 1e-3)).contains(&"jerk_ratio".to_owned()));
 }

@@ -108,7 +108,7 @@ pub(super) fn retargeted(take: &Motion, target: &Arc<Character>) -> [Motion; 2] 
     let map = map(&take.character, target).unwrap();
     let rigs = (&take.character.rig, &target.rig);
     let retarget = Retarget::new(&take.character, Arc::clone(target), &map, rigs, RootScale::Legs);
-    [retarget.copy(take), retarget.apply(take)]
+    [retarget.direct_transfer(take), retarget.apply(take)]
 }
 
 /// The largest rotation in radians and distance in metres between the joints with a role of two motions.

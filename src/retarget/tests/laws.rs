@@ -143,7 +143,7 @@ fn retarget(motion: &Motion, target: &Arc<Character>) -> Motion {
     let ready =
         Retarget::new(source, Arc::clone(target), &found, (&source.rig, &target.rig), RootScale::Legs);
     // These properties are those of the direct transfer; the tests of `legs` cover legs.
-    let result = ready.copy(motion);
+    let result = ready.direct_transfer(motion);
     result.check().unwrap();
     result
 }

@@ -64,10 +64,10 @@ fn kneels() -> Motion {
 fn toes_of_a_body_that_kneels_lie_on_their_back() {
     let (take, hero) = (kneels(), shipped("mannequin.glb").character);
     let transfer = transfer(&take, &hero);
-    let (result, copy) = (transfer.apply(&take), transfer.copy(&take));
+    let (result, direct) = (transfer.apply(&take), transfer.direct_transfer(&take));
     for side in Side::BOTH {
         let toes = hero.rig.joint(Role::Toes(side)).unwrap().index();
-        let bend = |f: usize| result.clip.rotations(f)[toes].angle_to(&copy.clip.rotations(f)[toes]);
+        let bend = |f: usize| result.clip.rotations(f)[toes].angle_to(&direct.clip.rotations(f)[toes]);
         let bends: Vec<f64> = (0..150).map(|f| bend(f).to_degrees()).collect();
         let most = bends.iter().copied().fold(0.0, f64::max);
         let step = bends.windows(2).map(|w| (w[1] - w[0]).abs()).fold(0.0, f64::max);

@@ -39,7 +39,7 @@ fn perform(motion: &Motion, target: &Arc<Character>) -> (Motion, Motion) {
     let found = map(source, target).unwrap_or_else(|e| panic!("{} onto {}: {e}", source.name, target.name));
     let ready =
         Retarget::new(source, Arc::clone(target), &found, (&source.rig, &target.rig), RootScale::Legs);
-    let result = ready.copy(motion);
+    let result = ready.direct_transfer(motion);
     result.check().unwrap();
     let options = GltfOptions { replace: true, container: Some(Container::Glb), ..GltfOptions::default() };
     let written = write_gltf(target, &[&result.clip], &options).unwrap();

@@ -44,11 +44,11 @@ fn excess(motion: &Motion) -> f64 {
     (0..motion.clip.frames()).map(of).fold(0.0, f64::max)
 }
 
-fn limited(motion: &Motion, plain: Option<&Motion>) -> Motion {
+fn limited(motion: &Motion, direct: Option<&Motion>) -> Motion {
     let stage =
         StageConfig::resolve(&LimitsConfig::default(), &Setting::new(Arc::clone(&motion.character), ""))
             .unwrap();
-    let result = stage.apply_beside(motion.clone(), plain, &mut Report::default()).unwrap();
+    let result = stage.apply_with_direct(motion.clone(), direct, &mut Report::default()).unwrap();
     result.check().unwrap();
     result
 }

@@ -21,7 +21,7 @@ pub type ArmState = [f64; 4];
 
 /// An arm of the direct transfer.
 #[derive(Clone, Copy, Debug)]
-pub struct CopiedArm {
+pub struct DirectArm {
     /// The shoulder joint.
     pub shoulder: Vec3,
     /// From shoulder to elbow.
@@ -43,7 +43,7 @@ pub struct ArmPoint {
     pub columns: [Vec3; 4],
 }
 
-impl CopiedArm {
+impl DirectArm {
     /// The angle between upper arm and forearm, see [`bend`].
     pub fn bend(&self) -> f64 {
         bend(&self.upper, &self.lower, &self.axis)
@@ -115,7 +115,7 @@ mod tests {
         fn points_move_as_their_derivatives_say(
             v in prop::array::uniform9(-0.4..0.4f64), state in prop::array::uniform4(-0.8..0.8f64),
         ) {
-            let arm = CopiedArm {
+            let arm = DirectArm {
                 shoulder: Vec3::new(0.2, 1.4, v[0]),
                 upper: Vec3::new(0.3, v[1], v[2]),
                 lower: Vec3::new(v[3], 0.25, v[4]),

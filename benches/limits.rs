@@ -29,7 +29,7 @@ fn performance(take: &str) -> Motion {
 #[divan::bench(args = ["walk.bvh", "jump.bvh"])]
 fn limits(bencher: divan::Bencher<'_, '_>, take: &str) {
     let motion = performance(take);
-    let mechanism = Mechanism::humanoid(&motion.character.rig, &motion.character.calibration_pose());
+    let mechanism = Mechanism::humanoid(&motion.character.rig, &motion.character.reference_pose());
     let ids: Vec<JointId> = mechanism.joints_with_limits().collect();
     let (_, kept) = keep(motion.clone(), &mechanism, &ids, &LimitOptions::default());
     println!("{take}: {} joints outside, in {} frames", kept.joints.len(), kept.frames);

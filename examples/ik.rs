@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 pub fn example(out: &Path) -> Result<f64, Box<dyn Error>> {
     let character = import::load("data/robot.glb", &Default::default())?.character;
     let (rig, skeleton) = (&character.rig, character.skeleton());
-    let standing = character.calibration_pose();
+    let standing = character.reference_pose();
     let mechanism = Mechanism::humanoid(rig, &standing);
     let joint = |role: Role| rig.joint(role).ok_or(format!("the robot has no {role}"));
     let hand = joint(Role::Hand(Side::Left))?;

@@ -14,7 +14,7 @@ fn travel(motion: &Motion, report: &mut Report) {
         (0..motion.clip.frames()).map(|f| motion.model_pose(f).joint(hips).translation).collect();
     // Y is up: the path over the ground is in X and Z.
     let metres: f64 = places.windows(2).map(|p| (p[1] - p[0]).xz().norm()).sum();
-    let standing = character.calibration_pose();
+    let standing = character.reference_pose();
     let at = |role: Role| character.rig.joint(role).map(|id| standing.joint(id).translation);
     let bone = |from: Role, to: Role| Some((at(to)? - at(from)?).norm());
     let [hip, knee, foot] = [Role::UpperLeg, Role::LowerLeg, Role::Foot].map(|role| role(Side::Left));

@@ -124,7 +124,7 @@ fn the_rest_pose_of_a_table_stands_whatever_axes_its_joints_have() {
     let back = read(&exported(&motion, "csv", ExportOptions::default()), "csv").motion(0).unwrap();
     let (distance, angle) = apart(&motion, &back);
     assert!(distance < 1e-4 && angle < 1e-2, "{distance} m, {angle} degrees");
-    let [rest, found] = [&motion, &back].map(|motion| motion.character.calibration_pose());
+    let [rest, found] = [&motion, &back].map(|motion| motion.character.reference_pose());
     for (a, b) in rest.joints().iter().zip(found.joints()) {
         // The root is at its usual height, which is not that of the rest pose.
         let [a, b] =

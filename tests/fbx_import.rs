@@ -307,7 +307,7 @@ fn a_file_with_a_skin_tells_the_pose_of_a_take_without_one() {
     let asset =
         import::load(&bare, &ImportOptions { calibration: told, ..ImportOptions::default() }).unwrap();
     assert!(asset.character.bind.is_none() && !asset.warnings.has("fbx-no-rest"));
-    let (pose, bind) = (asset.character.calibration_pose(), character.calibration_pose());
+    let (pose, bind) = (asset.character.reference_pose(), character.reference_pose());
     for id in asset.character.skeleton().ids() {
         let name = &asset.character.skeleton().joint(id).name;
         let Some(own) = skeleton.find(name) else { continue };

@@ -331,7 +331,7 @@ fn a_skin_that_was_bound_facing_aside_does_not_turn_the_body() {
     let toes = |degrees: f64| -> Vec3 {
         let file = GltfFile::read(&turned_skin(degrees), None).unwrap();
         let asset = file.into_asset("turned", [], Quat::identity());
-        let pose = asset.character.calibration_pose();
+        let pose = asset.character.reference_pose();
         let at = |name: &str| pose.position(asset.character.skeleton().find(name).unwrap());
         at("toes_l") - at("foot_l")
     };

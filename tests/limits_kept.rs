@@ -41,7 +41,7 @@ fn kept(motion: &Motion) -> (Motion, posemill::limits::LimitReport, Mechanism) {
 }
 
 fn mechanism(character: &Character) -> Mechanism {
-    Mechanism::humanoid(&character.rig, &character.calibration_pose())
+    Mechanism::humanoid(&character.rig, &character.reference_pose())
 }
 
 fn limited(mechanism: &Mechanism) -> Vec<JointId> {

@@ -151,7 +151,7 @@ fn the_hand_of_the_reach_is_where_its_target_is_and_the_feet_stay() {
 #[test]
 fn the_head_looks_at_what_it_passes() {
     let motion = made("look_at.toml");
-    let rest = motion.character.calibration_pose();
+    let rest = motion.character.reference_pose();
     let ahead = rest.joint(motion.character.rig.joint(Role::Head).unwrap()).rotation.inverse() * Vec3::z();
     let thing = Vec3::new(0.7, 1.5, 2.5);
     let seen: Vec<f64> = path(&motion, Role::Head)

@@ -16,8 +16,8 @@ pub struct ArmMeasures {
 
 impl ArmMeasures {
     /// The arms of a rig in its reference pose; `None` of a body without arms or on four legs.
-    pub fn of(rig: &Rig, pose: &ModelPose, figure: &Figure) -> Option<ArmMeasures> {
-        let at = |role: Role| rig.joint(role).map(|id| pose.position(id));
+    pub fn of(rig: &Rig, reference_pose: &ModelPose, figure: &Figure) -> Option<ArmMeasures> {
+        let at = |role: Role| rig.joint(role).map(|id| reference_pose.position(id));
         let arm = |s: Side| {
             let (shoulder, wrist) = (at(Role::UpperArm(s))?, at(Role::Hand(s))?);
             let elbow = at(Role::LowerArm(s))?;

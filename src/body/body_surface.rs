@@ -118,7 +118,7 @@ fn groups(rig: &Rig) -> Vec<Option<usize>> {
 const APPENDAGE: f64 = 0.4;
 
 /// For each joint, whether it is without a role and, with others without one, has skin that reaches far from the body.
-fn appendages(character: &Character, rig: &Rig, rest: &ModelPose, length: f64) -> Vec<bool> {
+fn appendages(character: &Character, rig: &Rig, reference_pose: &ModelPose, length: f64) -> Vec<bool> {
     let skeleton = rig.skeleton();
     let mut top: Vec<JointId> = skeleton.ids().collect();
     for id in skeleton.ids().filter(|id| rig.role(*id).is_none()) {
@@ -130,7 +130,7 @@ fn appendages(character: &Character, rig: &Rig, rest: &ModelPose, length: f64) -
     for mesh in &character.meshes {
         for (joint, inside) in (0..mesh.positions.len()).filter_map(|v| mesh.in_heaviest_joint(v)) {
             let top = top[joint.index()];
-            let reach = (rest.joint(joint).point(&inside) - rest.position(top)).norm();
+            let reach = (reference_pose.joint(joint).point(&inside) - reference_pose.position(top)).norm();
             reaches[top.index()] |= rig.role(top).is_none() && reach > APPENDAGE * length;
         }
     }
@@ -160,16 +160,17 @@ impl BodySurface {
     pub fn of(
         character: &Character,
         rig: &Rig,
-        rest: &ModelPose,
+        reference_pose: &ModelPose,
         figure: &Figure,
         landmarks: &Landmarks,
     ) -> Option<BodySurface> {
-        let at = landmarks.at(rest);
+        let at = landmarks.at(reference_pose);
         let lengths = at.lengths();
         let length = lengths.leg() + lengths.low_trunk + lengths.high_trunk;
-        let appendages = appendages(character, rig, rest, length);
+        let appendages = appendages(character, rig, reference_pose, length);
         let of_body = groups(rig).into_iter().zip(appendages).map(|(group, out)| group.filter(|_| !out));
-        let mut groups = samples(character, rest, SPACING * figure.leg, &of_body.collect::<Vec<_>>());
+        let mut groups =
+            samples(character, reference_pose, SPACING * figure.leg, &of_body.collect::<Vec<_>>());
         groups.resize(GROUPS, Vec::new());
         // What hangs from the trunk below the knees is cloth.
         let knees = 0.5 * (at.legs[0][1] + at.legs[1][1]).dot(&figure.up);

@@ -71,23 +71,25 @@ const UNEVEN: f64 = 1.5;
 
 /// The capsules of `character` in the order of [`BodyPart`], at most one for each part; none of a body without legs.
 pub fn capsules(character: &Character, rig: &Rig) -> Vec<Capsule> {
-    let bind = character.calibration_pose();
-    Figure::of(rig, &bind).map_or_else(Vec::new, |figure| capsules_in(character, rig, &bind, figure))
+    let reference_pose = character.reference_pose();
+    Figure::of(rig, &reference_pose)
+        .map_or_else(Vec::new, |figure| capsules_in(character, rig, &reference_pose, figure))
 }
 
 /// As [`capsules`], with the reference pose and the figure of the character known.
 pub(super) fn capsules_in(
     character: &Character,
     rig: &Rig,
-    bind: &ModelPose,
+    reference_pose: &ModelPose,
     figure: Figure,
 ) -> Vec<Capsule> {
-    let parts = parts_of_joints(rig, bind);
+    let parts = parts_of_joints(rig, reference_pose);
     let kinds: BTreeSet<BodyPart> = parts.iter().flatten().copied().collect();
     let list = |part: &Option<BodyPart>| kinds.iter().position(|kind| Some(*kind) == *part);
     let lists: Vec<Option<usize>> = parts.iter().map(list).collect();
-    let skin = kinds.iter().copied().zip(samples(character, bind, 0.03 * figure.leg, &lists)).collect();
-    let body = CapsuleFit { rig, bind, figure, skin };
+    let skin =
+        kinds.iter().copied().zip(samples(character, reference_pose, 0.03 * figure.leg, &lists)).collect();
+    let body = CapsuleFit { rig, reference_pose, figure, skin };
     let mut found = body.trunk();
     found.extend(body.neck());
     found.extend(body.head());
@@ -126,7 +128,7 @@ fn even(capsules: &mut [Capsule]) {
 }
 
 /// The part whose skin each joint moves; `None` for tails and what hangs off the body.
-fn parts_of_joints(rig: &Rig, bind: &ModelPose) -> Vec<Option<BodyPart>> {
+fn parts_of_joints(rig: &Rig, reference_pose: &ModelPose) -> Vec<Option<BodyPart>> {
     let skeleton = rig.skeleton();
     let mut parts: Vec<Option<BodyPart>> = vec![None; skeleton.len()];
     let mut inner = vec![false; skeleton.len()];
@@ -144,7 +146,7 @@ fn parts_of_joints(rig: &Rig, bind: &ModelPose) -> Vec<Option<BodyPart>> {
             // In line with the body, or on the head, where only faces and hair are.
             None if inner[id.index()] || above == Some(BodyPart::Head) => above,
             // Near a limb: twist joints lie on its bone, straps and pouches off it.
-            None => above.filter(|&part| on_bone(rig, bind, part, id)),
+            None => above.filter(|&part| on_bone(rig, reference_pose, part, id)),
         };
     }
     parts
@@ -179,10 +181,10 @@ fn bone(rig: &Rig, part: BodyPart) -> Option<[JointId; 2]> {
 }
 
 /// Whether a joint lies on the bone of a limb.
-fn on_bone(rig: &Rig, bind: &ModelPose, part: BodyPart, id: JointId) -> bool {
+fn on_bone(rig: &Rig, reference_pose: &ModelPose, part: BodyPart, id: JointId) -> bool {
     let Some([from, to]) = bone(rig, part) else { return false };
-    let (a, b) = (bind.position(from), bind.position(to));
-    let offset = bind.position(id) - a;
+    let (a, b) = (reference_pose.position(from), reference_pose.position(to));
+    let offset = reference_pose.position(id) - a;
     let t = offset.dot(&(b - a)) / (b - a).norm_squared();
     (-0.05..1.05).contains(&t) && (offset - (b - a) * t).norm() < 0.15 * (b - a).norm()
 }
@@ -190,7 +192,7 @@ fn on_bone(rig: &Rig, bind: &ModelPose, part: BodyPart, id: JointId) -> bool {
 /// What the capsules of one body are fitted to.
 struct CapsuleFit<'a> {
     rig: &'a Rig,
-    bind: &'a ModelPose,
+    reference_pose: &'a ModelPose,
     figure: Figure,
     skin: BTreeMap<BodyPart, Vec<SkinSample>>,
 }
@@ -205,11 +207,11 @@ impl CapsuleFit<'_> {
     }
 
     fn at(&self, role: Role) -> Option<Vec3> {
-        self.rig.joint(role).map(|id| self.bind.position(id))
+        self.rig.joint(role).map(|id| self.reference_pose.position(id))
     }
 
     fn capsule(&self, part: BodyPart, joint: JointId, from: Vec3, to: Vec3, radius: f64) -> Capsule {
-        let inside = self.bind.joint(joint).inverse();
+        let inside = self.reference_pose.joint(joint).inverse();
         Capsule { part, joint, from: inside.point(&from), to: inside.point(&to), radius }
     }
 
@@ -220,7 +222,7 @@ impl CapsuleFit<'_> {
         let shoulders =
             || Some((self.at(Role::UpperArm(Side::Left))? + self.at(Role::UpperArm(Side::Right))?) * 0.5);
         let top = self.at(Role::Neck(0)).or_else(shoulders).or_else(|| self.at(Role::Head));
-        let top = top.or_else(|| spine.last().map(|&id| self.bind.position(id)));
+        let top = top.or_else(|| spine.last().map(|&id| self.reference_pose.position(id)));
         let Some((axis, length)) = top.map(|t| t - base).map(|v| (v.try_normalize(1e-9), v.norm())) else {
             return Vec::new();
         };
@@ -236,7 +238,7 @@ impl CapsuleFit<'_> {
         let inside = |s: &&SkinSample| (s.at - base).dot(&left).abs() < reach;
         let skin: Vec<&SkinSample> = self.skin_of(BodyPart::Pelvis).filter(inside).collect();
         let joint_at = |t: f64| {
-            let below = spine.iter().rev().find(|&&id| along(&self.bind.position(id)) <= t);
+            let below = spine.iter().rev().find(|&&id| along(&self.reference_pose.position(id)) <= t);
             below.copied().filter(|_| t > TRUNK[0].1).unwrap_or(hips)
         };
         let section = |(part, t, [low, high], default): (BodyPart, f64, [f64; 2], [f64; 2])| {
@@ -259,13 +261,13 @@ impl CapsuleFit<'_> {
 
     fn neck(&self) -> Option<Capsule> {
         let joint = self.rig.joint(Role::Neck(0))?;
-        let (a, b) = (self.bind.position(joint), self.at(Role::Head)?);
+        let (a, b) = (self.reference_pose.position(joint), self.at(Role::Head)?);
         Some(self.round(BodyPart::Neck, joint, a, b, NECK * self.stature()))
     }
 
     fn limb(&self, part: BodyPart, girth: f64) -> Option<Capsule> {
         let [from, to] = bone(self.rig, part)?;
-        let (a, b) = (self.bind.position(from), self.bind.position(to));
+        let (a, b) = (self.reference_pose.position(from), self.reference_pose.position(to));
         Some(self.round(part, from, a, b, girth * (b - a).norm()))
     }
 
@@ -288,7 +290,7 @@ impl CapsuleFit<'_> {
     /// The skull: upright on people, along the muzzle of animals.
     fn head(&self) -> Option<Capsule> {
         let joint = self.rig.joint(Role::Head)?;
-        let at = self.bind.position(joint);
+        let at = self.reference_pose.position(joint);
         let skin: Vec<&SkinSample> = self.skin_of(BodyPart::Head).collect();
         let frame = [self.figure.up, self.figure.left, self.figure.left.cross(&self.figure.up)];
         let extents = frame.map(|axis| range(&skin, &at, &axis));
@@ -303,8 +305,8 @@ impl CapsuleFit<'_> {
             return Some(self.capsule(BodyPart::Head, joint, centre - half, centre + half, radius));
         }
         let radius = HEAD * self.stature();
-        let tip = self.rig.skeleton().joint(joint).tip.map(|t| self.bind.joint(joint).point(&t));
-        let neck = self.rig.chain(Role::Neck).last().map(|&id| self.bind.position(id));
+        let tip = self.rig.skeleton().joint(joint).tip.map(|t| self.reference_pose.joint(joint).point(&t));
+        let neck = self.rig.chain(Role::Neck).last().map(|&id| self.reference_pose.position(id));
         let top = tip.filter(|t| (t - at).norm() > radius);
         let ahead = top.or(neck.map(|n| at + (at - n))).map_or(self.figure.up, |t| t - at);
         let ahead = ahead.try_normalize(1e-9).unwrap_or(self.figure.up);
@@ -321,9 +323,9 @@ impl CapsuleFit<'_> {
     fn hand(&self, side: Side) -> Option<Capsule> {
         let joint = self.rig.joint(Role::Hand(side))?;
         let part = BodyPart::Hand(side);
-        let wrist = self.bind.position(joint);
+        let wrist = self.reference_pose.position(joint);
         let elbow = self.at(Role::LowerArm(side)).or_else(|| self.at(Role::UpperArm(side)));
-        let tip = self.rig.skeleton().joint(joint).tip.map(|t| self.bind.joint(joint).point(&t));
+        let tip = self.rig.skeleton().joint(joint).tip.map(|t| self.reference_pose.joint(joint).point(&t));
         let knuckle = [Finger::Middle, Finger::Index, Finger::Ring]
             .into_iter()
             .find_map(|f| self.at(Role::Finger(side, f, 0)));
@@ -348,11 +350,14 @@ impl CapsuleFit<'_> {
         let joint = self.rig.joint(Role::Foot(side))?;
         let part = BodyPart::Foot(side);
         let skeleton = self.rig.skeleton();
-        let ankle = self.bind.position(joint);
+        let ankle = self.reference_pose.position(joint);
         let up = self.figure.up;
         let toes = self.rig.joint(Role::Toes(side));
-        let tip = |id: JointId| skeleton.joint(id).tip.map(|t| self.bind.joint(id).point(&t));
-        let end = toes.and_then(tip).or_else(|| toes.map(|t| self.bind.position(t))).or_else(|| tip(joint));
+        let tip = |id: JointId| skeleton.joint(id).tip.map(|t| self.reference_pose.joint(id).point(&t));
+        let end = toes
+            .and_then(tip)
+            .or_else(|| toes.map(|t| self.reference_pose.position(t)))
+            .or_else(|| tip(joint));
         let level = |v: Vec3| v - up * v.dot(&up);
         let front = end.and_then(|p| level(p - ankle).try_normalize(1e-6));
         let front = front.unwrap_or_else(|| self.figure.left.cross(&up));

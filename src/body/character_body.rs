@@ -25,7 +25,7 @@ pub struct CharacterBody {
     character: Arc<Character>,
     /// The rig where it is not the character's own.
     other_rig: Option<Rig>,
-    pose: ModelPose,
+    reference_pose: ModelPose,
     figure: Option<Figure>,
     capsules: OnceLock<Vec<Capsule>>,
     arms: OnceLock<Option<ArmMeasures>>,
@@ -46,12 +46,12 @@ impl CharacterBody {
 
     /// The body of `character` with the roles of `rig`, which is of the same skeleton.
     pub fn of(character: &Arc<Character>, rig: &Rig) -> Self {
-        let pose = character.calibration_pose();
+        let reference_pose = character.reference_pose();
         Self {
             character: Arc::clone(character),
             other_rig: (!std::ptr::eq(rig, &character.rig) && *rig != character.rig).then(|| rig.clone()),
-            figure: Figure::of(rig, &pose),
-            pose,
+            figure: Figure::of(rig, &reference_pose),
+            reference_pose,
             capsules: OnceLock::new(),
             arms: OnceLock::new(),
             landmarks: OnceLock::new(),
@@ -80,8 +80,8 @@ impl CharacterBody {
     }
 
     /// The reference pose, in which everything is measured.
-    pub(crate) fn pose(&self) -> &ModelPose {
-        &self.pose
+    pub(crate) fn reference_pose(&self) -> &ModelPose {
+        &self.reference_pose
     }
 
     /// Leg length, up, left and the height of the soles; `None` without two thighs.
@@ -91,26 +91,26 @@ impl CharacterBody {
 
     /// The height from the soles to the top of the head; without legs the extent of the skeleton. At least a micrometre.
     pub fn height(&self) -> f64 {
-        height(self.capsules(), self.figure(), &self.pose)
+        height(self.capsules(), self.figure(), &self.reference_pose)
     }
 
     /// The capsules in the order of [`BodyPart`](super::BodyPart); none of a body without legs.
     pub fn capsules(&self) -> &[Capsule] {
         self.capsules.get_or_init(|| match &self.figure {
-            Some(figure) => capsules_in(&self.character, self.rig(), &self.pose, *figure),
+            Some(figure) => capsules_in(&self.character, self.rig(), &self.reference_pose, *figure),
             None => Vec::new(),
         })
     }
 
     /// The arms; `None` of a body without arms or on four legs.
     pub(crate) fn arms(&self) -> Option<&ArmMeasures> {
-        let arms = || ArmMeasures::of(self.rig(), &self.pose, self.figure()?);
+        let arms = || ArmMeasures::of(self.rig(), &self.reference_pose, self.figure()?);
         self.arms.get_or_init(arms).as_ref()
     }
 
     /// The joints that arms are placed by; `None` of a body without arms, legs or a head, or on four legs.
     pub(crate) fn landmarks(&self) -> Option<&Landmarks> {
-        let landmarks = || Landmarks::of(self.rig(), &self.pose, self.figure()?);
+        let landmarks = || Landmarks::of(self.rig(), &self.reference_pose, self.figure()?);
         self.landmarks.get_or_init(landmarks).as_ref()
     }
 
@@ -118,7 +118,7 @@ impl CharacterBody {
     pub(crate) fn surface(&self) -> Option<&BodySurface> {
         let surface = || {
             let (figure, landmarks) = (self.figure()?, self.landmarks()?);
-            BodySurface::of(&self.character, self.rig(), &self.pose, figure, landmarks)
+            BodySurface::of(&self.character, self.rig(), &self.reference_pose, figure, landmarks)
         };
         self.surface.get_or_init(surface).as_ref()
     }
@@ -127,7 +127,7 @@ impl CharacterBody {
     /// without legs.
     pub fn contact_points(&self) -> &[ContactPoint] {
         self.contact_points.get_or_init(|| match &self.figure {
-            Some(figure) => contact_points(&self.character, self.rig(), &self.pose, figure),
+            Some(figure) => contact_points(&self.character, self.rig(), &self.reference_pose, figure),
             None => Vec::new(),
         })
     }
@@ -139,18 +139,18 @@ impl CharacterBody {
 
     /// The height of the lowest contact point of the feet in the reference pose; `None` without feet.
     pub(crate) fn sole_height(&self) -> Option<f64> {
-        self.sole_points().map(|p| self.pose.joint(p.joint).point(&p.at).y).min_by(f64::total_cmp)
+        self.sole_points().map(|p| self.reference_pose.joint(p.joint).point(&p.at).y).min_by(f64::total_cmp)
     }
 
     /// The points of one foot that can be its lowest, in the spaces of its joints: of the skin, else heel, ball and tip.
     pub(crate) fn foot_support(&self, side: Side) -> &[(JointId, Vec3)] {
-        let feet = || foot_support(&self.character, self.rig(), &self.pose, self.contact_points());
+        let feet = || foot_support(&self.character, self.rig(), &self.reference_pose, self.contact_points());
         &self.feet.get_or_init(feet)[usize::from(side == Side::Right)]
     }
 
     /// The points of trunk, thighs and hands that can be the lowest; empty of a body without skin.
     pub(crate) fn support_points(&self) -> &SupportPoints {
-        let points = || SupportPoints::of(&self.character, self.rig(), &self.pose);
+        let points = || SupportPoints::of(&self.character, self.rig(), &self.reference_pose);
         self.support_points.get_or_init(points)
     }
 
@@ -158,7 +158,7 @@ impl CharacterBody {
     pub(crate) fn point_masses(&self) -> &[PointMass] {
         let masses = || {
             let figure = self.figure()?;
-            point_masses(self.rig(), &self.pose, figure, self.height())
+            point_masses(self.rig(), &self.reference_pose, figure, self.height())
         };
         self.point_masses.get_or_init(|| masses().unwrap_or_default())
     }

@@ -23,7 +23,7 @@ const PAW: f64 = 0.05;
 /// A foot with fewer vertices than this counts as one without skin.
 const FEWEST: usize = 8;
 
-/// The contact points of `character` with the roles of `rig` in its reference pose `bind`, in the order of [`ContactPart`].
+/// The contact points of `character` with the roles of `rig` in its reference pose `reference_pose`, in the order of [`ContactPart`].
 ///
 /// Points of the foot lie on the sole, or above it by the thickness of a paw that the foot's joint does not move; those of
 /// hands, elbows, knees, pelvis and head lie at the joint or in the middle of the hand, with the thickness of the body around
@@ -31,26 +31,26 @@ const FEWEST: usize = 8;
 pub fn contact_points(
     character: &Character,
     rig: &Rig,
-    bind: &ModelPose,
+    reference_pose: &ModelPose,
     figure: &Figure,
 ) -> Vec<ContactPoint> {
-    let lowest = lowest_skin(character, rig, bind, figure);
-    let skin =
-        skin_of_feet(character, rig, bind).map(|of| of.into_iter().map(|(_, p)| p).collect::<Vec<_>>());
+    let lowest = lowest_skin(character, rig, reference_pose, figure);
+    let skin = skin_of_feet(character, rig, reference_pose)
+        .map(|of| of.into_iter().map(|(_, p)| p).collect::<Vec<_>>());
     let mut points = Vec::new();
     for (side, skin) in Side::BOTH.into_iter().zip(&skin) {
         points.extend(rig.joint(Role::Foot(side)).into_iter().flat_map(|foot| {
-            let foot = Foot::of(rig, bind, figure, side, foot);
+            let foot = Foot::of(rig, reference_pose, figure, side, foot);
             foot.sole_of_skin(skin).map_or_else(|| foot.sole_of_bones(), |sole| foot.on_paw(sole, lowest))
         }));
         points.extend(shin_end(rig, side));
         let mut round = |part: ContactPart, role: Role, at: Option<Vec3>, radius: f64| {
             let Some(joint) = rig.joint(role) else { return };
-            let at = at.map_or(Vec3::zeros(), |p| bind.joint(joint).inverse().point(&p));
+            let at = at.map_or(Vec3::zeros(), |p| reference_pose.joint(joint).inverse().point(&p));
             points.push(ContactPoint { part, joint, at, radius: radius * figure.leg / LEG });
         };
-        let wrist = rig.joint(Role::Hand(side)).map(|id| bind.position(id));
-        let knuckle = rig.joint(Role::Finger(side, Finger::Middle, 0)).map(|id| bind.position(id));
+        let wrist = rig.joint(Role::Hand(side)).map(|id| reference_pose.position(id));
+        let knuckle = rig.joint(Role::Finger(side, Finger::Middle, 0)).map(|id| reference_pose.position(id));
         let palm = wrist.zip(knuckle).map(|(a, b)| (a + b) * 0.5);
         round(ContactPart::Hand(side), Role::Hand(side), palm, 0.02);
         round(ContactPart::Elbow(side), Role::LowerArm(side), None, 0.04);
@@ -73,19 +73,23 @@ fn shin_end(rig: &Rig, side: Side) -> Option<ContactPoint> {
 
 /// The height of the lowest skin of a body on four legs, whose paws may hang on joints of their own, such as the targets of
 /// IK; `None` of other bodies.
-fn lowest_skin(character: &Character, rig: &Rig, bind: &ModelPose, figure: &Figure) -> Option<f64> {
-    if !on_four_legs(rig, bind) {
+fn lowest_skin(character: &Character, rig: &Rig, reference_pose: &ModelPose, figure: &Figure) -> Option<f64> {
+    if !on_four_legs(rig, reference_pose) {
         return None;
     }
     let vertices = character.meshes.iter().flat_map(|mesh| {
         let bound = mesh.drawn_vertices().filter_map(|vertex| mesh.in_heaviest_joint(vertex));
-        bound.map(|(joint, inside)| bind.joint(joint).point(&inside).dot(&figure.up))
+        bound.map(|(joint, inside)| reference_pose.joint(joint).point(&inside).dot(&figure.up))
     });
     vertices.min_by(f64::total_cmp)
 }
 
 /// The skin of the left and of the right foot in model space: vertices that a joint of the foot moves most, with it.
-pub(super) fn skin_of_feet(character: &Character, rig: &Rig, bind: &ModelPose) -> [Vec<(JointId, Vec3)>; 2] {
+pub(super) fn skin_of_feet(
+    character: &Character,
+    rig: &Rig,
+    reference_pose: &ModelPose,
+) -> [Vec<(JointId, Vec3)>; 2] {
     let skeleton = character.skeleton();
     let mut of_foot = vec![None; skeleton.len()];
     for (k, side) in Side::BOTH.into_iter().enumerate() {
@@ -101,7 +105,7 @@ pub(super) fn skin_of_feet(character: &Character, rig: &Rig, bind: &ModelPose) -
     for mesh in &character.meshes {
         for (joint, inside) in mesh.drawn_vertices().filter_map(|vertex| mesh.in_heaviest_joint(vertex)) {
             if let Some(k) = of_foot[joint.index()] {
-                skin[k].push((joint, bind.joint(joint).point(&inside)));
+                skin[k].push((joint, reference_pose.joint(joint).point(&inside)));
             }
         }
     }
@@ -111,7 +115,7 @@ pub(super) fn skin_of_feet(character: &Character, rig: &Rig, bind: &ModelPose) -
     for (link, joint) in of_links.into_iter().enumerate() {
         let Some(k) = of_foot[joint.index()] else { continue };
         for shape in &robot.links[link].shapes {
-            let model_from_joint = bind.joint(joint);
+            let model_from_joint = reference_pose.joint(joint);
             skin[k].extend(all_around().map(|direction| {
                 let furthest = shape.furthest(&(model_from_joint.rotation.inverse() * direction));
                 (joint, model_from_joint.point(&(furthest - robot.joint_in_link(link))))
@@ -124,7 +128,7 @@ pub(super) fn skin_of_feet(character: &Character, rig: &Rig, bind: &ModelPose) -
 /// One foot in the reference pose, with axes from its ankle: forwards along the ground, up, and across.
 struct Foot<'a> {
     rig: &'a Rig,
-    bind: &'a ModelPose,
+    reference_pose: &'a ModelPose,
     figure: &'a Figure,
     side: Side,
     joint: JointId,
@@ -135,19 +139,29 @@ struct Foot<'a> {
 }
 
 impl<'a> Foot<'a> {
-    fn of(rig: &'a Rig, bind: &'a ModelPose, figure: &'a Figure, side: Side, joint: JointId) -> Foot<'a> {
+    fn of(
+        rig: &'a Rig,
+        reference_pose: &'a ModelPose,
+        figure: &'a Figure,
+        side: Side,
+        joint: JointId,
+    ) -> Foot<'a> {
         let toes = rig.joint(Role::Toes(side));
-        let (ankle, up) = (bind.position(joint), figure.up);
-        let tip_of = |id: JointId| rig.skeleton().joint(id).tip.map(|tip| bind.joint(id).point(&tip));
+        let (ankle, up) = (reference_pose.position(joint), figure.up);
+        let tip_of =
+            |id: JointId| rig.skeleton().joint(id).tip.map(|tip| reference_pose.joint(id).point(&tip));
         let ahead = |p: &Vec3| (p - ankle) - up * (p - ankle).dot(&up);
-        let end = toes.and_then(tip_of).or_else(|| toes.map(|t| bind.position(t))).or_else(|| tip_of(joint));
+        let end = toes
+            .and_then(tip_of)
+            .or_else(|| toes.map(|t| reference_pose.position(t)))
+            .or_else(|| tip_of(joint));
         let front = end.and_then(|p| ahead(&p).try_normalize(1e-6));
         let front = front.unwrap_or_else(|| figure.left.cross(&up));
-        Foot { rig, bind, figure, side, joint, toes, ankle, front, across: up.cross(&front) }
+        Foot { rig, reference_pose, figure, side, joint, toes, ankle, front, across: up.cross(&front) }
     }
 
     fn tip_of(&self, id: JointId) -> Option<Vec3> {
-        self.rig.skeleton().joint(id).tip.map(|tip| self.bind.joint(id).point(&tip))
+        self.rig.skeleton().joint(id).tip.map(|tip| self.reference_pose.joint(id).point(&tip))
     }
 
     fn along(&self, p: &Vec3) -> f64 {
@@ -166,7 +180,7 @@ impl<'a> Foot<'a> {
     fn point(&self, which: usize, p: Vec3) -> ContactPoint {
         let part = [ContactPart::Heel, ContactPart::Ball, ContactPart::Toe][which](self.side);
         let joint = if which == 0 { self.joint } else { self.toes.unwrap_or(self.joint) };
-        ContactPoint { part, joint, at: self.bind.joint(joint).inverse().point(&p), radius: 0.0 }
+        ContactPoint { part, joint, at: self.reference_pose.joint(joint).inverse().point(&p), radius: 0.0 }
     }
 
     /// Heel, ball and toe tip of a foot with this skin in model space; `None` where there is not enough of it.
@@ -187,7 +201,7 @@ impl<'a> Foot<'a> {
         }
         let ball = self
             .toes
-            .map(|t| self.along(&self.bind.position(t)))
+            .map(|t| self.along(&self.reference_pose.position(t)))
             .filter(|x| (0.4..0.9).contains(&((x - back) / length)));
         // A foot without a toe joint does not bend: it rolls off over its tip.
         let stiff = if self.toes.is_none() { tip } else { back + BALL * length };
@@ -216,7 +230,7 @@ impl<'a> Foot<'a> {
 
     /// The points of a sole on the thickness of the paw below it, down to this height.
     fn on_paw(&self, sole: Vec<ContactPoint>, lowest: Option<f64>) -> Vec<ContactPoint> {
-        let height = |p: &ContactPoint| self.bind.joint(p.joint).point(&p.at).dot(&self.figure.up);
+        let height = |p: &ContactPoint| self.reference_pose.joint(p.joint).point(&p.at).dot(&self.figure.up);
         let bottom = sole.iter().map(height).fold(f64::INFINITY, f64::min);
         let thickness = lowest.map_or(0.0, |lowest| bottom - lowest);
         let radius = if thickness > PAW * self.figure.leg { thickness } else { 0.0 };
@@ -229,10 +243,10 @@ impl<'a> Foot<'a> {
     fn sole_of_bones(&self) -> Vec<ContactPoint> {
         let below = self.rig.skeleton().below(&[self.joint]);
         let of_foot = self.rig.skeleton().ids().filter(|id| below[id.index()]);
-        let ends = of_foot.flat_map(|id| [Some(self.bind.position(id)), self.tip_of(id)]).flatten();
+        let ends = of_foot.flat_map(|id| [Some(self.reference_pose.position(id)), self.tip_of(id)]).flatten();
         let bottom = ends.map(|p| self.height(&p)).fold(f64::INFINITY, f64::min);
         let bottom = if bottom < 0.0 { bottom } else { self.figure.sole - self.ankle.dot(&self.figure.up) };
-        let ball = self.toes.map(|t| self.bind.position(t)).or_else(|| self.tip_of(self.joint));
+        let ball = self.toes.map(|t| self.reference_pose.position(t)).or_else(|| self.tip_of(self.joint));
         let Some(ball) = ball else { return vec![self.point(0, self.position(0.0, bottom, 0.0))] };
         let length = self.along(&ball);
         let side_of = |p: &Vec3| (p - self.ankle).dot(&self.across);

@@ -18,17 +18,17 @@ const THIGH_REACHES: f64 = 1.4;
 /// Where the seat ends below the hip joints, thigh lengths: people's skin there is at 0.25, the stoutest knight's at 0.34.
 const SEAT: f64 = 0.35;
 
-/// Whether each vertex of each mesh is cloth; `None` if nothing is. `positions` are the vertices in the reference pose `stand`,
+/// Whether each vertex of each mesh is cloth; `None` if nothing is. `positions` are the vertices in the reference pose `reference_pose`,
 /// by mesh, and `parts` the body parts that they belong to.
 pub fn hanging_cloth(
     meshes: &[Mesh],
     rig: &Rig,
-    stand: &ModelPose,
+    reference_pose: &ModelPose,
     positions: &[Vec<Vec3>],
     parts: &[Vec<Option<Role>>],
 ) -> Option<Vec<Vec<bool>>> {
-    let figure = Figure::of(rig, stand).filter(|_| !on_four_legs(rig, stand))?;
-    let knees = Side::BOTH.map(|side| rig.joint(Role::LowerLeg(side)).map(|id| stand.position(id)));
+    let figure = Figure::of(rig, reference_pose).filter(|_| !on_four_legs(rig, reference_pose))?;
+    let knees = Side::BOTH.map(|side| rig.joint(Role::LowerLeg(side)).map(|id| reference_pose.position(id)));
     let thigh = (figure.pelvis - (knees[0]? + knees[1]?) * 0.5).dot(&figure.up);
     if thigh <= 0.0 {
         return None;

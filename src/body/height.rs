@@ -12,22 +12,23 @@ pub const COMMON_HEIGHT: f64 = 1.75;
 
 /// The height of a body of these capsules in its reference pose; the extent of the skeleton without legs. At least a
 /// micrometre; 1 where it is no finite number.
-pub fn height(capsules: &[Capsule], figure: Option<&Figure>, pose: &ModelPose) -> f64 {
-    let height = figure.map_or_else(|| extent(pose), |figure| stature(capsules, figure, pose));
+pub fn height(capsules: &[Capsule], figure: Option<&Figure>, reference_pose: &ModelPose) -> f64 {
+    let height =
+        figure.map_or_else(|| extent(reference_pose), |figure| stature(capsules, figure, reference_pose));
     if height.is_finite() { height.max(1e-6) } else { 1.0 }
 }
 
 /// The height of a body in a pose that it stands upright in; estimated from the legs where there is no head.
-fn stature(capsules: &[Capsule], figure: &Figure, pose: &ModelPose) -> f64 {
-    let top = |c: &Capsule| c.ends(pose).map(|p| p.dot(&figure.up) + c.radius - figure.sole);
+fn stature(capsules: &[Capsule], figure: &Figure, reference_pose: &ModelPose) -> f64 {
+    let top = |c: &Capsule| c.ends(reference_pose).map(|p| p.dot(&figure.up) + c.radius - figure.sole);
     let head = capsules.iter().find(|c| c.part == BodyPart::Head).map(top);
     head.map_or(figure.leg / LEG_OF_STATURE, |[a, b]| a.max(b))
 }
 
 /// The longest side of the box around the joints.
-fn extent(pose: &ModelPose) -> f64 {
+fn extent(reference_pose: &ModelPose) -> f64 {
     let side = |axis: usize| {
-        let along = pose.joints().iter().map(|t| t.translation[axis]);
+        let along = reference_pose.joints().iter().map(|t| t.translation[axis]);
         let (low, high) =
             along.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)));
         high - low

@@ -71,8 +71,8 @@ pub struct BodyLengths {
 impl Landmarks {
     /// The landmarks of a rig in its reference pose; `None` where a joint is missing, arms do not hang together, or the
     /// body walks on four legs.
-    pub fn of(rig: &Rig, rest: &ModelPose, figure: &Figure) -> Option<Landmarks> {
-        if on_four_legs(rig, rest) {
+    pub fn of(rig: &Rig, reference_pose: &ModelPose, figure: &Figure) -> Option<Landmarks> {
+        if on_four_legs(rig, reference_pose) {
             return None;
         }
         let joint = |role| rig.joint(role);
@@ -82,7 +82,7 @@ impl Landmarks {
         let (legs, arms) = (both(&leg)?, both(&arm)?);
         let skeleton = rig.skeleton();
         let hangs = |[a, b, c]: &[JointId; 3]| skeleton.is_ancestor(*a, *b) && skeleton.is_ancestor(*b, *c);
-        let at = |id: &JointId| rest.position(*id);
+        let at = |id: &JointId| reference_pose.position(*id);
         let long = |[a, b, c]: &[JointId; 3]| {
             let (upper, lower) = ((at(b) - at(a)).norm(), (at(c) - at(b)).norm());
             upper.min(lower) > 1e-3 * (upper + lower)
@@ -92,15 +92,15 @@ impl Landmarks {
         }
         let head = joint(Role::Head)?;
         let front = figure.left.cross(&figure.up);
-        let thigh_left = legs.map(|leg| rest.joint(leg[0]).rotation.inverse() * figure.left);
+        let thigh_left = legs.map(|leg| reference_pose.joint(leg[0]).rotation.inverse() * figure.left);
         let axes = from_columns(&figure.left, &figure.up, &front);
         Some(Landmarks {
-            waist: waist(rig, rest, figure, head),
+            waist: waist(rig, reference_pose, figure, head),
             legs,
             arms,
             head,
             thigh_left,
-            head_from_axes: rest.joint(head).rotation.inverse() * axes,
+            head_from_axes: reference_pose.joint(head).rotation.inverse() * axes,
         })
     }
 
@@ -134,11 +134,16 @@ impl Landmarks {
 }
 
 /// The waist: [`WAIST`] of the line along the joints from the hips to the neck, in the reference pose.
-fn waist(rig: &Rig, rest: &ModelPose, figure: &Figure, head: JointId) -> (Option<JointId>, JointId, f64) {
+fn waist(
+    rig: &Rig,
+    reference_pose: &ModelPose,
+    figure: &Figure,
+    head: JointId,
+) -> (Option<JointId>, JointId, f64) {
     let mut chain = rig.chain(Role::Spine);
     chain.push(rig.joint(Role::Neck(0)).unwrap_or(head));
     let mut points = vec![(None, figure.pelvis)];
-    points.extend(chain.into_iter().map(|id| (Some(id), rest.position(id))));
+    points.extend(chain.into_iter().map(|id| (Some(id), reference_pose.position(id))));
     let lengths: Vec<f64> = points.windows(2).map(|p| (p[1].1 - p[0].1).norm()).collect();
     let mut left = WAIST * lengths.iter().sum::<f64>();
     for (pair, length) in points.windows(2).zip(&lengths) {

@@ -26,12 +26,12 @@ pub struct LooseJoint {
     pub on: Option<(JointId, Transform)>,
 }
 
-/// The joints apart from the body of a character in the pose `bound`, parents first; what hangs below one of them moves with it.
+/// The joints apart from the body of a character in the pose `reference_pose`, parents first; what hangs below one of them moves with it.
 /// `is_body` tells the body's joints, `moves` others that move by themselves and are no part of this unless they rest on the body.
 pub fn loose_joints(
     character: &Character,
     rig: &Rig,
-    bound: &ModelPose,
+    reference_pose: &ModelPose,
     is_body: impl Fn(JointId) -> bool,
     moves: impl Fn(JointId) -> bool,
 ) -> Vec<LooseJoint> {
@@ -43,17 +43,17 @@ pub fn loose_joints(
     if !skeleton.ids().any(apart) {
         return Vec::new();
     }
-    let others: Vec<JointId> = second_bodies(rig, bound).iter().map(|other| other.top).collect();
+    let others: Vec<JointId> = second_bodies(rig, reference_pose).iter().map(|other| other.top).collect();
     let place = Place {
         character,
         skeleton,
-        poses: [character.bind.clone(), Some(skeleton.rest_model_pose()), Some(bound.clone())],
-        bound,
+        poses: [character.bind.clone(), Some(skeleton.rest_model_pose()), Some(reference_pose.clone())],
+        reference_pose,
         // Joints with a role first: helpers lie on them too.
         bodies: [&body, &skeleton.ids().filter(|id| on_body[id.index()]).collect::<Vec<_>>()],
         on_body: &on_body,
         of_other: skeleton.below(&others),
-        length: length_of(&body, bound),
+        length: length_of(&body, reference_pose),
     };
     let rests: Vec<Option<(JointId, Transform)>> =
         skeleton.ids().map(|id| if apart(id) { place.rests_on(id) } else { None }).collect();
@@ -94,7 +94,7 @@ pub fn loose_on_roles(character: &Character) -> Vec<LooseJoint> {
     let rig = &character.rig;
     let mut with_role = vec![false; rig.skeleton().len()];
     rig.assignments().for_each(|(_, of)| with_role[of.joint.index()] = true);
-    loose_joints(character, rig, &character.calibration_pose(), |id| with_role[id.index()], |_| false)
+    loose_joints(character, rig, &character.reference_pose(), |id| with_role[id.index()], |_| false)
 }
 
 /// What decides where a joint belongs.
@@ -103,7 +103,7 @@ struct Place<'a> {
     skeleton: &'a Skeleton,
     /// The poses in which a joint may rest on another: that in which the skin was attached, the rest pose, the reference pose.
     poses: [Option<ModelPose>; 3],
-    bound: &'a ModelPose,
+    reference_pose: &'a ModelPose,
     /// The joints of the body, and all of these and below.
     bodies: [&'a [JointId]; 2],
     /// For each joint, whether it is of the body or below one that is.
@@ -132,16 +132,17 @@ impl Place<'_> {
 
     /// The nearest joint of the body, if it is no farther than the body is long.
     fn nearest(&self, id: JointId) -> Option<(JointId, Transform)> {
-        let distance = |j: &JointId| (self.bound.position(*j) - self.bound.position(id)).norm();
+        let distance =
+            |j: &JointId| (self.reference_pose.position(*j) - self.reference_pose.position(id)).norm();
         let nearest = *self.bodies[0].iter().min_by(|a, b| distance(a).total_cmp(&distance(b)))?;
-        let on = (nearest, self.bound.joint(nearest).inverse() * *self.bound.joint(id));
+        let on = (nearest, self.reference_pose.joint(nearest).inverse() * *self.reference_pose.joint(id));
         (distance(&nearest) <= self.length).then_some(on)
     }
 
     /// For each joint, whether the skin at or below it touches the body's; without any skin it does, but not in a second body.
     fn touching(&self) -> Vec<bool> {
         let skeleton = self.skeleton;
-        let pose = self.character.bind.as_ref().unwrap_or(self.bound);
+        let pose = self.character.bind.as_ref().unwrap_or(self.reference_pose);
         let cell = TOUCHES * self.length;
         let cell_of = |at: &Vec3| <[f64; 3]>::from(at / cell).map(|x| x.floor() as i64);
         let mut of_body = HashSet::new();
@@ -177,7 +178,7 @@ pub fn follow(mut motion: Motion, loose: &[LooseJoint], before: Option<&Clip>) -
     let skeleton = motion.character.skeleton().clone();
     let ends = loose.iter().flat_map(|l| std::iter::once(l.joint).chain(l.on.map(|(joint, _)| joint)));
     let towards = Towards::new(&skeleton, ends);
-    let rest = motion.character.calibration_pose();
+    let rest = motion.character.reference_pose();
     let at = |id: JointId| loose.iter().find(|l| l.joint == id);
     let order: Vec<JointId> = towards.joints().iter().copied().filter(|id| at(*id).is_some()).collect();
     let locals = |clip: &Clip, frames: Range<usize>| -> Vec<Vec<Transform>> {

@@ -27,14 +27,14 @@ pub struct LowestSkin {
 }
 
 impl LowestSkin {
-    /// Of a character that stands as `standing`, on soles at this height, else on 0; empty without skin.
-    pub fn of(character: &Character, rig: &Rig, standing: &ModelPose, sole: Option<f64>) -> Self {
+    /// Of a character that stands as `reference_pose`, on soles at this height, else on 0; empty without skin.
+    pub fn of(character: &Character, rig: &Rig, reference_pose: &ModelPose, sole: Option<f64>) -> Self {
         let points = |of_feet: bool| -> Vec<Bound> {
-            let by_joint = vertices_by_joint(character, rig, standing, of_feet);
+            let by_joint = vertices_by_joint(character, rig, reference_pose, of_feet);
             by_joint.iter().flat_map(|vertices| corners(vertices)).collect()
         };
         let mut made = Self { points: points(false), below: 0.0, feet: points(true) };
-        let lowest = made.lowest_point(standing);
+        let lowest = made.lowest_point(reference_pose);
         made.below = (sole.unwrap_or(0.0) - lowest).max(0.0);
         if made.points.is_empty() {
             made.below = 0.0;
@@ -43,8 +43,8 @@ impl LowestSkin {
     }
 
     /// All vertices of the body but its feet. The corners of each joint alone are not the lowest of skin that joints rotate apart.
-    pub fn of_all_vertices(character: &Character, rig: &Rig, standing: &ModelPose) -> Self {
-        Self { points: vertices_by_joint(character, rig, standing, false).concat(), ..Self::default() }
+    pub fn of_all_vertices(character: &Character, rig: &Rig, reference_pose: &ModelPose) -> Self {
+        Self { points: vertices_by_joint(character, rig, reference_pose, false).concat(), ..Self::default() }
     }
 
     /// The height of the lowest point, those of the body below the soles as it was bound taken off; infinite without skin.
@@ -91,10 +91,11 @@ fn directions() -> impl Iterator<Item = Vec3> {
 }
 
 /// The height below which skin that a joint moves is cloth, of a body that stands upright; none for parts but trunk and thighs.
-fn ends_of_skin(rig: &Rig, standing: &ModelPose) -> Vec<f64> {
+fn ends_of_skin(rig: &Rig, reference_pose: &ModelPose) -> Vec<f64> {
     let skeleton = rig.skeleton();
     let mean = |role: fn(Side) -> Role| {
-        let [left, right] = Side::BOTH.map(|side| rig.joint(role(side)).map(|id| standing.position(id)));
+        let [left, right] =
+            Side::BOTH.map(|side| rig.joint(role(side)).map(|id| reference_pose.position(id)));
         Some((left? + right?) * 0.5)
     };
     let legs = mean(Role::UpperLeg).zip(mean(Role::LowerLeg)).filter(|(hips, knees)| {
@@ -123,11 +124,11 @@ pub(crate) fn leads_to_roles(rig: &Rig) -> Vec<bool> {
 fn vertices_by_joint(
     character: &Character,
     rig: &Rig,
-    standing: &ModelPose,
+    reference_pose: &ModelPose,
     of_feet: bool,
 ) -> Vec<Vec<Bound>> {
     let skeleton = rig.skeleton();
-    let ends = ends_of_skin(rig, standing);
+    let ends = ends_of_skin(rig, reference_pose);
     let leads = leads_to_roles(rig);
     let feet: Vec<JointId> = Side::BOTH.into_iter().filter_map(|s| rig.joint(Role::Foot(s))).collect();
     let of_foot = |id: JointId| feet.iter().any(|foot| *foot == id || skeleton.is_ancestor(*foot, id));
@@ -135,7 +136,7 @@ fn vertices_by_joint(
     for mesh in &character.meshes {
         for vertex in mesh.drawn_vertices() {
             let Some((joint, inside)) = mesh.in_heaviest_joint(vertex) else { continue };
-            let hangs = standing.joint(joint).point(&inside).y < ends[joint.index()];
+            let hangs = reference_pose.joint(joint).point(&inside).y < ends[joint.index()];
             let counts = match of_feet {
                 true => of_foot(joint),
                 false => leads[joint.index()] && !of_foot(joint) && !hangs,

@@ -24,27 +24,32 @@ pub struct PointMass {
     pub mass: f64,
 }
 
-/// The masses of a body of this height that stands as `pose`; `None` of a body on four legs, which the table does not
+/// The masses of a body of this height that stands as `reference_pose`; `None` of a body on four legs, which the table does not
 /// describe.
-pub fn point_masses(rig: &Rig, pose: &ModelPose, figure: &Figure, height: f64) -> Option<Vec<PointMass>> {
-    if on_four_legs(rig, pose) {
+pub fn point_masses(
+    rig: &Rig,
+    reference_pose: &ModelPose,
+    figure: &Figure,
+    height: f64,
+) -> Option<Vec<PointMass>> {
+    if on_four_legs(rig, reference_pose) {
         return None;
     }
-    let position = |role: Role| rig.joint(role).map(|id| pose.position(id));
+    let position = |role: Role| rig.joint(role).map(|id| reference_pose.position(id));
     let mut found = Vec::new();
     let mut add = |joint: Option<JointId>, at: Option<Vec3>, mass: f64| {
         let Some((joint, at)) = joint.zip(at) else { return };
-        found.push(PointMass { joint, at: pose.joint(joint).inverse().point(&at), mass });
+        found.push(PointMass { joint, at: reference_pose.joint(joint).inverse().point(&at), mass });
     };
 
     let spine = rig.chain(Role::Spine);
     let hips = rig.joint(Role::Hips).or(spine.first().copied());
     let (low, high) = (spine.first().copied().or(hips), spine.last().copied().or(hips));
-    add(low, low.map(|id| pose.position(id)), 0.5 * CHEST_AND_ABDOMEN.mass);
+    add(low, low.map(|id| reference_pose.position(id)), 0.5 * CHEST_AND_ABDOMEN.mass);
     for side in Side::BOTH {
         add(hips, position(Role::UpperLeg(side)), 0.5 * PELVIS.mass);
         add(high, position(Role::UpperArm(side)), 0.25 * CHEST_AND_ABDOMEN.mass);
-        for (from, to, Segment { mass, centre, gyration: rho }) in limbs(rig, pose, side) {
+        for (from, to, Segment { mass, centre, gyration: rho }) in limbs(rig, reference_pose, side) {
             let Some(start) = position(from) else { continue };
             // A hand or foot of unknown length is a point.
             let along = to.map_or(Vec3::zeros(), |to| to - start);
@@ -69,11 +74,11 @@ pub fn point_masses(rig: &Rig, pose: &ModelPose, figure: &Figure, height: f64) -
 }
 
 /// The limb segments of one side: the role at the near end, the position of the far end where it is known, and the shares.
-fn limbs(rig: &Rig, pose: &ModelPose, side: Side) -> [(Role, Option<Vec3>, Segment); 6] {
-    let position = |role: Role| rig.joint(role).map(|id| pose.position(id));
+fn limbs(rig: &Rig, reference_pose: &ModelPose, side: Side) -> [(Role, Option<Vec3>, Segment); 6] {
+    let position = |role: Role| rig.joint(role).map(|id| reference_pose.position(id));
     let tip = |role: Role| {
         let id = rig.joint(role)?;
-        Some(pose.joint(id).point(&rig.skeleton().joint(id).tip?))
+        Some(reference_pose.joint(id).point(&rig.skeleton().joint(id).tip?))
     };
     let knuckle = position(Role::Finger(side, Finger::Middle, 0)).or_else(|| tip(Role::Hand(side)));
     let ball = position(Role::Toes(side)).or_else(|| tip(Role::Foot(side)));

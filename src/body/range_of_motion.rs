@@ -27,24 +27,24 @@ pub struct MotionRange {
     pub twist_first: bool,
 }
 
-/// The range of a joint of a body that rests as `rest` (model space, normal form); `None` for joints without a role,
+/// The range of a joint of a body that rests as `reference_pose` (model space, normal form); `None` for joints without a role,
 /// without a mobility, or without a bone, and for those that hang elsewhere than people's do (a foot on the root, as
 /// rigs for animators have it): their local rotation is not that of the anatomical joint. A mobility override holds for any
 /// parent.
-pub fn range_of_motion(rig: &Rig, rest: &ModelPose, id: JointId) -> Option<MotionRange> {
+pub fn range_of_motion(rig: &Rig, reference_pose: &ModelPose, id: JointId) -> Option<MotionRange> {
     let role = rig.role(id)?;
     // Published ranges are those of people.
     let overridden = rig.mobility_override(role).is_some();
-    if !overridden && (on_four_legs(rig, rest) || !hangs_like_people(rig, id, role)) {
+    if !overridden && (on_four_legs(rig, reference_pose) || !hangs_like_people(rig, id, role)) {
         return None;
     }
     let mobility = mobility(rig, role)?;
     let skeleton = rig.skeleton();
-    let at = rest.joint(id);
-    let bone = bone_of(rig, rest, id)?;
-    let [left, up, ahead] = body_axes(rig, rest);
+    let at = reference_pose.joint(id);
+    let bone = bone_of(rig, reference_pose, id)?;
+    let [left, up, ahead] = body_axes(rig, reference_pose);
     // The bone's direction from which the ranges count, and the direction it bends to.
-    let parent_bone = above(rig, id).and_then(|(p, _)| bone_of(rig, rest, p));
+    let parent_bone = above(rig, id).and_then(|(p, _)| bone_of(rig, reference_pose, p));
     let outward = role.side().map_or(left, |s| left * s.sign());
     let (neutral, towards) = match role {
         Role::UpperLeg(_) => (-up, ahead),
@@ -52,7 +52,7 @@ pub fn range_of_motion(rig: &Rig, rest: &ModelPose, id: JointId) -> Option<Motio
         Role::UpperArm(_) => (outward, ahead),
         Role::LowerArm(_) => (parent_bone.unwrap_or(bone), ahead),
         Role::Clavicle(_) => (bone, ahead),
-        Role::Hand(side) | Role::Finger(side, ..) => (bone, palm(rig, rest, side).unwrap_or(-up)),
+        Role::Hand(side) | Role::Finger(side, ..) => (bone, palm(rig, reference_pose, side).unwrap_or(-up)),
         Role::Foot(_) | Role::Toes(_) => (bone, up),
         _ => (bone, ahead),
     };
@@ -72,7 +72,8 @@ pub fn range_of_motion(rig: &Rig, rest: &ModelPose, id: JointId) -> Option<Motio
     let [least, greatest] = mobility.side;
     let side = if moved.dot(&out) < 0.0 { [-greatest, -least] } else { [least, greatest] };
     let reference =
-        skeleton.parent(id).map_or(Quat::identity(), |p| rest.joint(p).rotation).inverse() * aligned;
+        skeleton.parent(id).map_or(Quat::identity(), |p| reference_pose.joint(p).rotation).inverse()
+            * aligned;
     Some(MotionRange {
         reference,
         axis: joint_from_model * neutral,
@@ -84,8 +85,8 @@ pub fn range_of_motion(rig: &Rig, rest: &ModelPose, id: JointId) -> Option<Motio
 }
 
 /// The directions to the left, up and ahead of a body as it rests: X, Y and Z, unless its file leans it over.
-fn body_axes(rig: &Rig, rest: &ModelPose) -> [Vec3; 3] {
-    match Figure::of(rig, rest) {
+fn body_axes(rig: &Rig, reference_pose: &ModelPose) -> [Vec3; 3] {
+    match Figure::of(rig, reference_pose) {
         Some(Figure { up, left, .. }) if up != Vec3::y() => [left, up, left.cross(&up)],
         _ => [Vec3::x(), Vec3::y(), Vec3::z()],
     }
@@ -120,9 +121,9 @@ fn hangs_like_people(rig: &Rig, id: JointId, role: Role) -> bool {
 
 /// The direction from a joint to the next one of its chain at rest, model space: to the child with a role that
 /// continues the limb, else to the mean of the children, else to the tip.
-fn bone_of(rig: &Rig, rest: &ModelPose, id: JointId) -> Option<Vec3> {
+fn bone_of(rig: &Rig, reference_pose: &ModelPose, id: JointId) -> Option<Vec3> {
     let skeleton = rig.skeleton();
-    let x = rest.position(id);
+    let x = reference_pose.position(id);
     let next = match rig.role(id)? {
         Role::UpperLeg(s) => rig.joint(Role::LowerLeg(s)),
         Role::LowerLeg(s) => rig.joint(Role::Foot(s)),
@@ -136,20 +137,20 @@ fn bone_of(rig: &Rig, rest: &ModelPose, id: JointId) -> Option<Vec3> {
         Role::Neck(n) => rig.joint(Role::Neck(n + 1)).or_else(|| rig.joint(Role::Head)),
         _ => None,
     };
-    if let Some(d) = next.and_then(|n| (rest.position(n) - x).try_normalize(1e-6)) {
+    if let Some(d) = next.and_then(|n| (reference_pose.position(n) - x).try_normalize(1e-6)) {
         return Some(d);
     }
     let children = skeleton.children(id);
-    let mean: Vec3 = children.iter().map(|&c| rest.position(c) - x).sum();
-    let tip = || skeleton.joint(id).tip.map(|t| rest.joint(id).vector(&t));
-    let along = || skeleton.parent(id).map(|p| x - rest.position(p));
+    let mean: Vec3 = children.iter().map(|&c| reference_pose.position(c) - x).sum();
+    let tip = || skeleton.joint(id).tip.map(|t| reference_pose.joint(id).vector(&t));
+    let along = || skeleton.parent(id).map(|p| x - reference_pose.position(p));
     mean.try_normalize(1e-6).or_else(|| tip()?.try_normalize(1e-6)).or_else(|| along()?.try_normalize(1e-6))
 }
 
 /// The direction out of the palm at rest, from the spread of the knuckles.
-fn palm(rig: &Rig, rest: &ModelPose, side: Side) -> Option<Vec3> {
-    let knuckle = |f| rig.joint(Role::Finger(side, f, 0)).map(|id| rest.position(id));
-    let hand = rest.position(rig.joint(Role::Hand(side))?);
+fn palm(rig: &Rig, reference_pose: &ModelPose, side: Side) -> Option<Vec3> {
+    let knuckle = |f| rig.joint(Role::Finger(side, f, 0)).map(|id| reference_pose.position(id));
+    let hand = reference_pose.position(rig.joint(Role::Hand(side))?);
     let (index, little) = (knuckle(Finger::Index)?, knuckle(Finger::Little)?);
     let along = (index + little) * 0.5 - hand;
     (along.cross(&(index - little)) * side.sign()).try_normalize(1e-9)

@@ -33,7 +33,7 @@ pub struct Overlap {
 impl SelfContact {
     /// The pairs of parts of `body` that do not overlap in its reference pose.
     pub fn new(body: &CharacterBody) -> SelfContact {
-        let (capsules, pose) = (body.capsules().to_vec(), body.pose());
+        let (capsules, pose) = (body.capsules().to_vec(), body.reference_pose());
         let mut pairs = Vec::new();
         for (i, a) in capsules.iter().enumerate() {
             for (j, b) in capsules.iter().enumerate().skip(i + 1) {

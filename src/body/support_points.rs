@@ -27,24 +27,24 @@ const HAND: f64 = 1.5;
 pub fn foot_support(
     character: &Character,
     rig: &Rig,
-    stand: &ModelPose,
+    reference_pose: &ModelPose,
     points: &[ContactPoint],
 ) -> [Vec<(JointId, Vec3)>; 2] {
-    let [left, right] = skin_of_feet(character, rig, stand);
+    let [left, right] = skin_of_feet(character, rig, reference_pose);
     [(Side::Left, left), (Side::Right, right)].map(|(side, skin)| {
         let Some(foot) = rig.joint(Role::Foot(side)) else { return Vec::new() };
         if skin.len() < FEWEST {
             let own = points.iter().filter(|p| p.part.of_foot() && p.part.side() == Some(side));
             return own.map(|p| (p.joint, p.at)).collect();
         }
-        hull_of_foot(rig, stand, [Some(foot), rig.joint(Role::Toes(side))], &skin)
+        hull_of_foot(rig, reference_pose, [Some(foot), rig.joint(Role::Toes(side))], &skin)
     })
 }
 
 /// The support points of a foot and its toes, of skin in model space.
 fn hull_of_foot(
     rig: &Rig,
-    stand: &ModelPose,
+    reference_pose: &ModelPose,
     [foot, toes]: [Option<JointId>; 2],
     skin: &[(JointId, Vec3)],
 ) -> Vec<(JointId, Vec3)> {
@@ -57,7 +57,7 @@ fn hull_of_foot(
     for joint in [foot, toes].into_iter().flatten() {
         let own: Vec<Vec3> =
             skin.iter().filter(|(of, _)| moved_by(*of) == Some(joint)).map(|(_, p)| *p).collect();
-        let within = stand.joint(joint).inverse();
+        let within = reference_pose.joint(joint).inverse();
         let hull = furthest(&own, all_around()).into_iter();
         found.extend(hull.map(|k| (joint, within.point(&own[k]))));
     }
@@ -82,21 +82,21 @@ pub struct SupportPoints {
 }
 
 impl SupportPoints {
-    /// Those of `character` with the roles of `rig` and the reference pose `stand`; empty of a body without skin.
-    pub fn of(character: &Character, rig: &Rig, stand: &ModelPose) -> SupportPoints {
+    /// Those of `character` with the roles of `rig` and the reference pose `reference_pose`; empty of a body without skin.
+    pub fn of(character: &Character, rig: &Rig, reference_pose: &ModelPose) -> SupportPoints {
         let skeleton = rig.skeleton();
-        let four_legs = on_four_legs(rig, stand);
+        let four_legs = on_four_legs(rig, reference_pose);
         let parts = parts_of_joints(rig, four_legs);
-        let skin = skin_by_joint(character, rig, stand, &parts);
+        let skin = skin_by_joint(character, rig, reference_pose, &parts);
         let mut found = SupportPoints::default();
-        let up = Figure::of(rig, stand).map_or(Vec3::y(), |figure| figure.up);
+        let up = Figure::of(rig, reference_pose).map_or(Vec3::y(), |figure| figure.up);
         let height = |p: &Vec3| p.dot(&up);
         // A head ends where the neck begins: what is lower is hair or a beard.
         let neck = rig.chain(Role::Neck).first().copied().or(rig.joint(Role::Head));
-        let nape = neck.map_or(f64::NEG_INFINITY, |id| height(&stand.position(id)));
+        let nape = neck.map_or(f64::NEG_INFINITY, |id| height(&reference_pose.position(id)));
         let mut of_head = Vec::new();
         for id in skeleton.ids() {
-            let at = stand.joint(id);
+            let at = reference_pose.joint(id);
             let mut points: Vec<Vec3> = skin[id.index()].clone();
             let joined = |points: Vec<Vec3>| points.into_iter().map(move |p| (id, p));
             match parts[id.index()] {
@@ -105,7 +105,7 @@ impl SupportPoints {
                     found.trunk.extend(joined(outermost(&points)));
                 }
                 Some(Role::Hand(side) | Role::Finger(side, ..)) => {
-                    let within = reach_of_hand(rig, stand, side);
+                    let within = reach_of_hand(rig, reference_pose, side);
                     points.retain(|p| within(&at.point(p)));
                     found.hands[usize::from(side == Side::Right)].extend(joined(outermost(&points)));
                 }
@@ -119,13 +119,13 @@ impl SupportPoints {
                 Some(Role::LowerLeg(side)) => {
                     let ends = [Role::LowerLeg(side), Role::Foot(side)].map(|role| rig.joint(role));
                     let [Some(knee), Some(ankle)] = ends else { continue };
-                    let ends = [knee, ankle].map(|joint| stand.position(joint));
+                    let ends = [knee, ankle].map(|joint| reference_pose.position(joint));
                     let along = |p: &Vec3| (at.point(p) - ends[0]).dot(&(ends[1] - ends[0]));
                     let length = (ends[1] - ends[0]).norm_squared();
                     // The pelvis is not raised for a knee: its height depends on how the leg is solved. The ends of trousers,
                     // beyond the ankle, would lift feet that walk by up to 3 cm.
                     points.retain(|p| along(p) > 0.5 * length && along(p) < length);
-                    let in_knee = stand.joint(knee).inverse() * *at;
+                    let in_knee = reference_pose.joint(knee).inverse() * *at;
                     let shin = &mut found.shins[usize::from(side == Side::Right)];
                     shin.extend(outermost(&points).iter().map(|p| in_knee.point(p)));
                 }
@@ -169,8 +169,8 @@ impl SupportPoints {
 }
 
 /// Whether a point in model space is near enough to the wrist to be the hand's: what it holds may be skinned to its joint.
-fn reach_of_hand(rig: &Rig, stand: &ModelPose, side: Side) -> impl Fn(&Vec3) -> bool {
-    let at = |role: Role| rig.joint(role).map(|id| stand.position(id));
+fn reach_of_hand(rig: &Rig, reference_pose: &ModelPose, side: Side) -> impl Fn(&Vec3) -> bool {
+    let at = |role: Role| rig.joint(role).map(|id| reference_pose.position(id));
     let forearm = at(Role::Hand(side)).zip(at(Role::LowerArm(side)));
     move |p| forearm.is_none_or(|(wrist, elbow)| (p - wrist).norm() <= HAND * (wrist - elbow).norm())
 }
@@ -192,7 +192,7 @@ fn lowest_below(height: f64, points: &[(JointId, Vec3)], reach: &[f64], pose: &M
 fn skin_by_joint(
     character: &Character,
     rig: &Rig,
-    stand: &ModelPose,
+    reference_pose: &ModelPose,
     parts: &[Option<Role>],
 ) -> Vec<Vec<Vec3>> {
     // Vertices without a joint, and those that nothing draws, stay in the lists, so that all keep their numbers.
@@ -208,10 +208,11 @@ fn skin_by_joint(
     ) -> Vec<Vec<T>> {
         bound.iter().map(|mesh| mesh.iter().map(|vertex| of(*vertex)).collect()).collect()
     }
-    let positions =
-        each(&bound, |vertex| vertex.map_or(Vec3::zeros(), |(joint, p)| stand.joint(joint).point(&p)));
+    let positions = each(&bound, |vertex| {
+        vertex.map_or(Vec3::zeros(), |(joint, p)| reference_pose.joint(joint).point(&p))
+    });
     let part_of = each(&bound, |vertex| vertex.and_then(|(joint, _)| parts[joint.index()]));
-    let cloth = hanging_cloth(&character.meshes, rig, stand, &positions, &part_of);
+    let cloth = hanging_cloth(&character.meshes, rig, reference_pose, &positions, &part_of);
     let mut skin: Vec<Vec<Vec3>> = vec![Vec::new(); rig.skeleton().len()];
     for (k, mesh) in bound.iter().enumerate() {
         for (v, vertex) in mesh.iter().enumerate() {
@@ -321,8 +322,8 @@ mod tests {
                 .collect(),
             ..Mesh::default()
         });
-        let stand = character.calibration_pose();
-        let skin = SupportPoints::of(&character, &character.rig, &stand);
+        let reference_pose = character.reference_pose();
+        let skin = SupportPoints::of(&character, &character.rig, &reference_pose);
         let left: Vec<usize> = skin.hands[0].iter().map(|(joint, _)| joint.index()).collect();
         assert_eq!(left, [1, 2, 4, 5]);
         assert!(skin.hands[1].is_empty() && skin.trunk.is_empty());

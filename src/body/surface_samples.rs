@@ -23,14 +23,14 @@ const MOST: usize = 30_000;
 /// that is nearest to vertices whose joint has that list, by its number; joints may have none.
 pub(super) fn samples(
     character: &Character,
-    bind: &ModelPose,
+    reference_pose: &ModelPose,
     spacing: f64,
     list_of_joint: &[Option<usize>],
 ) -> Vec<Vec<SkinSample>> {
     let mut found = vec![Vec::new(); list_of_joint.iter().flatten().max().map_or(0, |last| last + 1)];
     for mesh in &character.meshes {
         let placed: Vec<Option<SkinCorner>> =
-            (0..mesh.positions.len()).map(|v| attached(mesh, bind, v, list_of_joint)).collect();
+            (0..mesh.positions.len()).map(|v| attached(mesh, reference_pose, v, list_of_joint)).collect();
         let step = mesh.triangles.len().div_ceil(MOST).max(1);
         for corners in mesh.triangles.iter().step_by(step) {
             let [Some(a), Some(b), Some(c)] = corners.map(|v| placed[v as usize]) else { continue };
@@ -46,12 +46,12 @@ pub(super) type SkinCorner = (Vec3, Option<usize>);
 /// A vertex by the joint that moves it most: in the bind pose all its joints agree where it is.
 pub(super) fn attached(
     mesh: &Mesh,
-    bind: &ModelPose,
+    reference_pose: &ModelPose,
     vertex: usize,
     lists: &[Option<usize>],
 ) -> Option<SkinCorner> {
     let (joint, inside) = mesh.in_heaviest_joint(vertex)?;
-    Some((bind.joint(joint).point(&inside), lists[joint.index()]))
+    Some((reference_pose.joint(joint).point(&inside), lists[joint.index()]))
 }
 
 /// Cuts a triangle into `n x n` of its shape and adds their centres.

@@ -151,7 +151,7 @@ pub(super) fn page(asset: &Asset, file: &str, format: &str) -> String {
 
 /// Height from the lowest joint to the highest in the reference pose, metres.
 pub(super) fn height_of_joints(character: &Character) -> f64 {
-    let pose = character.calibration_pose();
+    let pose = character.reference_pose();
     let heights = pose.joints().iter().map(|t| t.translation.y);
     heights.clone().fold(f64::MIN, f64::max) - heights.fold(f64::MAX, f64::min)
 }

@@ -91,7 +91,7 @@ pub(super) type FootingFrame = (Vec<[Vec3; 3]>, f64);
 impl FootingJoints {
     /// Those of a body.
     pub fn of(body: &CharacterBody) -> FootingJoints {
-        let (rig, pose) = (body.rig(), body.pose());
+        let (rig, pose) = (body.rig(), body.reference_pose());
         let joints = |side: Side| {
             let [hip, ankle] = [Role::UpperLeg(side), Role::Foot(side)].map(|role| rig.joint(role));
             let toes = rig.joint(Role::Toes(side)).or(ankle);

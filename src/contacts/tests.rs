@@ -238,7 +238,7 @@ fn heel_ball_and_toe_tip_lie_in_a_row_on_the_sole() {
     }
     for file in files {
         let character = import::load(&file, &import::ImportOptions::default()).unwrap().character;
-        let bind = character.calibration_pose();
+        let bind = character.reference_pose();
         let body = CharacterBody::new(&character);
         let points = body.contact_points();
         let leg = Figure::of(&character.rig, &bind).unwrap().leg;

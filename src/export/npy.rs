@@ -158,7 +158,7 @@ impl<'a> BodyPlaces<'a> {
         let Some(hips) = rig.joint(Role::Hips).filter(|_| missing.is_empty()) else {
             return Err(ExportError::PointRoles { missing: missing.join(", ") });
         };
-        let rest = motion.character.calibration_pose();
+        let rest = motion.character.reference_pose();
         let at = |role| rig.joint(role).map_or_else(Vec3::zeros, |id| rest.position(id));
         let leg = (at(Role::UpperLeg(Side::Left)) - at(Role::LowerLeg(Side::Left))).norm()
             + (at(Role::LowerLeg(Side::Left)) - at(Role::Foot(Side::Left))).norm();

@@ -137,7 +137,7 @@ pub(super) fn bone_name(role: Role, spine: usize, upper_chest: bool) -> Option<S
 /// The motion of the bones, relative to the T-pose.
 fn human(motion: &Motion, bones: &[HumanBone]) -> Result<(Skeleton, Clip), ExportError> {
     let (character, clip) = (&motion.character, &motion.clip);
-    let pose = character.calibration_pose();
+    let pose = character.reference_pose();
     let t_pose = if rest_pose_is_t_pose(character)? { None } else { TPose::of(character, &pose) };
     let t_rotations: Vec<Quat> =
         bones.iter().map(|b| t_pose.as_ref().map_or_else(Quat::identity, |t| t.rotation(b.role))).collect();

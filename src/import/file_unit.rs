@@ -28,7 +28,7 @@ const ANY_LEGS: std::ops::RangeInclusive<f64> = 0.05..=10.0;
 
 /// Warns of a figure whose stated unit makes it a giant or a mite.
 pub(super) fn warn_of_size(character: &Character, warnings: &mut Warnings) {
-    let figure = Figure::of(&character.rig, &character.calibration_pose());
+    let figure = Figure::of(&character.rig, &character.reference_pose());
     let Some(leg) = figure.map(|f| f.leg).filter(|leg| !ANY_LEGS.contains(leg)) else { return };
     let unit = guess_unit(leg);
     let message = format!(

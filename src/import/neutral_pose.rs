@@ -31,7 +31,7 @@ pub(super) fn neutralize(asset: &mut Asset) {
     if character.calibration.is_some() || character.robot.is_some() {
         return;
     }
-    let (rig, own) = (&character.rig, character.calibration_pose());
+    let (rig, own) = (&character.rig, character.reference_pose());
     let Some(figure) = Figure::of(rig, &own) else { return };
     let clips: Vec<&Clip> = asset.clips.iter().collect();
     let mut pose = stood_upright(rig, &own, &figure, &mut asset.warnings);

@@ -191,10 +191,10 @@ impl UncalibratedBody<'_> {
         let asset = read(Calibrate::Auto)?;
         let long = asset.clips.iter().map(Clip::frames).sum::<usize>() > 1;
         let other_pose = match asset.motion(0) {
-            _ if asset.character.bind.is_some() => asset.character.calibration_pose(),
-            None => asset.character.calibration_pose(),
+            _ if asset.character.bind.is_some() => asset.character.reference_pose(),
+            None => asset.character.reference_pose(),
             Some(motion) if !long => motion.model_pose(0),
-            Some(_) => read(Calibrate::Motion)?.character.calibration_pose(),
+            Some(_) => read(Calibrate::Motion)?.character.reference_pose(),
         };
         let (rig, skeleton, other) = (self.rig, self.rig.skeleton(), asset.character.skeleton());
         let name = |id| skeleton.joint(id).name.as_str();
@@ -289,7 +289,7 @@ const ALONG_AXIS: f64 = 0.26;
 /// The reference pose of a character that lies as a whole in its bind or rest pose, stood up: soles and toes are measured as they
 /// stand. `None` of one that stands.
 pub(super) fn stood_up(character: &Character, warnings: &mut Warnings) -> Option<Calibration> {
-    let lying = character.calibration_pose();
+    let lying = character.reference_pose();
     let up = Figure::of(&character.rig, &lying)?.up;
     if up == Vec3::y() {
         return None;

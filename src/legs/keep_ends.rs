@@ -53,7 +53,7 @@ fn anatomical(mut sides: Vec<Vec3>, limbs: &[&LimbChain], body: &CharacterBody) 
     let front = figure.left.cross(&figure.up);
     for (side, limb) in sides.iter_mut().zip(limbs) {
         let is_leg = body.rig().role(limb.foot) == Some(Role::Foot(limb.side));
-        let bulge = body.pose().joint(limb.upper).rotation * *side;
+        let bulge = body.reference_pose().joint(limb.upper).rotation * *side;
         if bulge.dot(&front) * if is_leg { 1.0 } else { -1.0 } < 0.0 {
             *side = -*side;
         }

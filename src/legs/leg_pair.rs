@@ -49,18 +49,19 @@ impl LegPair {
 
     /// The front legs that both bodies have, if both are quadrupeds.
     pub fn forelegs(source: &CharacterBody, target: &CharacterBody) -> Vec<LegPair> {
-        if ![source, target].iter().all(|body| on_four_legs(body.rig(), body.pose())) {
+        if ![source, target].iter().all(|body| on_four_legs(body.rig(), body.reference_pose())) {
             return Vec::new();
         }
         let pair = |side: Side| {
-            let (rig, stand) = (target.rig(), target.pose());
+            let (rig, reference_pose) = (target.rig(), target.reference_pose());
             let to = foreleg(target, side)?;
             let skeleton = rig.skeleton();
             let of_paw = |id: JointId| id == to.foot || (skeleton.is_ancestor(to.foot, id));
-            let within = stand.joint(to.foot).inverse();
+            let within = reference_pose.joint(to.foot).inverse();
             let skin = target.support_points().hands[usize::from(side == Side::Right)].iter();
             let skin = skin.filter(|(id, _)| of_paw(*id));
-            let skin = skin.map(|(id, at)| (to.foot, within.point(&stand.joint(*id).point(at)))).collect();
+            let skin =
+                skin.map(|(id, at)| (to.foot, within.point(&reference_pose.joint(*id).point(at)))).collect();
             let source = foreleg(source, side)?;
             Some(LegPair { paw: 0.0, source, target: to, shin: Vec::new(), skin, lying_toes: None })
         };
@@ -70,20 +71,20 @@ impl LegPair {
 
 /// See [`LegPair::lying_toes`].
 fn lying_toes(body: &CharacterBody, leg: &LimbChain) -> Option<[Vec3; 2]> {
-    let stand = body.pose();
+    let reference_pose = body.reference_pose();
     let toes = leg.toes?;
-    let ahead = stand.position(toes) - stand.position(leg.foot);
+    let ahead = reference_pose.position(toes) - reference_pose.position(leg.foot);
     let ahead = Vec3::new(ahead.x, 0.0, ahead.z).try_normalize(1e-9)?;
-    Some([Vec3::y(), ahead].map(|v| stand.joint(toes).rotation.inverse() * v))
+    Some([Vec3::y(), ahead].map(|v| reference_pose.joint(toes).rotation.inverse() * v))
 }
 
 /// The front leg of one side of a quadruped, whose paw stands on the ground of the hind paws.
 fn foreleg(body: &CharacterBody, side: Side) -> Option<LimbChain> {
     let arm = LimbChain::arm(body, side)?;
-    let stand = body.pose();
-    let ground = body.sole_points().map(|p| stand.joint(p.joint).point(&p.at).y - p.radius);
+    let reference_pose = body.reference_pose();
+    let ground = body.sole_points().map(|p| reference_pose.joint(p.joint).point(&p.at).y - p.radius);
     let ground = ground.min_by(f64::total_cmp)?;
-    Some(LimbChain { ankle: (stand.position(arm.foot).y - ground).max(0.0), ..arm })
+    Some(LimbChain { ankle: (reference_pose.position(arm.foot).y - ground).max(0.0), ..arm })
 }
 
 /// The ratio of leg lengths, target to source: the factor by which a take is scaled.

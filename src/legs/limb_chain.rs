@@ -42,11 +42,11 @@ impl LimbChain {
 
     /// The leg of one side of a body whose skeleton ends with the shins, which stands on their ends; `None` of other legs.
     pub fn without_foot(body: &CharacterBody, side: Side) -> Option<LimbChain> {
-        let (rig, stand) = (body.rig(), body.pose());
+        let (rig, reference_pose) = (body.rig(), body.reference_pose());
         let (upper, lower) = (rig.joint(Role::UpperLeg(side))?, rig.joint(Role::LowerLeg(side))?);
         let on_shin = |p: &&ContactPoint| p.part == ContactPart::Heel(side) && p.joint == lower;
         let end = body.sole_points().find(on_shin)?.at;
-        let bones = [(stand.position(lower) - stand.position(upper)).norm(), end.norm()];
+        let bones = [(reference_pose.position(lower) - reference_pose.position(upper)).norm(), end.norm()];
         let whole = bones.iter().all(|b| *b > 1e-6);
         whole.then_some(LimbChain {
             side,
@@ -58,7 +58,7 @@ impl LimbChain {
             bones,
             ankle: 0.0,
             forefoot: 0.0,
-            foot_up: stand.joint(lower).rotation.inverse() * Vec3::y(),
+            foot_up: reference_pose.joint(lower).rotation.inverse() * Vec3::y(),
             soles: Vec::new(),
         })
     }
@@ -69,11 +69,11 @@ impl LimbChain {
     }
 
     fn limb(body: &CharacterBody, roles: [Role; 3]) -> Option<LimbChain> {
-        let (rig, stand) = (body.rig(), body.pose());
+        let (rig, reference_pose) = (body.rig(), body.reference_pose());
         let side = roles[2].side()?;
         let [upper, lower, foot] = roles.map(|role| rig.joint(role));
         let (upper, lower, foot) = (upper?, lower?, foot?);
-        let at = [upper, lower, foot].map(|id| stand.position(id));
+        let at = [upper, lower, foot].map(|id| reference_pose.position(id));
         let bones = [(at[1] - at[0]).norm(), (at[2] - at[1]).norm()];
         let toes = rig.joint(Role::Toes(side)).filter(|_| roles[2] == Role::Foot(side));
         let of_limb = |part: ContactPart| match roles[2] {
@@ -81,10 +81,10 @@ impl LimbChain {
             _ => part == ContactPart::Hand(side),
         };
         let soles: Vec<_> = body.contact_points().iter().filter(|p| of_limb(p.part)).collect();
-        let lowest = soles.iter().map(|p| stand.joint(p.joint).point(&p.at).y - p.radius);
+        let lowest = soles.iter().map(|p| reference_pose.joint(p.joint).point(&p.at).y - p.radius);
         let ankle = lowest.min_by(f64::total_cmp).map_or(0.0, |low| (at[2].y - low).max(0.0));
         let ball = soles.iter().find(|p| p.part == ContactPart::Ball(side));
-        let forefoot = ball.map_or(0.0, |p| (stand.joint(p.joint).point(&p.at) - at[2]).xz().norm());
+        let forefoot = ball.map_or(0.0, |p| (reference_pose.joint(p.joint).point(&p.at) - at[2]).xz().norm());
         let soles = soles.iter().map(|p| (p.part, p.joint, p.at)).collect();
         let whole = bones.iter().all(|b| *b > 1e-6);
         whole.then_some(LimbChain {
@@ -97,7 +97,7 @@ impl LimbChain {
             bones,
             ankle,
             forefoot,
-            foot_up: stand.joint(foot).rotation.inverse() * Vec3::y(),
+            foot_up: reference_pose.joint(foot).rotation.inverse() * Vec3::y(),
             soles,
         })
     }

@@ -40,8 +40,8 @@ pub struct ArmSkin {
 }
 
 impl ArmSkin {
-    /// The skin of `character`, bound as `standing`, on a body of these capsules; nothing of those without skin or arms.
-    pub fn of(character: &Character, capsules: &[Capsule], standing: &ModelPose, height: f64) -> Self {
+    /// The skin of `character`, bound as `reference_pose`, on a body of these capsules; nothing of those without skin or arms.
+    pub fn of(character: &Character, capsules: &[Capsule], reference_pose: &ModelPose, height: f64) -> Self {
         let rig = &character.rig;
         let skeleton = rig.skeleton();
         let mut of_arm = vec![false; skeleton.len()];
@@ -65,8 +65,8 @@ impl ArmSkin {
             }
         }
         let standing_body: Vec<BodySegment> =
-            body.iter().map(|capsule| BodySegment::of(capsule, standing)).collect();
-        arms.retain(|v| !inside(&standing_body, &v.place(standing)));
+            body.iter().map(|capsule| BodySegment::of(capsule, reference_pose)).collect();
+        arms.retain(|v| !inside(&standing_body, &v.place(reference_pose)));
         let stride = arms.len().div_ceil(VERTICES).max(1);
         Self { arms: arms.into_iter().step_by(stride).collect(), body }
     }

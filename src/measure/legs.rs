@@ -130,8 +130,8 @@ impl LimbComparison {
     /// `None` of bodies without both shoulders.
     fn trunk_error(&self, source: &Motion, direct: &Motion) -> Option<Metric> {
         let lean = |m: &Motion| {
-            let rest = m.character.calibration_pose();
-            let frame = LimbFrame::read(&m.character.rig, &rest)?;
+            let reference_pose = m.character.reference_pose();
+            let frame = LimbFrame::read(&m.character.rig, &reference_pose)?;
             Some((frame.trunk()?, frame.hips))
         };
         let ((u0, s0), (v0, t0)) = (lean(source)?, lean(direct)?);

@@ -98,16 +98,16 @@ pub fn sole_tilt(
     character: &Character,
     contacts: Option<&Contacts>,
 ) -> MetricsAndSeries {
-    let (rig, pose) = (&character.rig, character.calibration_pose());
-    let (Some(contacts), Some(rest), false) =
-        (contacts, LimbFrame::read(rig, &pose), on_four_legs(rig, &pose))
+    let (rig, reference_pose) = (&character.rig, character.reference_pose());
+    let (Some(contacts), Some(reference_frame), false) =
+        (contacts, LimbFrame::read(rig, &reference_pose), on_four_legs(rig, &reference_pose))
     else {
         return Default::default();
     };
     let tilts = |track: &[LimbFrame]| {
         Side::BOTH.map(|side| {
             let k = usize::from(side == Side::Right);
-            let up = rest.feet[k].inverse() * Vec3::y();
+            let up = reference_frame.feet[k].inverse() * Vec3::y();
             let parts = [ContactPart::Heel(side), ContactPart::Ball(side)];
             // The feet of who kneels or lies touch the floor with their insteps and sides.
             let stands = |f: usize| {

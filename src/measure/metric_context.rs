@@ -38,7 +38,7 @@ impl MetricContext {
     /// As [`MetricContext::new`], with a body that is shared with others; its rig must be the character's own.
     pub(crate) fn of(body: Arc<CharacterBody>) -> Self {
         body.prepare();
-        let (rig, pose) = (body.rig(), body.pose());
+        let (rig, pose) = (body.rig(), body.reference_pose());
         let skeleton = rig.skeleton();
         let mechanism = Mechanism::humanoid(rig, pose);
         let of_role = |role: Role| rig.joint(role);

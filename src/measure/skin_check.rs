@@ -80,12 +80,12 @@ pub struct SkinFaults {
 }
 
 impl SkinCheck {
-    /// The skin of `character`, bound as `standing`; empty of a character without skin.
+    /// The skin of `character`, bound as `reference_pose`; empty of a character without skin.
     pub fn of(
         character: &Character,
         rig: &Rig,
         capsules: &[Capsule],
-        standing: &ModelPose,
+        reference_pose: &ModelPose,
         height: f64,
     ) -> Self {
         if character.meshes.is_empty() {
@@ -93,7 +93,7 @@ impl SkinCheck {
         }
         let meshes: Vec<LinearBlend> = character.meshes.iter().map(LinearBlend::new).collect();
         let mut made = Self { meshes, height, ..Self::default() };
-        let at = made.posed(standing);
+        let at = made.posed(reference_pose);
         let parts = parts_of_joints(rig);
         let mut parts_of_vertices = Vec::with_capacity(at.len());
         let (mut triangles, mut first) = (Vec::new(), 0_u32);
@@ -116,13 +116,13 @@ impl SkinCheck {
         use BodyPart::{Chest, Head, Neck, Pelvis, Ribs, UpperLeg, Waist};
         let core = |c: &&Capsule| matches!(c.part, Pelvis | Waist | Ribs | Chest | Neck | Head | UpperLeg(_));
         made.capsules = capsules.iter().filter(core).copied().collect();
-        made.add_arms(rig, &parts_of_vertices, &at, standing);
+        made.add_arms(rig, &parts_of_vertices, &at, reference_pose);
         made.moments = ArmMoments::new(character, made.arms.iter().map(|arm| arm.vertex), &made.capsules);
         made
     }
 
     /// The vertices of the arms that are not inside of the body at rest.
-    fn add_arms(&mut self, rig: &Rig, parts: &[Option<SkinPart>], at: &[Vec3], standing: &ModelPose) {
+    fn add_arms(&mut self, rig: &Rig, parts: &[Option<SkinPart>], at: &[Vec3], reference_pose: &ModelPose) {
         for (k, side) in Side::BOTH.into_iter().enumerate() {
             let joints = (rig.joint(Role::LowerArm(side)), rig.joint(Role::Hand(side)));
             let (Some(elbow), Some(wrist)) = joints else { continue };
@@ -132,7 +132,7 @@ impl SkinCheck {
             let palm = if of_hand.is_empty() {
                 Vec3::zeros()
             } else {
-                standing.joint(wrist).inverse().point(&middle)
+                reference_pose.joint(wrist).inverse().point(&middle)
             };
             self.bones[k] = Some(ArmBones { elbow, wrist, palm });
         }
@@ -147,7 +147,7 @@ impl SkinCheck {
         let step = arms.len().div_ceil(2 * VERTICES).max(1);
         arms = arms.into_iter().step_by(step).collect();
         let skin = self.body.posed(at);
-        arms.retain(|arm| !self.is_inside(arm, DEEP, at, standing, &skin));
+        arms.retain(|arm| !self.is_inside(arm, DEEP, at, reference_pose, &skin));
         let step = arms.len().div_ceil(VERTICES).max(1);
         self.arms = arms.into_iter().step_by(step).collect();
     }

@@ -43,7 +43,7 @@ fn standing(frames: usize, rate: f64, place: impl Fn(f64) -> Vec3) -> (MetricCon
 
 /// The lowest place of the soles of a standing figure.
 fn ground(character: &Arc<Character>) -> f64 {
-    let bind = character.calibration_pose();
+    let bind = character.reference_pose();
     let body = CharacterBody::new(character);
     let points = body.contact_points();
     let heights = points.iter().filter(|p| p.part.of_foot()).map(|p| bind.joint(p.joint).point(&p.at).y);

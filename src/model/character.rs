@@ -15,7 +15,7 @@ pub struct Character {
     /// inverse bind matrices. Often differs from the rest pose, which in many files is the first frame of some clip.
     pub bind: Option<ModelPose>,
     /// The reference pose, if it is neither the bind pose nor (without one) the rest pose. Read it through
-    /// [`Character::calibration_pose`].
+    /// [`Character::reference_pose`].
     pub calibration: Option<Calibration>,
     /// The readable skinned meshes.
     pub meshes: Vec<Mesh>,
@@ -49,12 +49,12 @@ impl Character {
 
     /// The reference pose for retargeting, in model space: the user-specified or estimated one, else the bind pose,
     /// else the rest pose.
-    pub fn calibration_pose(&self) -> ModelPose {
+    pub fn reference_pose(&self) -> ModelPose {
         let calibration = self.calibration.as_ref().map(|c| &c.pose);
         calibration.or(self.bind.as_ref()).cloned().unwrap_or_else(|| self.skeleton().rest_model_pose())
     }
 
-    /// The origin of [`Character::calibration_pose`].
+    /// The origin of [`Character::reference_pose`].
     pub fn calibration_source(&self) -> CalibrationSource {
         match (&self.calibration, &self.bind) {
             (Some(calibration), _) => calibration.from,

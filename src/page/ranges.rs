@@ -29,7 +29,7 @@ pub(super) struct Angle {
 pub(super) fn worst_angles(motion: &Motion) -> Vec<Angle> {
     let character = &*motion.character;
     let rig = &character.rig;
-    let bind = character.calibration_pose();
+    let bind = character.reference_pose();
     let fingers = |role: &Role| matches!(role, Role::Finger(..) | Role::Toes(_));
     let looked_at: Vec<_> = rig
         .assignments()

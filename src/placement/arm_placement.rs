@@ -67,7 +67,7 @@ impl ArmPlacement {
     /// them, or neither has skin.
     pub fn new(source: &CharacterBody, target: &CharacterBody) -> Option<ArmPlacement> {
         let (from, to) = (source.landmarks()?, target.landmarks()?);
-        let lengths = |body: &CharacterBody, marks: &Landmarks| marks.at(body.pose()).lengths();
+        let lengths = |body: &CharacterBody, marks: &Landmarks| marks.at(body.reference_pose()).lengths();
         let (source_lengths, target_lengths) = (lengths(source, from), lengths(target, to));
         let pair =
             SurfacePair::between((source.surface(), &source_lengths), (target.surface(), &target_lengths))?;
@@ -77,7 +77,7 @@ impl ArmPlacement {
     /// The placement of arms outside of the body's own skin, or a grown person's; `None` without arms.
     pub(super) fn alone(body: &CharacterBody) -> Option<ArmPlacement> {
         let marks = body.landmarks()?;
-        let adult = || BodySurface::adult(&marks.at(body.pose()));
+        let adult = || BodySurface::adult(&marks.at(body.reference_pose()));
         let surface = body.surface().cloned().unwrap_or_else(adult);
         let pair = SurfacePair::of(surface.clone(), surface, false, 0.0);
         Some(ArmPlacement { pair, from: marks.clone(), to: TargetArms::of(body, marks) })
@@ -145,7 +145,7 @@ fn landmark_poses(motion: &Motion, landmarks: &Landmarks, first: usize, step: us
 
 impl TargetArms {
     fn of(body: &CharacterBody, landmarks: &Landmarks) -> TargetArms {
-        let pose = body.pose();
+        let pose = body.reference_pose();
         let front = body.figure().map_or(Vec3::z(), |figure| figure.left.cross(&figure.up));
         let rest_axes = landmarks.arms().map(|[upper, lower, hand]| {
             let [a, b, c] = [upper, lower, hand].map(|id| pose.position(id));

@@ -368,7 +368,7 @@ fn saved_in_a_pose(hero: &Character) -> Character {
         joint.rest.rotation *= exp(&(axis * 0.5));
     }
     let roles: Vec<_> = hero.rig.assignments().map(|(role, a)| (role, a.clone())).collect();
-    let bind = Some(hero.calibration_pose());
+    let bind = Some(hero.reference_pose());
     Character { rig: Rig::new(Skeleton::new(joints).unwrap(), roles), bind, ..hero.clone() }
 }
 
@@ -419,7 +419,7 @@ fn other_bodies_have_other_bones() {
 fn a_thumb_that_passes_beside_a_limb_is_not_in_it() {
     let known = CharacterBody::new(&Arc::new(body(&ADULT)));
     let (surface, landmarks) = (known.surface().unwrap(), known.landmarks().unwrap());
-    let pose = landmarks.at(known.pose());
+    let pose = landmarks.at(known.reference_pose());
     let thigh = PartSegment::of(TouchedPart::Thigh(0), &pose, &surface.lengths);
     let middle = thigh.start + thigh.along * 0.5;
     // A thumb that reaches 6 cm towards the line of the thigh, 9 cm ahead of the palm, and one 9 cm along the thigh.

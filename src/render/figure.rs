@@ -61,7 +61,7 @@ pub fn figure(motion: &Motion) -> Mesh {
 /// The reference pose with the joint distances of the clip's first frame: some files animate joints away from their offsets.
 pub(super) fn lengths_of(motion: &Motion) -> ModelPose {
     let skeleton = motion.character.skeleton();
-    let mut pose = motion.character.calibration_pose().to_local(skeleton);
+    let mut pose = motion.character.reference_pose().to_local(skeleton);
     if motion.clip.frames() > 0 {
         for (id, v) in motion.clip.translated().iter().zip(motion.clip.translations(0)) {
             if skeleton.parent(*id).is_some() {

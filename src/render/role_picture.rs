@@ -45,7 +45,7 @@ impl RolePicture {
     /// A [`RenderError`] if the reference pose cannot be drawn.
     pub(crate) fn of(character: &Arc<Character>, label: &str) -> Result<Self, RenderError> {
         let skeleton = character.skeleton();
-        let pose = character.calibration_pose().to_local(skeleton);
+        let pose = character.reference_pose().to_local(skeleton);
         let motion = Motion::new(Arc::clone(character), Clip::from_poses("", 1.0, skeleton, &[pose]));
         motion.check().map_err(|e| RenderError::Motion { label: label.to_owned(), reason: e.to_string() })?;
         let subject = Subject { motion: &motion, label: label.to_owned(), marks: Vec::new(), observed: None };
@@ -103,7 +103,7 @@ fn body_view(actors: &[Actor; 1], view: View) -> Picture {
 /// Bones from each joint to its children, and the joints; those with a role over those without.
 fn draw_joints(character: &Character, camera: &Camera, picture: &mut Picture) {
     let skeleton = character.skeleton();
-    let pose = character.calibration_pose();
+    let pose = character.reference_pose();
     let at = |id: JointId| camera.project(single(&pose.position(id)));
     for with_role in [false, true] {
         for id in skeleton.ids() {
@@ -126,7 +126,7 @@ fn draw_joints(character: &Character, camera: &Camera, picture: &mut Picture) {
 
 /// The number of each role of the body at its joint, moved aside from the figure's middle.
 fn draw_numbers(character: &Character, camera: &Camera, picture: &mut Picture) {
-    let pose = character.calibration_pose();
+    let pose = character.reference_pose();
     for (number, role, joint, _) in numbered(character) {
         if matches!(role, Role::Finger(..)) {
             continue;

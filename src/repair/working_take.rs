@@ -70,7 +70,7 @@ impl WorkingTake {
             return Err(motion.into());
         }
         let character = &motion.character;
-        let rest = character.calibration_pose();
+        let rest = character.reference_pose();
         let body = CharacterBody::new(character);
         let legs = Side::BOTH.map(|side| LimbChain::of(&body, side));
         let legs = match legs {
@@ -170,7 +170,7 @@ impl WorkingTake {
     /// The local rotation of a joint in the reference pose.
     pub fn rest(&self, joint: usize) -> Quat {
         let character = &self.motion.character;
-        let pose = character.calibration_pose();
+        let pose = character.reference_pose();
         let own = pose.joint(JointId::new(joint)).rotation;
         let parent = character.skeleton().parent(JointId::new(joint));
         parent.map_or(own, |parent| pose.joint(parent).rotation.inverse() * own)

@@ -41,7 +41,7 @@ pub(super) struct CandidateBody<'a> {
 
 impl<'a> CandidateBody<'a> {
     pub(super) fn new(character: &'a Character, rig: &'a Rig) -> Self {
-        let pose = character.calibration_pose();
+        let pose = character.reference_pose();
         let heights = || pose.joints().iter().map(|t| t.translation.y);
         let low = heights().fold(f64::MAX, f64::min);
         let height = (heights().fold(f64::MIN, f64::max) - low).max(1e-9);

@@ -51,11 +51,11 @@ pub fn draft(source: &Character, target: &Character) -> MapDraft {
 fn find(source: &Character, target: &Character) -> (JointMap, Option<MapError>) {
     let (s, t) = (&source.rig, &target.rig);
     let bodies = [s, t].map(|rig| rig.joint(Role::Hips).is_some());
-    let rests = [source.calibration_pose(), target.calibration_pose()];
+    let reference_poses = [source.reference_pose(), target.reference_pose()];
     if bodies == [false, false] {
         let mut pairs = by_role(s, t);
         for role in [Role::Spine as fn(u8) -> Role, Role::Neck, Role::Tail] {
-            chain(s, t, &rests, role, Role::Hips, None, &mut pairs);
+            chain(s, t, &reference_poses, role, Role::Hips, None, &mut pairs);
         }
         let named = by_name(s, t, &pairs);
         pairs.extend(named);
@@ -78,17 +78,17 @@ fn find(source: &Character, target: &Character) -> (JointMap, Option<MapError>) 
         missing if !missing.is_empty() => {
             Some(MapError::Missing(missing.iter().map(|gap| wanted(gap, source, target)).collect()))
         }
-        _ => match (on_four_legs(s, &rests[0]), on_four_legs(t, &rests[1])) {
+        _ => match (on_four_legs(s, &reference_poses[0]), on_four_legs(t, &reference_poses[1])) {
             (true, false) => Some(body_plan(source, target)),
             (false, true) => Some(body_plan(target, source)),
             _ => None,
         },
     };
     let mut pairs = by_role(s, t);
-    chain(s, t, &rests, Role::Spine, Role::Hips, None, &mut pairs);
+    chain(s, t, &reference_poses, Role::Spine, Role::Hips, None, &mut pairs);
     let chests = [s, t].map(|rig| rig.chain(Role::Spine).last().copied().or(rig.joint(Role::Hips)));
     if let [Some(_), Some(_)] = chests {
-        chain(s, t, &rests, Role::Neck, Role::Hips, Some(Role::Head), &mut pairs);
+        chain(s, t, &reference_poses, Role::Neck, Role::Hips, Some(Role::Head), &mut pairs);
     }
     let named = by_name(s, t, &pairs);
     pairs.extend(named);
@@ -98,7 +98,7 @@ fn find(source: &Character, target: &Character) -> (JointMap, Option<MapError>) 
 /// The warning for two bodies on two legs of which one stands upright and the other with a level trunk, as birds and many dinosaurs:
 /// both can be compared only in their rest poses.
 pub fn postures_differ(source: (&Character, &Rig), target: (&Character, &Rig)) -> Option<String> {
-    let of = |(character, rig): (&Character, &Rig)| posture(rig, &character.calibration_pose());
+    let of = |(character, rig): (&Character, &Rig)| posture(rig, &character.reference_pose());
     let (level, upright) = match (of(source), of(target)) {
         (Posture::LevelTrunk, Posture::Upright) => (source.0, target.0),
         (Posture::Upright, Posture::LevelTrunk) => (target.0, source.0),
@@ -199,7 +199,7 @@ fn by_role(s: &Rig, t: &Rig) -> Vec<JointPair> {
 fn chain(
     s: &Rig,
     t: &Rig,
-    rests: &[ModelPose; 2],
+    reference_poses: &[ModelPose; 2],
     role: fn(u8) -> Role,
     below: Role,
     above: Option<Role>,
@@ -222,7 +222,8 @@ fn chain(
     if from.is_empty() {
         return;
     }
-    let (at_source, at_target) = (arc_length(&from, &rests[0]), arc_length(&to, &rests[1]));
+    let (at_source, at_target) =
+        (arc_length(&from, &reference_poses[0]), arc_length(&to, &reference_poses[1]));
     for (&joint, tau) in to.iter().zip(&at_target).filter(|(joint, _)| links.contains(joint)) {
         // Of several source joints at one position the last one has the rotations of all.
         let next = at_source.iter().position(|&x| x > tau + 1e-9).unwrap_or(from.len() - 1);
@@ -242,11 +243,11 @@ fn chain(
 }
 
 /// The arc-length parameter of each joint of a chain, from 0 for the first to 1 for the last.
-fn arc_length(chain: &[JointId], rest: &ModelPose) -> Vec<f64> {
+fn arc_length(chain: &[JointId], reference_pose: &ModelPose) -> Vec<f64> {
     let mut at = 0.0;
     let mut lengths = vec![0.0];
     for pair in chain.windows(2) {
-        at += (rest.position(pair[1]) - rest.position(pair[0])).norm();
+        at += (reference_pose.position(pair[1]) - reference_pose.position(pair[0])).norm();
         lengths.push(at);
     }
     let total = at.max(1e-12);

@@ -2,7 +2,7 @@
 
 use super::body_plan::outward;
 use super::joint_map::{JointMap, JointPair};
-use super::rest_alignment::CalibratedBody;
+use super::rest_alignment::ReferenceBody;
 use super::roll_joints::roll_joint;
 use crate::math::{Quat, Vec3, arc, slerp};
 use crate::model::{JointId, ModelPose, Rig, Role};
@@ -33,10 +33,10 @@ impl JointDrive {
         pair: &JointPair,
         rest: Quat,
         map: &JointMap,
-        source: &CalibratedBody,
+        source: &ReferenceBody,
         (target, shared): (&Rig, bool),
     ) -> JointDrive {
-        let inverse = |joint: JointId| source.calibration.joint(joint).rotation.inverse();
+        let inverse = |joint: JointId| source.reference_pose.joint(joint).rotation.inverse();
         let aim = pair.role.and_then(|role| limb_segment(role, map, source, target));
         let inverse_reference = [inverse(pair.source), inverse(pair.blend.map_or(pair.source, |b| b.0))];
         let roll = aim.filter(|_| !shared).and_then(|(end, _)| roll_joint(pair.source, end, source));
@@ -57,14 +57,16 @@ impl JointDrive {
         if self.blend.is_none() && self.aim.is_none() {
             return from.joint(self.source).rotation * self.rest_from_source;
         }
-        let from_calibration = |joint: JointId, inverse: Quat| from.joint(joint).rotation * inverse;
-        let first = from_calibration(self.source, self.inverse_reference[0]);
+        let delta_from_reference = |joint: JointId, inverse: Quat| from.joint(joint).rotation * inverse;
+        let first = delta_from_reference(self.source, self.inverse_reference[0]);
         let delta = match self.blend {
-            Some((joint, share)) => slerp(&first, &from_calibration(joint, self.inverse_reference[1]), share),
+            Some((joint, share)) => {
+                slerp(&first, &delta_from_reference(joint, self.inverse_reference[1]), share)
+            }
             None => first,
         };
         let Some((end, at_rest)) = self.aim else { return delta * self.rest };
-        let delta = self.roll.map_or(delta, |(joint, inverse)| from_calibration(joint, inverse));
+        let delta = self.roll.map_or(delta, |(joint, inverse)| delta_from_reference(joint, inverse));
         let segment = from.position(end) - from.position(self.source);
         arc(&(delta * at_rest), &segment, &Vec3::z()) * delta * self.rest
     }
@@ -72,12 +74,7 @@ impl JointDrive {
 
 /// The end joint and the reference direction of a source segment that joints between its ends bend (upper arms in two
 /// parts), if the target's segment has no driven joint between its ends.
-fn limb_segment(
-    role: Role,
-    map: &JointMap,
-    source: &CalibratedBody,
-    target: &Rig,
-) -> Option<(JointId, Vec3)> {
+fn limb_segment(role: Role, map: &JointMap, source: &ReferenceBody, target: &Rig) -> Option<(JointId, Vec3)> {
     let side = role.side()?;
     let end_role = outward(role)
         .iter()
@@ -93,5 +90,5 @@ fn limb_segment(
     if between.any(|j| map.driving(j).is_some()) {
         return None;
     }
-    Some((end, source.pose.position(end) - source.pose.position(start)))
+    Some((end, source.tree_pose.position(end) - source.tree_pose.position(start)))
 }

@@ -8,7 +8,7 @@ use super::joint_drive::JointDrive;
 use super::joint_map::JointMap;
 use super::pelvis_path::{PelvisPath, pelvis_point};
 use super::position_source::{PositionSource, dependencies, evaluation_order, position_sources};
-use super::rest_alignment::{CalibratedBody, align};
+use super::rest_alignment::{ReferenceBody, align};
 use super::stretch::{JointStretch, joint_stretches, of_one_rig};
 use super::trunk_lean::TrunkLean;
 use super::twist_joints::{TwistJoint, twist_joints};
@@ -44,15 +44,15 @@ impl JointTransfer {
     /// The transfer by `map`, with the scale of the path over the ground and that of lengths.
     pub fn new(
         map: &JointMap,
-        s: &CalibratedBody,
-        t: &CalibratedBody,
+        s: &ReferenceBody,
+        t: &ReferenceBody,
         [across, scale]: [f64; 2],
     ) -> JointTransfer {
         let aligned = align(map, s, t);
-        let twists = twist_joints(t.rig, map, t.calibration);
+        let twists = twist_joints(t.rig, map, t.reference_pose);
         let drive = |id: JointId| {
             let aligned = aligned[id.index()].unwrap_or_else(Quat::identity);
-            let rest = aligned * t.calibration.joint(id).rotation;
+            let rest = aligned * t.reference_pose.joint(id).rotation;
             let shared = twists.iter().flatten().any(|twist| twist.segment() == id);
             Some(JointDrive::of(map.driving(id)?, rest, map, s, (t.rig, shared)))
         };
@@ -61,12 +61,12 @@ impl JointTransfer {
         let character = t.body.character();
         let is_body = |id: JointId| map.driving(id).is_some_and(|pair| pair.role.is_some());
         let moves = |id: JointId| map.driving(id).is_some();
-        let mut loose = loose_joints(character, t.rig, t.calibration, is_body, moves);
+        let mut loose = loose_joints(character, t.rig, t.reference_pose, is_body, moves);
         // Between versions of one rig, joints that move by themselves keep the motion that they have in the take.
         let of_one_rig = of_one_rig(s.rig, t.rig, map);
         loose.retain(|l| !(of_one_rig && moves(l.joint)));
         let hips_joint = hips.map(|pair| pair.target);
-        let mut positions = position_sources(t.rig, map, t.calibration, hips_joint, &loose);
+        let mut positions = position_sources(t.rig, map, t.reference_pose, hips_joint, &loose);
         let pelvis = hips.map(|pair| {
             let at = pelvis_point(t, pair.role, pair.target);
             positions[pair.target.index()] = PositionSource::Pelvis(at);

@@ -5,7 +5,7 @@
 //! of its world, and heights are those of joints.
 
 use super::joint_map::JointPair;
-use super::rest_alignment::CalibratedBody;
+use super::rest_alignment::ReferenceBody;
 use crate::math::Vec3;
 use crate::model::{JointId, ModelPose, Role};
 
@@ -29,8 +29,8 @@ impl PelvisPath {
     /// The path of the pair of hips, with the scales over the ground and of heights.
     pub fn of(
         pair: &JointPair,
-        source: &CalibratedBody,
-        target: &CalibratedBody,
+        source: &ReferenceBody,
+        target: &ReferenceBody,
         [across, up]: [f64; 2],
     ) -> PelvisPath {
         // A character onto itself, and one without a file to stand in, keep their floor.
@@ -76,17 +76,17 @@ impl PelvisPath {
 }
 
 /// The middle of the hip joints in the space of `joint`, which has `role`; for another role than the hips its own origin.
-pub fn pelvis_point(body: &CalibratedBody, role: Option<Role>, joint: JointId) -> Vec3 {
+pub fn pelvis_point(body: &ReferenceBody, role: Option<Role>, joint: JointId) -> Vec3 {
     let point = match role {
         Some(Role::Hips) => body.figure.map(|f| f.pelvis),
         _ => None,
     };
-    let rest = body.calibration;
-    rest.joint(joint).inverse().point(&point.unwrap_or(rest.position(joint)))
+    let reference_pose = body.reference_pose;
+    reference_pose.joint(joint).inverse().point(&point.unwrap_or(reference_pose.position(joint)))
 }
 
 /// The height of the ground of a body: that of its soles for a model, the zero of its world for a capture.
-fn ground(body: &CalibratedBody) -> f64 {
+fn ground(body: &ReferenceBody) -> f64 {
     match (body.body.character().document.is_some(), body.figure) {
         (true, Some(figure)) if figure.up == Vec3::y() => figure.sole,
         _ => 0.0,
@@ -94,7 +94,7 @@ fn ground(body: &CalibratedBody) -> f64 {
 }
 
 /// The height of the soles of a body that stands upright, and the height of its hip joints above them.
-fn soles(body: &CalibratedBody) -> Option<(f64, f64)> {
+fn soles(body: &ReferenceBody) -> Option<(f64, f64)> {
     let figure = body.figure.filter(|f| f.up == Vec3::y())?;
     let sole = body.body.sole_height()?;
     Some((sole, figure.leg + figure.sole - sole))

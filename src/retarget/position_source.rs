@@ -28,7 +28,7 @@ pub enum PositionSource {
 pub fn position_sources(
     rig: &Rig,
     map: &JointMap,
-    bound: &ModelPose,
+    reference_pose: &ModelPose,
     hips: Option<JointId>,
     loose: &[LooseJoint],
 ) -> Vec<PositionSource> {
@@ -49,14 +49,14 @@ pub fn position_sources(
         let mut parents = std::iter::successors(body_parent_of(id), |&c| body_parent_of(c));
         let parent = parents.find(|&c| map.driving(c).is_some());
         if let Some(parent) = parent.filter(|&c| !skeleton.is_ancestor(c, id)) {
-            positions[id.index()] = attached(bound, parent, id);
+            positions[id.index()] = attached(reference_pose, parent, id);
         }
     }
-    attach_between(rig, map, bound, above_hips, &mut positions);
+    attach_between(rig, map, reference_pose, above_hips, &mut positions);
     for LooseJoint { joint, on } in loose {
         positions[joint.index()] = match on {
             Some((on, within)) => PositionSource::Attached(*on, *within),
-            None => PositionSource::Still(*bound.joint(*joint)),
+            None => PositionSource::Still(*reference_pose.joint(*joint)),
         };
     }
     positions
@@ -67,7 +67,7 @@ pub fn position_sources(
 fn attach_between(
     rig: &Rig,
     map: &JointMap,
-    bound: &ModelPose,
+    reference_pose: &ModelPose,
     above_hips: impl Fn(JointId) -> bool,
     positions: &mut [PositionSource],
 ) {
@@ -89,14 +89,14 @@ fn attach_between(
         let above = skeleton.parent(id).is_some_and(|p| on_driven[p.index()]);
         on_driven[id.index()] = above || map.driving(id).is_some();
         if let Some(Some(parent)) = below[id.index()].filter(|_| !on_driven[id.index()] && !above_hips(id)) {
-            positions[id.index()] = attached(bound, parent, id);
+            positions[id.index()] = attached(reference_pose, parent, id);
         }
     }
 }
 
 /// A joint attached to `parent` as in the reference pose.
-fn attached(bound: &ModelPose, parent: JointId, id: JointId) -> PositionSource {
-    PositionSource::Attached(parent, bound.joint(parent).inverse() * *bound.joint(id))
+fn attached(reference_pose: &ModelPose, parent: JointId, id: JointId) -> PositionSource {
+    PositionSource::Attached(parent, reference_pose.joint(parent).inverse() * *reference_pose.joint(id))
 }
 
 /// An order in which every joint comes after its parent in the tree and after the joint that it is attached to. Twist joints

@@ -24,48 +24,48 @@ use crate::model::{Finger, JointId, ModelPose, Rig, Role, Side};
 
 /// A character in its reference pose.
 #[derive(Clone, Copy)]
-pub struct CalibratedBody<'a> {
+pub struct ReferenceBody<'a> {
     /// The measured character.
     pub body: &'a CharacterBody,
     /// Its roles, including those assigned in a map file.
     pub rig: &'a Rig,
     /// The reference pose.
-    pub calibration: &'a ModelPose,
+    pub reference_pose: &'a ModelPose,
     /// The reference pose as the joint tree can take it, in which segment directions are compared.
-    pub pose: &'a ModelPose,
+    pub tree_pose: &'a ModelPose,
     /// Its measures; `None` without legs.
     pub figure: Option<Figure>,
     /// Whether the other body has the same bones in the same pose: nothing is aligned then.
     pub twin: bool,
 }
 
-impl<'a> CalibratedBody<'a> {
+impl<'a> ReferenceBody<'a> {
     /// `body` in its reference pose and in the one in which segment directions are compared.
-    pub fn of(body: &'a CharacterBody, pose: &'a ModelPose) -> Self {
+    pub fn of(body: &'a CharacterBody, tree_pose: &'a ModelPose) -> Self {
         let figure = body.figure().copied();
-        Self { body, rig: body.rig(), calibration: body.pose(), pose, figure, twin: false }
+        Self { body, rig: body.rig(), reference_pose: body.reference_pose(), tree_pose, figure, twin: false }
     }
 
     /// `body` in a pose in which the other body's joints are at the same places.
-    pub fn twin(body: &'a CharacterBody, pose: &'a ModelPose) -> Self {
-        let figure = Figure::of(body.rig(), pose);
-        Self { body, rig: body.rig(), calibration: pose, pose, figure, twin: true }
+    pub fn twin(body: &'a CharacterBody, tree_pose: &'a ModelPose) -> Self {
+        let figure = Figure::of(body.rig(), tree_pose);
+        Self { body, rig: body.rig(), reference_pose: tree_pose, tree_pose, figure, twin: true }
     }
 
     /// The position of the joint with this role.
     pub fn position(&self, role: Role) -> Option<Vec3> {
-        self.rig.joint(role).map(|id| self.pose.position(id))
+        self.rig.joint(role).map(|id| self.tree_pose.position(id))
     }
 
     /// Whether it goes on four legs.
     pub fn on_four_legs(&self) -> bool {
-        on_four_legs(self.rig, self.pose)
+        on_four_legs(self.rig, self.tree_pose)
     }
 
     /// The tip of a leaf in model space, if the file has it.
     fn tip(&self, joint: JointId) -> Option<Vec3> {
         let tip = self.rig.skeleton().joint(joint).tip?;
-        Some(self.pose.joint(joint).point(&tip)).filter(|_| tip.norm() > 1e-9)
+        Some(self.tree_pose.joint(joint).point(&tip)).filter(|_| tip.norm() > 1e-9)
     }
 
     /// The direction of the segment from `role` to `to`.
@@ -78,7 +78,7 @@ impl<'a> CalibratedBody<'a> {
     fn heading(&self, side: Side) -> Option<Vec3> {
         let ankle = self.rig.joint(Role::Foot(side))?;
         let end = self.position(Role::Toes(side)).or_else(|| self.tip(ankle))?;
-        let mut v = end - self.pose.position(ankle);
+        let mut v = end - self.tree_pose.position(ankle);
         let length = v.norm();
         v.y = 0.0;
         v.try_normalize(0.3 * length)
@@ -86,7 +86,7 @@ impl<'a> CalibratedBody<'a> {
 
     /// The roll of the foot about the forward axis in the reference pose, radians: [`foot_roll`].
     fn foot_roll(&self, side: Side) -> f64 {
-        let of = |figure: Figure| foot_roll(self.body.character(), (self.rig, self.pose), &figure, side);
+        let of = |figure: Figure| foot_roll(self.body.character(), (self.rig, self.tree_pose), &figure, side);
         self.figure.map_or(0.0, of)
     }
 
@@ -112,12 +112,13 @@ impl<'a> CalibratedBody<'a> {
 }
 
 /// The alignment `A_i` of every driven target joint, in joint order; `None` for others.
-pub fn align(map: &JointMap, source: &CalibratedBody, target: &CalibratedBody) -> Vec<Option<Quat>> {
+pub fn align(map: &JointMap, source: &ReferenceBody, target: &ReferenceBody) -> Vec<Option<Quat>> {
     let skeleton = target.rig.skeleton();
     let base = match (source.figure, target.figure) {
         (Some(s), Some(t)) => {
             let frame = |f: Figure| from_columns(&f.left, &f.up, &f.left.cross(&f.up));
-            let [of_s, of_t] = [(source, s), (target, t)].map(|(b, figure)| tilt(b.rig, b.pose, &figure));
+            let [of_s, of_t] =
+                [(source, s), (target, t)].map(|(b, figure)| tilt(b.rig, b.tree_pose, &figure));
             of_s * frame(s) * frame(t).inverse() * of_t.inverse()
         }
         _ => Quat::identity(),
@@ -174,15 +175,15 @@ fn align_role(
     role: Role,
     inherited: Quat,
     (base, trunk): (Quat, Option<Quat>),
-    source: &CalibratedBody,
-    target: &CalibratedBody,
+    source: &ReferenceBody,
+    target: &ReferenceBody,
 ) -> Quat {
     match role {
         Role::Hips | Role::Spine(_) | Role::Clavicle(_) if trunk.is_some() => trunk.unwrap_or(base),
         Role::Hand(_) if trunk.is_some() => base,
         Role::Hips | Role::Spine(_) | Role::Neck(_) | Role::Head => base,
         Role::Clavicle(side) => {
-            let segment = |s: &CalibratedBody| s.segment(role, Role::UpperArm(side));
+            let segment = |s: &ReferenceBody| s.segment(role, Role::UpperArm(side));
             match (segment(source), segment(target)) {
                 (Some(s), Some(t)) if (base * t).angle(&s) > SHRUGGED => {
                     arc(&(base * t), &s, &Vec3::z()) * base
@@ -201,7 +202,7 @@ fn align_role(
         }
         Role::Hand(side) => align_hand(side, inherited, source, target),
         Role::Foot(side) => {
-            let unroll = |body: &CalibratedBody| Quat::from_axis_angle(&Vec3::z_axis(), body.foot_roll(side));
+            let unroll = |body: &ReferenceBody| Quat::from_axis_angle(&Vec3::z_axis(), body.foot_roll(side));
             let (roll_s, roll_t) = (unroll(source), unroll(target));
             let toes = (source.heading(side), target.heading(side));
             let yaw = match toes {
@@ -233,7 +234,7 @@ fn align_role(
 
 /// Whether a leg without a foot starts with a thigh that points more to its side than down: the thigh of a toy, whose body is its
 /// legs, is the distance to a joint. Rotated to point down as a person's, it would lift the body off legs that are folded below it.
-pub fn is_stub(body: &CalibratedBody, side: Side) -> bool {
+pub fn is_stub(body: &ReferenceBody, side: Side) -> bool {
     let thigh = body.segment(Role::UpperLeg(side), Role::LowerLeg(side));
     let sideways = thigh
         .zip(body.figure)
@@ -260,8 +261,8 @@ fn level(v: &Vec3) -> Vec3 {
 }
 
 /// Aligns a hand by its direction and palm, as far as both rigs have them.
-fn align_hand(side: Side, inherited: Quat, source: &CalibratedBody, target: &CalibratedBody) -> Quat {
-    let has = |body: &CalibratedBody, f: Finger| body.rig.joint(Role::Finger(side, f, 0)).is_some();
+fn align_hand(side: Side, inherited: Quat, source: &ReferenceBody, target: &ReferenceBody) -> Quat {
+    let has = |body: &ReferenceBody, f: Finger| body.rig.joint(Role::Finger(side, f, 0)).is_some();
     let shared = [Finger::Index, Finger::Middle, Finger::Ring, Finger::Little]
         .into_iter()
         .filter(|&f| has(source, f) && has(target, f))
@@ -286,11 +287,11 @@ const STEEPEST: f64 = 0.26;
 ///
 /// The rotation of the target's trunk about its lateral axis, in the space of the source's reference pose; `base` aligns the
 /// target's body with it. `None` unless both are quadrupeds with whole legs.
-fn trunk_slope(source: &CalibratedBody, target: &CalibratedBody, base: &Quat) -> Option<Quat> {
+fn trunk_slope(source: &ReferenceBody, target: &ReferenceBody, base: &Quat) -> Option<Quat> {
     if !(source.on_four_legs() && target.on_four_legs()) {
         return None;
     }
-    let middle = |body: &CalibratedBody, role: fn(Side) -> Role| {
+    let middle = |body: &ReferenceBody, role: fn(Side) -> Role| {
         let [left, right] = Side::BOTH.map(|side| body.position(role(side)));
         Some((left? + right?) * 0.5)
     };
@@ -305,13 +306,9 @@ fn trunk_slope(source: &CalibratedBody, target: &CalibratedBody, base: &Quat) ->
 
 /// The height of the joint above a pair of the target's legs, with the directions of the source's, above the ground; `chain` are the
 /// roles of their joints.
-fn height_above(
-    source: &CalibratedBody,
-    target: &CalibratedBody,
-    chain: [fn(Side) -> Role; 3],
-) -> Option<f64> {
+fn height_above(source: &ReferenceBody, target: &ReferenceBody, chain: [fn(Side) -> Role; 3]) -> Option<f64> {
     let of_side = |side: Side| {
-        let joints = |body: &CalibratedBody| {
+        let joints = |body: &ReferenceBody| {
             let [a, b, c] = chain.map(|role| body.position(role(side)));
             Some([a?, b?, c?])
         };

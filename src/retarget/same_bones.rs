@@ -28,23 +28,27 @@ pub fn same_bones(
     if map.pairs.len() < FEWEST || !moves_alike(source, map) {
         return None;
     }
-    let there = source.rig().skeleton().rest_model_pose();
+    let source_pose = source.rig().skeleton().rest_model_pose();
     let rest = target.rig().skeleton().rest_model_pose();
     // The bind pose as it is and as the tree can take it: they differ in a rig in pieces.
     let bind = target.character().bind.clone();
     let in_tree = bind.as_ref().map(|bind| reachable(target.rig(), bind, |_| true));
     let poses = bind.into_iter().chain(in_tree).chain([rest]);
-    let mut found = poses.into_iter().filter_map(|here| Some((agree(&there, &here, map)?, here)));
-    let ((scale, rotation), here) = found.next()?;
-    let there = match rotation {
-        Some(rotation) => there.joints().iter().map(|t| Transform::from_rotation(rotation) * *t).collect(),
-        None => there.joints().to_vec(),
+    let mut found = poses
+        .into_iter()
+        .filter_map(|target_pose| Some((agree(&source_pose, &target_pose, map)?, target_pose)));
+    let ((scale, rotation), target_pose) = found.next()?;
+    let source_pose = match rotation {
+        Some(rotation) => {
+            source_pose.joints().iter().map(|t| Transform::from_rotation(rotation) * *t).collect()
+        }
+        None => source_pose.joints().to_vec(),
     };
-    let there = ModelPose::new(there);
+    let source_pose = ModelPose::new(source_pose);
     let bare = source.character().bind.is_none() && source.character().meshes.is_empty();
     let same_skin =
         || source.surface().zip(target.surface()).is_none_or(|(own, other)| own.has_skin_of(other));
-    (bare || same_skin()).then_some(([there, here], scale))
+    (bare || same_skin()).then_some(([source_pose, target_pose], scale))
 }
 
 /// Whether every mapped joint of the source hangs on the next mapped one without a joint between them. Joints next to the body
@@ -62,15 +66,15 @@ fn moves_alike(source: &CharacterBody, map: &JointMap) -> bool {
     })
 }
 
-/// The ratio of the sizes of two bodies, `here` to `there`, and the rotation from `there` to `here` unless it is none, if all mapped
-/// joints are at the same places from the hips.
-fn agree(there: &ModelPose, here: &ModelPose, map: &JointMap) -> Option<(f64, Option<Quat>)> {
+/// The ratio of the sizes of two bodies, `target_pose` to `source_pose`, and the rotation from `source_pose` to `target_pose`
+/// unless it is none, if all mapped joints are at the same places from the hips.
+fn agree(source_pose: &ModelPose, target_pose: &ModelPose, map: &JointMap) -> Option<(f64, Option<Quat>)> {
     let hips = map.pairs.iter().find(|pair| pair.role == Some(Role::Hips))?;
     let pairs = map.pairs.iter().filter(|pair| pair.role.is_some());
     let offsets: Vec<[Vec3; 2]> = pairs
         .map(|pair| {
             let off = |pose: &ModelPose, joint, hips| pose.position(joint) - pose.position(hips);
-            [off(there, pair.source, hips.source), off(here, pair.target, hips.target)]
+            [off(source_pose, pair.source, hips.source), off(target_pose, pair.target, hips.target)]
         })
         .collect();
     let [s, t] = [0, 1].map(|k| offsets.iter().map(|off| off[k].norm()).fold(f64::MIN_POSITIVE, f64::max));

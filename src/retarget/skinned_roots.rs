@@ -5,7 +5,7 @@
 //! ground moves over the ground with the pelvis and its heading, since it may not swing when the pelvis tilts. All other joints
 //! keep their model-space transforms. Space: model space, Y up. Units: metres.
 
-use super::rest_alignment::CalibratedBody;
+use super::rest_alignment::ReferenceBody;
 use crate::math::{Transform, Vec3, exp, twist_angle};
 use crate::model::{Character, JointId, ModelPose, Motion, Skeleton};
 use crate::signal::fix_hemispheres;
@@ -30,18 +30,18 @@ enum RootLink {
 pub struct SkinnedRoots {
     hips: JointId,
     /// The hips in the reference pose.
-    calibration: Transform,
+    reference_hips: Transform,
     joints: Vec<(JointId, RootLink)>,
 }
 
 impl SkinnedRoots {
     /// Those of a character; `None` if no joint above the hips has skin.
-    pub fn of(body: &CalibratedBody, hips: JointId) -> Option<Self> {
+    pub fn of(body: &ReferenceBody, hips: JointId) -> Option<Self> {
         let (figure, skeleton) = (body.figure?, body.rig.skeleton());
-        let at = |id: JointId| *body.calibration.joint(id);
+        let at = |id: JointId| *body.reference_pose.joint(id);
         let middle = AT_PELVIS * (figure.pelvis.y - figure.sole) + figure.sole;
         let link = |id: JointId| {
-            let height = skin_height(body.body.character(), body.calibration, id)?;
+            let height = skin_height(body.body.character(), body.reference_pose, id)?;
             let moves = match height > middle {
                 true => RootLink::WithHips(at(hips).inverse() * at(id)),
                 false => RootLink::OverGround(at(id)),
@@ -49,7 +49,7 @@ impl SkinnedRoots {
             Some((id, moves))
         };
         let joints: Vec<_> = skeleton.path_to_root(hips).skip(1).filter_map(link).collect();
-        (!joints.is_empty()).then(|| Self { hips, calibration: at(hips), joints })
+        (!joints.is_empty()).then(|| Self { hips, reference_hips: at(hips), joints })
     }
 
     /// The motion with these joints moved.
@@ -112,10 +112,11 @@ impl SkinnedRoots {
         Some(match link {
             RootLink::WithHips(within) => *hips * *within,
             RootLink::OverGround(at) => {
-                let heading = twist_angle(&(hips.rotation * self.calibration.rotation.inverse()), &Vec3::y());
+                let heading =
+                    twist_angle(&(hips.rotation * self.reference_hips.rotation.inverse()), &Vec3::y());
                 let level = |p: &Vec3| Transform::from_translation(Vec3::new(p.x, 0.0, p.z));
                 let rotated = Transform::from_rotation(exp(&(Vec3::y() * heading)));
-                level(&hips.translation) * rotated * level(&self.calibration.translation).inverse() * *at
+                level(&hips.translation) * rotated * level(&self.reference_hips.translation).inverse() * *at
             }
         })
     }
@@ -123,14 +124,14 @@ impl SkinnedRoots {
 
 /// The joints above the hips that have skin.
 pub(crate) fn skinned_above(character: &Character, hips: JointId) -> Vec<JointId> {
-    let pose = character.calibration_pose();
+    let pose = character.reference_pose();
     let above = character.skeleton().path_to_root(hips).skip(1);
     above.filter(|id| skin_height(character, &pose, *id).is_some()).collect()
 }
 
 /// The mean height of the skin of a joint in the reference pose, by weight; `None` without skin.
-fn skin_height(character: &Character, calibration: &ModelPose, joint: JointId) -> Option<f64> {
-    let model_from_joint = calibration.joint(joint);
+fn skin_height(character: &Character, reference_pose: &ModelPose, joint: JointId) -> Option<f64> {
+    let model_from_joint = reference_pose.joint(joint);
     let (mut sum, mut mass) = (0.0, 0.0);
     for mesh in &character.meshes {
         for ((p, joints), weights) in mesh.positions.iter().zip(&mesh.joints).zip(&mesh.weights) {

@@ -2,7 +2,7 @@
 
 use super::joint_map::JointMap;
 use super::position_source::PositionSource;
-use super::rest_alignment::CalibratedBody;
+use super::rest_alignment::ReferenceBody;
 use crate::anatomy::same_words;
 use crate::math::Vec3;
 use crate::model::{JointId, ModelPose, Rig};
@@ -40,12 +40,12 @@ fn name(rig: &Rig, id: JointId) -> String {
 /// The joints whose own translation may be transferred, between versions of one rig: those whose parents correspond as well.
 /// Elsewhere bones keep their length.
 pub fn joint_stretches(
-    source: &CalibratedBody,
+    source: &ReferenceBody,
     t_rig: &Rig,
     map: &JointMap,
     positions: &[PositionSource],
 ) -> Vec<Option<JointStretch>> {
-    let (s_rig, s_rest) = (source.rig, source.calibration);
+    let (s_rig, source_reference) = (source.rig, source.reference_pose);
     let same = |s: JointId, t: JointId| same_words(&name(s_rig, s), &name(t_rig, t));
     t_rig
         .skeleton()
@@ -64,7 +64,7 @@ pub fn joint_stretches(
             let at = if skeleton.parent(pair.source) == Some(from) {
                 skeleton.joint(pair.source).rest.translation
             } else {
-                s_rest.joint(from).inverse().point(&s_rest.position(pair.source))
+                source_reference.joint(from).inverse().point(&source_reference.position(pair.source))
             };
             let free = !skeleton.is_ancestor(from, pair.source);
             Some(JointStretch { source: pair.source, parent: from, at, free })

@@ -7,7 +7,7 @@ use super::joint_transfer::JointTransfer;
 use super::morph_weights::transferred;
 use super::on_skin::OnSkin;
 use super::performance::Performance;
-use super::rest_alignment::CalibratedBody;
+use super::rest_alignment::ReferenceBody;
 use super::same_bones::same_bones;
 use super::skinned_roots::SkinnedRoots;
 use crate::anatomy::parent_joint;
@@ -84,11 +84,11 @@ impl Retarget {
         let [s_pose, t_pose] = twins.clone().unwrap_or_else(|| {
             [compared(source, |_| true), compared(target, |id| map.driving(id).is_some())]
         });
-        let calibrated = if twins.is_some() { CalibratedBody::twin } else { CalibratedBody::of };
+        let calibrated = if twins.is_some() { ReferenceBody::twin } else { ReferenceBody::of };
         let t = calibrated(target, &t_pose);
         // One skeleton is compared in one pose, whichever was found for each of two files.
         let s = match itself {
-            true => CalibratedBody { body: source, rig: source.rig(), ..t },
+            true => ReferenceBody { body: source, rig: source.rig(), ..t },
             false => calibrated(source, &s_pose),
         };
         let legs = if same { Vec::new() } else { LegPair::of(source, target) };
@@ -96,7 +96,7 @@ impl Retarget {
         let skin = if same { SupportPoints::default() } else { target.support_points().clone() };
         let scale = same_scale.or(leg_ratio(&legs)).unwrap_or_else(|| match (s.figure, t.figure) {
             (Some(s), Some(t)) => t.leg / s.leg,
-            _ => size(t.calibration) / size(s.calibration).max(1e-12),
+            _ => size(t.reference_pose) / size(s.reference_pose).max(1e-12),
         });
         let across = match travel {
             RootScale::Legs => scale,
@@ -249,17 +249,17 @@ impl Retarget {
 }
 
 /// The largest extent of a pose, for skeletons without legs to compare.
-fn size(rest: &ModelPose) -> f64 {
-    let origin = rest.joints()[0].translation;
-    rest.joints().iter().map(|t| (t.translation - origin).norm()).fold(0.0, f64::max)
+fn size(reference_pose: &ModelPose) -> f64 {
+    let origin = reference_pose.joints()[0].translation;
+    reference_pose.joints().iter().map(|t| (t.translation - origin).norm()).fold(0.0, f64::max)
 }
 
 /// The pose in which segment directions are compared: the one that the tree takes when its `rotated` joints have the
 /// reference rotations, or the reference pose itself for a rig in pieces.
 fn compared(body: &CharacterBody, rotated: impl Fn(JointId) -> bool) -> ModelPose {
-    let (rig, calibration) = (body.rig(), body.pose());
+    let (rig, reference_pose) = (body.rig(), body.reference_pose());
     let in_pieces = rig.assignments().any(|(role, a)| {
         parent_joint(rig, role).is_some_and(|parent| !rig.skeleton().is_ancestor(parent, a.joint))
     });
-    if in_pieces { calibration.clone() } else { reachable(rig, calibration, rotated) }
+    if in_pieces { reference_pose.clone() } else { reachable(rig, reference_pose, rotated) }
 }

@@ -13,7 +13,7 @@
 //! Space: model space, Y up. Units of length cancel. A function of the frame alone.
 
 use super::joint_map::JointMap;
-use super::rest_alignment::CalibratedBody;
+use super::rest_alignment::ReferenceBody;
 use crate::math::{Quat, Transform, Vec3, angle_between, arc, exp};
 use crate::model::{JointId, ModelPose, Role, Side};
 
@@ -41,14 +41,15 @@ struct TrunkLine {
 }
 
 impl TrunkLine {
-    fn of(body: &CalibratedBody, chest: JointId) -> Option<TrunkLine> {
+    fn of(body: &ReferenceBody, chest: JointId) -> Option<TrunkLine> {
         let middle = |role: fn(Side) -> Role| {
-            let [left, right] = Side::BOTH.map(|s| body.rig.joint(role(s)).map(|id| body.pose.position(id)));
+            let [left, right] =
+                Side::BOTH.map(|s| body.rig.joint(role(s)).map(|id| body.tree_pose.position(id)));
             Some((left? + right?) * 0.5)
         };
         let (pelvis, shoulders) = (middle(Role::UpperLeg)?, middle(Role::UpperArm)?);
         let hips = body.rig.joint(Role::Hips)?;
-        let within = |joint: JointId, p: &Vec3| body.pose.joint(joint).inverse().point(p);
+        let within = |joint: JointId, p: &Vec3| body.tree_pose.joint(joint).inverse().point(p);
         Some(TrunkLine {
             hips,
             pelvis: within(hips, &pelvis),
@@ -65,7 +66,7 @@ pub(super) struct TrunkLean {
     source: TrunkLine,
     target: TrunkLine,
     /// The inverse of the reference rotation of the source's hips.
-    unrest: Quat,
+    inverse_reference: Quat,
     /// The driven joints of the target's spine, from the hips up.
     links: Vec<JointId>,
     /// The cost of rotating a link: the number of joints that bend with it.
@@ -76,8 +77,8 @@ impl TrunkLean {
     /// The trunks of two bodies that both have legs, arms and hips; `aligned` is the alignment of the target's reference pose.
     pub fn of(
         map: &JointMap,
-        source: &CalibratedBody,
-        target: &CalibratedBody,
+        source: &ReferenceBody,
+        target: &ReferenceBody,
         aligned: &[Option<Quat>],
     ) -> Option<TrunkLean> {
         let links: Vec<JointId> =
@@ -86,10 +87,10 @@ impl TrunkLean {
         to.at_rest = aligned[to.hips.index()]? * to.at_rest;
         let chest = source.rig.chain(Role::Spine).last().copied().or(source.rig.joint(Role::Hips))?;
         let from = TrunkLine::of(source, chest)?;
-        let unrest = source.pose.joint(from.hips).rotation.inverse();
+        let inverse_reference = source.tree_pose.joint(from.hips).rotation.inverse();
         let mut weights = vec![1.0; links.len()];
         weights[links.len() - 1] = CHEST;
-        Some(TrunkLean { source: from, target: to, unrest, links, weights })
+        Some(TrunkLean { source: from, target: to, inverse_reference, links, weights })
     }
 
     /// The joints of the target whose transforms the correction needs.
@@ -106,8 +107,9 @@ impl TrunkLean {
     pub fn rotations(&self, from: &ModelPose, model: &[Transform]) -> Vec<(JointId, Quat)> {
         let (s, t) = (&self.source, &self.target);
         let u = from.joint(s.chest).point(&s.shoulders) - from.joint(s.hips).point(&s.pelvis);
-        let from_calibration = from.joint(s.hips).rotation * self.unrest;
-        let wanted = arc(&(from_calibration * s.at_rest), &u, &Vec3::x()) * from_calibration * t.at_rest;
+        let delta_from_reference = from.joint(s.hips).rotation * self.inverse_reference;
+        let wanted =
+            arc(&(delta_from_reference * s.at_rest), &u, &Vec3::x()) * delta_from_reference * t.at_rest;
 
         let at = |id: JointId| model[id.index()].translation;
         let pelvis = model[t.hips.index()].point(&t.pelvis);

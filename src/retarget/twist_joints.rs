@@ -42,7 +42,7 @@ impl TwistJoint {
 }
 
 /// The undriven joints along the forearm that share its roll, in line with it or parallel to it.
-pub(super) fn twist_joints(rig: &Rig, map: &JointMap, bound: &ModelPose) -> Vec<Option<TwistJoint>> {
+pub(super) fn twist_joints(rig: &Rig, map: &JointMap, reference_pose: &ModelPose) -> Vec<Option<TwistJoint>> {
     let skeleton = rig.skeleton();
     let mut twists: Vec<Option<TwistJoint>> = vec![None; skeleton.len()];
     for side in Side::BOTH {
@@ -51,14 +51,14 @@ pub(super) fn twist_joints(rig: &Rig, map: &JointMap, bound: &ModelPose) -> Vec<
         if !(map.driving(lower).is_some() && map.driving(hand).is_some()) {
             continue;
         }
-        let (start, end) = (bound.position(lower), bound.position(hand));
+        let (start, end) = (reference_pose.position(lower), reference_pose.position(hand));
         let length = (end - start).norm();
         let Some(axis) = (end - start).try_normalize(1e-9) else { continue };
-        let within = |id: JointId, v: &Vec3| bound.joint(id).rotation.inverse() * v;
+        let within = |id: JointId, v: &Vec3| reference_pose.joint(id).rotation.inverse() * v;
         let mut above = 0.0;
         for id in skeleton.ids().filter(|&id| id != lower && skeleton.is_ancestor(lower, id)) {
             let in_line = skeleton.is_ancestor(id, hand);
-            let offset = bound.position(id) - start;
+            let offset = reference_pose.position(id) - start;
             let along = offset.dot(&axis) / length;
             let off = (offset - axis * offset.dot(&axis)).norm() / length;
             let parallel = skeleton.parent(id) == Some(lower)
@@ -78,7 +78,7 @@ pub(super) fn twist_joints(rig: &Rig, map: &JointMap, bound: &ModelPose) -> Vec<
                 hand,
                 axis: within(id, &axis),
                 lower_axis: within(lower, &axis),
-                rest: bound.joint(lower).rotation.inverse() * bound.joint(hand).rotation,
+                rest: reference_pose.joint(lower).rotation.inverse() * reference_pose.joint(hand).rotation,
                 share,
             });
         }

@@ -100,7 +100,7 @@ impl RobotRetarget {
         let ramp = ground.and_then(Ramp::of);
         let levels = ramp.map_or(Quat::identity(), |ramp| ramp.levels);
         let body = TakeBody::of(take, &levels).map_err(no_leg)?;
-        if on_four_legs(&take.character.rig, &take.character.calibration_pose()) {
+        if on_four_legs(&take.character.rig, &take.character.reference_pose()) {
             let (quadruped, biped) = (one_line(&take.character.name), one_line(&unknowns.body.robot.name));
             return Err(RobotRetargetError::FourLegs { quadruped, biped });
         }

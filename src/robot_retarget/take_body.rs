@@ -210,7 +210,7 @@ fn common(character: &Character, a: JointId, b: JointId) -> JointId {
 fn paths(motion: &Motion, wanted: &[JointId], levels: &Quat) -> Vec<Path> {
     let world_from_model = Transform::from_rotation(model_from_world().inverse());
     let levelled_from_model = Transform::from_rotation(*levels) * world_from_model;
-    let rest = motion.character.calibration_pose();
+    let rest = motion.character.reference_pose();
     let frames: Vec<Vec<Transform>> = parallel::map(motion.clip.frames(), 1, |frame| {
         let pose = motion.model_pose(frame);
         wanted.iter().map(|&id| levelled_from_model * *pose.joint(id)).collect()

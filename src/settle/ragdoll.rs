@@ -125,7 +125,7 @@ impl Ragdoll {
     pub fn of(character: &Character) -> Option<Ragdoll> {
         let rig = &character.rig;
         let skeleton = rig.skeleton();
-        let rest = character.calibration_pose();
+        let rest = character.reference_pose();
         let tree = tree(rig);
         if tree.len() < 3 || tree[0].0 != Role::Hips {
             return None;

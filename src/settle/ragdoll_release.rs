@@ -119,7 +119,7 @@ fn fall_of(motion: &Motion, how: &RagdollRelease, by: Option<f64>) -> Option<Rag
     if from >= clip.frames() {
         return None;
     }
-    let mechanism = Mechanism::humanoid(&character.rig, &character.calibration_pose());
+    let mechanism = Mechanism::humanoid(&character.rig, &character.reference_pose());
     let mut poses = poses_before(&figure, &mechanism, from);
     let like = poses[from].clone();
     let mut simulation = RagdollSimulation::new(&figure, &ragdoll, &mechanism, how, (from, &like));

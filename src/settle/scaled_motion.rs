@@ -17,7 +17,7 @@ pub(super) fn scaled(motion: &Motion, factor: f64) -> Motion {
     let skeleton = Skeleton::new(joints).expect("the same tree");
     let roles: Vec<_> = from.rig.assignments().map(|(role, how)| (role, how.clone())).collect();
     let mut character = Character::new(from.name.clone(), Rig::new(skeleton, roles));
-    character.bind = Some(ModelPose::new(from.calibration_pose().joints().iter().map(longer).collect()));
+    character.bind = Some(ModelPose::new(from.reference_pose().joints().iter().map(longer).collect()));
     character.mass = from.mass;
     character.meshes.clone_from(&from.meshes);
     for binding in character.meshes.iter_mut().flat_map(|mesh| &mut mesh.bindings) {

@@ -63,7 +63,7 @@ impl SelfContactRows {
             let local = |end: Vec3| state.orientation.inverse_transform_vector(&(end - state.position));
             let (ends, radius) = (capsule.ends(model).map(local), capsule.radius);
             capsules.push(CapsuleOnBody { body: part, ends, radius });
-            usual_ends.push(capsule.ends(body.pose()));
+            usual_ends.push(capsule.ends(body.reference_pose()));
         }
         // Limbs that end at a knee or an elbow have no capsule of the body: they are as thick as their mass requires.
         for (k, part) in ragdoll.parts.iter().enumerate() {
@@ -72,7 +72,7 @@ impl SelfContactRows {
                 let ends = [Vec3::zeros(), part.bone];
                 let radius = part.radius.min(0.5 * part.bone.norm());
                 capsules.push(CapsuleOnBody { body: k, ends: ends.map(|end| end - part.centre), radius });
-                usual_ends.push(ends.map(|end| body.pose().joint(part.joint).point(&end)));
+                usual_ends.push(ends.map(|end| body.reference_pose().joint(part.joint).point(&end)));
             }
         }
         let linked = |a: usize, b: usize| a == b || ragdoll.parts[a].parent == Some(b);

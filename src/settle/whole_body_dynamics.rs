@@ -66,7 +66,7 @@ pub struct WholeBodyDynamics {
 impl WholeBodyDynamics {
     /// The dynamics of a motion with these contact labels; `None` for bodies that do not walk on two legs with feet.
     pub fn of(motion: &Motion, contacts: &Contacts) -> Option<Self> {
-        let scale = LEG / leg(&motion.character.rig, &motion.character.calibration_pose())?;
+        let scale = LEG / leg(&motion.character.rig, &motion.character.reference_pose())?;
         let character = &motion.character;
         let body = CharacterBody::new(character);
         let measured = || (body.point_masses(), body.contact_points());
@@ -210,9 +210,9 @@ fn place(point: &ContactPoint, model: &ModelPose) -> Vec3 {
 }
 
 /// Thigh and shin, the mean of both sides, metres.
-pub(super) fn leg(rig: &Rig, stand: &ModelPose) -> Option<f64> {
+pub(super) fn leg(rig: &Rig, reference_pose: &ModelPose) -> Option<f64> {
     let length = |side: Side| {
-        let at = |role: Role| rig.joint(role).map(|id| stand.position(id));
+        let at = |role: Role| rig.joint(role).map(|id| reference_pose.position(id));
         let knee = at(Role::LowerLeg(side))?;
         Some((at(Role::UpperLeg(side))? - knee).norm() + (at(Role::Foot(side))? - knee).norm())
     };

@@ -240,7 +240,7 @@ impl ResolvedEffector {
             TargetSource::Constant
         };
         let offset = model_from_file * Vec3::from(config.target.unwrap_or_default());
-        let rest = character.calibration_pose();
+        let rest = character.reference_pose();
         let axis = rest.joint(joint).rotation.inverse() * Vec3::from(config.axis).normalize();
         Ok(Self { joint, source, offset, axis, config: config.clone() })
     }

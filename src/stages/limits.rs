@@ -63,7 +63,7 @@ impl StageConfig for LimitsConfig {
 
 /// The mechanism of a character with the published ranges of motion, measured from its bind pose, else from its rest pose.
 pub(super) fn humanoid(character: &Character) -> Mechanism {
-    Mechanism::humanoid(&character.rig, &character.calibration_pose())
+    Mechanism::humanoid(&character.rig, &character.reference_pose())
 }
 
 /// The resolved stage.

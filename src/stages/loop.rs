@@ -141,7 +141,7 @@ struct GroundFrames {
 impl GroundFrames {
     fn of(motion: &Motion, joints: &[JointId], hips: JointId) -> Self {
         let (clip, skeleton) = (&motion.clip, motion.character.skeleton());
-        let rest = motion.character.calibration_pose().joint(hips).rotation.inverse();
+        let rest = motion.character.reference_pose().joint(hips).rotation.inverse();
         let mut positions: Vec<Vec<Vec3>> = Vec::with_capacity(clip.frames());
         let mut grounds = Vec::with_capacity(clip.frames());
         Forward::new(skeleton, clip).for_each(|block| {

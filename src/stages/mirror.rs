@@ -75,7 +75,7 @@ struct Mirror {
 impl Mirror {
     fn new(character: &Character, partner: Vec<JointId>) -> Self {
         let skeleton = character.skeleton();
-        let pose = character.calibration_pose();
+        let pose = character.reference_pose();
         let reference: Vec<Quat> = pose.joints().iter().map(|t| t.rotation).collect();
         let image = mirror_image(&character.rig, &pose, &partner);
         let plane = Mat3::from_diagonal(&Vec3::new(-1.0, 1.0, 1.0));

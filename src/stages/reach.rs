@@ -105,7 +105,7 @@ impl EffectorChain {
         let length: f64 = bones.sum();
         let base_moves =
             path[below + 1..].iter().any(|id| moves(*id)) || mechanism.freedom(base) == Freedom::Free;
-        let calibration = character.calibration_pose();
+        let calibration = character.reference_pose();
         let bends = |id: &JointId| {
             let bends = matches!(rig.role(*id), Some(Role::LowerLeg(_) | Role::LowerArm(_)));
             let joint = || Some((*id, range_of_motion(rig, &calibration, *id)?.into()));
@@ -150,7 +150,7 @@ impl EffectorChain {
 /// The arm or the leg that ends at a joint.
 fn limb(character: &Character, end: JointId) -> Option<Reaching> {
     let (rig, skeleton) = (&character.rig, character.skeleton());
-    let rest = character.calibration_pose();
+    let rest = character.reference_pose();
     let arm = |s: Side| (Role::UpperArm(s), Role::LowerArm(s), ARM_CENTRE, s);
     let leg = |s: Side| (Role::UpperLeg(s), Role::LowerLeg(s), LEG_CENTRE, s);
     let all = Side::BOTH.into_iter().flat_map(|s| [arm(s), leg(s)]);

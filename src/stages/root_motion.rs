@@ -105,7 +105,7 @@ impl StageConfig for RootMotionConfig {
             };
             return Err(StageError::key("mode", format!("{text}\n  hint: use `in_place` or `keep`")));
         }
-        let rest = setting.arriving.calibration_pose().joint(hips).rotation;
+        let rest = setting.arriving.reference_pose().joint(hips).rotation;
         let skinned = skinned_above(&setting.arriving, hips);
         Ok(Box::new(MoveTravel { config: self.clone(), hips, rest, skinned }))
     }

@@ -68,7 +68,7 @@ pub enum Damage {
 
 /// Metres of the motion's body for a metre of the body with legs of 0.86 m.
 pub fn metre(motion: &Motion) -> f64 {
-    let (rig, rest) = (&motion.character.rig, motion.character.calibration_pose());
+    let (rig, rest) = (&motion.character.rig, motion.character.reference_pose());
     let at = |role| rig.joint(role).map(|id| rest.position(id));
     let leg = |side| {
         let [hip, knee, ankle] =

@@ -181,7 +181,7 @@ fn prop(document: &mut Value, joints: &[&str], first: bool) {
 fn a_prop_that_was_skinned_in_its_own_origin_does_not_move_the_body() {
     let whole = mannequin(|_| {});
     let sole = |asset: &Asset| {
-        let pose = asset.character.calibration_pose();
+        let pose = asset.character.reference_pose();
         Figure::of(&asset.character.rig, &pose).expect("it has legs").sole
     };
     for (joints, first) in [

@@ -39,7 +39,7 @@ fn arms_folded_as_no_body_folds_them_are_estimated_from_the_motion() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/wave.bvh");
     let asset = import::load(&path, &ImportOptions::default()).unwrap();
     let (rig, clip) = (&asset.character.rig, &asset.clips[0]);
-    let rest = asset.character.calibration_pose();
+    let rest = asset.character.reference_pose();
     let estimate = rest_from_motion(rig, &[clip], Some(Vec3::y())).unwrap();
     assert!(folded_arms(rig, &rest).is_empty());
     assert_eq!(with_estimated_arms(rig, &rest, &estimate, &Side::BOTH), None, "they agree");

@@ -34,7 +34,7 @@ pub(super) enum Axes {
 
 /// The new axes of every joint, seen in the reference pose: `C'_j = C_j A_j`.
 pub(super) fn axes(character: &Character, kind: Axes) -> Vec<Quat> {
-    let (skeleton, rest) = (character.skeleton(), character.calibration_pose());
+    let (skeleton, rest) = (character.skeleton(), character.reference_pose());
     let mut found: Vec<Quat> = Vec::new();
     for id in skeleton.ids() {
         let children = skeleton.children(id);
@@ -319,7 +319,7 @@ fn a_take_is_read_with_the_requested_pose() {
     // The pose of another take of the same skeleton: here of the same one.
     let from_file = read(Calibrate::File(path.clone())).unwrap();
     assert_eq!(from_file.character.calibration_source(), CalibrationSource::File);
-    let (a, b) = (found.character.calibration_pose(), from_file.character.calibration_pose());
+    let (a, b) = (found.character.reference_pose(), from_file.character.reference_pose());
     let roles = found.character.rig.assignments();
     let most = roles.map(|(_, r)| a.joint(r.joint).rotation.angle_to(&b.joint(r.joint).rotation));
     assert!(most.fold(0.0, f64::max) < 1e-6);

@@ -63,7 +63,7 @@ fn a_character_that_lies_in_its_file_is_compared_as_it_stands() {
             document["scenes"][0]["nodes"] = json!([top]);
         });
         assert!(lying.warnings.has("rest-lies") && !plain.warnings.has("rest-lies"));
-        let [a, b] = [&plain, &lying].map(|asset| asset.character.calibration_pose());
+        let [a, b] = [&plain, &lying].map(|asset| asset.character.reference_pose());
         let up = Figure::of(&lying.character.rig, &b).unwrap().up;
         assert_eq!(up, Vec3::y());
         let height =

@@ -38,7 +38,7 @@ fn by_shape(asset: &Asset) -> [usize; 2] {
     let blind = joints.map(|(n, joint)| Joint { name: format!("b{n:04}"), ..joint.clone() }).collect();
     let blind = Skeleton::new(blind).unwrap();
     let aside = Transform::from_rotation(exp(&(Vec3::y() * FRAC_PI_2)));
-    let rest = asset.character.calibration_pose();
+    let rest = asset.character.reference_pose();
     let rest = ModelPose::new(rest.joints().iter().map(|joint| aside * *joint).collect());
     let mass = skin_mass(&asset.character.meshes, skeleton.len());
     let evidence = ShapeEvidence { mass: mass.as_deref(), clip: asset.clips.first(), ..Default::default() };

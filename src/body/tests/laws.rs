@@ -98,7 +98,7 @@ fn both_sides_of_a_symmetric_body_measure_the_same() {
     for_seeds(4, |noise| {
         for character in both(&build(noise)) {
             let body = CharacterBody::new(&Arc::new(character));
-            let pose = body.pose().clone();
+            let pose = body.reference_pose().clone();
             let mirrored = |p: Vec3| Vec3::new(-p.x, p.y, p.z);
             for capsule in body.capsules().iter().filter(|c| c.part.side() == Some(Side::Left)) {
                 let other = |c: &&posemill::body::Capsule| {
@@ -125,7 +125,7 @@ fn the_masses_are_one_body_whose_centre_is_inside_it() {
     for_seeds(6, |noise| {
         for character in both(&build(noise)) {
             let body = CharacterBody::new(&Arc::new(character));
-            let pose = body.pose();
+            let pose = body.reference_pose();
             let masses = body.point_masses();
             assert!(masses.iter().all(|m| m.mass > 0.0));
             assert!((masses.iter().map(|m| m.mass).sum::<f64>() - 1.0).abs() < 1e-12);
@@ -205,7 +205,7 @@ fn a_robot_stands_on_the_shapes_of_its_feet() {
     let soles: Vec<_> = body.contact_points().iter().filter(|point| point.part.of_foot()).collect();
     assert_eq!(soles.len(), 6, "heel, ball and tip of both feet");
     for point in soles {
-        let height = body.pose().joint(point.joint).point(&point.at).y;
+        let height = body.reference_pose().joint(point.joint).point(&point.at).y;
         assert!(height.abs() < 1e-6, "{:?}: {height} m", point.part);
     }
 }

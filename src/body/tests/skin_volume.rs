@@ -23,7 +23,7 @@ fn two_tubes() -> (Character, [usize; 2], [f64; 2]) {
 #[test]
 fn tubes_have_their_volume_by_the_joint_that_moves_them() {
     let (mut body, joints, expected) = two_tubes();
-    let pose = body.calibration_pose();
+    let pose = body.reference_pose();
     let volumes = skin_volume(&body, &pose).unwrap();
     for (joint, expected) in joints.into_iter().zip(expected) {
         let found = volumes[joint];
@@ -44,7 +44,7 @@ fn tubes_have_their_volume_by_the_joint_that_moves_them() {
 #[test]
 fn a_skin_with_a_large_hole_has_no_volume() {
     let (mut body, ..) = two_tubes();
-    let pose = body.calibration_pose();
+    let pose = body.reference_pose();
     let n = body.meshes[0].triangles.len();
     body.meshes[0].triangles.truncate(n * 3 / 4);
     assert_eq!(skin_volume(&body, &pose), None);

@@ -149,10 +149,9 @@ fn a_vrm_is_its_own_t_pose() {
         let ready = Retarget::new(&source.character, Arc::clone(&hero), &found, rigs, RootScale::Legs);
         let motion = ready.apply(&source);
         let read = back(&write(&motion, true).unwrap()).motion(0).unwrap();
-        let pose = motion.character.calibration_pose();
-        let hips =
-            [(&motion.character.rig, &pose), (&read.character.rig, &read.character.calibration_pose())]
-                .map(|(rig, pose)| pose.position(rig.joint(Role::Hips).unwrap()));
+        let pose = motion.character.reference_pose();
+        let hips = [(&motion.character.rig, &pose), (&read.character.rig, &read.character.reference_pose())]
+            .map(|(rig, pose)| pose.position(rig.joint(Role::Hips).unwrap()));
         assert!((hips[0] - hips[1]).norm() < 1e-6, "{name}: {} {}", hips[0], hips[1]);
         for frame in [0, motion.clip.frames() / 2] {
             let (ours, theirs) = (motion.model_pose(frame), read.model_pose(frame));

@@ -29,7 +29,7 @@ pub(super) struct FigureBones {
 impl FigureBones {
     /// The figure of a character; `None` if it has no hips or no legs.
     pub(super) fn of(character: &Character) -> Option<Self> {
-        let (rig, pose) = (&character.rig, character.calibration_pose());
+        let (rig, pose) = (&character.rig, character.reference_pose());
         let (figure, hips) = (Figure::of(rig, &pose)?, rig.joint(Role::Hips)?);
         let t_pose = TPose::of(character, &pose);
         let bones = standard_bones();

@@ -23,7 +23,7 @@ type Rotations = &'static [(Role, [f64; 3])];
 fn posed(asset: &Asset, rotations: Rotations) -> Asset {
     let mut asset = asset.clone();
     let character = Arc::make_mut(&mut asset.character);
-    let (skeleton, own) = (character.skeleton().clone(), character.calibration_pose());
+    let (skeleton, own) = (character.skeleton().clone(), character.reference_pose());
     let mut model = own.joints().to_vec();
     for (role, degrees) in rotations {
         let joint = character.rig.joint(*role).unwrap();
@@ -52,7 +52,7 @@ const FEET: [Role; 2] = [Role::Foot(Side::Left), Role::Foot(Side::Right)];
 
 /// The largest angle in degrees between these joints in the reference poses of two files.
 fn apart(a: &Asset, b: &Asset, roles: &[Role]) -> f64 {
-    let [p, q] = [a, b].map(|asset| asset.character.calibration_pose());
+    let [p, q] = [a, b].map(|asset| asset.character.reference_pose());
     let angle = |role: &Role| {
         let id = a.character.rig.joint(*role).unwrap();
         rotation_between(&p.joint(id).rotation, &q.joint(id).rotation).to_degrees()
@@ -79,7 +79,7 @@ fn feet_that_a_reference_pose_pitches_are_level_as_takes_stand_and_as_skins_show
             let off = apart(&asset, &plain, &FEET);
             assert!(off < 2.0, "{file}, {name}: feet are off by {off} degrees");
             assert!(asset.warnings.has("pitched-foot"));
-            let leg = |a: &Asset| Figure::of(&a.character.rig, &a.character.calibration_pose()).unwrap().leg;
+            let leg = |a: &Asset| Figure::of(&a.character.rig, &a.character.reference_pose()).unwrap().leg;
             let longer = leg(&asset) / leg(&plain) - 1.0;
             assert!(longer.abs() < 0.01, "{file}, {name}: legs of another length: {longer}");
         }

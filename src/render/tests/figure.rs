@@ -32,7 +32,7 @@ fn motion(change: &dyn Fn(Character) -> Character) -> Motion {
     let roles: Vec<_> = made.rig.assignments().map(|(r, a)| (r, a.clone())).collect();
     let character = change(Character { rig: Rig::new(Skeleton::new(joints).unwrap(), roles), ..made });
     let skeleton = character.skeleton();
-    let pose = character.calibration_pose().to_local(skeleton);
+    let pose = character.reference_pose().to_local(skeleton);
     let clip = Clip::from_poses("stand", 30.0, skeleton, &[pose]);
     Motion::new(Arc::new(character), clip)
 }
@@ -89,7 +89,7 @@ fn a_robot_is_drawn_by_the_capsules_of_its_links() {
     let path = crate::made_walk::shipped("humanoid.xml");
     let character = crate::import::load(path, &crate::import::ImportOptions::default()).unwrap().character;
     let robot = character.robot.clone().unwrap();
-    let pose = character.calibration_pose().to_local(character.skeleton());
+    let pose = character.reference_pose().to_local(character.skeleton());
     let motion =
         Motion::new(Arc::clone(&character), Clip::from_poses("", 30.0, character.skeleton(), &[pose]));
     let parts = drawn(&motion);

@@ -51,7 +51,7 @@ fn tube(character: &Character, role: Role, ring: impl Fn(f64) -> (Vec3, f64)) ->
         [[a, b, c], [b, d, c]]
     };
     let joint = character.rig.joint(role).unwrap();
-    let joint_from_mesh: Mat4<f64> = character.calibration_pose().joint(joint).inverse().to_matrix();
+    let joint_from_mesh: Mat4<f64> = character.reference_pose().joint(joint).inverse().to_matrix();
     Mesh {
         positions: (0..ROWS * AROUND).map(vertex).collect(),
         joints: vec![[0; 4]; ROWS * AROUND],
@@ -63,7 +63,7 @@ fn tube(character: &Character, role: Role, ring: impl Fn(f64) -> (Vec3, f64)) ->
 }
 
 fn at(character: &Character, role: Role) -> Vec3 {
-    character.calibration_pose().position(character.rig.joint(role).unwrap())
+    character.reference_pose().position(character.rig.joint(role).unwrap())
 }
 
 /// A frustum about the hips, between two heights above the hip joints and with a radius at either end, all in thigh lengths.

@@ -52,7 +52,7 @@ fn odd(k: usize) -> Transform {
 
 /// The character with a rotated joint half-way between each of `children` and its parent.
 pub(super) fn with_helpers(character: &Character, children: &[JointId]) -> Character {
-    let (old, at) = (character.skeleton(), character.calibration_pose());
+    let (old, at) = (character.skeleton(), character.reference_pose());
     let mut list: Vec<(Option<JointId>, Option<usize>, Transform)> = Vec::new();
     for id in old.ids() {
         let mut parent = old.parent(id).map(|p| list.iter().position(|j| j.0 == Some(p)).unwrap());
@@ -69,7 +69,7 @@ pub(super) fn with_helpers(character: &Character, children: &[JointId]) -> Chara
 /// The character with a root on the ground above its pelvis and, beside the pelvis, a rotated joint that has the spine. The root
 /// has a little of the skin of a foot.
 fn spine_beside_the_pelvis(character: &Character, skinned: bool) -> Character {
-    let (old, at) = (character.skeleton(), character.calibration_pose());
+    let (old, at) = (character.skeleton(), character.reference_pose());
     let (hips, spine) =
         (character.rig.joint(Role::Hips).unwrap(), character.rig.joint(Role::Spine(0)).unwrap());
     let mut list = vec![
@@ -197,7 +197,7 @@ fn a_spine_on_a_joint_beside_the_pelvis_follows_the_pelvis() {
                 let hips = target.rig.joint(Role::Hips).unwrap();
                 let within =
                     |pose: &ModelPose| pose.joint(hips).inverse().point(&pose.position(JointId::new(1)));
-                let rest = within(&target.calibration_pose());
+                let rest = within(&target.reference_pose());
                 for f in 0..result.clip.frames() {
                     let moved = (within(&result.model_pose(f)) - rest).norm();
                     assert!(moved < slack, "{name}, {what} root, frame {f}: {moved} m");
@@ -211,7 +211,7 @@ fn a_spine_on_a_joint_beside_the_pelvis_follows_the_pelvis() {
 fn a_leaf_at_the_hips_moves_with_them() {
     // It may hold the skin of the pelvis.
     let plain = shipped("robot.glb").character;
-    let (old, at) = (plain.skeleton(), plain.calibration_pose());
+    let (old, at) = (plain.skeleton(), plain.reference_pose());
     let hips = plain.rig.joint(Role::Hips).unwrap();
     let mut list: Vec<_> =
         old.ids().map(|id| (Some(id), old.parent(id).map(JointId::index), *at.joint(id))).collect();

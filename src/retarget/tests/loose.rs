@@ -13,7 +13,7 @@ const LEG: [Role; 3] = [Role::UpperLeg(Side::Left), Role::LowerLeg(Side::Left), 
 fn with(extra: &[(Transform, bool)]) -> (Character, Vec<JointId>) {
     let hero = shipped("mannequin.glb").character;
     let skeleton = hero.skeleton();
-    let bound = hero.calibration_pose();
+    let bound = hero.reference_pose();
     let mut list = vec![(None, None, Transform::identity())];
     list.extend(skeleton.ids().map(|id| {
         let parent = skeleton.parent(id).map_or(0, |parent| parent.index() + 1);
@@ -49,7 +49,7 @@ fn walk(character: Character) -> Motion {
 
 fn places(roles: &[Role]) -> Vec<Transform> {
     let (plain, _) = with(&[]);
-    let bound = plain.calibration_pose();
+    let bound = plain.reference_pose();
     roles.iter().map(|role| *bound.joint(plain.rig.joint(*role).unwrap())).collect()
 }
 

@@ -351,7 +351,7 @@ fn real_characters_with_nonsense_names_of_a_limb_are_fixed_by_the_reported_lines
                 joints[id.index()].name = format!("qx{k}zw");
             }
             let skeleton = Skeleton::new(joints).unwrap();
-            let rig = detect_roles(skeleton, &whole.calibration_pose(), &[]);
+            let rig = detect_roles(skeleton, &whole.reference_pose(), &[]);
             let odd = Character { rig, ..(*whole).clone() };
             if map(&walk, &odd).is_err() {
                 continue;

@@ -74,7 +74,7 @@ struct Deviation {
 /// The left-right axis of the hip joints, or of the legs if both start at one point, as moved by the hips.
 fn pelvis_axis(motion: &Motion, pose: &ModelPose) -> Option<Vec3> {
     let character = &motion.character;
-    let rest = character.calibration_pose();
+    let rest = character.reference_pose();
     let figure = Figure::of(&character.rig, &rest)?;
     let hips = character.rig.joint(Role::Hips)?;
     Some(pose.joint(hips).rotation * (rest.joint(hips).rotation.inverse() * figure.left))
@@ -100,7 +100,7 @@ fn standing(up: Vec3, left: Vec3) -> Option<Quat> {
 /// in degrees; each body keeps the lean that it has in the reference pose.
 fn trunk(source: &Motion, result: &Motion) -> Option<f64> {
     let (s, t) = (&source.character, &result.character);
-    let (s_rest, t_rest) = (s.calibration_pose(), t.calibration_pose());
+    let (s_rest, t_rest) = (s.reference_pose(), t.reference_pose());
     let (s_figure, t_figure) = (Figure::of(&s.rig, &s_rest)?, Figure::of(&t.rig, &t_rest)?);
     let base = standing(s_figure.up, s_figure.left)? * standing(t_figure.up, t_figure.left)?.inverse();
     let at_rest = standing(trunk_line(s, &s_rest)?, s_figure.left)?.inverse();
@@ -121,14 +121,14 @@ fn direction(motion: &Motion, pose: &ModelPose, from: JointId, to: JointId) -> V
     if motion.character.skeleton().is_ancestor(from, to) {
         return pose.position(to) - pose.position(from);
     }
-    let rest = motion.character.calibration_pose();
+    let rest = motion.character.reference_pose();
     let along = rest.position(to) - rest.position(from);
     pose.joint(from).rotation * (rest.joint(from).rotation.inverse() * along)
 }
 
 /// Whether the thigh of a leg without a foot points more to its side than down at rest: that of a toy, which keeps its rest.
 fn is_thigh_of_toy(character: &Character, from: Role, to: Role) -> bool {
-    let (rig, rest) = (&character.rig, character.calibration_pose());
+    let (rig, rest) = (&character.rig, character.reference_pose());
     let Role::LowerLeg(side) = to else { return false };
     let ends = rig.joint(from).zip(rig.joint(to)).filter(|_| rig.joint(Role::Foot(side)).is_none());
     let thigh = ends.map(|(from, to)| rest.position(to) - rest.position(from));

@@ -19,7 +19,7 @@ fn with_rolls(take: &Motion, children: &[JointId]) -> Motion {
     let old = Arc::clone(&take.character);
     let character = Arc::new(with_helpers(&old, children));
     let skeleton = character.skeleton();
-    let at = character.calibration_pose();
+    let at = character.reference_pose();
     let name = |id: JointId| skeleton.joint(id).name.clone();
     let poses: Vec<_> = (0..take.clip.frames())
         .map(|f| {
@@ -63,7 +63,7 @@ fn joints(rig: &Rig, roles: &[RoleOfSide]) -> Vec<JointId> {
     roles.iter().flat_map(|role| Side::BOTH.map(role)).map(|role| rig.joint(role).unwrap()).collect()
 }
 
-/// The character with its calibration pose as rest pose.
+/// The character with its reference pose as rest pose.
 fn plain(character: &Character) -> Arc<Character> {
     Arc::new(with_helpers(character, &[]))
 }
@@ -92,7 +92,7 @@ fn joints_out_of_line_are_no_roll_joints() {
     let target = plain(&shipped("robot.glb").character);
     let rolled = with_rolls(&take, &joints(&take.character.rig, &[Role::LowerArm]));
     let aside = |character: &Character| {
-        let at = character.calibration_pose();
+        let at = character.reference_pose();
         let list: Vec<_> = character
             .skeleton()
             .ids()

@@ -33,7 +33,7 @@ fn with_root(character: &Character) -> Character {
         (role, a)
     });
     let mut new = character.clone();
-    let bind = character.calibration_pose();
+    let bind = character.reference_pose();
     let mut joints = vec![Transform::identity()];
     joints.extend(bind.joints());
     new.bind = Some(ModelPose::new(joints));
@@ -80,7 +80,7 @@ fn retargeted(take: &Motion, target: &Arc<Character>) -> Motion {
 
 /// The largest ratio of the length of an edge of the skin to its length in the bind pose, over all frames.
 fn stretch(motion: &Motion) -> f64 {
-    let rest = motion.character.calibration_pose();
+    let rest = motion.character.reference_pose();
     let mut worst = 0.0_f64;
     for mesh in &motion.character.meshes {
         let (mut bound, mut skin) = (Skin::default(), Skin::default());

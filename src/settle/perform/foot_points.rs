@@ -58,17 +58,17 @@ pub fn foot_points(
 
 /// The points on the skin of one foot: of the measured heel, ball and tip, the ball as wide as the skin around it.
 fn skin_points(measured: &CharacterBody, body: &PerformingBody, side: Side) -> Option<Vec<(usize, Vec3)>> {
-    let (stand, skeleton) = (measured.pose(), measured.character().skeleton());
+    let (reference_pose, skeleton) = (measured.reference_pose(), measured.character().skeleton());
     let sole = [ContactPart::Heel(side), ContactPart::Ball(side), ContactPart::Toe(side)];
     let found = sole.map(|part| measured.contact_points().iter().find(|p| p.part == part));
     let [Some(heel), Some(ball), Some(tip)] = found else { return None };
-    let place = |p: &crate::model::ContactPoint| stand.joint(p.joint).point(&p.at);
+    let place = |p: &crate::model::ContactPoint| reference_pose.joint(p.joint).point(&p.at);
     let ahead = place(tip) - place(heel);
     let ahead = Vec3::new(ahead.x, 0.0, ahead.z).try_normalize(1e-9)?;
     let across = Vec3::y().cross(&ahead);
     let near = HALF_BALL / body.scale;
     let width = measured.foot_support(side).iter().filter_map(|(joint, at)| {
-        let from_ball = stand.joint(*joint).point(at) - place(ball);
+        let from_ball = reference_pose.joint(*joint).point(at) - place(ball);
         let beside = from_ball.dot(&ahead).abs() < near && from_ball.y < BALL_HEIGHT / body.scale;
         beside.then(|| from_ball.dot(&across))
     });
@@ -78,7 +78,7 @@ fn skin_points(measured: &CharacterBody, body: &PerformingBody, side: Side) -> O
     let point = |p: &crate::model::ContactPoint, across_by: f64| {
         let part = body.part_of(skeleton, p.joint)?;
         let at = place(p) + across * across_by;
-        let within = stand.joint(part.joint).inverse().point(&at) * body.scale;
+        let within = reference_pose.joint(part.joint).inverse().point(&at) * body.scale;
         Some(body.in_body(part, &within))
     };
     Some(vec![point(heel, 0.0)?, point(ball, high)?, point(ball, low)?, point(tip, 0.0)?])

@@ -63,11 +63,12 @@ pub fn load_points(
 
 /// The points of parts other than feet.
 fn other_points(measured: &CharacterBody, body: &PerformingBody) -> Vec<LoadPoint> {
-    let (stand, skeleton) = (measured.pose(), measured.character().skeleton());
+    let (reference_pose, skeleton) = (measured.reference_pose(), measured.character().skeleton());
     let known = measured.contact_points().iter().filter(|p| OTHER_PARTS.contains(&p.part));
     let point = |p: &crate::model::ContactPoint| {
         let part = body.part_of(skeleton, p.joint)?;
-        let within = stand.joint(part.joint).inverse().point(&stand.joint(p.joint).point(&p.at));
+        let within =
+            reference_pose.joint(part.joint).inverse().point(&reference_pose.joint(p.joint).point(&p.at));
         let (of_body, at) = body.in_body(part, &(within * body.scale));
         Some(LoadPoint { part: p.part, body: of_body, at, radius: p.radius * body.scale, level: 0.0 })
     };

@@ -48,7 +48,7 @@ fn of_table(parts: &[PartJoint]) -> Vec<f64> {
 /// Shares of the volume inside the skin; `None` without a closed skin that is that of a body.
 fn of_skin(character: &Character, parts: &[PartJoint], scale: f64, table: &[f64]) -> Option<Vec<f64>> {
     let skeleton = character.skeleton();
-    let by_joint = skin_volume(character, &character.calibration_pose())?;
+    let by_joint = skin_volume(character, &character.reference_pose())?;
     if by_joint.iter().sum::<f64>() * scale * scale * scale < THIN {
         return None;
     }

@@ -46,8 +46,8 @@ impl PerformingBody {
     /// frames.
     pub fn of(character: &Character, clip: &Clip) -> Option<(Self, Vec<JointState>)> {
         let (rig, skeleton) = (&character.rig, character.skeleton());
-        let stand = character.calibration_pose();
-        let scale = LEG / leg(rig, &stand)?;
+        let reference_pose = character.reference_pose();
+        let scale = LEG / leg(rig, &reference_pose)?;
         let mut parts = part_joints(rig)?;
         let wanted = parts.iter().map(|part| part.joint);
         let of_frame = |model: &ModelPose| -> Vec<Transform> {
@@ -73,10 +73,10 @@ impl PerformingBody {
             };
         }
         for k in 0..parts.len() {
-            parts[k].bone = bone(skeleton, &stand, &parts, k, scale);
+            parts[k].bone = bone(skeleton, &reference_pose, &parts, k, scale);
             let (length, kind) = (parts[k].bone.norm(), PartKind::of(parts[k].kind));
             if length < 0.3 * kind.length {
-                parts[k].bone = direction(&stand, &parts, k) * kind.length;
+                parts[k].bone = direction(&reference_pose, &parts, k) * kind.length;
             }
         }
         let mass = character.mass.kilograms.unwrap_or(COMMON_MASS);
@@ -291,13 +291,13 @@ fn offset(parts: &[PartJoint], tops: &[usize], body: usize, frames: &[Vec<Transf
 }
 
 /// From the joint of a part to its end in the reference pose, joint axes, times `scale`: metres of the performing body.
-fn bone(skeleton: &Skeleton, stand: &ModelPose, parts: &[PartJoint], k: usize, scale: f64) -> Vec3 {
+fn bone(skeleton: &Skeleton, reference_pose: &ModelPose, parts: &[PartJoint], k: usize, scale: f64) -> Vec3 {
     let part = &parts[k];
-    let at = stand.joint(part.joint);
+    let at = reference_pose.joint(part.joint);
     let trunk = |p: &&PartJoint| matches!(p.role, Some(Role::Spine(_) | Role::Neck(_) | Role::Head));
     let below: Vec<&PartJoint> = parts.iter().filter(|p| p.parent == Some(k)).collect();
     let far = |points: &mut dyn Iterator<Item = Vec3>| points.max_by(|a, b| a.norm().total_cmp(&b.norm()));
-    let within = |p: &PartJoint| at.inverse().point(&stand.position(p.joint));
+    let within = |p: &PartJoint| at.inverse().point(&reference_pose.position(p.joint));
     let of_trunk = matches!(part.kind, Role::Hips | Role::Spine(_));
     let end = far(&mut below.iter().filter(|p| of_trunk && trunk(p)).map(|p| within(p)));
     if let Some(end) = end.or_else(|| far(&mut below.iter().map(|p| within(p)))) {
@@ -305,7 +305,7 @@ fn bone(skeleton: &Skeleton, stand: &ModelPose, parts: &[PartJoint], k: usize, s
     }
     let tip = skeleton.joint(part.joint).tip;
     let hanging = skeleton.ids().filter(|&id| id != part.joint && skeleton.is_ancestor(part.joint, id));
-    let mut ends = hanging.map(|id| at.inverse().point(&stand.position(id)));
+    let mut ends = hanging.map(|id| at.inverse().point(&reference_pose.position(id)));
     let end = tip.or_else(|| far(&mut ends)).unwrap_or_default() * scale;
     // Hair and tools are no longer parts of the body.
     let longest = 2.0 * PartKind::of(part.kind).length;
@@ -313,8 +313,9 @@ fn bone(skeleton: &Skeleton, stand: &ModelPose, parts: &[PartJoint], k: usize, s
 }
 
 /// The direction in which a part of unknown length continues the one above, joint axes.
-fn direction(stand: &ModelPose, parts: &[PartJoint], k: usize) -> Vec3 {
-    let at = stand.joint(parts[k].joint);
-    let above = parts[k].parent.map_or(Vec3::y(), |p| at.translation - stand.position(parts[p].joint));
+fn direction(reference_pose: &ModelPose, parts: &[PartJoint], k: usize) -> Vec3 {
+    let at = reference_pose.joint(parts[k].joint);
+    let above =
+        parts[k].parent.map_or(Vec3::y(), |p| at.translation - reference_pose.position(parts[p].joint));
     at.rotation.inverse() * above.try_normalize(1e-9).unwrap_or_else(Vec3::y)
 }

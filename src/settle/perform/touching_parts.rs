@@ -57,12 +57,12 @@ impl CapsulesApart {
     /// All pairs of a body.
     pub fn of(character: &Arc<Character>, body: &PerformingBody) -> Vec<Self> {
         let (measured, skeleton) = (CharacterBody::new(character), character.skeleton());
-        let stand = measured.pose();
+        let reference_pose = measured.reference_pose();
         let found = measured.capsules().iter().filter_map(|capsule| {
             let part = body.part_of(skeleton, capsule.joint)?;
-            let ends = capsule.ends(stand);
+            let ends = capsule.ends(reference_pose);
             let within = |end: &Vec3| {
-                let in_part = stand.joint(part.joint).inverse().point(end);
+                let in_part = reference_pose.joint(part.joint).inverse().point(end);
                 body.in_body(part, &(in_part * body.scale)).1
             };
             let scaled = ends.map(|end| end * body.scale);

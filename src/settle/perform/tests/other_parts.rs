@@ -13,7 +13,7 @@ use crate::settle::perform::{ClipForces, OnFall, PerformOptions, perform};
 fn held(bend: impl Fn(Role) -> Option<Vec3>) -> Motion {
     let walk = shipped("walk.bvh", None);
     let skeleton = walk.character.skeleton();
-    let stand = walk.character.calibration_pose();
+    let reference_pose = walk.character.reference_pose();
     let rig = &walk.character.rig;
     let mut pose: Pose = skeleton.rest_pose();
     let mut turns: Vec<Quat> = Vec::new();
@@ -21,9 +21,10 @@ fn held(bend: impl Fn(Role) -> Option<Vec3>) -> Motion {
         let above = skeleton.parent(id).map_or(Quat::identity(), |p| turns[p.index()]);
         let own = rig.role(id).and_then(&bend).map_or(Quat::identity(), |v| exp(&v));
         turns.push(above * own);
-        let in_model = turns[id.index()] * stand.joint(id).rotation;
-        let parent =
-            skeleton.parent(id).map_or(Quat::identity(), |p| turns[p.index()] * stand.joint(p).rotation);
+        let in_model = turns[id.index()] * reference_pose.joint(id).rotation;
+        let parent = skeleton
+            .parent(id)
+            .map_or(Quat::identity(), |p| turns[p.index()] * reference_pose.joint(p).rotation);
         pose.local_mut()[id.index()].rotation = parent.inverse() * in_model;
     }
     let clip = Clip::from_poses("held", 60.0, skeleton, &vec![pose; 60]);
@@ -72,8 +73,8 @@ fn on_all_fours(lean: f64) -> Motion {
 /// The rotation that brings the arm of the standing body straight down while the trunk leans.
 fn arm_down(side: Side, lean: f64) -> Vec3 {
     let walk = shipped("walk.bvh", None);
-    let stand = walk.character.calibration_pose();
-    let at = |role| stand.position(walk.character.rig.joint(role).unwrap());
+    let reference_pose = walk.character.reference_pose();
+    let at = |role| reference_pose.position(walk.character.rig.joint(role).unwrap());
     let arm = at(Role::LowerArm(side)) - at(Role::UpperArm(side));
     let wanted = exp(&(Vec3::x() * -lean)) * -Vec3::y();
     log(&Quat::rotation_between(&arm, &wanted).unwrap())

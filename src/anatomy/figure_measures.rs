@@ -35,8 +35,8 @@ pub struct Figure {
     pub up: Vec3,
     /// Height of the lowest point of the feet along `up`.
     pub sole: f64,
-    /// Leg length from sole to hip joint: thigh plus shin plus the ankle's height.
-    pub leg: f64,
+    /// Length of a straight leg from hip joint to sole: thigh plus shin plus the height of the ankle.
+    pub leg_to_sole: f64,
     /// Unit vector from the right hip joint to the left one, perpendicular to `up`.
     pub left: Vec3,
 }
@@ -77,8 +77,8 @@ impl Figure {
                 (knee - ankle).try_normalize(1e-12).map_or(1.0, |d| d.dot(&up).abs().max(FLATTEST_SHIN));
             Some(bones + height(&ankle).max(0.0) / slope)
         };
-        let leg = 0.5 * (length(Side::Left)? + length(Side::Right)?);
-        (leg > 0.0).then_some(Figure { pelvis, up, sole, leg, left: across })
+        let leg_to_sole = 0.5 * (length(Side::Left)? + length(Side::Right)?);
+        (leg_to_sole > 0.0).then_some(Figure { pelvis, up, sole, leg_to_sole, left: across })
     }
 }
 
@@ -277,7 +277,7 @@ mod tests {
             }
             let rig = Rig::new(Skeleton::new(all).unwrap(), roles);
             let figure = Figure::of(&rig, &rig.skeleton().rest_model_pose()).unwrap();
-            [figure.leg, figure.sole]
+            [figure.leg_to_sole, figure.sole]
         };
         let whole = leg(&[(Role::UpperLeg, 0.98), (Role::LowerLeg, 0.49), (Role::Foot, 0.0)]);
         assert!((whole[0] - 0.98).abs() < 1e-12 && whole[1] == 0.0, "{whole:?}");

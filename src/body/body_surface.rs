@@ -166,11 +166,11 @@ impl BodySurface {
     ) -> Option<BodySurface> {
         let at = landmarks.at(reference_pose);
         let lengths = at.lengths();
-        let length = lengths.leg() + lengths.low_trunk + lengths.high_trunk;
+        let length = lengths.leg_length() + lengths.low_trunk + lengths.high_trunk;
         let appendages = appendages(character, rig, reference_pose, length);
         let of_body = groups(rig).into_iter().zip(appendages).map(|(group, out)| group.filter(|_| !out));
         let mut groups =
-            samples(character, reference_pose, SPACING * figure.leg, &of_body.collect::<Vec<_>>());
+            samples(character, reference_pose, SPACING * figure.leg_to_sole, &of_body.collect::<Vec<_>>());
         groups.resize(GROUPS, Vec::new());
         // What hangs from the trunk below the knees is cloth.
         let knees = 0.5 * (at.legs[0][1] + at.legs[1][1]).dot(&figure.up);
@@ -197,7 +197,7 @@ impl BodySurface {
         let tables = self.tables.iter().zip(&other.tables).map(|(a, b)| a.apart(b));
         let arms = self.arm.iter().zip(&other.arm).map(|(a, b)| (a - b).abs());
         let hands = self.hands.iter().zip(&other.hands).map(|(a, b)| (a.largest() - b.largest()).abs());
-        tables.chain(arms).chain(hands).all(|apart| apart < SAME_SKIN * self.lengths.leg())
+        tables.chain(arms).chain(hands).all(|apart| apart < SAME_SKIN * self.lengths.leg_length())
     }
 
     /// This surface on a skeleton of other lengths, every part scaled by its own bones; and how much unlike the two
@@ -225,8 +225,8 @@ impl BodySurface {
         let blend = |own: f64, of_leg: f64| match adult {
             0.0 => own,
             _ => {
-                let grown = of_leg * to.leg();
-                libm::pow(own.max(1e-6 * to.leg()), 1.0 - adult) * libm::pow(grown, adult)
+                let grown = of_leg * to.leg_length();
+                libm::pow(own.max(1e-6 * to.leg_length()), 1.0 - adult) * libm::pow(grown, adult)
             }
         };
         let table = |part: TouchedPart| match &self.tables[part.index()] {
@@ -249,9 +249,9 @@ impl BodySurface {
         let lengths = rest.lengths();
         BodySurface {
             lengths,
-            tables: ADULT.map(|r| RadiusTable::round(r * lengths.leg())),
-            arm: ADULT_ARM.map(|r| r * lengths.leg()),
-            hands: [0, 1].map(|_| HandShape::round(ADULT_HAND * lengths.leg())),
+            tables: ADULT.map(|r| RadiusTable::round(r * lengths.leg_length())),
+            arm: ADULT_ARM.map(|r| r * lengths.leg_length()),
+            hands: [0, 1].map(|_| HandShape::round(ADULT_HAND * lengths.leg_length())),
             hand_points: [0, 1].map(|side| towards(rest, side, &along_forearm(rest, side))),
         }
     }

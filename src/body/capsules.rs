@@ -87,8 +87,11 @@ pub(super) fn capsules_in(
     let kinds: BTreeSet<BodyPart> = parts.iter().flatten().copied().collect();
     let list = |part: &Option<BodyPart>| kinds.iter().position(|kind| Some(*kind) == *part);
     let lists: Vec<Option<usize>> = parts.iter().map(list).collect();
-    let skin =
-        kinds.iter().copied().zip(samples(character, reference_pose, 0.03 * figure.leg, &lists)).collect();
+    let skin = kinds
+        .iter()
+        .copied()
+        .zip(samples(character, reference_pose, 0.03 * figure.leg_to_sole, &lists))
+        .collect();
     let body = CapsuleFit { rig, reference_pose, figure, skin };
     let mut found = body.trunk();
     found.extend(body.neck());
@@ -203,7 +206,7 @@ impl CapsuleFit<'_> {
     }
 
     fn stature(&self) -> f64 {
-        self.figure.leg / LEG_OF_STATURE
+        self.figure.leg_to_sole / LEG_OF_STATURE
     }
 
     fn at(&self, role: Role) -> Option<Vec3> {
@@ -362,7 +365,7 @@ impl CapsuleFit<'_> {
         let front = end.and_then(|p| level(p - ankle).try_normalize(1e-6));
         let front = front.unwrap_or_else(|| self.figure.left.cross(&up));
         // The shaft of a boot is no foot.
-        let low_enough = |s: &&SkinSample| (s.at - ankle).dot(&up) < 0.02 * self.figure.leg;
+        let low_enough = |s: &&SkinSample| (s.at - ankle).dot(&up) < 0.02 * self.figure.leg_to_sole;
         let skin: Vec<&SkinSample> = self.skin_of(part).filter(low_enough).collect();
         let measured = (range(&skin, &ankle, &front), range(&skin, &ankle, &up), flat(&skin, &ankle, &front));
         if let (Some([back, tip]), Some([low, _]), Some((shift, radius))) = measured {

@@ -47,7 +47,7 @@ pub fn contact_points(
         let mut round = |part: ContactPart, role: Role, at: Option<Vec3>, radius: f64| {
             let Some(joint) = rig.joint(role) else { return };
             let at = at.map_or(Vec3::zeros(), |p| reference_pose.joint(joint).inverse().point(&p));
-            points.push(ContactPoint { part, joint, at, radius: radius * figure.leg / LEG });
+            points.push(ContactPoint { part, joint, at, radius: radius * figure.leg_to_sole / LEG });
         };
         let wrist = rig.joint(Role::Hand(side)).map(|id| reference_pose.position(id));
         let knuckle = rig.joint(Role::Finger(side, Finger::Middle, 0)).map(|id| reference_pose.position(id));
@@ -192,10 +192,10 @@ impl<'a> Foot<'a> {
         let nothing = (f64::INFINITY, f64::NEG_INFINITY);
         let low = skin.iter().map(|p| self.height(p)).fold(f64::INFINITY, f64::min);
         // Only skin near the ground counts: the shaft of a boot may reach behind the heel.
-        let near = |p: &&Vec3| self.height(p) < low + 0.25 * self.figure.leg;
+        let near = |p: &&Vec3| self.height(p) < low + 0.25 * self.figure.leg_to_sole;
         let (back, tip) = skin.iter().filter(near).map(|p| self.along(p)).fold(nothing, range);
         let length = tip - back;
-        let long_enough = length > 0.02 * self.figure.leg;
+        let long_enough = length > 0.02 * self.figure.leg_to_sole;
         if !long_enough {
             return None;
         }
@@ -233,7 +233,7 @@ impl<'a> Foot<'a> {
         let height = |p: &ContactPoint| self.reference_pose.joint(p.joint).point(&p.at).dot(&self.figure.up);
         let bottom = sole.iter().map(height).fold(f64::INFINITY, f64::min);
         let thickness = lowest.map_or(0.0, |lowest| bottom - lowest);
-        let radius = if thickness > PAW * self.figure.leg { thickness } else { 0.0 };
+        let radius = if thickness > PAW * self.figure.leg_to_sole { thickness } else { 0.0 };
         sole.into_iter().map(|point| ContactPoint { radius, ..point }).collect()
     }
 

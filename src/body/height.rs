@@ -22,7 +22,7 @@ pub fn height(capsules: &[Capsule], figure: Option<&Figure>, reference_pose: &Mo
 fn stature(capsules: &[Capsule], figure: &Figure, reference_pose: &ModelPose) -> f64 {
     let top = |c: &Capsule| c.ends(reference_pose).map(|p| p.dot(&figure.up) + c.radius - figure.sole);
     let head = capsules.iter().find(|c| c.part == BodyPart::Head).map(top);
-    head.map_or(figure.leg / LEG_OF_STATURE, |[a, b]| a.max(b))
+    head.map_or(figure.leg_to_sole / LEG_OF_STATURE, |[a, b]| a.max(b))
 }
 
 /// The longest side of the box around the joints.

@@ -192,7 +192,7 @@ impl BodyLengths {
     }
 
     /// The length of a leg from hip to ankle.
-    pub fn leg(&self) -> f64 {
+    pub fn leg_length(&self) -> f64 {
         self.thigh + self.shin
     }
 

@@ -243,7 +243,7 @@ pub fn ground(motion: &Motion, contacts: &Contacts) -> f64 {
 
 /// By how much the legs are longer than [`LEG`].
 fn scale(body: &CharacterBody) -> f64 {
-    body.figure().map_or(1.0, |figure| figure.leg / LEG)
+    body.figure().map_or(1.0, |figure| figure.leg_to_sole / LEG)
 }
 
 /// The inner and the outer speed, at a leg of [`LEG`].

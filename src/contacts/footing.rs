@@ -64,7 +64,7 @@ pub(crate) struct FootingJoints {
     others: Vec<JointId>,
     bearing: Option<BearingJoints>,
     /// Length of the legs, and heights of an ankle and of a toe joint above their sole.
-    leg: f64,
+    leg_length: f64,
     ankle: f64,
     toes: f64,
     /// The up direction in the space of each foot.
@@ -108,7 +108,7 @@ impl FootingJoints {
             Some((at[1] - at[0]).norm() + (at[2] - at[1]).norm())
         };
         let lengths: Vec<f64> = legs.iter().filter_map(|(side, _)| bones(*side)).collect();
-        let leg = lengths.iter().sum::<f64>() / lengths.len().max(1) as f64;
+        let leg_length = lengths.iter().sum::<f64>() / lengths.len().max(1) as f64;
         let (up, sole) = body.figure().map_or((Vec3::y(), 0.0), |figure| (figure.up, figure.sole));
         let above_sole = |joint: usize| {
             let heights = legs.iter().map(|(_, leg)| (pose.position(leg[joint]).dot(&up) - sole).max(0.0));
@@ -118,7 +118,7 @@ impl FootingJoints {
         FootingJoints {
             others: others.collect(),
             bearing: BearingJoints::of(rig, pose, &up),
-            leg,
+            leg_length,
             ankle: above_sole(1),
             toes: above_sole(2),
             foot_up: foot_up.collect(),
@@ -128,7 +128,7 @@ impl FootingJoints {
 
     /// When the feet of a motion can stand; `shots` are the spans of frames between cuts.
     pub fn footing(&self, motion: &Motion, shots: &[Range<usize>]) -> Footing {
-        if self.legs.is_empty() || self.leg < 1e-6 || motion.clip.frames() == 0 {
+        if self.legs.is_empty() || self.leg_length < 1e-6 || motion.clip.frames() == 0 {
             return Footing::default();
         }
         let joints = self.legs.iter().flat_map(|(_, leg)| *leg).chain(self.others.iter().copied());
@@ -141,7 +141,7 @@ impl FootingJoints {
         let above = |k: usize| -> Vec<f64> {
             let above = |(legs, others): &FootingFrame| {
                 let hips = legs.iter().map(|leg| leg[0].y).sum::<f64>() / legs.len() as f64;
-                let [foot, hips] = [lower(&legs[k]), hips].map(|height| (height - others) / self.leg);
+                let [foot, hips] = [lower(&legs[k]), hips].map(|height| (height - others) / self.leg_length);
                 foot.min(hips).max(foot - LEGS_UP)
             };
             frames.iter().map(above).collect()
@@ -152,13 +152,14 @@ impl FootingJoints {
             let lowest = frames
                 .iter()
                 .map(|(legs, _)| legs.iter().map(|leg| leg[joint].y).fold(f64::INFINITY, f64::min));
-            let dips = short_dips(&lowest.collect::<Vec<f64>>(), shots, self.leg, motion.clip.sample_rate);
+            let dips =
+                short_dips(&lowest.collect::<Vec<f64>>(), shots, self.leg_length, motion.clip.sample_rate);
             distinct.iter_mut().zip(dips).for_each(|(distinct, dip)| *distinct &= !dip);
         }
         let (floor, held) = self.floor((&frames, &distinct), &above, shots, motion);
         let counted = || frames.iter().zip(&distinct).filter(|(_, distinct)| **distinct);
         let on_floor =
-            |height: f64| counted().filter(|((_, low), _)| low - height < ABOVE * self.leg).count();
+            |height: f64| counted().filter(|((_, low), _)| low - height < ABOVE * self.leg_length).count();
         let lies = floor.is_some_and(|height| 2 * on_floor(height) > counted().count());
         let uneven = match floor {
             Some(_) => None,
@@ -181,15 +182,16 @@ impl FootingJoints {
         }
         let path = |k: usize| LegPath {
             side: self.legs[k].0,
-            leg: k,
+            leg_index: k,
             frames,
             above: &above[k].1,
             shot,
             rate: motion.clip.sample_rate,
-            length: self.leg,
+            leg_length: self.leg_length,
         };
-        let mut feet = bearing((0..self.legs.len()).flat_map(|k| path(k).stands()).collect(), self.leg);
-        if !can_be_uneven(&feet, self.leg) {
+        let mut feet =
+            bearing((0..self.legs.len()).flat_map(|k| path(k).stands()).collect(), self.leg_length);
+        if !can_be_uneven(&feet, self.leg_length) {
             return None;
         }
         let ankles = self.legs.iter().map(|(_, leg)| leg[1]);
@@ -202,7 +204,7 @@ impl FootingJoints {
             let k = self.legs.iter().position(|(side, _)| *side == foot.side).unwrap_or(0);
             foot.slope = path(k).slope(foot, |f| ups[f][k]);
         }
-        uneven_ground(&feet, self.leg, self.toes)
+        uneven_ground(&feet, self.leg_length, self.toes)
     }
 
     /// The floor of a take in which no foot stands, and whether a seat or a bar bears the body; `None` if a foot stands. Only
@@ -219,7 +221,7 @@ impl FootingJoints {
             let heights = own.flat_map(|f| frames[f].0.iter().map(|leg| leg[1].y));
             percentile(&heights.collect::<Vec<f64>>(), FLOOR_PERCENTILE)
         };
-        let sunk = sunk_shots(shots, lowest_ankle, self.leg);
+        let sunk = sunk_shots(shots, lowest_ankle, self.leg_length);
         let counts = |f: &usize| distinct[*f] && !sunk.iter().any(|(shot, _)| shot.contains(f));
         let counted: Vec<usize> = (0..frames.len()).filter(counts).collect();
         let able = |k: usize, f: usize| above[k].1[f] < ABOVE;
@@ -235,16 +237,18 @@ impl FootingJoints {
         let stands = level(1).zip(level(2)).is_some_and(|levels| {
             let low = |k: usize, f: usize| {
                 let leg = &frames[f].0[k];
-                able(k, f) && (leg[1].y - levels.0).min(leg[2].y - levels.1) < NEAR_FLOOR * self.leg
+                able(k, f) && (leg[1].y - levels.0).min(leg[2].y - levels.1) < NEAR_FLOOR * self.leg_length
             };
-            if levels.0 - self.ankle < (RAISED * self.leg).max(THICK * self.ankle) {
+            if levels.0 - self.ankle < (RAISED * self.leg_length).max(THICK * self.ankle) {
                 return true;
             }
             let legs = 0..self.legs.len();
-            let folded = |f: &usize| frames[*f].0.iter().all(|leg| leg[0].y - leg[1].y < FOLDED * self.leg);
+            let folded =
+                |f: &usize| frames[*f].0.iter().all(|leg| leg[0].y - leg[1].y < FOLDED * self.leg_length);
             let folded = counted.iter().all(folded);
             let bearing = self.bearing.as_ref().filter(|_| legs.len() == Side::BOTH.len());
-            held = bearing.is_some_and(|joints| joints.held(motion, &counted, (self.leg, folded), low));
+            held =
+                bearing.is_some_and(|joints| joints.held(motion, &counted, (self.leg_length, folded), low));
             if folded || held {
                 return false;
             }
@@ -255,21 +259,21 @@ impl FootingJoints {
         let lowest = |(legs, others): &FootingFrame| legs.iter().map(lower).fold(*others, f64::min);
         let bottom =
             percentile(&counted.iter().map(|f| lowest(&frames[*f])).collect::<Vec<_>>(), FLOOR_PERCENTILE);
-        ((!stands).then_some(if bottom < -SUNK * self.leg { bottom } else { 0.0 }), held)
+        ((!stands).then_some(if bottom < -SUNK * self.leg_length { bottom } else { 0.0 }), held)
     }
 
     /// Whether ankle or toes of a leg rest while they are low.
     fn rests(
         &self,
         frames: &[FootingFrame],
-        leg: usize,
+        leg_index: usize,
         low: impl Fn(usize) -> bool,
         shots: &[Range<usize>],
         rate: f64,
     ) -> bool {
-        let most = RESTING * self.leg / rate;
+        let most = RESTING * self.leg_length / rate;
         let still = |joint: usize, f: usize| {
-            let [at, next] = [f, f + 1].map(|f| frames[f].0[leg][joint]);
+            let [at, next] = [f, f + 1].map(|f| frames[f].0[leg_index][joint]);
             low(f) && low(f + 1) && (next - at).norm() < most
         };
         [1, 2].into_iter().any(|joint| {

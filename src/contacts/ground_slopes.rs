@@ -48,35 +48,37 @@ const BEYOND: f64 = 0.5;
 const STEP: f64 = 0.25;
 
 /// Whether stances differ in height by as much as on such ground.
-pub(super) fn can_be_uneven(stances: &[StandingFoot], leg: f64) -> bool {
+pub(super) fn can_be_uneven(stances: &[StandingFoot], leg_length: f64) -> bool {
     let heights = || stances.iter().map(|stance| stance.at.y);
-    heights().fold(f64::NEG_INFINITY, f64::max) - heights().fold(f64::INFINITY, f64::min) > DIFFERS * leg
+    heights().fold(f64::NEG_INFINITY, f64::max) - heights().fold(f64::INFINITY, f64::min)
+        > DIFFERS * leg_length
 }
 
-/// The ground under these stances, in the order of time; `None` if it is level. `leg` is the length of the legs, `sole` the
+/// The ground under these stances, in the order of time; `None` if it is level. `leg_length` is the length of the legs, `sole` the
 /// height of a stance's joint above its sole.
-pub(super) fn uneven_ground(stances: &[StandingFoot], leg: f64, sole: f64) -> Option<UnevenGround> {
+pub(super) fn uneven_ground(stances: &[StandingFoot], leg_length: f64, sole: f64) -> Option<UnevenGround> {
     let all: Vec<&StandingFoot> = stances.iter().collect();
-    let climbs = climbs(stances, leg);
-    let plane = fitted(&all, leg, true);
-    let ramp =
-        steep(&plane.slope) && is_plane(stances, &plane, leg) && follows(&all, &vec![plane.slope; all.len()]);
+    let climbs = climbs(stances, leg_length);
+    let plane = fitted(&all, leg_length, true);
+    let ramp = steep(&plane.slope)
+        && is_plane(stances, &plane, leg_length)
+        && follows(&all, &vec![plane.slope; all.len()]);
     let mut planes: Vec<GroundPlane> = match (ramp, climbs) {
         (true, _) => vec![plane; stances.len()],
-        (false, true) => steps(&all, leg),
+        (false, true) => steps(&all, leg_length),
         (false, false) => return None,
     };
     // From the joints down to the soles.
     planes.iter_mut().for_each(|plane| plane.through.y -= sole);
     let heights: Vec<f64> =
         planes.iter().zip(stances).map(|(plane, stance)| plane.height(&stance.at)).collect();
-    let zero = zero(&heights, &planes, ramp, leg);
+    let zero = zero(&heights, &planes, ramp, leg_length);
     let of_side = |side: Side| {
         let own = stances.iter().zip(&planes).filter(|(stance, _)| stance.side == side);
         own.map(|(stance, plane)| (stance.frames.clone(), *plane)).collect::<Vec<_>>()
     };
     let base = heights.iter().copied().fold(f64::INFINITY, f64::min);
-    let beyond = if ramp { 0.0 } else { BEYOND * leg };
+    let beyond = if ramp { 0.0 } else { BEYOND * leg_length };
     UnevenGround::new(Side::BOTH.map(of_side), base, zero, beyond)
 }
 
@@ -89,11 +91,11 @@ fn steep(slope: &[f64; 2]) -> bool {
 }
 
 /// Whether stances rise, or fall, several times in a row, and by more than a tilted floor does over that distance.
-fn climbs(stances: &[StandingFoot], leg: f64) -> bool {
+fn climbs(stances: &[StandingFoot], leg_length: f64) -> bool {
     [1.0, -1.0].into_iter().any(|sign| {
         let (mut start, mut top, mut rises) = (None, f64::INFINITY, 0);
         stances.iter().any(|stance| {
-            let height = sign * stance.at.y / leg;
+            let height = sign * stance.at.y / leg_length;
             let (from, bottom) = match start.filter(|_| height > top - BACK) {
                 Some(start) => start,
                 None => {
@@ -103,20 +105,20 @@ fn climbs(stances: &[StandingFoot], leg: f64) -> bool {
             };
             rises += usize::from(height > top + RISE);
             top = top.max(height);
-            let (climbed, along) = (top - bottom, (stance.at - from).xz().norm() / leg);
+            let (climbed, along) = (top - bottom, (stance.at - from).xz().norm() / leg_length);
             rises >= RISES && climbed >= CLIMB && climbed >= RAMP * along
         })
     })
 }
 
 /// Whether stances lie on a plane that gives them much of their different heights.
-fn is_plane(stances: &[StandingFoot], plane: &GroundPlane, leg: f64) -> bool {
+fn is_plane(stances: &[StandingFoot], plane: &GroundPlane, leg_length: f64) -> bool {
     let spread = |of: &dyn Fn(&StandingFoot) -> f64| {
         let values: Vec<f64> = stances.iter().map(of).collect();
-        (percentile(&values, 0.9) - percentile(&values, 0.1)) / leg
+        (percentile(&values, 0.9) - percentile(&values, 0.1)) / leg_length
     };
     let away = |stance: &StandingFoot| stance.at.y - plane.height(&stance.at);
-    let off: Vec<f64> = stances.iter().map(|stance| away(stance).abs() / leg).collect();
+    let off: Vec<f64> = stances.iter().map(|stance| away(stance).abs() / leg_length).collect();
     stances.len() > RISES
         && spread(&away) < REMAINS * spread(&|stance| stance.at.y)
         && percentile(&off, 0.9) < UNEVEN[0] + UNEVEN[1] * libm::hypot(plane.slope[0], plane.slope[1])
@@ -136,14 +138,14 @@ fn follows(stances: &[&StandingFoot], slopes: &[[f64; 2]]) -> bool {
 }
 
 /// The planes under stances that climb: of the slope around each if feet tilt with it, else level.
-fn steps(stances: &[&StandingFoot], leg: f64) -> Vec<GroundPlane> {
+fn steps(stances: &[&StandingFoot], leg_length: f64) -> Vec<GroundPlane> {
     let count = AROUND.min(stances.len());
     // The neighbours that are nearest to a plane are on the same side of an edge.
     let local = |k: usize| {
         let first = (k + 1).saturating_sub(count)..=k.min(stances.len() - count);
         let fits = first.map(|first| {
             let near = &stances[first..first + count];
-            let plane = fitted(near, leg, false);
+            let plane = fitted(near, leg_length, false);
             let off = near.iter().map(|stance| (stance.at.y - plane.height(&stance.at)).powi(2)).sum::<f64>();
             (off, plane.slope)
         });
@@ -160,26 +162,26 @@ fn steps(stances: &[&StandingFoot], leg: f64) -> Vec<GroundPlane> {
 
 /// The height of the take that other bodies have at height 0: its own 0, if the ground is there at all, else that of its lowest
 /// stance. What the ground is off by at the origin, or where it is level, is an error of the capture.
-fn zero(heights: &[f64], planes: &[GroundPlane], ramp: bool, leg: f64) -> f64 {
+fn zero(heights: &[f64], planes: &[GroundPlane], ramp: bool, leg_length: f64) -> f64 {
     let range = |(low, high): (f64, f64), y: &f64| (low.min(*y), high.max(*y));
     let (low, high) = heights.iter().fold((f64::INFINITY, f64::NEG_INFINITY), range);
-    if low > STEP * leg || high < -STEP * leg {
+    if low > STEP * leg_length || high < -STEP * leg_length {
         return low;
     }
-    let near = |height: &f64| height.abs() < NEAR_ZERO * leg;
+    let near = |height: &f64| height.abs() < NEAR_ZERO * leg_length;
     if ramp {
         return planes.first().map(|plane| plane.height(&Vec3::zeros())).filter(near).unwrap_or(0.0);
     }
     let level = heights.iter().zip(planes).filter(|(_, plane)| !steep(&plane.slope)).map(|(y, _)| *y);
     let level: Vec<f64> = level.filter(near).collect();
     let nearest = level.iter().copied().min_by(|a, b| a.abs().total_cmp(&b.abs())).unwrap_or(0.0);
-    median(level.into_iter().filter(|height| (height - nearest).abs() < RISE * leg).collect())
+    median(level.into_iter().filter(|height| (height - nearest).abs() < RISE * leg_length).collect())
 }
 
 /// The plane through stances: least squares with Cauchy weights of their heights and of the slopes of their feet, or, if those are not
 /// to be trusted one by one, of level ones.
-fn fitted(stances: &[&StandingFoot], leg: f64, by_slopes: bool) -> GroundPlane {
-    let by_feet = (NOISE[0] * leg / NOISE[1]).powi(2);
+fn fitted(stances: &[&StandingFoot], leg_length: f64, by_slopes: bool) -> GroundPlane {
+    let by_feet = (NOISE[0] * leg_length / NOISE[1]).powi(2);
     let mut plane = GroundPlane {
         through: Vec3::new(0.0, median(stances.iter().map(|s| s.at.y).collect()), 0.0),
         slope: [0.0; 2],
@@ -187,7 +189,7 @@ fn fitted(stances: &[&StandingFoot], leg: f64, by_slopes: bool) -> GroundPlane {
     for round in 0..ROUNDS {
         let weight = |stance: &StandingFoot| match round {
             0 => 1.0,
-            _ => 1.0 / (1.0 + ((stance.at.y - plane.height(&stance.at)) / (OUTLIER * leg)).powi(2)),
+            _ => 1.0 / (1.0 + ((stance.at.y - plane.height(&stance.at)) / (OUTLIER * leg_length)).powi(2)),
         };
         let mut fit = SlopeFit::default();
         let through = fit.add(stances.iter().map(|stance| (stance.at, weight(stance))));

@@ -125,7 +125,7 @@ impl BearingJoints {
         &self,
         motion: &Motion,
         counted: &[usize],
-        (leg, folded): (f64, bool),
+        (leg_length, folded): (f64, bool),
         low: impl Fn(usize, usize) -> bool,
     ) -> bool {
         let limbs = self.legs.iter().flatten().chain(self.arms.iter().flatten());
@@ -133,7 +133,7 @@ impl BearingJoints {
         let joints = limbs.chain(ends).copied();
         let frames =
             map_frames_towards(motion.character.skeleton(), &motion.clip, joints, |model| self.frame(model));
-        let most = RESTING * leg / motion.clip.sample_rate;
+        let most = RESTING * leg_length / motion.clip.sample_rate;
         let still = |f: usize, of: fn(&BearingFrame) -> [Vec3; 2]| {
             let (here, next) = (&frames[f], &frames[(f + 1).min(frames.len() - 1)]);
             of(here).iter().zip(&of(next)).all(|(a, b)| (b - a).norm() < most)
@@ -142,12 +142,12 @@ impl BearingJoints {
         let sits = |f: usize| {
             let low = (0..self.legs.len()).filter(|k| low(*k, f));
             let soles: Vec<Vec3> = low.flat_map(|k| sole(&frames[f].feet[k])).collect();
-            let [hips, knees] = frames[f].seat.map(|height| height / leg);
+            let [hips, knees] = frames[f].seat.map(|height| height / leg_length);
             let seated = folded && knees > SEATED[1];
             let least = if seated { UNDER_SEAT } else { OUTSIDE };
             hips > SEATED[0]
                 && !soles.is_empty()
-                && outside(&frames[f].mass, &soles) > least * leg
+                && outside(&frames[f].mass, &soles) > least * leg_length
                 && still(f, |frame| [frame.pelvis; 2])
         };
         let mostly = |holds: &dyn Fn(usize) -> bool| {

@@ -20,14 +20,14 @@ const AROUND: f64 = 0.25;
 /// For every frame in the floor the fewest on it: else what is lower may be the floor.
 const OUTNUMBERED: usize = 3;
 
-/// In which frames the height of the lowest foot is for a moment far below where it is most of the time between two cuts; `leg` is the
-/// length of the legs.
-pub fn short_dips(lowest: &[f64], shots: &[Range<usize>], leg: f64, rate: f64) -> Vec<bool> {
+/// In which frames the height of the lowest foot is for a moment far below where it is most of the time between two cuts;
+/// `leg_length` is the length of the legs.
+pub fn short_dips(lowest: &[f64], shots: &[Range<usize>], leg_length: f64, rate: f64) -> Vec<bool> {
     let mut dips = vec![false; lowest.len()];
     for shot in shots {
         let heights = lowest.get(shot.clone()).unwrap_or_default();
-        let Some(floor) = most_frequent(heights, WIDE * leg) else { continue };
-        let on_floor = |f: usize| (heights[f] - floor).abs() < WIDE * leg;
+        let Some(floor) = most_frequent(heights, WIDE * leg_length) else { continue };
+        let on_floor = |f: usize| (heights[f] - floor).abs() < WIDE * leg_length;
         let around = (AROUND * rate).ceil() as usize;
         let is_dip = |span: &Range<usize>| {
             let [before, after] = [
@@ -35,12 +35,14 @@ pub fn short_dips(lowest: &[f64], shots: &[Range<usize>], leg: f64, rate: f64) -
                 span.end..(span.end + around).min(heights.len()),
             ];
             span.len() as f64 <= LONGEST * rate
-                && span.clone().all(|f| floor - heights[f] < DEEPEST * leg)
+                && span.clone().all(|f| floor - heights[f] < DEEPEST * leg_length)
                 && before.into_iter().any(on_floor)
                 && after.into_iter().any(on_floor)
         };
-        let found: Vec<Range<usize>> =
-            spans(0..heights.len(), |f| floor - heights[f] > DEEP * leg).into_iter().filter(is_dip).collect();
+        let found: Vec<Range<usize>> = spans(0..heights.len(), |f| floor - heights[f] > DEEP * leg_length)
+            .into_iter()
+            .filter(is_dip)
+            .collect();
         let inside: usize = found.iter().map(ExactSizeIterator::len).sum();
         if OUTNUMBERED * inside <= (0..heights.len()).filter(|f| on_floor(*f)).count() {
             found.into_iter().flatten().for_each(|f| dips[shot.start + f] = true);

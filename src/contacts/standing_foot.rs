@@ -37,14 +37,14 @@ pub(super) struct StandingFoot {
 pub(super) struct LegPath<'a> {
     pub side: Side,
     /// Its index in these frames.
-    pub leg: usize,
+    pub leg_index: usize,
     pub frames: &'a [FootingFrame],
     /// How far the foot is above what bears the body instead.
     pub above: &'a [f64],
     pub shot: &'a Range<usize>,
     pub rate: f64,
     /// Length of the legs.
-    pub length: f64,
+    pub leg_length: f64,
 }
 
 impl LegPath<'_> {
@@ -55,9 +55,9 @@ impl LegPath<'_> {
         let mut found: Vec<StandingFoot> = Vec::new();
         for frames in cleaned(spans(self.shot.clone(), stands), shortest, self.frames.len()) {
             let resting = self.resting(2, &frames);
-            let at = median_of(resting.into_iter().map(|f| self.frames[f].0[self.leg][2]));
+            let at = median_of(resting.into_iter().map(|f| self.frames[f].0[self.leg_index][2]));
             match found.last_mut() {
-                Some(last) if (at - last.at).xz().norm() < SAME_PLACE * self.length => {
+                Some(last) if (at - last.at).xz().norm() < SAME_PLACE * self.leg_length => {
                     last.frames.end = frames.end;
                     last.at = if at.y < last.at.y { at } else { last.at };
                 }
@@ -83,26 +83,26 @@ impl LegPath<'_> {
 
     /// Whether the body is upright above the foot.
     fn bears(&self, f: usize) -> bool {
-        let [hip, ankle, _] = self.frames[f].0[self.leg];
-        self.above[f] < ABOVE && hip.y - ankle.y > FOLDED * self.length
+        let [hip, ankle, _] = self.frames[f].0[self.leg_index];
+        self.above[f] < ABOVE && hip.y - ankle.y > FOLDED * self.leg_length
     }
 
     fn rests(&self, joint: usize, f: usize) -> bool {
         let half = ((HALF_WINDOW_S * self.rate).round() as usize).max(1);
         let ends = [f.saturating_sub(half).max(self.shot.start), (f + half).min(self.shot.end - 1)];
-        let [from, to] = ends.map(|f| self.frames[f].0[self.leg][joint]);
-        (to - from).norm() * self.rate < RESTING * self.length * (ends[1] - ends[0]) as f64
+        let [from, to] = ends.map(|f| self.frames[f].0[self.leg_index][joint]);
+        (to - from).norm() * self.rate < RESTING * self.leg_length * (ends[1] - ends[0]) as f64
     }
 }
 
 /// The feet that stand and are not held up beside the other one, in the order of time.
-pub(super) fn bearing(mut feet: Vec<StandingFoot>, leg: f64) -> Vec<StandingFoot> {
+pub(super) fn bearing(mut feet: Vec<StandingFoot>, leg_length: f64) -> Vec<StandingFoot> {
     let held_up = |own: &StandingFoot| {
         feet.iter().any(|other| {
             other.side != own.side
                 && other.frames.start <= own.frames.start
                 && other.frames.end >= own.frames.end
-                && own.at.y - other.at.y > HELD_UP * leg
+                && own.at.y - other.at.y > HELD_UP * leg_length
         })
     };
     let held: Vec<bool> = feet.iter().map(held_up).collect();

@@ -241,7 +241,7 @@ fn heel_ball_and_toe_tip_lie_in_a_row_on_the_sole() {
         let bind = character.reference_pose();
         let body = CharacterBody::new(&character);
         let points = body.contact_points();
-        let leg = Figure::of(&character.rig, &bind).unwrap().leg;
+        let leg = Figure::of(&character.rig, &bind).unwrap().leg_to_sole;
         let at = |part: ContactPart| {
             let point =
                 points.iter().find(|p| p.part == part).unwrap_or_else(|| panic!("{file:?}: no {part}"));

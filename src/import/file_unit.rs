@@ -10,11 +10,13 @@ const LEGS: std::ops::RangeInclusive<f64> = 0.2..=2.5;
 
 /// Warns of a user-specified unit that gives implausible leg lengths.
 pub(super) fn check_unit(metres_per_unit: f64, rig: &Rig, upright: &ModelPose, warnings: &mut Warnings) {
-    let Some(figure) = Figure::of(rig, upright).filter(|f| !LEGS.contains(&(metres_per_unit * f.leg))) else {
+    let Some(figure) =
+        Figure::of(rig, upright).filter(|f| !LEGS.contains(&(metres_per_unit * f.leg_to_sole)))
+    else {
         return;
     };
-    let unit = guess_unit(figure.leg);
-    let (user_leg, leg) = (metres_per_unit * figure.leg, unit.metres * figure.leg);
+    let unit = guess_unit(figure.leg_to_sole);
+    let (user_leg, leg) = (metres_per_unit * figure.leg_to_sole, unit.metres * figure.leg_to_sole);
     let message = format!(
         "by `input.units` the legs are {user_leg:.3} m long: {} would make them {leg:.2} m",
         unit.name
@@ -29,7 +31,7 @@ const ANY_LEGS: std::ops::RangeInclusive<f64> = 0.05..=10.0;
 /// Warns of a figure whose stated unit makes it a giant or a mite.
 pub(super) fn warn_of_size(character: &Character, warnings: &mut Warnings) {
     let figure = Figure::of(&character.rig, &character.reference_pose());
-    let Some(leg) = figure.map(|f| f.leg).filter(|leg| !ANY_LEGS.contains(leg)) else { return };
+    let Some(leg) = figure.map(|f| f.leg_to_sole).filter(|leg| !ANY_LEGS.contains(leg)) else { return };
     let unit = guess_unit(leg);
     let message = format!(
         "the legs are {leg:.4} m long: the file is probably in {}, and not in the unit that it states or that its format has (export it in \
@@ -43,7 +45,7 @@ pub(super) fn warn_of_size(character: &Character, warnings: &mut Warnings) {
 pub(super) fn estimate_unit(rig: &Rig, upright: &ModelPose, place: &str, warnings: &mut Warnings) -> f64 {
     match Figure::of(rig, upright) {
         Some(figure) => {
-            let unit = guess_unit(figure.leg);
+            let unit = guess_unit(figure.leg_to_sole);
             let why = match unit.usual {
                 true => "guessed from the length of the legs",
                 false => "the legs fit no usual unit and are taken to be those of an adult",

@@ -9,11 +9,11 @@ use std::ops::Range;
 pub const SUNK: f64 = 0.5;
 
 /// The shots that are sunk, and by how much: `lowest` is the height of the floor of a shot, that of the take is the one of most frames.
-/// None without cuts. `leg` is the length of the legs, in the unit of heights.
+/// None without cuts. `leg_length` is the length of the legs, in the unit of heights.
 pub fn sunk_shots(
     shots: &[Range<usize>],
     lowest: impl Fn(&Range<usize>) -> f64,
-    leg: f64,
+    leg_length: f64,
 ) -> Vec<(Range<usize>, f64)> {
     if shots.len() < 2 {
         return Vec::new();
@@ -29,5 +29,5 @@ pub fn sunk_shots(
     });
     let floor = middle.map_or(0.0, |(height, _)| *height);
     let depths = own.into_iter().map(|(height, shot)| (shot.clone(), floor - height));
-    depths.filter(|(_, depth)| *depth > SUNK * leg).collect()
+    depths.filter(|(_, depth)| *depth > SUNK * leg_length).collect()
 }

@@ -58,7 +58,7 @@ pub fn rise(
 type AnkleHeight<'a> = dyn Fn(usize, usize) -> f64 + Sync + 'a;
 
 /// The height by which the solved clip hovers as a whole: that of its soles in the frames in which the source's are planted;
-/// 0 if it does not. `ankle` is the height of an ankle above the ground, `solution` what the solve adds, `leg` is the length of the
+/// 0 if it does not. `ankle` is the height of an ankle above the ground, `solution` what the solve adds, `leg_length` is the length of the
 /// legs. A body whose lowest skin of trunk and thighs, `seat` above the floor, mostly sits on it in these frames is not lowered into
 /// it; one that stands and lies down for a while is lowered, and raised while it lies.
 pub fn hover(
@@ -67,7 +67,7 @@ pub fn hover(
     soles: &[Vec<SoleHeights>],
     level: &[Option<Vec3>],
     (ankle, seat, solution): (&AnkleHeight<'_>, &[f64], &[FrameSolution]),
-    leg: f64,
+    leg_length: f64,
 ) -> f64 {
     let seat = |f: usize| seat.get(f).map_or(f64::MAX, |low| low + solution[f][0].y);
     let heights = sole_heights(pairs, planted, soles, level, ankle);
@@ -75,7 +75,7 @@ pub fn hover(
         return 0.0;
     }
     let above = percentile(&heights, HOVERS);
-    if !(HOVER[0] * leg..HOVER[1] * leg).contains(&above) {
+    if !(HOVER[0] * leg_length..HOVER[1] * leg_length).contains(&above) {
         return 0.0;
     }
     let frames = planted.iter().map(Vec::len).max().unwrap_or(0);

@@ -83,8 +83,9 @@ pub struct Continuation {
 }
 
 impl Continuation {
-    /// The continuation of a clip with these legs of the source, scaled to legs of length `leg`; of a cycle, or a body with one leg, nothing is added.
-    pub fn of(time: &Timeline, legs: &[Vec<LimbPositions>], leg: f64) -> Continuation {
+    /// The continuation of a clip with these legs of the source, scaled to legs of length `leg_length`; of a cycle, or a body
+    /// with one leg, nothing is added.
+    pub fn of(time: &Timeline, legs: &[Vec<LimbPositions>], leg_length: f64) -> Continuation {
         let mut found =
             Continuation { time: time.clone(), frames: Vec::new(), added: Vec::new(), own: Vec::new() };
         let [left, right] = legs else { return found };
@@ -92,7 +93,7 @@ impl Continuation {
             return found;
         }
         found.time.cut.clear();
-        time.shots().into_iter().for_each(|shot| found.add_shot(time, shot, (left, right), leg));
+        time.shots().into_iter().for_each(|shot| found.add_shot(time, shot, (left, right), leg_length));
         found.time.frames = found.frames.len();
         found
     }
@@ -103,14 +104,14 @@ impl Continuation {
         time: &Timeline,
         shot: Range<usize>,
         (left, right): (&[LimbPositions], &[LimbPositions]),
-        leg: f64,
+        leg_length: f64,
     ) {
         let frames = shot.len();
         let of_clip = |before: bool, k: usize| if before { shot.end - 1 - k } else { shot.start + k };
         let heading = |f: usize| heading(&left[f], &right[f]);
         let found = [false, true].map(|before| {
             let pose = |k: usize| leg_pose(&left[of_clip(before, k)], &right[of_clip(before, k)]);
-            follower(time, frames, pose, leg)
+            follower(time, frames, pose, leg_length)
         });
         let cycle = match &found {
             [Some(a), Some(b)] => {
@@ -191,11 +192,11 @@ impl Continuation {
     pub fn equations<'a>(
         &'a self,
         terms: &'a mut [LegTerms],
-        leg: f64,
+        leg_length: f64,
         settings: &Settings,
     ) -> impl Fn(Option<&[Vec<f64>]>) -> Vec<FrameSolution> + 'a {
         self.extend(terms);
-        let equations = Equations::new(&self.time, terms, leg, settings);
+        let equations = Equations::new(&self.time, terms, leg_length, settings);
         move |raised| {
             if self.added.is_empty() {
                 return equations.solve(raised);
@@ -254,7 +255,7 @@ fn follower(
     time: &Timeline,
     frames: usize,
     pose: impl Fn(usize) -> LegPose + Sync,
-    leg: f64,
+    leg_length: f64,
 ) -> Option<Follower> {
     let slope = time.reach(SLOPE);
     let candidates = frames.checked_sub(time.reach(LEAST).max(slope + 1))?;
@@ -266,7 +267,7 @@ fn follower(
         (own, std::array::from_fn(|j| (b[j] - a[j]) / (slope as f64 * time.dt)))
     };
     let (end, speed) = state(frames - 1);
-    let mean = |sum: f64| (sum / speed.len() as f64).sqrt() / leg;
+    let mean = |sum: f64| (sum / speed.len() as f64).sqrt() / leg_length;
     let moves = mean(speed.iter().map(Vec3::norm_squared).sum());
     if moves <= MOVES {
         return None;
@@ -282,7 +283,8 @@ fn follower(
     let all: Vec<f64> = parallel::map(candidates, 64, distance);
     let least = all.iter().copied().fold(f64::INFINITY, f64::min);
     // Of strides that are the same but for rounding the one furthest away.
-    let frame = all.iter().position(|distance| *distance <= least * (1.0 + EQUAL) + (EQUAL * leg).powi(2))?;
+    let frame =
+        all.iter().position(|distance| *distance <= least * (1.0 + EQUAL) + (EQUAL * leg_length).powi(2))?;
     Some(Follower { frame, distance: mean(all[frame]), speed: moves })
 }
 

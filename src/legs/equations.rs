@@ -107,13 +107,13 @@ struct Weights {
 }
 
 impl Weights {
-    /// The factors for legs of length `leg`, metres.
-    fn new(settings: &Settings, time: &Timeline, leg: f64) -> Self {
-        let per = |x: f64| time.dt / (x * leg).powi(2);
+    /// The factors for legs of length `leg_length`, metres.
+    fn new(settings: &Settings, time: &Timeline, leg_length: f64) -> Self {
+        let per = |x: f64| time.dt / (x * leg_length).powi(2);
         let slow = (2.0 * std::f64::consts::PI * settings.cutoff).powi(2) * time.dt * time.dt;
         Self {
             limb: per(settings.limb_direction),
-            contact: settings.contact_weight / (leg * leg * time.dt),
+            contact: settings.contact_weight / (leg_length * leg_length * time.dt),
             rest_speed: settings.rest_speed,
             ground: per(settings.contact_height),
             root: per(settings.root_displacement),
@@ -194,16 +194,17 @@ impl<'a> Equations<'a> {
     }
 
     /// The offset of the direct transfer from the goal of a leg.
-    fn missed(&self, leg: usize, f: usize, raised: Option<&[Vec<f64>]>) -> Vec3 {
-        self.legs[leg].shape[f] - Vec3::y() * raised.map_or(0.0, |raised| raised[leg][f])
+    fn missed(&self, leg_index: usize, f: usize, raised: Option<&[Vec<f64>]>) -> Vec3 {
+        self.legs[leg_index].shape[f] - Vec3::y() * raised.map_or(0.0, |raised| raised[leg_index][f])
     }
 
     /// The second difference of that offset in every frame with two neighbours, by leg.
     fn bends(&self, raised: Option<&[Vec<f64>]>) -> Vec<Vec<Vec3>> {
-        let of = |leg: usize| {
+        let of = |leg_index: usize| {
             let mut bends = vec![Vec3::zeros(); self.time.unknowns()];
             for triple in self.time.triples(0..self.time.frames) {
-                let parts = triple.iter().zip(BEND).map(|(f, part)| self.missed(leg, *f, raised) * part);
+                let parts =
+                    triple.iter().zip(BEND).map(|(f, part)| self.missed(leg_index, *f, raised) * part);
                 bends[triple[1]] = parts.sum();
             }
             bends
@@ -318,7 +319,7 @@ fn fill<const B: usize>(
             for (i, x) in BEND.iter().enumerate() {
                 for (j, y) in BEND.iter().enumerate().skip(i) {
                     add(at[i] + k, at[j] + k, w.bend * x * y);
-                    for o in (1..=legs.len()).map(|leg| 3 * leg + k) {
+                    for o in (1..=legs.len()).map(|leg_index| 3 * leg_index + k) {
                         add(at[i] + o, at[j] + o, w.foot * x * y);
                     }
                 }

@@ -29,16 +29,16 @@ const ROUNDS: usize = 8;
 const FEWEST: usize = 10;
 
 /// Moves all joints of the legs vertically, so that a slightly tilted floor on which their feet rest is level and its middle
-/// keeps its height; other legs do not change. `leg` is the length of the legs; only `distinct` frames count.
+/// keeps its height; other legs do not change. `leg_length` is the length of the legs; only `distinct` frames count.
 pub fn level_floor(
     time: &Timeline,
     legs: &mut [Vec<LimbPositions>],
     distinct: &[bool],
-    leg: f64,
+    leg_length: f64,
     settings: &Settings,
 ) {
-    let resting = resting(time, legs, distinct, leg, settings);
-    let Some(slope) = tilt(&resting, leg) else { return };
+    let resting = resting(time, legs, distinct, leg_length, settings);
+    let Some(slope) = tilt(&resting, leg_length) else { return };
     let all = resting.iter().map(Vec::len).sum::<usize>() as f64;
     let middle = resting.iter().flatten().sum::<Vec3>() / all;
     let level = |p: &mut Vec3| p.y -= slope[0] * (p.x - middle.x) + slope[1] * (p.z - middle.z);
@@ -52,13 +52,13 @@ fn resting(
     time: &Timeline,
     legs: &[Vec<LimbPositions>],
     distinct: &[bool],
-    leg: f64,
+    leg_length: f64,
     settings: &Settings,
 ) -> Vec<Vec<Vec3>> {
     let joints: [fn(&LimbPositions) -> Vec3; 2] = [|pose| pose.ankle, |pose| pose.toes];
     let of = |(poses, joint): (&Vec<LimbPositions>, fn(&LimbPositions) -> Vec3)| -> Vec<Vec3> {
         let speeds = time.speeds(|f| joint(&poses[f]), settings.speed_window);
-        let rests = |f: &usize| !time.cut[*f] && distinct[*f] && speeds[*f] < RESTING * leg;
+        let rests = |f: &usize| !time.cut[*f] && distinct[*f] && speeds[*f] < RESTING * leg_length;
         (0..speeds.len()).filter(rests).map(|f| joint(&poses[f])).collect()
     };
     let pairs = legs.iter().flat_map(|poses| joints.map(|joint| (poses, joint)));
@@ -66,8 +66,8 @@ fn resting(
 }
 
 /// The slope along X and Z of a slightly tilted plane on which these points lie, each group at a height of its own.
-fn tilt(groups: &[Vec<Vec3>], leg: f64) -> Option<[f64; 2]> {
-    let slope = fitted(groups, OUTLIER * leg);
+fn tilt(groups: &[Vec<Vec3>], leg_length: f64) -> Option<[f64; 2]> {
+    let slope = fitted(groups, OUTLIER * leg_length);
     let rise = |p: &Vec3| slope[0] * p.x + slope[1] * p.z;
     let spread = |of: &dyn Fn(&Vec3) -> f64| {
         let about_middle = |group: &Vec<Vec3>| {
@@ -80,8 +80,8 @@ fn tilt(groups: &[Vec<Vec3>], leg: f64) -> Option<[f64; 2]> {
         percentile(&all, 0.9) - percentile(&all, 0.1)
     };
     let (before, after) = (spread(&|p| p.y), spread(&|p| p.y - rise(p)));
-    let slight = libm::hypot(slope[0], slope[1]) < STEEPEST && spread(&rise) > LEAST * leg;
-    (slight && after < REMAINING * before && after < UNEVEN * leg).then_some(slope)
+    let slight = libm::hypot(slope[0], slope[1]) < STEEPEST && spread(&rise) > LEAST * leg_length;
+    (slight && after < REMAINING * before && after < UNEVEN * leg_length).then_some(slope)
 }
 
 /// The common slope of several groups of points, each at a height of its own: iteratively reweighted least squares.

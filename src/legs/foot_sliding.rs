@@ -178,7 +178,7 @@ pub fn with_slides(motion: &Motion, contacts: Contacts, time: &Timeline) -> Cont
     let paths: Vec<SolePath> = legs
         .iter()
         .zip(&of_legs)
-        .flat_map(|(leg, poses)| SolePath::of_leg(leg, poses, time, length, &settings))
+        .flat_map(|(chain, poses)| SolePath::of_leg(chain, poses, time, length, &settings))
         .collect();
     contacts.sliding(|part, hold| {
         let path = paths.iter().find(|path| path.part == part && hold.slide > 0.0);
@@ -197,21 +197,21 @@ struct SolePath {
 impl SolePath {
     /// The paths of heel and ball, as far as they are known.
     fn of_leg(
-        leg: &LimbChain,
+        chain: &LimbChain,
         poses: &[LimbPose],
         time: &Timeline,
         length: f64,
         settings: &Settings,
     ) -> Vec<SolePath> {
         let path = |part: ContactPart| {
-            let (_, joint, at) = leg.soles.iter().find(|s| s.0 == part)?;
+            let (_, joint, at) = chain.soles.iter().find(|s| s.0 == part)?;
             let level = |v: Vec3| Vec3::new(v.x, 0.0, v.z);
-            let at = parallel::map_each(poses, TOGETHER, |s| level(s.sole(leg, *joint, at)));
+            let at = parallel::map_each(poses, TOGETHER, |s| level(s.sole(chain, *joint, at)));
             let mut speed = time.speeds(|f| at[f], settings.speed_window);
             speed.iter_mut().for_each(|v| *v /= length);
             Some(SolePath { part, at, speed })
         };
-        [ContactPart::Heel(leg.side), ContactPart::Ball(leg.side)].into_iter().filter_map(path).collect()
+        [ContactPart::Heel(chain.side), ContactPart::Ball(chain.side)].into_iter().filter_map(path).collect()
     }
 
     /// The edges within a hold.
@@ -239,7 +239,7 @@ struct Sliding {
 /// The sliding of heel and ball.
 fn sliding(
     motion: &Motion,
-    leg: &LimbChain,
+    chain: &LimbChain,
     poses: &[LimbPose],
     time: &Timeline,
     length: f64,
@@ -264,7 +264,7 @@ fn sliding(
         Sliding { held, offset, speed: path.speed }
     };
     let mut slides: Vec<Sliding> =
-        SolePath::of_leg(leg, poses, time, length, settings).into_iter().map(of_path).collect();
+        SolePath::of_leg(chain, poses, time, length, settings).into_iter().map(of_path).collect();
     // A foot that rotates about one of the two cannot have both planted: the slower one is held.
     if let [heel, ball] = &mut slides[..] {
         for e in 0..time.frames - 1 {
@@ -280,7 +280,7 @@ fn sliding(
 
 /// The correction of a foot; `held` is by edge.
 fn correction(
-    leg: &LimbChain,
+    chain: &LimbChain,
     before: &[LimbPositions],
     after: &[LimbPositions],
     held: &[bool],
@@ -288,8 +288,8 @@ fn correction(
     let moved = |f: usize| (after[f].ankle - before[f].ankle).norm();
     let furthest = (0..before.len()).map(|f| (moved(f), f)).max_by(|a, b| a.0.total_cmp(&b.0));
     FootCorrection {
-        side: leg.side,
-        joint: leg.foot,
+        side: chain.side,
+        joint: chain.foot,
         held: held.iter().filter(|held| **held).count(),
         moved: furthest.unwrap_or_default(),
         mean: (0..before.len()).map(moved).sum::<f64>() / before.len() as f64,

@@ -77,7 +77,7 @@ pub struct LongFoot<'a> {
     /// Whether the source's foot touches the ground, by frame.
     pub touching: Vec<bool>,
     /// The length of the legs.
-    pub leg: f64,
+    pub leg_length: f64,
 }
 
 impl LongFoot<'_> {
@@ -92,7 +92,7 @@ impl LongFoot<'_> {
         level: Option<Vec3>,
         settings: &Settings,
     ) -> Vec<Quat> {
-        let clear = settings.penetration * self.leg;
+        let clear = settings.penetration * self.leg_length;
         let least = |f: usize| {
             let above =
                 |delta: &FootDelta| self.lowest(&self.poses[f].with_foot_tilted(delta), level) + ankles[f].y;
@@ -112,7 +112,7 @@ impl LongFoot<'_> {
         let Some(up) = level.filter(|_| !soles.is_empty() && self.pair.target.toes.is_some()) else {
             return Vec::new();
         };
-        toe_rotations(time, self.pair, &mut soles, &up, |f| ankles[f].y, self.leg, settings)
+        toe_rotations(time, self.pair, &mut soles, &up, |f| ankles[f].y, self.leg_length, settings)
     }
 
     /// The smallest part of the delta rotation `reduced` of a frame, as an angle of the foot, with which the foot is clear of

@@ -66,14 +66,15 @@ pub fn solve_forelegs(
     moved: &[Vec3],
     settings: &Settings,
 ) -> ForelegTrajectories {
-    let leg = mean_length(pairs);
+    let leg_length = mean_length(pairs);
     // Front paws are raised out of the floor as slowly as hands.
     let foot_raise_time = settings.body_raise_time;
     let held = Settings { root_displacement: HELD, stiffness_cap: STIFFNESS, foot_raise_time, ..*settings };
     source.iter_mut().flatten().for_each(|pose| *pose = pose.scaled(ratio));
     direct_poses.iter_mut().for_each(|poses| translate(poses, moved));
     let legs = source_legs(pairs);
-    let feet = SourceFeet::of(time, &source, (&legs, &|_, _| false), &Footing::default(), leg, settings);
+    let feet =
+        SourceFeet::of(time, &source, (&legs, &|_, _| false), &Footing::default(), leg_length, settings);
     let soles = SoleHeights::of_all(pairs, &direct_poses);
     let rise = rise(pairs, &feet, &source, &direct_poses, &soles, &vec![None; pairs.len()]);
     // The body follows all four feet: by a constant, which changes no rhythm.
@@ -84,18 +85,18 @@ pub fn solve_forelegs(
         source.iter().zip(direct).map(off).collect()
     };
     let off: Vec<f64> = source.iter().zip(&direct_poses).flat_map(off).collect();
-    let lift = (SHARED * median(off)).clamp(-MOST_SHARED * leg, MOST_SHARED * leg);
+    let lift = (SHARED * median(off)).clamp(-MOST_SHARED * leg_length, MOST_SHARED * leg_length);
     direct_poses.iter_mut().for_each(|poses| translate(poses, &vec![Vec3::y() * lift; time.frames]));
     let (mut goals, mut terms) = (Vec::new(), Vec::<LegTerms>::new());
     for (k, LegPair { source: from, target, .. }) in pairs.iter().enumerate() {
         let ends = ((&source[k][..], from), (&direct_poses[k][..], target));
-        let (points, _) = feet.points(k, time, ends.0, ends.1, (ratio, leg), settings);
+        let (points, _) = feet.points(k, time, ends.0, ends.1, (ratio, leg_length), settings);
         let goal = |pose: &LimbPositions| pose.ankle + Vec3::y() * rise;
         let own: Vec<Vec3> = parallel::map_each(&source[k], TOGETHER, goal);
         terms.push(leg_terms(points, &source[k], &direct_poses[k], &own, from.length() * ratio, &held));
         goals.push(own);
     }
-    let equations = Equations::new(time, &terms, leg, &held);
+    let equations = Equations::new(time, &terms, leg_length, &held);
     let solve = |raised: Option<&[Vec<f64>]>| equations.solve(raised);
     let solution = solve(None);
     let lowest: Vec<Vec<f64>> =
@@ -103,7 +104,7 @@ pub fn solve_forelegs(
     let shares = vec![vec![0.0; time.frames]; pairs.len()];
     let ankle = |k: usize, f: usize, solution: &[FrameSolution]| goals[k][f].y + solution[f][k + 1].y;
     let (solution, raised) =
-        out_of_floor((&solve, solution), time, &ankle, (&lowest, &[]), &shares, leg, &held);
+        out_of_floor((&solve, solution), time, &ankle, (&lowest, &[]), &shares, leg_length, &held);
     ForelegTrajectories {
         lift,
         legs: pairs.iter().map(|pair| pair.target.clone()).collect(),

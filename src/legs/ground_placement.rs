@@ -83,8 +83,8 @@ pub fn place_on_ground(motion: Motion, contacts: &Contacts, height: f64) -> (Mot
     let lifted = Motion { contacts: Some(contacts), ..lifted };
 
     let limb = |side: Side| {
-        let leg =
-            LimbChain::of(&measured, side).map(|leg| (leg, ContactPart::of_foot as fn(ContactPart) -> bool));
+        let leg = LimbChain::of(&measured, side)
+            .map(|chain| (chain, ContactPart::of_foot as fn(ContactPart) -> bool));
         let arm = LimbChain::arm(&measured, side);
         [leg, arm.map(|arm| (arm, (|p| matches!(p, ContactPart::Hand(_))) as fn(ContactPart) -> bool))]
     };
@@ -92,10 +92,10 @@ pub fn place_on_ground(motion: Motion, contacts: &Contacts, height: f64) -> (Mot
     let settings = Settings::default();
     let rises: Vec<(&LimbChain, Vec<f64>)> = limbs
         .iter()
-        .map(|(leg, of)| {
-            let tolerated = settings.penetration * leg.length();
-            let needed = needed(&|part| of(part) && part.side() == Some(leg.side), &offset, tolerated);
-            (leg, envelope(&needed, &time.cut, false, time.reach(settings.foot_raise_time)))
+        .map(|(chain, of)| {
+            let tolerated = settings.penetration * chain.length();
+            let needed = needed(&|part| of(part) && part.side() == Some(chain.side), &offset, tolerated);
+            (chain, envelope(&needed, &time.cut, false, time.reach(settings.foot_raise_time)))
         })
         .collect();
     work.limbs = rises.iter().flat_map(|(_, r)| r).copied().fold(0.0, f64::max);

@@ -70,10 +70,10 @@ impl LegPair {
 }
 
 /// See [`LegPair::lying_toes`].
-fn lying_toes(body: &CharacterBody, leg: &LimbChain) -> Option<[Vec3; 2]> {
+fn lying_toes(body: &CharacterBody, chain: &LimbChain) -> Option<[Vec3; 2]> {
     let reference_pose = body.reference_pose();
-    let toes = leg.toes?;
-    let ahead = reference_pose.position(toes) - reference_pose.position(leg.foot);
+    let toes = chain.toes?;
+    let ahead = reference_pose.position(toes) - reference_pose.position(chain.foot);
     let ahead = Vec3::new(ahead.x, 0.0, ahead.z).try_normalize(1e-9)?;
     Some([Vec3::y(), ahead].map(|v| reference_pose.joint(toes).rotation.inverse() * v))
 }

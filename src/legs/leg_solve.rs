@@ -40,7 +40,7 @@ pub fn solve_legs(
     settings: &Settings,
 ) -> Option<LegTrajectories> {
     let ratio = leg_ratio(pairs).filter(|_| time.frames > 0)?;
-    let leg = mean_length(pairs);
+    let leg_length = mean_length(pairs);
     scaled.iter_mut().flatten().for_each(|pose| *pose = pose.scaled(ratio));
     let (tilts, mut under, mut level_source, feet) =
         source_feet(time, (&mut scaled, &mut direct_poses), footing, (pairs, ratio), settings);
@@ -55,7 +55,7 @@ pub fn solve_legs(
     rise -= lowered_where_it_lies(footing, &feet, seat, &mut base);
     direct_poses.iter_mut().for_each(|poses| translate(poses, &base));
     under.iter_mut().for_each(|own| own.iter_mut().zip(&aside).for_each(|(own, aside)| own.at += aside));
-    let ends = Continuation::of(time, &scaled, leg);
+    let ends = Continuation::of(time, &scaled, leg_length);
     let (mut goals, mut sides, mut planted, mut long) = <(Vec<_>, Vec<_>, Vec<_>, Vec<_>)>::default();
     let mut terms: Vec<LegTerms> = (0..pairs.len())
         .map(|k| {
@@ -65,7 +65,7 @@ pub fn solve_legs(
             let LegPair { source, target, .. } = &pairs[k];
             let seen = level_source.as_mut().map(|level| std::mem::take(&mut level[k]));
             let ends = ((seen.as_deref().unwrap_or(&scaled[..]), source), (&direct_poses[..], target));
-            let (mut points, contact) = feet.points(k, time, ends.0, ends.1, (ratio, leg), settings);
+            let (mut points, contact) = feet.points(k, time, ends.0, ends.1, (ratio, leg_length), settings);
             points.iter_mut().for_each(|point| displace(&under[k], &aside, &mut point.misfit));
             let goal = |(s, aside): (&LimbPositions, &Vec3)| s.ankle + aside + Vec3::y() * rise;
             let own: Vec<Vec3> = scaled.iter().zip(&aside).map(goal).collect();
@@ -73,7 +73,8 @@ pub fn solve_legs(
             goals.push(own);
             planted.push(contact.planted);
             sides.push(knee_side(&direct_poses));
-            let foot = LongFoot { pair: &pairs[k], poses: direct_poses, touching: contact.touching, leg };
+            let foot =
+                LongFoot { pair: &pairs[k], poses: direct_poses, touching: contact.touching, leg_length };
             long.push((!foot_deltas[k].is_empty() && foot.pair.paw == 0.0).then_some(foot));
             terms
         })
@@ -81,13 +82,13 @@ pub fn solve_legs(
     let mut seat: Vec<f64> = seat.iter().zip(&base).map(|(low, base)| low + base.y).collect();
     // The matrix of a long take is large: what is no longer needed is freed before it.
     drop((feet, aside));
-    let solve = ends.equations(&mut terms, leg, settings);
+    let solve = ends.equations(&mut terms, leg_length, settings);
     let solution = solve(None);
     let height = |k: usize, f: usize, goals: &[Vec<Vec3>], solution: &[FrameSolution]| {
         above_ground(&under[k], f, &(goals[k][f] + solution[f][k + 1]))
     };
     let ankle = &|k: usize, f: usize| height(k, f, &goals, &solution);
-    let hover = hover(pairs, &planted, &soles, &level, (ankle, &seat, &solution), leg);
+    let hover = hover(pairs, &planted, &soles, &level, (ankle, &seat, &solution), leg_length);
     seat.iter_mut().for_each(|low| *low -= hover);
     base.iter_mut().chain(goals.iter_mut().flatten()).for_each(|at: &mut Vec3| at.y -= hover);
     let ankle = |k: usize, f: usize| height(k, f, &goals, &solution);
@@ -96,7 +97,8 @@ pub fn solve_legs(
     let (places, shares) = ((&lowest[..], &seat[..]), shares_of_raise(footing, time, pairs));
     let before: Vec<f64> = solution.iter().map(|frame| frame[0].y).collect();
     let ankle = |k: usize, f: usize, solution: &[FrameSolution]| height(k, f, &goals, solution);
-    let (solution, raised) = out_of_floor((&solve, solution), time, &ankle, places, &shares, leg, settings);
+    let (solution, raised) =
+        out_of_floor((&solve, solution), time, &ankle, places, &shares, leg_length, settings);
     drop(solve);
     drop((terms, lowest));
     let ankles = solved_ankles(goals, &solution, &raised);
@@ -128,8 +130,8 @@ fn source_feet(
     (pairs, ratio): (&[LegPair], f64),
     settings: &Settings,
 ) -> (Vec<Quat>, Vec<Vec<GroundUnderFoot>>, LevelSource, SourceFeet) {
-    let leg = mean_length(pairs);
-    let sunk = onto_one_floor(time, scaled, leg, settings);
+    let leg_length = mean_length(pairs);
+    let sunk = onto_one_floor(time, scaled, leg_length, settings);
     let tilts = tilts(scaled, direct_poses);
     tilt_hips(direct_poses, &tilts);
     let under = GroundUnderFoot::of_all(footing, pairs, scaled, ratio);
@@ -137,7 +139,7 @@ fn source_feet(
     level_feet(&under, direct_poses);
     let seen = level_source.as_deref().unwrap_or(&*scaled);
     let lies = |k: usize, f: usize| direct_poses[k][f].foot_lies(&pairs[k].target);
-    let feet = SourceFeet::of(time, seen, (&source_legs(pairs), &lies), footing, leg, settings);
+    let feet = SourceFeet::of(time, seen, (&source_legs(pairs), &lies), footing, leg_length, settings);
     let feet = feet.without(&sunk).lowered(lowered(&under, scaled));
     (tilts, under, level_source, feet)
 }
@@ -193,13 +195,14 @@ fn all_toe_rotations(
     ankle: impl Fn(usize, usize) -> f64 + Sync,
     settings: &Settings,
 ) -> Vec<Vec<Quat>> {
-    let leg = mean_length(pairs);
+    let leg_length = mean_length(pairs);
     let mut toes = vec![Vec::new(); pairs.len()];
     for (k, level) in level.iter().enumerate() {
         let Some(level) = level.filter(|_| !soles[k].is_empty() && pairs[k].target.toes.is_some()) else {
             continue;
         };
-        toes[k] = toe_rotations(time, &pairs[k], &mut soles[k], &level, |f| ankle(k, f), leg, settings);
+        toes[k] =
+            toe_rotations(time, &pairs[k], &mut soles[k], &level, |f| ankle(k, f), leg_length, settings);
     }
     toes
 }

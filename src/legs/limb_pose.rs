@@ -30,13 +30,13 @@ pub struct LimbPose {
 
 impl LimbPose {
     /// The leg in a pose.
-    pub fn of(leg: &LimbChain, model: &ModelPose) -> LimbPose {
-        let mut foot = *model.joint(leg.foot);
-        if let Some(end) = &leg.shin_end {
+    pub fn of(chain: &LimbChain, model: &ModelPose) -> LimbPose {
+        let mut foot = *model.joint(chain.foot);
+        if let Some(end) = &chain.shin_end {
             foot.translation = foot.point(end);
         }
-        let toes = leg.toes.map_or(foot, |t| *model.joint(t));
-        LimbPose { upper: *model.joint(leg.upper), lower: *model.joint(leg.lower), foot, toes }
+        let toes = chain.toes.map_or(foot, |t| *model.joint(t));
+        LimbPose { upper: *model.joint(chain.upper), lower: *model.joint(chain.lower), foot, toes }
     }
 
     /// Hip, knee and ankle.
@@ -81,14 +81,14 @@ impl LimbPose {
     }
 
     /// The model-space position of a point of the sole.
-    pub fn sole(&self, leg: &LimbChain, joint: JointId, at: &Vec3) -> Vec3 {
-        let parent = if Some(joint) == leg.toes { &self.toes } else { &self.foot };
+    pub fn sole(&self, chain: &LimbChain, joint: JointId, at: &Vec3) -> Vec3 {
+        let parent = if Some(joint) == chain.toes { &self.toes } else { &self.foot };
         parent.point(at)
     }
 
     /// Whether the foot lies on its instep, on its side or on its heel, so that its sole is off the floor.
-    pub fn foot_lies(&self, leg: &LimbChain) -> bool {
-        (self.foot.rotation * leg.foot_up).y < FOOT_LIES
+    pub fn foot_lies(&self, chain: &LimbChain) -> bool {
+        (self.foot.rotation * chain.foot_up).y < FOOT_LIES
     }
 
     /// The rotation of the foot.
@@ -166,7 +166,7 @@ fn map_frames<T: Copy + Send>(
     of: impl Fn(LimbPose) -> T + Sync,
 ) -> Vec<Vec<T>> {
     let (skeleton, clip) = (motion.character.skeleton(), &motion.clip);
-    let towards = Towards::new(skeleton, legs.iter().flat_map(|leg| leg.joints()));
+    let towards = Towards::new(skeleton, legs.iter().flat_map(|chain| chain.joints()));
     let mut all: Vec<Vec<T>> = legs.iter().map(|_| vec![empty; clip.frames()]).collect();
     /// Frames per parallel task; the same frames of all legs are processed together.
     const BLOCK: usize = 64;
@@ -179,7 +179,7 @@ fn map_frames<T: Copy + Send>(
         let mut models = FramePoses::new(&towards, clip);
         for n in 0..block.first().map_or(0, |poses| poses.len()) {
             let model = models.at(number * BLOCK + n);
-            legs.iter().zip(&mut *block).for_each(|(leg, poses)| poses[n] = of(LimbPose::of(leg, model)));
+            legs.iter().zip(&mut *block).for_each(|(chain, poses)| poses[n] = of(LimbPose::of(chain, model)));
         }
     });
     all

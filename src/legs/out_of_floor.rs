@@ -26,7 +26,7 @@ pub fn out_of_floor(
     ankle: &SolvedAnkleHeight<'_>,
     (lowest, seat): (&[Vec<f64>], &[f64]),
     shares: &[Vec<f64>],
-    leg: f64,
+    leg_length: f64,
     settings: &Settings,
 ) -> (Vec<FrameSolution>, Vec<Vec<f64>>) {
     let mut raised = vec![vec![0.0; time.frames]; lowest.len()];
@@ -41,8 +41,9 @@ pub fn out_of_floor(
         most
     };
     let sitting = |body_raise: &[f64], solution: &[FrameSolution]| -> Vec<f64> {
-        let sunk =
-            |f: usize| (-seat[f] - body_raise[f] - solution[f][0].y - settings.penetration * leg).max(0.0);
+        let sunk = |f: usize| {
+            (-seat[f] - body_raise[f] - solution[f][0].y - settings.penetration * leg_length).max(0.0)
+        };
         let frames = 0..if seat.is_empty() { 0 } else { time.unknowns() };
         frames.map(sunk).collect()
     };
@@ -50,7 +51,7 @@ pub fn out_of_floor(
         let sunk = |f: usize| {
             let raised = raised[f] + shares[k][f] * body_raise[f];
             let sole = ankle(k, f, solution) + raised + lowest[k][f];
-            (-sole - settings.penetration * leg).max(0.0)
+            (-sole - settings.penetration * leg_length).max(0.0)
         };
         let frames = 0..if lowest[k].is_empty() { 0 } else { time.unknowns() };
         frames.map(sunk).collect()
@@ -62,7 +63,7 @@ pub fn out_of_floor(
             most = f64::max(most, cover(needed, settings.foot_raise_time, raised));
         }
         most = most.max(cover(sitting(&body_raise, &solution), settings.body_raise_time, &mut body_raise));
-        if round == ROUNDS || most < LEAST_RAISE * leg {
+        if round == ROUNDS || most < LEAST_RAISE * leg_length {
             break;
         }
         // Relative to the direct transfer the goals are raised, less the height by which the body is raised.

@@ -27,7 +27,7 @@ pub fn raise_hands(
     if skin.hands.iter().all(Vec::is_empty) {
         return motion;
     }
-    let leg = mean_length(pairs);
+    let leg_length = mean_length(pairs);
     let character = Arc::clone(&motion.character);
     let body = CharacterBody::new(&character);
     let arms = Side::BOTH.map(|side| LimbChain::arm(&body, side));
@@ -40,14 +40,14 @@ pub fn raise_hands(
         let of = |model: &ModelPose| skin.hands_below_floor(model);
         let low = map_frames_towards(character.skeleton(), &motion.clip, joints, of);
         let rise = |k: usize| {
-            let sunk = |f: usize| (-low[f][k] - settings.penetration * leg).max(0.0);
+            let sunk = |f: usize| (-low[f][k] - settings.penetration * leg_length).max(0.0);
             let needed: Vec<f64> = (0..time.unknowns()).map(sunk).collect();
             let rise = envelope(&needed, &time.cut, time.cycle, reach);
             (0..time.frames).map(|f| rise[time.unknown(f)]).collect::<Vec<f64>>()
         };
         let rises: Vec<(&LimbChain, Vec<f64>)> =
             arms.iter().enumerate().filter_map(|(k, arm)| Some((arm.as_ref()?, rise(k)))).collect();
-        if rises.iter().flat_map(|(_, rise)| rise).all(|rise| *rise < LEAST_RAISE * leg) {
+        if rises.iter().flat_map(|(_, rise)| rise).all(|rise| *rise < LEAST_RAISE * leg_length) {
             break;
         }
         motion = raise_limbs(motion, &rises, settings);

@@ -16,7 +16,7 @@ pub fn raise_limbs(motion: Motion, limbs: &[(&LimbChain, Vec<f64>)], settings: &
     if (0..motion.clip.frames()).all(still) {
         return motion;
     }
-    let legs: Vec<&LimbChain> = limbs.iter().map(|(leg, _)| *leg).collect();
+    let legs: Vec<&LimbChain> = limbs.iter().map(|(chain, _)| *chain).collect();
     let mut poses = limb_poses(&motion, &legs);
     let ends = |k: usize, f: usize, pose: &LimbPose| {
         let [hip, _, ankle] = pose.hip_knee_ankle();

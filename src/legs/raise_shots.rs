@@ -16,22 +16,22 @@ use std::ops::Range;
 pub fn onto_one_floor(
     time: &Timeline,
     legs: &mut [Vec<LimbPositions>],
-    leg: f64,
+    leg_length: f64,
     settings: &Settings,
 ) -> Vec<Range<usize>> {
     let distinct = distinct_poses(legs);
-    let sunk = raise_shots(time, legs, &distinct, leg);
-    level_floor(time, legs, &distinct, leg, settings);
+    let sunk = raise_shots(time, legs, &distinct, leg_length);
+    level_floor(time, legs, &distinct, leg_length, settings);
     sunk
 }
 
-/// Raises the legs of every sunk shot by its depth; others do not change. Returns the frames of these shots. `leg` is the length of the
-/// legs.
+/// Raises the legs of every sunk shot by its depth; others do not change. Returns the frames of these shots. `leg_length` is
+/// the length of the legs.
 fn raise_shots(
     time: &Timeline,
     legs: &mut [Vec<LimbPositions>],
     distinct: &[bool],
-    leg: f64,
+    leg_length: f64,
 ) -> Vec<Range<usize>> {
     let shots = time.shots();
     let sunk = |joint: fn(&LimbPositions) -> f64| {
@@ -40,7 +40,7 @@ fn raise_shots(
             let heights = legs.iter().flat_map(|poses| frames().map(|f| joint(&poses[f])));
             percentile(&heights.collect::<Vec<f64>>(), FLOOR_PERCENTILE)
         };
-        sunk_shots(&shots, lowest, leg)
+        sunk_shots(&shots, lowest, leg_length)
     };
     // Feet that point down stand on their toes.
     let (mut sunk, toes) = (sunk(|pose| pose.ankle.y), sunk(|pose| pose.toes.y));

@@ -58,8 +58,8 @@ pub fn solve_limbs(
     settings: &Settings,
     ends: impl Fn(usize, usize, &LimbPose) -> Option<[Vec3; 2]> + Sync,
 ) {
-    for (k, ((leg, poses), side)) in legs.iter().zip(poses).zip(sides).enumerate() {
-        let limits = [leg.length(), fold];
+    for (k, ((chain, poses), side)) in legs.iter().zip(poses).zip(sides).enumerate() {
+        let limits = [chain.length(), fold];
         parallel::for_each(poses, 32, |f, pose| {
             if let Some([hip, goal]) = ends(k, f, pose) {
                 *pose = solve_limb(pose, &hip, &goal, side, limits, settings);

@@ -49,22 +49,22 @@ pub struct SourceFeet {
 }
 
 impl SourceFeet {
-    /// Detects flat feet and a treadmill from the source's legs, scaled; `leg` is the length of the target's. No foot is flat in a frame
-    /// that repeats the one before, for a moment in the floor, nor while it `lies`, by leg and frame ([`LimbPose::foot_lies`]): its
-    /// joints are as low then.
+    /// Detects flat feet and a treadmill from the source's legs, scaled; `leg_length` is the length of the target's. No foot is
+    /// flat in a frame that repeats the one before, for a moment in the floor, nor while it `lies`, by leg and frame
+    /// ([`LimbPose::foot_lies`]): its joints are as low then.
     pub fn of(
         time: &Timeline,
         poses: &[Vec<LimbPositions>],
         (legs, lies): (&[&LimbChain], &dyn Fn(usize, usize) -> bool),
         footing: &Footing,
-        leg: f64,
+        leg_length: f64,
         settings: &Settings,
     ) -> Self {
         let able = |l: &&LimbChain| (0..time.frames).map(|f| footing.can_stand(l.side, f)).collect();
         let can_stand: Vec<Vec<bool>> = legs.iter().map(able).collect();
         let distinct = distinct_poses(poses);
-        let dips = dips(time, poses, leg);
-        let among = |counted: &[Vec<bool>]| Self::among(counted, time, poses, legs, leg, settings);
+        let dips = dips(time, poses, leg_length);
+        let among = |counted: &[Vec<bool>]| Self::among(counted, time, poses, legs, leg_length, settings);
         let counted = |counts: &dyn Fn(usize, usize) -> bool| -> Vec<Vec<bool>> {
             let of_leg =
                 |k: usize| (0..time.frames).map(|f| distinct[f] && !dips[f] && counts(k, f)).collect();
@@ -97,7 +97,7 @@ impl SourceFeet {
         time: &Timeline,
         poses: &[Vec<LimbPositions>],
         legs: &[&LimbChain],
-        leg: f64,
+        leg_length: f64,
         settings: &Settings,
     ) -> Self {
         let lowest = |of: &(dyn Fn(&LimbPositions) -> f64 + Sync)| {
@@ -106,34 +106,34 @@ impl SourceFeet {
             percentile(&all, FLOOR_PERCENTILE)
         };
         let (ankles, toes) = parallel::join(|| lowest(&|s| s.ankle.y), || lowest(&|s| s.toes.y));
-        let heights = |leg: &LimbChain, s: &LimbPositions| {
-            let ball = leg.toes.map(|_| s.toes.y - toes);
+        let heights = |chain: &LimbChain, s: &LimbPositions| {
+            let ball = chain.toes.map(|_| s.toes.y - toes);
             [Some(s.ankle.y - ankles), ball]
         };
-        let most = |leg: &LimbChain, s: &LimbPositions| {
-            heights(leg, s).into_iter().flatten().fold(f64::NEG_INFINITY, f64::max)
+        let most = |chain: &LimbChain, s: &LimbPositions| {
+            heights(chain, s).into_iter().flatten().fold(f64::NEG_INFINITY, f64::max)
         };
-        let least = |leg: &LimbChain, s: &LimbPositions| {
-            heights(leg, s).into_iter().flatten().fold(f64::INFINITY, f64::min)
+        let least = |chain: &LimbChain, s: &LimbPositions| {
+            heights(chain, s).into_iter().flatten().fold(f64::INFINITY, f64::min)
         };
         let unknowns = time.unknowns();
-        let flat = poses.iter().zip(legs).zip(counted).map(|((poses, l), able)| {
+        let flat = poses.iter().zip(legs).zip(counted).map(|((poses, chain), able)| {
             let flat = |(f, s): (usize, &LimbPositions)| {
-                able[f] && f < unknowns && most(l, s) < settings.flat_band * leg
+                able[f] && f < unknowns && most(chain, s) < settings.flat_band * leg_length
             };
             poses.iter().enumerate().map(flat).collect()
         });
         let mut low = Vec::new();
-        for ((poses, l), able) in poses.iter().zip(legs).zip(counted) {
-            let down = |f: usize| able[f] && least(l, &poses[f]) < NEAR_FLOOR * leg;
-            let velocity = |f: usize| (poses[f + 1].toes - poses[f].toes) / (time.dt * leg);
+        for ((poses, chain), able) in poses.iter().zip(legs).zip(counted) {
+            let down = |f: usize| able[f] && least(chain, &poses[f]) < NEAR_FLOOR * leg_length;
+            let velocity = |f: usize| (poses[f + 1].toes - poses[f].toes) / (time.dt * leg_length);
             low.extend(time.edges().filter(|f| down(*f) && down(f + 1)).map(velocity));
         }
         let middle = |f: usize| poses.iter().map(|s| s[f].hip).sum::<Vec3>() / poses.len() as f64;
         let counted = (0..time.frames).filter(|f| counted.iter().any(|counted| counted[*f])).count();
         let seconds = counted.saturating_sub(1).max(1) as f64 * time.dt;
-        let travels = (middle(time.frames - 1) - middle(0)) / (seconds * leg);
-        let belt = belt(&low, &travels).map(|v| v * leg);
+        let travels = (middle(time.frames - 1) - middle(0)) / (seconds * leg_length);
+        let belt = belt(&low, &travels).map(|v| v * leg_length);
         Self { flat: flat.collect(), can_stand: Vec::new(), distinct: Vec::new(), belt, lowered: Vec::new() }
     }
 
@@ -166,45 +166,47 @@ impl SourceFeet {
     }
 
     /// The speed of a point over every edge, relative to the world or the belt, whichever is lower, leg lengths per second.
-    pub fn speed(&self, time: &Timeline, at: &[Vec3], leg: f64, settings: &Settings) -> Vec<f64> {
+    pub fn speed(&self, time: &Timeline, at: &[Vec3], leg_length: f64, settings: &Settings) -> Vec<f64> {
         let mut speeds = time.speeds(|f| at[f], settings.speed_window);
         if let Some(belt) = self.belt {
             let against = time.speeds(|f| at[f] - belt * (time.dt * f as f64), settings.speed_window);
             speeds.iter_mut().zip(against).for_each(|(v, b)| *v = v.min(b));
         }
-        speeds.iter_mut().for_each(|v| *v /= leg);
+        speeds.iter_mut().for_each(|v| *v /= leg_length);
         speeds
     }
 
     /// The points of the sole of leg `k`, and when it is in contact with the ground. `source` has the positions of the scaled
-    /// source's leg, `direct_poses` the transforms of the direct transfer's; `ratio` is the scale between the bodies, `leg` the length of
-    /// the target's leg.
+    /// source's leg, `direct_poses` the transforms of the direct transfer's; `ratio` is the scale between the bodies,
+    /// `leg_length` the length of the target's leg.
     pub fn points(
         &self,
         k: usize,
         time: &Timeline,
         source: (&[LimbPositions], &LimbChain),
         direct_poses: (&[LimbPose], &LimbChain),
-        (ratio, leg): (f64, f64),
+        (ratio, leg_length): (f64, f64),
         settings: &Settings,
     ) -> (Vec<SolePoint>, FootContact) {
         let mut sole = self.sole(k, source, direct_poses, ratio);
         let heights = self.heights(k, &sole);
         let speed = |track: &SoleTrajectory| match self.lowered.get(k).filter(|own| !own.is_empty()) {
-            None => self.speed(time, &track.at, leg, settings),
+            None => self.speed(time, &track.at, leg_length, settings),
             Some(lowered) => {
                 let at = track.at.iter().zip(lowered).map(|(at, by)| at + Vec3::y() * *by);
-                self.speed(time, &at.collect::<Vec<Vec3>>(), leg, settings)
+                self.speed(time, &at.collect::<Vec<Vec3>>(), leg_length, settings)
             }
         };
         let speeds: Vec<Vec<f64>> = sole.iter().map(speed).collect();
         // Frees memory that is large for a long take.
         sole.iter_mut().for_each(|track| track.at = Vec::new());
         let able = &self.can_stand[k];
-        let touch =
-            |f: usize| able[f] && slower(&speeds, f, TOUCHING[0]) && lowest(&heights, f) < TOUCHING[1] * leg;
-        let plant =
-            |f: usize| able[f] && slower(&speeds, f, RESTING) && lowest(&heights, f).abs() < NEAR_FLOOR * leg;
+        let touch = |f: usize| {
+            able[f] && slower(&speeds, f, TOUCHING[0]) && lowest(&heights, f) < TOUCHING[1] * leg_length
+        };
+        let plant = |f: usize| {
+            able[f] && slower(&speeds, f, RESTING) && lowest(&heights, f).abs() < NEAR_FLOOR * leg_length
+        };
         let (planted, touching) = (0..time.frames).map(|f| (plant(f), touch(f))).unzip();
         let contact = FootContact { planted, touching };
         let ground = levels(time, &heights, &speeds);
@@ -213,8 +215,8 @@ impl SourceFeet {
             let constant = if self.flat[k].contains(&true) { self.level_height(k, misfit) } else { 0.0 };
             let misfit = parallel::map_each(misfit, TOGETHER, |q| q - Vec3::y() * constant);
             let nearness = |f: usize| {
-                let above = ((own[f] - ground[f]).max(0.0) / (settings.ground_band * leg)).powi(2);
-                let higher = ((own[f] - lowest(&heights, f)) / (settings.sole_band * leg)).powi(2);
+                let above = ((own[f] - ground[f]).max(0.0) / (settings.ground_band * leg_length)).powi(2);
+                let higher = ((own[f] - lowest(&heights, f)) / (settings.sole_band * leg_length)).powi(2);
                 libm::exp(-0.5 * (above + higher))
             };
             SolePoint { misfit, speed, nearness: parallel::map(time.frames, 64, nearness) }
@@ -280,10 +282,15 @@ impl SourceFeet {
 }
 
 /// In which frames ankle or toes of the lower leg are for a moment in the floor.
-fn dips(time: &Timeline, poses: &[Vec<LimbPositions>], leg: f64) -> Vec<bool> {
+fn dips(time: &Timeline, poses: &[Vec<LimbPositions>], leg_length: f64) -> Vec<bool> {
     let of_joint = |at: &dyn Fn(&LimbPositions) -> f64| {
         let lowest = |f: usize| poses.iter().map(|poses| at(&poses[f])).fold(f64::INFINITY, f64::min);
-        short_dips(&(0..time.frames).map(lowest).collect::<Vec<f64>>(), &time.shots(), leg, time.dt.recip())
+        short_dips(
+            &(0..time.frames).map(lowest).collect::<Vec<f64>>(),
+            &time.shots(),
+            leg_length,
+            time.dt.recip(),
+        )
     };
     let (ankles, toes) = parallel::join(|| of_joint(&|s| s.ankle.y), || of_joint(&|s| s.toes.y));
     ankles.into_iter().zip(toes).map(|(ankle, toes)| ankle || toes).collect()

@@ -134,19 +134,19 @@ pub fn toe_skin(pair: &LegPair) -> Vec<Vec3> {
 
 /// The delta rotations of the toes in every frame, as smooth as the raising of feet, and updates `soles`; empty if no toes
 /// rotate. `up` is the up direction in the space of the toes while the foot is flat, `ankle` gives the height of the ankle
-/// above the floor in a frame, `leg` is the length of the legs.
+/// above the floor in a frame, `leg_length` is the length of the legs.
 pub fn toe_rotations(
     time: &Timeline,
     pair: &LegPair,
     soles: &mut [SoleHeights],
     up: &Vec3,
     ankle: impl Fn(usize) -> f64 + Sync,
-    leg: f64,
+    leg_length: f64,
     settings: &Settings,
 ) -> Vec<Quat> {
     let skin = toe_skin(pair);
     let least = |f: usize| {
-        let (sole, floor) = (&soles[f], -settings.penetration * leg - ankle(f));
+        let (sole, floor) = (&soles[f], -settings.penetration * leg_length - ankle(f));
         if sole.lowest[1] >= floor {
             return 0.0;
         }

@@ -98,7 +98,7 @@ impl<'a> MovedJoints<'a> {
                 leads[parent.index()] = true;
             }
         }
-        let near = OF_PELVIS * solved.legs.iter().map(|leg| leg.length()).fold(0.0, f64::max);
+        let near = OF_PELVIS * solved.legs.iter().map(|chain| chain.length()).fold(0.0, f64::max);
         let of_pelvis = |id: JointId| {
             let lone = rig.role(id).is_none() && skeleton.children(id).is_empty();
             lone && skeleton.joint(id).rest.translation.norm() < near
@@ -111,7 +111,7 @@ impl<'a> MovedJoints<'a> {
             between[id.index()] = on_hips && only_leads;
             trunk[id.index()] = on_hips && !only_leads && !above_leg(id) && !of_pelvis(id);
         }
-        let ends = top.iter().copied().chain(hips).chain(solved.legs.iter().flat_map(|leg| leg.joints()));
+        let ends = top.iter().copied().chain(hips).chain(solved.legs.iter().flat_map(|chain| chain.joints()));
         let held = skeleton.ids().filter(|id| moves && trunk[id.index()]);
         let towards = Towards::new(skeleton, ends.chain(held));
         Self { hips, top, trunk, towards }
@@ -121,9 +121,9 @@ impl<'a> MovedJoints<'a> {
     fn translated(&self, clip: &Clip, legs: &[&LimbChain], skeleton: &Skeleton) -> Vec<JointId> {
         let mut translated = clip.translated().to_vec();
         translated.extend(&self.top);
-        for leg in legs {
-            let chain: Vec<JointId> = self.hips.into_iter().chain(leg.joints()).collect();
-            let loose = chain.windows(2).filter(|pair| !skeleton.is_ancestor(pair[0], pair[1]));
+        for chain in legs {
+            let path: Vec<JointId> = self.hips.into_iter().chain(chain.joints()).collect();
+            let loose = path.windows(2).filter(|pair| !skeleton.is_ancestor(pair[0], pair[1]));
             translated.extend(loose.map(|pair| pair[1]));
         }
         translated.sort();
@@ -191,9 +191,9 @@ impl PoseBuffers {
             let position = middle + delta * (at.translation - middle) + solved.body[f].0;
             goals[hips.index()] = Some(Transform::new(delta * at.rotation, position));
         }
-        for (leg, poses) in solved.legs.iter().zip(solved.poses) {
+        for (chain, poses) in solved.legs.iter().zip(solved.poses) {
             let LimbPose { upper, lower, foot, toes } = poses[f];
-            leg.joints().zip([upper, lower, foot, toes]).for_each(|(id, t)| goals[id.index()] = Some(t));
+            chain.joints().zip([upper, lower, foot, toes]).for_each(|(id, t)| goals[id.index()] = Some(t));
         }
     }
 

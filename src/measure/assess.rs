@@ -127,7 +127,7 @@ pub fn assess_against(
     let of_take =
         || alone(take_context, take, &Conditions { contacts: labels, gravity: GRAVITY, cuts: &cuts });
     // The path is scaled by the legs, so a body half as tall falls half as fast as the take.
-    let gravity = GRAVITY * context.leg() / take_context.leg();
+    let gravity = GRAVITY * context.leg_to_sole() / take_context.leg_to_sole();
     let of_limbs = || {
         parallel::join(
             || legs(context, (take_context, take), direct, motion, contacts),

@@ -25,7 +25,7 @@ pub fn flight_height(
     if !context.points().iter().any(|p| p.part.of_foot()) {
         return None;
     }
-    let ratio = context.leg() * context.scale / (take_context.leg() * take_context.scale);
+    let ratio = context.leg_to_sole() * context.scale / (take_context.leg_to_sole() * take_context.scale);
     let height = |samples: &Samples, labels: &Contacts, scale: f64, f: usize| {
         samples.lowest[f] - labels.ground * scale
     };

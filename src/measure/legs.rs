@@ -111,7 +111,7 @@ impl LimbComparison {
             // Next to a still leg there is no ratio, nor next to one that moves less than positions are rounded.
             let steps = self.result.iter().flat_map(|result| result.legs.map(|leg| rounding(&leg[p])));
             let rounded = rounding_of_thirds(steps.fold(0.0, f64::max));
-            if self.frames > FEWEST && of_source > rounded.max(LEAST_STEP * self.leg) {
+            if self.frames > FEWEST && of_source > rounded.max(LEAST_STEP * self.leg_length) {
                 let (result, direct) = (jerk(&self.result, p) / of_source, jerk(&self.direct, p) / of_source);
                 metrics.push(with_direct(&format!("{name}_ratio"), result, direct));
                 // What the motion adds to the source's, over the RMS of the source's.

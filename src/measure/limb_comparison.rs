@@ -45,7 +45,7 @@ pub(super) struct LimbComparison {
     /// Frames a second.
     pub(super) rate: f64,
     /// The length of the direct transfer's legs, metres.
-    pub(super) leg: f64,
+    pub(super) leg_length: f64,
 }
 
 impl LimbComparison {
@@ -59,9 +59,9 @@ impl LimbComparison {
         let [Some(source), Some(direct), Some(result)] = tracks else { return None };
         let frames = source.len().min(direct.len()).min(result.len());
         let (first, to) = (source.first()?, direct.first()?);
-        let (k, leg) = (to.leg() / first.leg().max(1e-9), to.leg());
+        let (k, leg_length) = (to.leg_length() / first.leg_length().max(1e-9), to.leg_length());
         let source = source.into_iter().map(|i| i.scaled(k)).collect();
         let ground = uneven.map(|ground| ground.changed(|frame| frame, k));
-        Some(LimbComparison { source, ground, direct, result, cuts, frames, rate, leg })
+        Some(LimbComparison { source, ground, direct, result, cuts, frames, rate, leg_length })
     }
 }

@@ -118,7 +118,7 @@ impl LimbFrame {
     }
 
     /// The mean length of the legs.
-    pub fn leg(&self) -> f64 {
+    pub fn leg_length(&self) -> f64 {
         let of = |[hip, knee, ankle, _]: [Vec3; 4]| (knee - hip).norm() + (ankle - knee).norm();
         0.5 * (of(self.legs[0]) + of(self.legs[1]))
     }

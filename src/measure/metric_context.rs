@@ -69,9 +69,9 @@ impl MetricContext {
         self.body.character()
     }
 
-    /// The length of the legs, metres; of a body without legs its height.
-    pub(crate) fn leg(&self) -> f64 {
-        self.body.figure().map_or(self.height, |figure| figure.leg)
+    /// The length of the legs from hip joint to sole, metres; of a body without legs its height.
+    pub(crate) fn leg_to_sole(&self) -> f64 {
+        self.body.figure().map_or(self.height, |figure| figure.leg_to_sole)
     }
 
     /// The height of the lowest sole above 0 in the reference pose, metres of the common height; `None` without soles.

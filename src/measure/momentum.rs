@@ -61,7 +61,8 @@ pub fn momentum(
     let mut found = vec![metric("momentum_residual", rms(left.iter().map(|x| x * x)))];
     found.push(metric("momentum_residual_p95", percentile(&left, 0.95)));
     let mut series = vec![series("momentum_residual", left)];
-    if let Some((metrics, flights)) = flight(samples, contact_series, gravity, CLEAR * context.leg()) {
+    if let Some((metrics, flights)) = flight(samples, contact_series, gravity, CLEAR * context.leg_to_sole())
+    {
         found.extend(metrics);
         series.extend(flights);
     }

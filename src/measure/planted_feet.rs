@@ -230,7 +230,7 @@ mod tests {
             result,
             frames,
             rate,
-            leg: 0.9,
+            leg_length: 0.9,
         }
     }
 
@@ -243,7 +243,7 @@ mod tests {
         let source: Vec<_> = (0..120).map(|f| frame(Vec3::new(0.1, level(f), 0.0))).collect();
         let result = (0..120).map(|f| frame(Vec3::new(0.1, level(f), slide(f)))).collect();
         let limbs = comparison(&source, result, 60.0);
-        assert!(0.035 > 0.03 * limbs.leg, "the rule of `legs` sees no contact here");
+        assert!(0.035 > 0.03 * limbs.leg_length, "the rule of `legs` sees no contact here");
         let (metrics, _) = limbs.planted_feet(1.0);
         let slip = metrics.iter().find(|m| m.name == "rest_slip_p95").unwrap();
         assert!((slip.value - 0.3).abs() < 1e-9 && slip.direct == Some(0.0), "{slip:?}");

@@ -214,9 +214,10 @@ fn over_floor(labels: &Contacts, result: &MetricContext, take: &MetricContext) -
         let [take, result] = [take, result].map(|context| CharacterBody::new(context.character()));
         leg_ratio(&LegPair::of(&take, &result))
     };
-    let raised = |hold: &Hold| (hold.height - labels.ground).abs() > RAISED * take.leg();
+    let raised = |hold: &Hold| (hold.height - labels.ground).abs() > RAISED * take.leg_to_sole();
     let level = labels.uneven().is_none() && !labels.parts().flat_map(|part| labels.holds(part)).any(raised);
-    let ratio = if level { None } else { bones() }.unwrap_or_else(|| result.leg() / take.leg());
+    let ratio =
+        if level { None } else { bones() }.unwrap_or_else(|| result.leg_to_sole() / take.leg_to_sole());
     labels.changed(|frame| frame, |height| ratio * (height - labels.zero()))
 }
 

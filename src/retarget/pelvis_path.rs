@@ -97,5 +97,5 @@ fn ground(body: &ReferenceBody) -> f64 {
 fn soles(body: &ReferenceBody) -> Option<(f64, f64)> {
     let figure = body.figure.filter(|f| f.up == Vec3::y())?;
     let sole = body.body.sole_height()?;
-    Some((sole, figure.leg + figure.sole - sole))
+    Some((sole, figure.leg_to_sole + figure.sole - sole))
 }

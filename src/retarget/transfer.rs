@@ -95,7 +95,7 @@ impl Retarget {
         let forelegs = if legs.is_empty() { Vec::new() } else { LegPair::forelegs(source, target) };
         let skin = if same { SupportPoints::default() } else { target.support_points().clone() };
         let scale = same_scale.or(leg_ratio(&legs)).unwrap_or_else(|| match (s.figure, t.figure) {
-            (Some(s), Some(t)) => t.leg / s.leg,
+            (Some(s), Some(t)) => t.leg_to_sole / s.leg_to_sole,
             _ => size(t.reference_pose) / size(s.reference_pose).max(1e-12),
         });
         let across = match travel {

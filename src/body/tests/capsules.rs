@@ -112,7 +112,7 @@ fn every_real_body_has_capsules_of_sane_size() {
     for (file, count) in files {
         let character = load(folder.join(file), &ImportOptions::default()).unwrap().character;
         let bind = character.reference_pose();
-        let leg = Figure::of(&character.rig, &bind).unwrap().leg;
+        let leg = Figure::of(&character.rig, &bind).unwrap().leg_to_sole;
         let all = capsules(&character, &character.rig);
         assert_eq!(all.len(), count, "{file}");
         for c in &all {

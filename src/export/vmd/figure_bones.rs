@@ -58,7 +58,7 @@ impl FigureBones {
         let pelvis = pose.joint(hips).inverse().point(&figure.pelvis);
         // The soles of the figure are at height 0, and so is the ground of a capture.
         let ground = if character.document.is_some() { figure.sole } else { 0.0 };
-        let scale = middle.y / figure.leg;
+        let scale = middle.y / figure.leg_to_sole;
         Some(Self { bones, drives, hips, pelvis, lower, lower_pelvis, centre, scale, ground })
     }
 

@@ -79,7 +79,8 @@ fn feet_that_a_reference_pose_pitches_are_level_as_takes_stand_and_as_skins_show
             let off = apart(&asset, &plain, &FEET);
             assert!(off < 2.0, "{file}, {name}: feet are off by {off} degrees");
             assert!(asset.warnings.has("pitched-foot"));
-            let leg = |a: &Asset| Figure::of(&a.character.rig, &a.character.reference_pose()).unwrap().leg;
+            let leg =
+                |a: &Asset| Figure::of(&a.character.rig, &a.character.reference_pose()).unwrap().leg_to_sole;
             let longer = leg(&asset) / leg(&plain) - 1.0;
             assert!(longer.abs() < 0.01, "{file}, {name}: legs of another length: {longer}");
         }

@@ -15,7 +15,7 @@ mod ground_slopes;
 
 pub use detect::{ContactOptions, Detector, detect};
 pub(crate) use detect::{detect_on, ground};
-pub(crate) use footing::{FLOOR_PERCENTILE, Footing, FootingJoints, NEAR_FLOOR, REPEATED};
+pub(crate) use footing::{FLOOR_PERCENTILE, Footing, FootingJoints, NEAR_FLOOR, REPEAT_TOLERANCE};
 pub(crate) use label_table::write;
 pub use label_table::{Labels, TableError, read};
 pub(crate) use short_dips::short_dips;

@@ -2,8 +2,9 @@
 //!
 //! A body that stands has its centre of mass above its feet; of one that sits still it is behind them, or hips and knees are bent
 //! throughout and it does not lie. One that hangs has its hands above its head, where they rest, and its feet point down.
-//! Space: model space, Y up. Units: metres, seconds; `leg` is the length of the legs.
+//! Space: model space, Y up. Units: metres, seconds; lengths and speeds in leg lengths where stated.
 
+use super::footing::FOOT_REST_SPEED;
 use crate::body::segment_table;
 use crate::kinematics::map_frames_towards;
 use crate::math::Vec3;
@@ -12,8 +13,6 @@ use std::f64::consts::TAU;
 
 /// Share of the frames in which a body that sits or hangs does so: it may shift, and reach out with a hand.
 const MOSTLY: f64 = 0.6;
-/// Speed below which a pelvis or a hand rests, leg lengths per second: that of a foot that rests.
-const RESTING: f64 = 0.3;
 /// Horizontal distance of the centre of mass from the feet from which they do not bear the body, leg lengths: with half of it, bodies
 /// that crouch with their weight on their heels count as well, with twice as much, those with their feet half under a high stool do not.
 const OUTSIDE: f64 = 0.12;
@@ -119,31 +118,32 @@ impl BearingJoints {
         BearingFrame { mass, pelvis, feet, hands, seat, reaches_up }
     }
 
-    /// Whether something else than the feet bears the body in most of these frames. `folded` tells whether hips and knees are bent in
-    /// all of them, `low` whether a leg's foot is low in a frame.
-    pub fn held(
+    /// Whether something else than the feet bears the body in most of these frames. `always_folded` tells whether hips and knees are
+    /// bent in all of them, `is_near_floor` whether a leg's foot is low in a frame.
+    pub fn bear_body(
         &self,
         motion: &Motion,
         counted: &[usize],
-        (leg_length, folded): (f64, bool),
-        low: impl Fn(usize, usize) -> bool,
+        (leg_length, always_folded): (f64, bool),
+        is_near_floor: impl Fn(usize, usize) -> bool,
     ) -> bool {
         let limbs = self.legs.iter().flatten().chain(self.arms.iter().flatten());
         let ends = self.toes.iter().map(|(joint, _)| joint).chain([&self.pelvis, &self.head]);
         let joints = limbs.chain(ends).copied();
         let frames =
             map_frames_towards(motion.character.skeleton(), &motion.clip, joints, |model| self.frame(model));
-        let most = RESTING * leg_length / motion.clip.sample_rate;
+        // A pelvis or a hand rests below the speed of a foot that rests.
+        let largest_step = FOOT_REST_SPEED * leg_length / motion.clip.sample_rate;
         let still = |f: usize, of: fn(&BearingFrame) -> [Vec3; 2]| {
             let (here, next) = (&frames[f], &frames[(f + 1).min(frames.len() - 1)]);
-            of(here).iter().zip(&of(next)).all(|(a, b)| (b - a).norm() < most)
+            of(here).iter().zip(&of(next)).all(|(a, b)| (b - a).norm() < largest_step)
         };
         let hangs = |f: usize| frames[f].reaches_up && still(f, |frame| frame.hands);
         let sits = |f: usize| {
-            let low = (0..self.legs.len()).filter(|k| low(*k, f));
-            let soles: Vec<Vec3> = low.flat_map(|k| sole(&frames[f].feet[k])).collect();
+            let near_floor = (0..self.legs.len()).filter(|k| is_near_floor(*k, f));
+            let soles: Vec<Vec3> = near_floor.flat_map(|k| sole(&frames[f].feet[k])).collect();
             let [hips, knees] = frames[f].seat.map(|height| height / leg_length);
-            let seated = folded && knees > SEATED[1];
+            let seated = always_folded && knees > SEATED[1];
             let least = if seated { UNDER_SEAT } else { OUTSIDE };
             hips > SEATED[0]
                 && !soles.is_empty()

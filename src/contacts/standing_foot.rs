@@ -4,7 +4,7 @@
 //! Y up. Units: metres, seconds; lengths and speeds in leg lengths.
 
 use super::clean_spans::cleaned;
-use super::footing::{ABOVE, FOLDED, FootingFrame, RESTING};
+use super::footing::{FOOT_REST_SPEED, FootingFrame, LEAST_HEIGHT_IN_AIR, LEAST_UPRIGHT_HEIGHT};
 use crate::math::{Vec3, median, median_of};
 use crate::model::Side;
 use crate::signal::spans;
@@ -16,7 +16,7 @@ const HALF_WINDOW_S: f64 = 1.0 / 30.0;
 const SHORTEST_S: f64 = 0.1;
 /// Distance over the ground within which a foot stands in the same place: one that rolls rests twice.
 const SAME_PLACE: f64 = 0.1;
-/// A foot that is held up is by so much above the other one, which stands meanwhile.
+/// A resting foot that is this much higher than the other, standing foot is held up.
 const HELD_UP: f64 = 0.05;
 /// Least upward part of the direction away from a sole: of one that stands on its edge the slope says nothing.
 const LEAST_UP: f64 = 0.1;
@@ -39,10 +39,10 @@ pub(super) struct LegPath<'a> {
     /// Its index in these frames.
     pub leg_index: usize,
     pub frames: &'a [FootingFrame],
-    /// How far the foot is above what bears the body instead.
-    pub above: &'a [f64],
+    /// Height of the foot above the lowest of hands, head and pelvis, by frame.
+    pub above_support: &'a [f64],
     pub shot: &'a Range<usize>,
-    pub rate: f64,
+    pub sample_rate: f64,
     /// Length of the legs.
     pub leg_length: f64,
 }
@@ -50,8 +50,8 @@ pub(super) struct LegPath<'a> {
 impl LegPath<'_> {
     /// When and where the foot stands, ascending; without slopes.
     pub fn stands(&self) -> Vec<StandingFoot> {
-        let stands = |f: usize| self.bears(f) && (self.rests(1, f) || self.rests(2, f));
-        let shortest = (SHORTEST_S * self.rate).round().max(1.0) as usize;
+        let stands = |f: usize| self.bears_weight(f) && (self.rests(1, f) || self.rests(2, f));
+        let shortest = (SHORTEST_S * self.sample_rate).round().max(1.0) as usize;
         let mut found: Vec<StandingFoot> = Vec::new();
         for frames in cleaned(spans(self.shot.clone(), stands), shortest, self.frames.len()) {
             let resting = self.resting(2, &frames);
@@ -82,21 +82,22 @@ impl LegPath<'_> {
     }
 
     /// Whether the body is upright above the foot.
-    fn bears(&self, f: usize) -> bool {
+    fn bears_weight(&self, f: usize) -> bool {
         let [hip, ankle, _] = self.frames[f].0[self.leg_index];
-        self.above[f] < ABOVE && hip.y - ankle.y > FOLDED * self.leg_length
+        self.above_support[f] < LEAST_HEIGHT_IN_AIR
+            && hip.y - ankle.y > LEAST_UPRIGHT_HEIGHT * self.leg_length
     }
 
     fn rests(&self, joint: usize, f: usize) -> bool {
-        let half = ((HALF_WINDOW_S * self.rate).round() as usize).max(1);
+        let half = ((HALF_WINDOW_S * self.sample_rate).round() as usize).max(1);
         let ends = [f.saturating_sub(half).max(self.shot.start), (f + half).min(self.shot.end - 1)];
         let [from, to] = ends.map(|f| self.frames[f].0[self.leg_index][joint]);
-        (to - from).norm() * self.rate < RESTING * self.leg_length * (ends[1] - ends[0]) as f64
+        (to - from).norm() * self.sample_rate < FOOT_REST_SPEED * self.leg_length * (ends[1] - ends[0]) as f64
     }
 }
 
 /// The feet that stand and are not held up beside the other one, in the order of time.
-pub(super) fn bearing(mut feet: Vec<StandingFoot>, leg_length: f64) -> Vec<StandingFoot> {
+pub(super) fn without_held_up(mut feet: Vec<StandingFoot>, leg_length: f64) -> Vec<StandingFoot> {
     let held_up = |own: &StandingFoot| {
         feet.iter().any(|other| {
             other.side != own.side

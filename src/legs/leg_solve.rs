@@ -163,7 +163,7 @@ fn give_tilts_back(
 
 /// Lowers a body that lies onto the floor; returns by how much.
 fn lowered_where_it_lies(footing: &Footing, feet: &SourceFeet, seat: &[f64], base: &mut [Vec3]) -> f64 {
-    let above = if footing.lies { hover_of_body(feet, seat, base) } else { 0.0 };
+    let above = if footing.lies_on_floor { hover_of_body(feet, seat, base) } else { 0.0 };
     base.iter_mut().for_each(|at| at.y -= above);
     above
 }

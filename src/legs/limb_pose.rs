@@ -4,7 +4,7 @@
 
 use super::limb_chain::LimbChain;
 use super::timeline::TOGETHER;
-use crate::contacts::REPEATED;
+use crate::contacts::REPEAT_TOLERANCE;
 use crate::kinematics::{FramePoses, Towards};
 use crate::math::{Quat, Transform, Vec3, exp, log};
 use crate::model::{JointId, ModelPose, Motion};
@@ -133,10 +133,10 @@ impl LimbPositions {
         LimbPositions { hip: self.hip * k, knee: self.knee * k, ankle: self.ankle * k, toes: self.toes * k }
     }
 
-    /// Whether no joint is further than [`REPEATED`] from another frame's.
+    /// Whether no joint is further than [`REPEAT_TOLERANCE`] from another frame's.
     fn repeats(&self, other: &LimbPositions) -> bool {
         let all = |pose: &LimbPositions| [pose.hip, pose.knee, pose.ankle, pose.toes];
-        all(self).into_iter().zip(all(other)).all(|(a, b)| (a - b).norm() < REPEATED)
+        all(self).into_iter().zip(all(other)).all(|(a, b)| (a - b).norm() < REPEAT_TOLERANCE)
     }
 }
 

@@ -90,10 +90,10 @@ pub(super) fn level(take: &mut WorkingTake, feet: &FootTrajectories, log: &mut F
     fires
 }
 
-/// Whether something else than the feet bears the body ([`Footing::held`](crate::contacts::Footing::held)).
+/// Whether something else than the feet bears the body ([`Footing::borne_by_seat_or_bar`](crate::contacts::Footing::borne_by_seat_or_bar)).
 fn held_above_floor(take: &WorkingTake) -> bool {
     let joints = FootingJoints::of(&CharacterBody::new(&take.motion.character));
-    joints.footing(&take.motion, &Timeline::of(&take.motion).shots()).held
+    joints.footing(&take.motion, &Timeline::of(&take.motion).shots()).borne_by_seat_or_bar
 }
 
 /// The height of the lowest point of the body in these frames, and in the rest pose.

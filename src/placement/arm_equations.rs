@@ -10,10 +10,10 @@
 //!
 //! Space: model space. Units: metres, radians.
 
-use super::arm_pair::{BodyFrame, SurfacePair, TargetFrame, largest_extent, skin_around};
 use super::block_chain::{FrameBlock, Smoothness};
 use super::direct_arm::{ArmPoint, ArmState, ELBOW, PALM, POINTS, WRIST};
 use super::goals::{ArmSegment, BodyGoal, FrameGoals};
+use super::surface_pair::{BodyFrame, SurfacePair, TargetFrame, largest_extent, skin_around};
 use crate::body::{PartLine, PartSegment, TOUCHED_PARTS};
 use crate::math::{Real, RealX4, Triple, Vec3, in_wide_registers, smoothstep};
 use crate::parallel;
@@ -231,7 +231,7 @@ impl ArmWindow<'_> {
                         let (around, own) =
                             skin_around(&pair.source, &source[f].pose, (side, k), &at, there.line());
                         let radius = pair.source_radius(part, &there, &around);
-                        pair.wanted_gap(&around, radius, own).min(0.0)
+                        pair.target_gap(&around, radius, own).min(0.0)
                     });
                     let sure = smoothstep(
                         (around.distance / radius.max(1e-9) - OUT_DIRECTION[0]) / OUT_DIRECTION[1],

@@ -8,11 +8,11 @@
 //! Space: model space. Units: metres.
 
 use super::arm_equations::{ArmWindow, SolvedArms};
-use super::arm_pair::{SurfacePair, TargetFrame};
 use super::direct_arm::{DirectArm, PALM};
 use super::elbow_axis::elbow_axes;
 use super::goals::{FrameGoals, goals};
 use super::sampled_frames::SampledFrames;
+use super::surface_pair::{SurfacePair, TargetFrame};
 use super::write_arms::{ArmTurn, MovedHands, write_arms};
 use crate::body::{BodySurface, CharacterBody, LandmarkPose, Landmarks};
 use crate::kinematics::{FramePoses, Towards, is_cycle, map_frames_towards, shots};

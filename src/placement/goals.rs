@@ -4,8 +4,8 @@
 //! skin. The weight falls to exactly zero at [`FAR`], so free arms are not changed at all. Near is also slow: a hand
 //! that swings past a hip does not touch it. Space: model space. Units: metres.
 
-use super::arm_pair::{BodyFrame, SurfacePair, TargetFrame, largest_extent, point_extent};
 use super::direct_arm::{ELBOW, PALM, POINTS, WRIST};
+use super::surface_pair::{BodyFrame, SurfacePair, TargetFrame, largest_extent, point_extent};
 use crate::body::{AroundSegment, BodySurface, PartLine, PartSegment, TOUCHED_PARTS, TouchedPart};
 use crate::math::{Vec3, nearest_on_segment, smoothstep};
 use crate::parallel;
@@ -168,7 +168,7 @@ impl PointGoals<'_> {
             let segment = PartSegment::of(part, &frame.pose, &pair.source.lengths);
             let radius = pair.source_radius(part, &segment, &around);
             let own = point_extent(&pair.source, &frame.pose, self.point, &-around.direction);
-            let gap = pair.wanted_gap(&around, radius, own);
+            let gap = pair.target_gap(&around, radius, own);
             let fall = fall(gap, far);
             let weight = fall * fall * sure(around.distance, radius);
             if weight > NOTHING {

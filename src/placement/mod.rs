@@ -3,7 +3,7 @@
 mod block_chain;
 mod direct_arm;
 mod elbow_axis;
-mod arm_pair;
+mod surface_pair;
 mod goals;
 mod arm_equations;
 mod sampled_frames;

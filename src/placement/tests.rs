@@ -1,8 +1,8 @@
 //! Laws of the placement of arms, on made bodies and on the shipped characters.
 
 use super::ArmPlacement;
-use super::arm_pair::skin_around;
 use super::direct_arm::PALM;
+use super::surface_pair::skin_around;
 use crate::made_bodies::{ADULT, Build, GESTURES, body, bones, perform};
 use posemill::body::{CharacterBody, HandShape, PartSegment, TouchedPart};
 use posemill::export::{self, Format};

@@ -9,15 +9,15 @@ use crate::body::{
 };
 use crate::math::{Vec3, percentile_in_place, smoothstep};
 
-/// The difference of two skeletons (see [`BodySurface::onto`]) up to which a body without skin is the other one, and from
-/// which on its girths are guessed.
-const SAME: [f64; 2] = [0.01, 0.05];
-/// A take is possible on a guessed body: the share of its frames and points that may be deeper in it than the skin is thick.
-const DEEPEST: f64 = 0.005;
+/// Difference of two skeletons (see [`BodySurface::onto`]): below the first value a body without skin is taken for the other body,
+/// above the second its girths are estimated.
+const SAME_SKELETON: [f64; 2] = [0.01, 0.05];
+/// Guessed parts are thinned until at most this share of frames and points of the arms is deeper inside them than the skin is thick.
+const ALLOWED_SHARE_INSIDE: f64 = 0.005;
 /// The part of a point's own radius that stays outside there: soft parts touch.
-const FIRM: f64 = 0.7;
-/// The thinnest that a guessed part becomes for a take to be possible, over its guess.
-const THINNEST: f64 = 0.6;
+const FIRM_SHARE_OF_RADIUS: f64 = 0.7;
+/// Least radius of a guessed part, over its guess.
+const LEAST_GIRTH_FACTOR: f64 = 0.6;
 
 /// A body in one frame.
 #[derive(Clone, Copy, Debug)]
@@ -41,14 +41,14 @@ impl BodyFrame {
     /// A body with palm and fingers at these offsets in the space of each hand.
     pub fn of(pose: LandmarkPose, hands: &[[Vec3; 2]; 2]) -> BodyFrame {
         let offsets = [0, 1].map(|side| hands[side].map(|offset| pose.hands[side] * offset));
-        Self::with_hands(pose, &offsets)
+        Self::with_hand_offsets(pose, &offsets)
     }
 
     /// The same with offsets in model space.
-    fn with_hands(pose: LandmarkPose, offsets: &[[Vec3; 2]; 2]) -> BodyFrame {
+    fn with_hand_offsets(pose: LandmarkPose, offsets: &[[Vec3; 2]; 2]) -> BodyFrame {
         let points = [0, 1].map(|side| {
             let [_, elbow, wrist] = pose.arms[side];
-            let [a, b, c, d] = FOREARM_POINTS.map(|s| elbow + (wrist - elbow) * s);
+            let [a, b, c, d] = FOREARM_POINTS.map(|share| elbow + (wrist - elbow) * share);
             let [palm, fingers] = offsets[side].map(|offset| wrist + offset);
             [a, b, c, d, palm, fingers]
         });
@@ -66,17 +66,29 @@ pub struct SurfacePair {
     /// The ratio of arm lengths, target to source.
     pub ratio: f64,
     /// Whether the source has no skin of its own, so that its hands and its head are those of the target.
-    bare: bool,
-    /// How far depths in the source's guessed skin count: 1 of a skin that is known.
-    depth: f64,
+    source_has_no_skin: bool,
+    /// Weight of depths inside the source's skin: 1 for a skin that is known, less for a guessed one.
+    depth_weight: f64,
 }
 
 impl SurfacePair {
-    /// The pair of two known surfaces, of which the source's was guessed if `bare`.
-    pub fn of(source: BodySurface, target: BodySurface, bare: bool, unlike: f64) -> SurfacePair {
-        let guessed = smoothstep((unlike - SAME[0]) / (SAME[1] - SAME[0]));
+    /// The pair of two known surfaces, of which the source's was guessed if `source_has_no_skin`.
+    pub fn of(
+        source: BodySurface,
+        target: BodySurface,
+        source_has_no_skin: bool,
+        skeleton_difference: f64,
+    ) -> SurfacePair {
+        let guess_weight =
+            smoothstep((skeleton_difference - SAME_SKELETON[0]) / (SAME_SKELETON[1] - SAME_SKELETON[0]));
         let ratio = target.lengths.arm() / source.lengths.arm();
-        SurfacePair { source, target, ratio, bare, depth: if bare { 1.0 - guessed } else { 1.0 } }
+        SurfacePair {
+            source,
+            target,
+            ratio,
+            source_has_no_skin,
+            depth_weight: if source_has_no_skin { 1.0 - guess_weight } else { 1.0 },
+        }
     }
 
     /// Two bodies with these lengths and skins; `None` where neither has skin.
@@ -89,8 +101,8 @@ impl SurfacePair {
                 Some(Self::of(source.clone(), target.clone(), false, 0.0))
             }
             ((None, lengths), (Some(target), _)) => {
-                let (source, unlike) = target.onto(lengths);
-                Some(Self::of(source, target.clone(), true, unlike))
+                let (source, skeleton_difference) = target.onto(lengths);
+                Some(Self::of(source, target.clone(), true, skeleton_difference))
             }
             ((Some(source), _), (None, lengths)) => {
                 Some(Self::of(source.clone(), source.onto(lengths).0, false, 0.0))
@@ -102,15 +114,16 @@ impl SurfacePair {
     /// The source in a frame; without skin of its own its hands point, and its head and thighs are rotated, as those of
     /// `target`.
     pub fn source_frame(&self, pose: &LandmarkPose, target: &BodyFrame) -> BodyFrame {
-        if !self.bare {
+        if !self.source_has_no_skin {
             return BodyFrame::of(*pose, &self.source.hand_points);
         }
-        let offset =
-            |side: usize, k: usize| (target.points[side][k] - target.points[side][WRIST]) / self.ratio;
+        let offset = |side: usize, point: usize| {
+            (target.points[side][point] - target.points[side][WRIST]) / self.ratio
+        };
         let offsets = [0, 1].map(|side| [offset(side, PALM), offset(side, PALM + 1)]);
         let LandmarkPose { head_axes, thigh_left, hands, .. } = target.pose;
         let pose = LandmarkPose { head_axes, thigh_left, hands, ..*pose };
-        BodyFrame::with_hands(pose, &offsets)
+        BodyFrame::with_hand_offsets(pose, &offsets)
     }
 
     /// The target in a frame.
@@ -120,21 +133,21 @@ impl SurfacePair {
 
     /// Whether the source's girths are guesses that the take itself can correct.
     pub fn is_guessed(&self) -> bool {
-        self.bare && self.depth < 1.0
+        self.source_has_no_skin && self.depth_weight < 1.0
     }
 
     /// Makes the guessed parts of the source as thin as the take, in these frames, needs them to be possible.
     pub fn fit_girths(&mut self, frames: &[LandmarkPose]) {
-        let guessed = 1.0 - self.depth;
-        let ahead = self.source.hand_points.map(|hand| hand.map(|p| p.norm()));
+        let guess_weight = 1.0 - self.depth_weight;
+        let hand_lengths = self.source.hand_points.map(|hand| hand.map(|offset| offset.norm()));
         let mut ratios: [Vec<f64>; 7] = Default::default();
         for pose in frames {
             let hands = [0, 1].map(|side| {
                 let [_, elbow, wrist] = pose.arms[side];
                 let forearm = (wrist - elbow) / (wrist - elbow).norm().max(1e-12);
-                ahead[side].map(|far| forearm * far)
+                hand_lengths[side].map(|hand_length| forearm * hand_length)
             });
-            let frame = BodyFrame::with_hands(*pose, &hands);
+            let frame = BodyFrame::with_hand_offsets(*pose, &hands);
             for part in TOUCHED_PARTS {
                 let segment = PartSegment::of(part, pose, &self.source.lengths);
                 let largest = self.source.tables[part.index()].largest();
@@ -143,16 +156,17 @@ impl SurfacePair {
                 }
                 for side in 0..2 {
                     // The elbow hangs from the trunk.
-                    for k in 1..POINTS {
-                        let around = segment.around(&frame.points[side][k]);
-                        let free = around.distance - FIRM * self.source.arm[k.min(WRIST)];
+                    for point in 1..POINTS {
+                        let position_on_part = segment.around(&frame.points[side][point]);
+                        let free_radius = position_on_part.distance
+                            - FIRM_SHARE_OF_RADIUS * self.source.arm[point.min(WRIST)];
                         // Most points are outside of any skin that the part has; how far is not asked.
-                        let radius = match free < largest {
-                            true => self.source_radius(part, &segment, &around),
-                            false => free,
+                        let radius = match free_radius < largest {
+                            true => self.source_radius(part, &segment, &position_on_part),
+                            false => free_radius,
                         };
                         if radius > 1e-9 {
-                            ratios[part.index()].push(free / radius);
+                            ratios[part.index()].push(free_radius / radius);
                         }
                     }
                 }
@@ -160,9 +174,10 @@ impl SurfacePair {
         }
         for (table, ratios) in self.source.tables.iter_mut().zip(&mut ratios) {
             if !ratios.is_empty() {
-                let least = percentile_in_place(ratios, DEEPEST).clamp(THINNEST, 1.0);
-                let factor = libm::pow(least, guessed);
-                *table = table.map(|r| r * factor);
+                let least_ratio =
+                    percentile_in_place(ratios, ALLOWED_SHARE_INSIDE).clamp(LEAST_GIRTH_FACTOR, 1.0);
+                let girth_factor = libm::pow(least_ratio, guess_weight);
+                *table = table.map(|table_radius| table_radius * girth_factor);
             }
         }
     }
@@ -177,29 +192,29 @@ impl SurfacePair {
         self.target.radius(part, around.share, &segment.components(&around.direction))
     }
 
-    /// The distance on the target for a point of the source's arm, `own` thick, from its skin, `radius` thick there; what is in
-    /// a guessed body counts less.
-    pub fn wanted_gap(&self, around: &AroundSegment, radius: f64, own: f64) -> f64 {
-        let gap = around.distance - radius - own;
-        self.ratio * if gap < 0.0 { gap * self.depth } else { gap }
+    /// The gap wanted on the target: the source's gap (distance less both radii) times the ratio of arm lengths. Depths inside a guessed
+    /// body are scaled down.
+    pub fn target_gap(&self, around: &AroundSegment, part_radius: f64, point_radius: f64) -> f64 {
+        let gap = around.distance - part_radius - point_radius;
+        self.ratio * if gap < 0.0 { gap * self.depth_weight } else { gap }
     }
 }
 
-/// Where the skin about a point of an arm at `at` comes nearest to the line of a part, and its thickness there: a thumb that
+/// Where the skin about a point of an arm at `position` comes nearest to the line of a part, and its thickness there: a thumb that
 /// passes beside a thigh is not in it, however far it reaches.
 pub fn skin_around(
     surface: &BodySurface,
     pose: &LandmarkPose,
     (side, point): (usize, usize),
-    at: &Vec3,
-    line: &PartLine,
+    position: &Vec3,
+    part_line: &PartLine,
 ) -> (AroundSegment, f64) {
     match surface.arm.get(point) {
-        Some(radius) => (line.around(at), *radius),
+        Some(radius) => (part_line.around(position), *radius),
         None => {
             let hand = &surface.hands[side];
-            let skin = hand.outermost(point - PALM).iter().map(|p| at + pose.hands[side] * p);
-            (line.nearest(*at, skin), hand.radius())
+            let skin = hand.outermost(point - PALM).iter().map(|offset| position + pose.hands[side] * offset);
+            (part_line.nearest(*position, skin), hand.radius())
         }
     }
 }

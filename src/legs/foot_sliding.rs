@@ -8,7 +8,7 @@ use super::equations::{Equations, LegTerms, stiff};
 use super::limb_chain::LimbChain;
 use super::limb_pose::{LimbPose, LimbPositions, limb_poses, limb_positions};
 use super::settings::Settings;
-use super::soft_knee::{knee_sides, solve_limbs};
+use super::soft_knee::{knee_directions, solve_limbs};
 use super::soles::SourceFeet;
 use super::timeline::{TOGETHER, Timeline};
 use super::write_clip::{SolvedFrames, write};
@@ -138,7 +138,7 @@ fn removed_once(
             }
         })
         .collect();
-    let sides = knee_sides(&of_legs);
+    let knee_directions = knee_directions(&of_legs);
     // The equations of a long take are large: what can be computed again is freed before, and their terms right after.
     drop((of_legs, source, feet));
     let any = |slides: &Vec<Sliding>| -> Vec<bool> {
@@ -154,7 +154,7 @@ fn removed_once(
         let [hip, _, ankle] = pose.hip_knee_ankle();
         (!still(f)).then(|| [hip + solution[f][0], ankle + solution[f][k + 1]])
     };
-    solve_limbs(legs, &mut poses, &sides, KEEP_BEND, settings, ends);
+    solve_limbs(legs, &mut poses, &knee_directions, KEEP_BEND, settings, ends);
     let body: Vec<(Vec3, Quat)> = solution.iter().map(|a| (a[0], Quat::identity())).collect();
     let loose = loose_on_roles(&motion.character);
     let before = (!loose.is_empty()).then(|| motion.clip.clone());

@@ -3,14 +3,14 @@
 //! The equations are those of the hind legs, with a body that is already placed: only the paws are unknown. Space: model space,
 //! Y up. Units: metres, seconds.
 
-use super::body_height::rise;
+use super::body_height::source_raise;
 use super::equations::{Equations, FrameSolution, LegTerms, leg_terms, solved_ankles};
 use super::leg_pair::{LegPair, mean_length, source_legs};
 use super::limb_chain::LimbChain;
 use super::limb_pose::{LimbPose, LimbPositions, limb_poses, translate};
 use super::out_of_floor::out_of_floor;
 use super::settings::Settings;
-use super::soft_knee::{MAX_BEND, knee_sides, solve_limbs};
+use super::soft_knee::{MAX_BEND, knee_directions, solve_limbs};
 use super::soles::SourceFeet;
 use super::timeline::{TOGETHER, Timeline};
 use super::toes::SoleHeights;
@@ -24,7 +24,7 @@ use crate::parallel;
 const HELD: f64 = 1e-5;
 
 /// Upper bound of the stiffness of a straight front leg: the trunk of another animal holds the shoulders higher or lower, and the
-/// paws are on the floor all the same. With that of hind legs front paws hover by up to 8 cm.
+/// paws are on the floor all the same. With that of hind legs front paws float by up to 8 cm.
 const STIFFNESS: f64 = 3.0;
 /// Share of the height by which the front legs are too long or too short that the body is displaced by; both pairs of legs bend for
 /// the rest.
@@ -40,7 +40,7 @@ pub struct ForelegTrajectories {
     /// The front legs.
     pub legs: Vec<LimbChain>,
     /// The direction of the elbow of each: see [`super::soft_knee::knee_side`].
-    pub sides: Vec<Vec3>,
+    pub knee_directions: Vec<Vec3>,
     /// The position of the paw of each leg, by frame.
     pub paws: Vec<Vec<Vec3>>,
 }
@@ -52,7 +52,7 @@ impl ForelegTrajectories {
         let mut poses = limb_poses(&part, &legs);
         let ends =
             |k: usize, f: usize, pose: &LimbPose| Some([pose.upper.translation, self.paws[k][first + f]]);
-        solve_limbs(&legs, &mut poses, &self.sides, MAX_BEND, settings, ends);
+        solve_limbs(&legs, &mut poses, &self.knee_directions, MAX_BEND, settings, ends);
         write_flipping(part, &SolvedFrames { legs: &legs, poses: &poses, body: &[], still: &|_| false })
     }
 }
@@ -76,11 +76,11 @@ pub fn solve_forelegs(
     let feet =
         SourceFeet::of(time, &source, (&legs, &|_, _| false), &Footing::default(), leg_length, settings);
     let soles = SoleHeights::of_all(pairs, &direct_poses);
-    let rise = rise(pairs, &feet, &source, &direct_poses, &soles, &vec![None; pairs.len()]);
+    let source_raise = source_raise(pairs, &feet, &source, &direct_poses, &soles, &vec![None; pairs.len()]);
     // The body follows all four feet: by a constant, which changes no rhythm.
     let off = |(source, direct): (&Vec<LimbPositions>, &Vec<LimbPose>)| -> Vec<f64> {
         let off = |(pose, direct_pose): (&LimbPositions, &LimbPose)| {
-            pose.ankle.y + rise - direct_pose.foot.translation.y
+            pose.ankle.y + source_raise - direct_pose.foot.translation.y
         };
         source.iter().zip(direct).map(off).collect()
     };
@@ -91,7 +91,7 @@ pub fn solve_forelegs(
     for (k, LegPair { source: from, target, .. }) in pairs.iter().enumerate() {
         let ends = ((&source[k][..], from), (&direct_poses[k][..], target));
         let (points, _) = feet.points(k, time, ends.0, ends.1, (ratio, leg_length), settings);
-        let goal = |pose: &LimbPositions| pose.ankle + Vec3::y() * rise;
+        let goal = |pose: &LimbPositions| pose.ankle + Vec3::y() * source_raise;
         let own: Vec<Vec3> = parallel::map_each(&source[k], TOGETHER, goal);
         terms.push(leg_terms(points, &source[k], &direct_poses[k], &own, from.length() * ratio, &held));
         goals.push(own);
@@ -108,7 +108,7 @@ pub fn solve_forelegs(
     ForelegTrajectories {
         lift,
         legs: pairs.iter().map(|pair| pair.target.clone()).collect(),
-        sides: knee_sides(&direct_poses),
+        knee_directions: knee_directions(&direct_poses),
         paws: solved_ankles(goals, &solution, &raised),
     }
 }

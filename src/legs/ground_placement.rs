@@ -23,7 +23,7 @@ const DRIFT: f64 = 0.1;
 /// Spread of the height errors (10th to 90th percentile) up to which a constant suffices, metres: stances of captures differ
 /// by 2 to 3 centimetres. A curve through them would move the body up and down and raise the lower feet.
 const EVEN: f64 = 0.035;
-/// Quantile of the height errors that is the constant, as for a clip that hovers after retargeting.
+/// Quantile of the height errors that is the constant, as for a clip that floats after retargeting.
 const CONSTANT: f64 = 0.35;
 /// Scale `c` of the Cauchy weights, metres: errors much larger than this are taken for wrong labels.
 const OUTLIER: f64 = 0.02;

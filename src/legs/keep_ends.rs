@@ -5,7 +5,7 @@
 use super::limb_chain::LimbChain;
 use super::limb_pose::{LimbPose, limb_poses};
 use super::settings::Settings;
-use super::soft_knee::{MAX_BEND, knee_offset, knee_sides, solve_limbs};
+use super::soft_knee::{MAX_BEND, knee_directions, knee_offset, solve_limbs};
 use super::write_clip::{SolvedFrames, write};
 use crate::body::CharacterBody;
 use crate::math::{Quat, Vec3};
@@ -27,7 +27,7 @@ pub(crate) fn keep_ends(before: &Motion, after: Motion, left: impl Fn(JointId) -
     }
     let old = limb_poses(before, &limbs);
     let mut poses = limb_poses(&after, &limbs);
-    let sides = anatomical(knee_sides(&poses), &limbs, &body);
+    let knee_directions = anatomical(knee_directions(&poses), &limbs, &body);
     for ((limb, poses), old) in limbs.iter().zip(&mut poses).zip(&old) {
         for (f, (pose, old)) in poses.iter_mut().zip(old).enumerate().filter(|(f, _)| !still[*f]) {
             let [from, to] = [before, &after].map(|motion| motion.clip.rotations(f)[limb.foot.index()]);
@@ -38,25 +38,25 @@ pub(crate) fn keep_ends(before: &Motion, after: Motion, left: impl Fn(JointId) -
     let ends = |k: usize, f: usize, pose: &LimbPose| {
         let ([hip, _, ankle], goal) = (pose.hip_knee_ankle(), old[k][f].foot.translation);
         let line = (goal - hip).try_normalize(1e-12)?;
-        let backwards = knee_offset(pose).dot(&(pose.upper.rotation * sides[k])) < 0.0;
+        let backwards = knee_offset(pose).dot(&(pose.upper.rotation * knee_directions[k])) < 0.0;
         let goal = if backwards { hip + line * (ankle - hip).norm() } else { goal };
         (old[k][f] != *pose && !still[f]).then_some([hip, goal])
     };
-    solve_limbs(&limbs, &mut poses, &sides, MAX_BEND, &Settings::default(), ends);
+    solve_limbs(&limbs, &mut poses, &knee_directions, MAX_BEND, &Settings::default(), ends);
     write(after, &SolvedFrames { legs: &limbs, poses: &poses, body: &[], still: &|f| still[f] })
 }
 
-/// The sides of knees and elbows, reversed where they are not those of the body: knees bend forwards, elbows backwards. A
+/// The directions of knees and elbows, reversed where they are not those of the body: knees bend forwards, elbows backwards. A
 /// clip that is flexed to the wrong side throughout says nothing about the side.
-fn anatomical(mut sides: Vec<Vec3>, limbs: &[&LimbChain], body: &CharacterBody) -> Vec<Vec3> {
-    let Some(figure) = body.figure() else { return sides };
+fn anatomical(mut knee_directions: Vec<Vec3>, limbs: &[&LimbChain], body: &CharacterBody) -> Vec<Vec3> {
+    let Some(figure) = body.figure() else { return knee_directions };
     let front = figure.left.cross(&figure.up);
-    for (side, limb) in sides.iter_mut().zip(limbs) {
+    for (knee_direction, limb) in knee_directions.iter_mut().zip(limbs) {
         let is_leg = body.rig().role(limb.foot) == Some(Role::Foot(limb.side));
-        let bulge = body.reference_pose().joint(limb.upper).rotation * *side;
+        let bulge = body.reference_pose().joint(limb.upper).rotation * *knee_direction;
         if bulge.dot(&front) * if is_leg { 1.0 } else { -1.0 } < 0.0 {
-            *side = -*side;
+            *knee_direction = -*knee_direction;
         }
     }
-    sides
+    knee_directions
 }

@@ -4,7 +4,7 @@
 //! target, the bends of its knees as well, and the equations balance the two. Contact labels are not used. Space: model
 //! space, Y up. Units: metres, seconds, radians.
 
-use super::body_height::{hover, hover_of_body, rise};
+use super::body_height::{floating_height, floating_height_of_body, source_raise};
 use super::continuation::Continuation;
 use super::equations::{FrameSolution, LegTerms, leg_terms, solved_ankles};
 use super::foot_tilt::{LongFoot, foot_deltas};
@@ -19,7 +19,7 @@ use super::limb_pose::{FootDelta, LimbPose, LimbPositions, rotate_foot, tilt_hip
 use super::out_of_floor::out_of_floor;
 use super::raise_shots::onto_one_floor;
 use super::settings::Settings;
-use super::soft_knee::knee_side;
+use super::soft_knee::knee_direction;
 use super::soles::SourceFeet;
 use super::timeline::{TOGETHER, Timeline};
 use super::toe_rest::lie_toes;
@@ -29,143 +29,203 @@ use crate::math::{Quat, Vec3, median};
 use crate::parallel;
 
 /// Solves for the trajectories of legs and body: the legs of the direct transfer follow the source's, the body stands on height
-/// 0, feet and seat are out of the floor. `scaled` and `direct_poses` are the legs of source and direct transfer, by leg and
-/// frame; `seat` is the lowest height of the direct transfer's trunk and thighs; `footing` tells when the source's feet can
-/// stand; `across` is the scale of the path over the ground, by default [`leg_ratio`]. `None` without legs.
+/// 0, feet and body are out of the floor. `source_poses` and `direct_poses` are the legs of source and direct transfer, by leg and
+/// frame; `lowest_body` is the height of the lowest point that the pelvis has to be raised for, by frame; `footing` says in which
+/// frames the source's feet can stand. `path_scale` scales the horizontal path; by default it is [`leg_ratio`]. `None` without
+/// legs.
 pub fn solve_legs(
     time: &Timeline,
-    (mut scaled, mut direct_poses): (Vec<Vec<LimbPositions>>, Vec<Vec<LimbPose>>),
-    (seat, footing): (&[f64], &Footing),
-    (pairs, across): (&[LegPair], f64),
+    (mut source_poses, mut direct_poses): (Vec<Vec<LimbPositions>>, Vec<Vec<LimbPose>>),
+    (lowest_body, footing): (&[f64], &Footing),
+    (pairs, path_scale): (&[LegPair], f64),
     settings: &Settings,
 ) -> Option<LegTrajectories> {
     let ratio = leg_ratio(pairs).filter(|_| time.frames > 0)?;
     let leg_length = mean_length(pairs);
-    scaled.iter_mut().flatten().for_each(|pose| *pose = pose.scaled(ratio));
-    let (tilts, mut under, mut level_source, feet) =
-        source_feet(time, (&mut scaled, &mut direct_poses), footing, (pairs, ratio), settings);
-    let toe_rests = lie_toes(&feet, &mut direct_poses, pairs);
-    let mut foot_deltas = foot_deltas(&feet, &direct_poses, pairs, ratio);
-    direct_poses.iter_mut().zip(&foot_deltas).for_each(|(poses, deltas)| rotate_foot(poses, deltas));
-    let (mut soles, level) =
-        (SoleHeights::of_all(pairs, &direct_poses), toe_levels(&feet, &direct_poses, pairs));
-    let mut rise =
-        rise(pairs, &feet, level_source.as_ref().unwrap_or(&scaled), &direct_poses, &soles, &level);
-    let (mut base, aside) = base_offsets(time, &scaled, &direct_poses, across / ratio - 1.0, rise);
-    rise -= lowered_where_it_lies(footing, &feet, seat, &mut base);
-    direct_poses.iter_mut().for_each(|poses| translate(poses, &base));
-    under.iter_mut().for_each(|own| own.iter_mut().zip(&aside).for_each(|(own, aside)| own.at += aside));
-    let ends = Continuation::of(time, &scaled, leg_length);
-    let (mut goals, mut sides, mut planted, mut long) = <(Vec<_>, Vec<_>, Vec<_>, Vec<_>)>::default();
-    let mut terms: Vec<LegTerms> = (0..pairs.len())
-        .map(|k| {
-            // The legs of a long take are large: each is freed when its terms are known.
-            let (scaled, direct_poses) =
-                (std::mem::take(&mut scaled[k]), std::mem::take(&mut direct_poses[k]));
-            let LegPair { source, target, .. } = &pairs[k];
-            let seen = level_source.as_mut().map(|level| std::mem::take(&mut level[k]));
-            let ends = ((seen.as_deref().unwrap_or(&scaled[..]), source), (&direct_poses[..], target));
-            let (mut points, contact) = feet.points(k, time, ends.0, ends.1, (ratio, leg_length), settings);
-            points.iter_mut().for_each(|point| displace(&under[k], &aside, &mut point.misfit));
-            let goal = |(s, aside): (&LimbPositions, &Vec3)| s.ankle + aside + Vec3::y() * rise;
-            let own: Vec<Vec3> = scaled.iter().zip(&aside).map(goal).collect();
-            let terms = leg_terms(points, &scaled, &direct_poses, &own, source.length() * ratio, settings);
-            goals.push(own);
-            planted.push(contact.planted);
-            sides.push(knee_side(&direct_poses));
-            let foot =
-                LongFoot { pair: &pairs[k], poses: direct_poses, touching: contact.touching, leg_length };
-            long.push((!foot_deltas[k].is_empty() && foot.pair.paw == 0.0).then_some(foot));
-            terms
-        })
-        .collect();
-    let mut seat: Vec<f64> = seat.iter().zip(&base).map(|(low, base)| low + base.y).collect();
+    source_poses.iter_mut().flatten().for_each(|pose| *pose = pose.scaled(ratio));
+    let poses = (&mut source_poses[..], &mut direct_poses[..]);
+    let prepared =
+        PreparedLegs::of(time, poses, (lowest_body, footing), (pairs, ratio, path_scale), settings);
+    let PreparedLegs { tilts, ground, mut level_source, source_feet, toe_rests, mut foot_deltas, .. } =
+        prepared;
+    let PreparedLegs { mut soles, toe_up, raise, mut base, path_stretch, .. } = prepared;
+    let continuation = Continuation::of(time, &source_poses, leg_length);
+    let (mut goals, mut knee_directions, mut planted, mut long_feet) =
+        <(Vec<_>, Vec<_>, Vec<_>, Vec<_>)>::default();
+    let mut terms: Vec<LegTerms> = Vec::new();
+    for (leg_index, pair) in pairs.iter().enumerate() {
+        // The legs of a long take are large: each is freed when its terms are known.
+        let source_poses = std::mem::take(&mut source_poses[leg_index]);
+        let direct_poses = std::mem::take(&mut direct_poses[leg_index]);
+        let LegPair { source, target, .. } = pair;
+        let on_level = level_source.as_mut().map(|level| std::mem::take(&mut level[leg_index]));
+        let ends = ((on_level.as_deref().unwrap_or(&source_poses[..]), source), (&direct_poses[..], target));
+        let (mut points, contact) =
+            source_feet.points(leg_index, time, ends.0, ends.1, (ratio, leg_length), settings);
+        points.iter_mut().for_each(|point| displace(&ground[leg_index], &path_stretch, &mut point.misfit));
+        let goal = |(pose, stretch): (&LimbPositions, &Vec3)| pose.ankle + stretch + Vec3::y() * raise;
+        let ankle_goals: Vec<Vec3> = source_poses.iter().zip(&path_stretch).map(goal).collect();
+        let length = source.length() * ratio;
+        terms.push(leg_terms(points, &source_poses, &direct_poses, &ankle_goals, length, settings));
+        goals.push(ankle_goals);
+        planted.push(contact.planted);
+        knee_directions.push(knee_direction(&direct_poses));
+        let foot = LongFoot { pair, poses: direct_poses, touching: contact.touching, leg_length };
+        long_feet.push((!foot_deltas[leg_index].is_empty() && foot.pair.paw == 0.0).then_some(foot));
+    }
+    let mut lowest_body: Vec<f64> = lowest_body.iter().zip(&base).map(|(low, base)| low + base.y).collect();
     // The matrix of a long take is large: what is no longer needed is freed before it.
-    drop((feet, aside));
-    let solve = ends.equations(&mut terms, leg_length, settings);
+    drop((source_feet, path_stretch));
+    let solve = continuation.equations(&mut terms, leg_length, settings);
     let solution = solve(None);
-    let height = |k: usize, f: usize, goals: &[Vec<Vec3>], solution: &[FrameSolution]| {
-        above_ground(&under[k], f, &(goals[k][f] + solution[f][k + 1]))
+    let height = |leg_index: usize, f: usize, goals: &[Vec<Vec3>], solution: &[FrameSolution]| {
+        above_ground(&ground[leg_index], f, &(goals[leg_index][f] + solution[f][leg_index + 1]))
     };
-    let ankle = &|k: usize, f: usize| height(k, f, &goals, &solution);
-    let hover = hover(pairs, &planted, &soles, &level, (ankle, &seat, &solution), leg_length);
-    seat.iter_mut().for_each(|low| *low -= hover);
-    base.iter_mut().chain(goals.iter_mut().flatten()).for_each(|at: &mut Vec3| at.y -= hover);
-    let ankle = |k: usize, f: usize| height(k, f, &goals, &solution);
-    let mut toes = all_toe_rotations(time, pairs, &mut soles, &level, ankle, settings);
-    let lowest = SoleHeights::lowest_of_all(soles);
-    let (places, shares) = ((&lowest[..], &seat[..]), shares_of_raise(footing, time, pairs));
-    let before: Vec<f64> = solution.iter().map(|frame| frame[0].y).collect();
+    let ankle = &|leg_index: usize, f: usize| height(leg_index, f, &goals, &solution);
+    let floating =
+        floating_height(pairs, &planted, &soles, &toe_up, (ankle, &lowest_body, &solution), leg_length);
+    lowest_body.iter_mut().for_each(|low| *low -= floating);
+    base.iter_mut().chain(goals.iter_mut().flatten()).for_each(|position: &mut Vec3| position.y -= floating);
+    let ankle = |leg_index: usize, f: usize| height(leg_index, f, &goals, &solution);
+    let mut toe_deltas = all_toe_rotations(time, pairs, &mut soles, &toe_up, ankle, settings);
+    let lowest_feet = SoleHeights::lowest_of_all(soles);
+    let (lowest, shares) = ((&lowest_feet[..], &lowest_body[..]), shares_of_raise(footing, time, pairs));
+    let before_raise: Vec<f64> = solution.iter().map(|frame| frame[0].y).collect();
     let ankle = |k: usize, f: usize, solution: &[FrameSolution]| height(k, f, &goals, solution);
-    let (solution, raised) =
-        out_of_floor((&solve, solution), time, &ankle, places, &shares, leg_length, settings);
+    let (solution, foot_raises) =
+        out_of_floor((&solve, solution), time, &ankle, lowest, &shares, leg_length, settings);
     drop(solve);
-    drop((terms, lowest));
-    let ankles = solved_ankles(goals, &solution, &raised);
-    give_tilts_back(long, time, &under, (&ankles, &level), (&mut foot_deltas, &mut toes), settings);
+    drop((terms, lowest_feet));
+    let ankles = solved_ankles(goals, &solution, &foot_raises);
+    let deltas = (&mut foot_deltas[..], &mut toe_deltas[..]);
+    restore_tilts(long_feet, time, &ground, (&ankles, &toe_up), deltas, settings);
     Some(LegTrajectories {
         settings: *settings,
-        sides,
+        knee_directions,
         base,
         tilts,
         toe_rests,
         feet: foot_deltas,
-        toes,
+        toes: toe_deltas,
         further: solution.iter().map(|frame| frame[0]).collect(),
-        raise: solution.iter().zip(before).map(|(frame, before)| frame[0].y - before).collect(),
+        raise: solution.iter().zip(before_raise).map(|(frame, before)| frame[0].y - before).collect(),
         ankles,
         forelegs: None,
     })
 }
 
-/// The scaled source on level ground, `None` if it is there anyway.
-type LevelSource = Option<Vec<Vec<LimbPositions>>>;
+/// Both bodies prepared for the solve: see [`PreparedLegs::of`].
+struct PreparedLegs {
+    /// Delta rotation of the target's pelvis, by frame.
+    tilts: Vec<Quat>,
+    /// The ground under each foot, by leg and frame; empty if it is level.
+    ground: Vec<Vec<GroundUnderFoot>>,
+    /// The scaled source as if the ground were level; `None` on level ground.
+    level_source: Option<Vec<Vec<LimbPositions>>>,
+    /// Contacts of the source's feet.
+    source_feet: SourceFeet,
+    /// The rotation of the toes of each leg in their own space.
+    toe_rests: Vec<Option<Quat>>,
+    /// The delta rotations of each foot that is longer than the source's; empty for other feet.
+    foot_deltas: Vec<Vec<FootDelta>>,
+    /// Heights of the target's soles, by leg and frame.
+    soles: Vec<Vec<SoleHeights>>,
+    /// Up in the space of the toes while the foot is flat, by leg.
+    toe_up: Vec<Option<Vec3>>,
+    /// The height by which the scaled source is raised.
+    raise: f64,
+    /// Displacement of the direct transfer, by frame.
+    base: Vec<Vec3>,
+    /// The part of it that makes the path longer.
+    path_stretch: Vec<Vec3>,
+}
 
-/// Puts the scaled source on one floor, tilts the hips of the direct transfer as its hips, and rotates feet as if the ground were level.
-/// Returns the tilts, the ground, the source on level ground, and its feet.
-fn source_feet(
-    time: &Timeline,
-    (scaled, direct_poses): (&mut [Vec<LimbPositions>], &mut [Vec<LimbPose>]),
-    footing: &Footing,
-    (pairs, ratio): (&[LegPair], f64),
-    settings: &Settings,
-) -> (Vec<Quat>, Vec<Vec<GroundUnderFoot>>, LevelSource, SourceFeet) {
-    let leg_length = mean_length(pairs);
-    let sunk = onto_one_floor(time, scaled, leg_length, settings);
-    let tilts = tilts(scaled, direct_poses);
-    tilt_hips(direct_poses, &tilts);
-    let under = GroundUnderFoot::of_all(footing, pairs, scaled, ratio);
-    let level_source = levelled(&under, scaled);
-    level_feet(&under, direct_poses);
-    let seen = level_source.as_deref().unwrap_or(&*scaled);
-    let lies = |k: usize, f: usize| direct_poses[k][f].foot_lies(&pairs[k].target);
-    let feet = SourceFeet::of(time, seen, (&source_legs(pairs), &lies), footing, leg_length, settings);
-    let feet = feet.without(&sunk).lowered(lowered(&under, scaled));
-    (tilts, under, level_source, feet)
+impl PreparedLegs {
+    /// Prepares both bodies for the solve: moves sunk shots of the scaled source to one floor, gives the direct transfer's pelvis the
+    /// source's tilt, rotates its feet as if the ground were level, and moves it onto the scaled path.
+    fn of(
+        time: &Timeline,
+        (source_poses, direct_poses): (&mut [Vec<LimbPositions>], &mut [Vec<LimbPose>]),
+        (lowest_body, footing): (&[f64], &Footing),
+        (pairs, ratio, path_scale): (&[LegPair], f64, f64),
+        settings: &Settings,
+    ) -> PreparedLegs {
+        let leg_length = mean_length(pairs);
+        let sunk_shots = onto_one_floor(time, source_poses, leg_length, settings);
+        let tilts = pelvis_tilts(source_poses, direct_poses);
+        tilt_hips(direct_poses, &tilts);
+        let mut ground = GroundUnderFoot::of_all(footing, pairs, source_poses, ratio);
+        let level_source = levelled(&ground, source_poses);
+        level_feet(&ground, direct_poses);
+        let on_level = level_source.as_deref().unwrap_or(&*source_poses);
+        let is_foot_lying =
+            |leg_index: usize, f: usize| direct_poses[leg_index][f].foot_lies(&pairs[leg_index].target);
+        let legs = source_legs(pairs);
+        let source_feet =
+            SourceFeet::of(time, on_level, (&legs, &is_foot_lying), footing, leg_length, settings);
+        let source_feet = source_feet.without(&sunk_shots).lowered(lowered(&ground, source_poses));
+        let toe_rests = lie_toes(&source_feet, direct_poses, pairs);
+        let foot_deltas = foot_deltas(&source_feet, direct_poses, pairs, ratio);
+        direct_poses.iter_mut().zip(&foot_deltas).for_each(|(poses, deltas)| rotate_foot(poses, deltas));
+        let soles = SoleHeights::of_all(pairs, direct_poses);
+        let toe_up = toe_up_directions(&source_feet, direct_poses, pairs);
+        let on_level = level_source.as_deref().unwrap_or(&*source_poses);
+        let mut raise = source_raise(pairs, &source_feet, on_level, direct_poses, &soles, &toe_up);
+        let (mut base, path_stretch) =
+            base_displacement(time, source_poses, direct_poses, path_scale / ratio - 1.0, raise);
+        raise -= lower_onto_floor(footing, &source_feet, lowest_body, &mut base);
+        direct_poses.iter_mut().for_each(|poses| translate(poses, &base));
+        for ground in &mut ground {
+            ground.iter_mut().zip(&path_stretch).for_each(|(ground, stretch)| ground.at += stretch);
+        }
+        PreparedLegs {
+            tilts,
+            ground,
+            level_source,
+            source_feet,
+            toe_rests,
+            foot_deltas,
+            soles,
+            toe_up,
+            raise,
+            base,
+            path_stretch,
+        }
+    }
 }
 
 /// Gives long feet their tilt back where they are clear of the ground, and rotates what was found on level ground back to it.
-fn give_tilts_back(
-    long: Vec<Option<LongFoot<'_>>>,
+fn restore_tilts(
+    long_feet: Vec<Option<LongFoot<'_>>>,
     time: &Timeline,
-    under: &[Vec<GroundUnderFoot>],
-    (ankles, level): (&[Vec<Vec3>], &[Option<Vec3>]),
-    (feet, toes): (&mut [Vec<FootDelta>], &mut [Vec<Quat>]),
+    ground: &[Vec<GroundUnderFoot>],
+    (ankles, toe_up): (&[Vec<Vec3>], &[Option<Vec3>]),
+    (foot_deltas, toe_deltas): (&mut [Vec<FootDelta>], &mut [Vec<Quat>]),
     settings: &Settings,
 ) {
-    for (k, foot) in long.into_iter().enumerate().filter_map(|(k, foot)| Some((k, foot?))) {
-        let ankles = on_level_ground(&under[k], &ankles[k]);
-        toes[k] = foot.give_back(&mut feet[k], time, &ankles, level[k], settings);
+    let long_feet = long_feet.into_iter().enumerate();
+    for (leg_index, foot) in long_feet.filter_map(|(leg_index, foot)| Some((leg_index, foot?))) {
+        let ankles = on_level_ground(&ground[leg_index], &ankles[leg_index]);
+        toe_deltas[leg_index] =
+            foot.give_back(&mut foot_deltas[leg_index], time, &ankles, toe_up[leg_index], settings);
     }
-    tilt_feet_back(under, feet);
-    tilt_toes_back(under, toes);
+    tilt_feet_back(ground, foot_deltas);
+    tilt_toes_back(ground, toe_deltas);
 }
 
 /// Lowers a body that lies onto the floor; returns by how much.
-fn lowered_where_it_lies(footing: &Footing, feet: &SourceFeet, seat: &[f64], base: &mut [Vec3]) -> f64 {
-    let above = if footing.lies_on_floor { hover_of_body(feet, seat, base) } else { 0.0 };
-    base.iter_mut().for_each(|at| at.y -= above);
-    above
+fn lower_onto_floor(
+    footing: &Footing,
+    source_feet: &SourceFeet,
+    lowest_body: &[f64],
+    base: &mut [Vec3],
+) -> f64 {
+    let floating = match footing.lies_on_floor {
+        true => floating_height_of_body(source_feet, lowest_body, base),
+        false => 0.0,
+    };
+    base.iter_mut().for_each(|position| position.y -= floating);
+    floating
 }
 
 /// The share of the body's raise by which each foot is raised, by leg and frame: [`Footing::raised_with_body`].
@@ -175,14 +235,18 @@ fn shares_of_raise(footing: &Footing, time: &Timeline, pairs: &[LegPair]) -> Vec
     pairs.iter().map(of_leg).collect()
 }
 
-/// The up direction in the space of the toes of each leg while its foot is flat, of a foot that never is while it stands in the
-/// reference pose; `None` if neither is known.
-fn toe_levels(feet: &SourceFeet, direct_poses: &[Vec<LimbPose>], pairs: &[LegPair]) -> Vec<Option<Vec3>> {
-    let level = |(k, poses): (usize, &Vec<LimbPose>)| {
-        let at_rest = pairs[k].lying_toes.map(|[up, _]| up);
-        feet.level(k, poses.iter().map(|pose| pose.toes.rotation)).or(at_rest)
+/// For each leg, up in toe space while the foot is flat; if it never is, up in the reference pose; `None` if neither is known.
+fn toe_up_directions(
+    source_feet: &SourceFeet,
+    direct_poses: &[Vec<LimbPose>],
+    pairs: &[LegPair],
+) -> Vec<Option<Vec3>> {
+    let toe_up = |(leg_index, poses): (usize, &Vec<LimbPose>)| {
+        let in_reference_pose = pairs[leg_index].lying_toes.map(|[up, _]| up);
+        let rotations = poses.iter().map(|pose| pose.toes.rotation);
+        source_feet.level(leg_index, rotations).or(in_reference_pose)
     };
-    direct_poses.iter().enumerate().map(level).collect()
+    direct_poses.iter().enumerate().map(toe_up).collect()
 }
 
 /// The delta rotations of the toes, by leg and frame; empty for legs without toes or flat feet. `ankle` is the height of an
@@ -191,49 +255,52 @@ fn all_toe_rotations(
     time: &Timeline,
     pairs: &[LegPair],
     soles: &mut [Vec<SoleHeights>],
-    level: &[Option<Vec3>],
+    toe_up: &[Option<Vec3>],
     ankle: impl Fn(usize, usize) -> f64 + Sync,
     settings: &Settings,
 ) -> Vec<Vec<Quat>> {
     let leg_length = mean_length(pairs);
-    let mut toes = vec![Vec::new(); pairs.len()];
-    for (k, level) in level.iter().enumerate() {
-        let Some(level) = level.filter(|_| !soles[k].is_empty() && pairs[k].target.toes.is_some()) else {
+    let mut toe_deltas = vec![Vec::new(); pairs.len()];
+    for (leg_index, (toe_up, pair)) in toe_up.iter().zip(pairs).enumerate() {
+        let soles = &mut soles[leg_index];
+        let Some(up) = toe_up.filter(|_| !soles.is_empty() && pair.target.toes.is_some()) else {
             continue;
         };
-        toes[k] =
-            toe_rotations(time, &pairs[k], &mut soles[k], &level, |f| ankle(k, f), leg_length, settings);
+        let ankle = |f: usize| ankle(leg_index, f);
+        toe_deltas[leg_index] = toe_rotations(time, pair, soles, &up, ankle, leg_length, settings);
     }
-    toes
+    toe_deltas
 }
 
-/// The displacement of the direct transfer to the scaled path, raised by `rise`, in every frame, and the horizontal part of it that
-/// lengthens the scaled path by the share `longer`.
-fn base_offsets(
+/// For each frame: the displacement that moves the direct transfer onto the scaled path and up by `raise`, and the part of it that
+/// makes the path longer by the factor `1 + path_stretch_share`.
+fn base_displacement(
     time: &Timeline,
-    scaled: &[Vec<LimbPositions>],
+    source_poses: &[Vec<LimbPositions>],
     direct_poses: &[Vec<LimbPose>],
-    longer: f64,
-    rise: f64,
+    path_stretch_share: f64,
+    raise: f64,
 ) -> (Vec<Vec3>, Vec<Vec3>) {
-    let middle = |f: usize| scaled.iter().map(|s| s[f].hip).sum::<Vec3>() / scaled.len() as f64;
-    let own = |f: usize| {
-        direct_poses.iter().map(|s| s[f].upper.translation).sum::<Vec3>() / direct_poses.len() as f64
+    let source_hips =
+        |f: usize| source_poses.iter().map(|pose| pose[f].hip).sum::<Vec3>() / source_poses.len() as f64;
+    let direct_hips = |f: usize| {
+        direct_poses.iter().map(|pose| pose[f].upper.translation).sum::<Vec3>() / direct_poses.len() as f64
     };
-    let further = Vec3::new(longer, 0.0, longer);
-    let aside = parallel::map(time.frames, TOGETHER, |f| middle(f).component_mul(&further));
-    let base = |f: usize| middle(f) + aside[f] + Vec3::y() * rise - own(f);
-    (parallel::map(time.frames, TOGETHER, base), aside)
+    let factors = Vec3::new(path_stretch_share, 0.0, path_stretch_share);
+    let path_stretch = parallel::map(time.frames, TOGETHER, |f| source_hips(f).component_mul(&factors));
+    let base = |f: usize| source_hips(f) + path_stretch[f] + Vec3::y() * raise - direct_hips(f);
+    (parallel::map(time.frames, TOGETHER, base), path_stretch)
 }
 
 /// The delta rotations of the pelvis that make hip joints rise and fall as the source's do: see [`hip_tilt`].
-fn tilts(scaled: &[Vec<LimbPositions>], direct_poses: &[Vec<LimbPose>]) -> Vec<Quat> {
+fn pelvis_tilts(source_poses: &[Vec<LimbPositions>], direct_poses: &[Vec<LimbPose>]) -> Vec<Quat> {
     let [left, right] = direct_poses else { return vec![Quat::identity(); direct_poses[0].len()] };
-    let across = |f: usize| left[f].upper.translation - right[f].upper.translation;
-    let widths = [
-        median(scaled[0].iter().zip(&scaled[1]).map(|(a, b)| (a.hip - b.hip).norm()).collect()),
-        median((0..left.len()).map(|f| across(f).norm()).collect()),
+    let hip_line = |f: usize| left[f].upper.translation - right[f].upper.translation;
+    let of_source = source_poses[0].iter().zip(&source_poses[1]);
+    let hip_widths = [
+        median(of_source.map(|(left, right)| (left.hip - right.hip).norm()).collect()),
+        median((0..left.len()).map(|f| hip_line(f).norm()).collect()),
     ];
-    let share = widths[0] / widths[1].max(1e-9);
-    parallel::map(left.len(), 64, |f| hip_tilt(&across(f), share))
+    let hip_width_ratio = hip_widths[0] / hip_widths[1].max(1e-9);
+    parallel::map(left.len(), 64, |f| hip_tilt(&hip_line(f), hip_width_ratio))
 }

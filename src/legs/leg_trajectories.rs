@@ -22,8 +22,8 @@ const LEVEL: f64 = 0.001;
 #[derive(Clone, Debug)]
 pub struct LegTrajectories {
     pub(super) settings: Settings,
-    /// The direction of the knee of each leg: see [`super::soft_knee::knee_side`].
-    pub(super) sides: Vec<Vec3>,
+    /// The direction of the knee of each leg: see [`super::soft_knee::knee_direction`].
+    pub(super) knee_directions: Vec<Vec3>,
     /// Displacement of the body before the solve.
     pub(super) base: Vec<Vec3>,
     /// Delta rotation of the pelvis before the solve.
@@ -103,7 +103,7 @@ impl LegTrajectories {
         let ends = |k: usize, f: usize, pose: &LimbPose| {
             Some([pose.upper.translation + further[f], self.ankles[k][first + f]])
         };
-        solve_limbs(&legs, &mut poses, &self.sides, MAX_BEND, &self.settings, ends);
+        solve_limbs(&legs, &mut poses, &self.knee_directions, MAX_BEND, &self.settings, ends);
         let body: Vec<(Vec3, Quat)> =
             base.iter().zip(further).zip(tilts).map(|((base, more), tilt)| (base + more, *tilt)).collect();
         let moved = write_flipping(

@@ -5,7 +5,7 @@
 use super::limb_chain::LimbChain;
 use super::limb_pose::{LimbPose, limb_poses};
 use super::settings::Settings;
-use super::soft_knee::{MAX_BEND, knee_sides, solve_limbs};
+use super::soft_knee::{MAX_BEND, knee_directions, solve_limbs};
 use super::write_clip::{SolvedFrames, write};
 use crate::math::Vec3;
 use crate::model::Motion;
@@ -22,9 +22,9 @@ pub fn raise_limbs(motion: Motion, limbs: &[(&LimbChain, Vec<f64>)], settings: &
         let [hip, _, ankle] = pose.hip_knee_ankle();
         Some([hip, ankle + Vec3::y() * limbs[k].1[f]])
     };
-    let sides = knee_sides(&poses);
+    let knee_directions = knee_directions(&poses);
     // Only heights are wrong here.
     let settings = &Settings { slip_weight: 1.0, ..*settings };
-    solve_limbs(&legs, &mut poses, &sides, MAX_BEND, settings, ends);
+    solve_limbs(&legs, &mut poses, &knee_directions, MAX_BEND, settings, ends);
     write(motion, &SolvedFrames { legs: &legs, poses: &poses, body: &[], still: &still })
 }

@@ -25,15 +25,15 @@ const CLOSE: f64 = 1e-10;
 const ROUNDING: f64 = 1e-13;
 
 /// The mean direction in which the knee points, in the space of the upper leg: added bend goes to this side.
-pub fn knee_side(poses: &[LimbPose]) -> Vec3 {
+pub fn knee_direction(poses: &[LimbPose]) -> Vec3 {
     let side = |pose: &LimbPose| pose.upper.rotation.inverse() * knee_offset(pose);
-    let sides: Vec<Vec3> = parallel::map_each(poses, TOGETHER, side);
-    sides.iter().sum::<Vec3>().try_normalize(1e-12).unwrap_or_default()
+    let knee_directions: Vec<Vec3> = parallel::map_each(poses, TOGETHER, side);
+    knee_directions.iter().sum::<Vec3>().try_normalize(1e-12).unwrap_or_default()
 }
 
-/// The [`knee_side`] of each leg.
-pub fn knee_sides(poses: &[Vec<LimbPose>]) -> Vec<Vec3> {
-    poses.iter().map(|poses| knee_side(poses)).collect()
+/// The [`knee_direction`] of each leg.
+pub fn knee_directions(poses: &[Vec<LimbPose>]) -> Vec<Vec3> {
+    poses.iter().map(|poses| knee_direction(poses)).collect()
 }
 
 /// The offset of the knee from the line between hip and ankle.
@@ -47,61 +47,65 @@ pub fn knee_offset(pose: &LimbPose) -> Vec3 {
 /// kept. With 150 degrees feet stay up to 25 mm in the floor in a deep crouch.
 pub const MAX_BEND: f64 = 160.0 * DEGREE;
 
-/// Solves every leg in every frame for the hip and ankle positions that `ends` returns (for leg, frame and original
-/// transforms); a leg without does not change. `sides` is from [`knee_sides`], `fold` the largest bend that a knee may be
-/// given.
+/// Solves every leg in every frame for the hip and ankle positions that `hip_and_ankle` returns (for leg, frame and original
+/// transforms); a leg without does not change. `knee_directions` is from [`knee_directions`], `largest_bend` the largest bend
+/// that a knee may be given.
 pub fn solve_limbs(
     legs: &[&LimbChain],
     poses: &mut [Vec<LimbPose>],
-    sides: &[Vec3],
-    fold: f64,
+    knee_directions: &[Vec3],
+    largest_bend: f64,
     settings: &Settings,
-    ends: impl Fn(usize, usize, &LimbPose) -> Option<[Vec3; 2]> + Sync,
+    hip_and_ankle: impl Fn(usize, usize, &LimbPose) -> Option<[Vec3; 2]> + Sync,
 ) {
-    for (k, ((chain, poses), side)) in legs.iter().zip(poses).zip(sides).enumerate() {
-        let limits = [chain.length(), fold];
+    for (k, ((chain, poses), knee_direction)) in legs.iter().zip(poses).zip(knee_directions).enumerate() {
+        let limits = [chain.length(), largest_bend];
         parallel::for_each(poses, 32, |f, pose| {
-            if let Some([hip, goal]) = ends(k, f, pose) {
-                *pose = solve_limb(pose, &hip, &goal, side, limits, settings);
+            if let Some([hip, goal]) = hip_and_ankle(k, f, pose) {
+                *pose = solve_limb(pose, &hip, &goal, knee_direction, limits, settings);
             }
         });
     }
 }
 
 /// The leg of `pose` with its hip at `hip` and its ankle as near to `goal` as the soft knee allows; foot and toes keep their
-/// rotations. `side` is from [`knee_sides`], `length` is that of the leg, `fold` the largest bend that the knee may be
-/// given.
+/// rotations. `knee_direction` is from [`knee_directions`], `length` is that of the leg, `largest_bend` the largest bend that
+/// the knee may be given.
 fn solve_limb(
     pose: &LimbPose,
     hip: &Vec3,
     goal: &Vec3,
-    side: &Vec3,
-    [length, fold]: [f64; 2],
+    knee_direction: &Vec3,
+    [length, largest_bend]: [f64; 2],
     settings: &Settings,
 ) -> LimbPose {
     let [old_hip, knee, ankle] = pose.hip_knee_ankle();
     let bones = [(knee - old_hip).norm(), (ankle - knee).norm()];
     let (line, new_line) = (ankle - old_hip, goal - hip);
-    let (Some(e), Some(new_e)) = (line.try_normalize(1e-12), new_line.try_normalize(1e-12)) else {
+    let (Some(direction_now), Some(new_direction)) =
+        (line.try_normalize(1e-12), new_line.try_normalize(1e-12))
+    else {
         return pose.translated(&(hip - old_hip));
     };
-    let distance = soft_length(new_line.norm(), line.norm(), bones, length, fold, settings);
-    let new_e = direction(&new_e, [new_line.norm(), distance], settings.slip_weight);
+    let distance = soft_length(new_line.norm(), line.norm(), bones, length, largest_bend, settings);
+    let new_direction = direction(&new_direction, [new_line.norm(), distance], settings.slip_weight);
     let [l1, l2] = bones;
     let along = (l1 * l1 + distance * distance - l2 * l2) / (2.0 * distance);
     let height = (l1 * l1 - along * along).max(0.0).sqrt();
-    let out = knee_offset(pose);
-    let ahead = pose.upper.rotation * side;
-    let ahead = (ahead - e * e.dot(&ahead)).try_normalize(1e-12).unwrap_or_default();
+    let knee_offset_now = knee_offset(pose);
+    let knee_side_now = pose.upper.rotation * knee_direction;
+    let knee_side_now = (knee_side_now - direction_now * direction_now.dot(&knee_side_now))
+        .try_normalize(1e-12)
+        .unwrap_or_default();
     // The small term gives a straight leg a side.
-    let pole = out + ahead * ((height - out.norm()).max(0.0) + 1e-6 * length);
-    let swing = arc(&e, &new_e, &Vec3::x());
+    let pole = knee_offset_now + knee_side_now * ((height - knee_offset_now.norm()).max(0.0) + 1e-6 * length);
+    let swing = arc(&direction_now, &new_direction, &Vec3::x());
     let Some(new_pole) = (swing * pole).try_normalize(1e-12) else {
         return pose.translated(&(hip - old_hip));
     };
-    let new_knee = hip + new_e * along + new_pole * height;
-    let new_ankle = hip + new_e * distance;
-    let axes = [e.cross(&pole), new_e.cross(&new_pole)];
+    let new_knee = hip + new_direction * along + new_pole * height;
+    let new_ankle = hip + new_direction * distance;
+    let axes = [direction_now.cross(&pole), new_direction.cross(&new_pole)];
     let deltas = [(knee - old_hip, new_knee - hip), (ankle - knee, new_ankle - new_knee)]
         .map(|(old, new)| reframe(&old, &axes[0], &new, &axes[1]));
     let [Some(thigh), Some(shin)] = deltas else { return pose.translated(&(hip - old_hip)) };
@@ -127,28 +131,36 @@ fn direction(e: &Vec3, [wanted, distance]: [f64; 2], slip_weight: f64) -> Vec3 {
 struct Cost {
     bones: [f64; 2],
     wanted: f64,
-    /// The original bend and the one that reaches the goal.
-    first: f64,
-    last: f64,
-    /// The weights of the knee's error and of the foot's.
-    knee: f64,
-    foot: f64,
+    bend_before: f64,
+    bend_at_goal: f64,
+    /// Weight of the knee's error.
+    knee_weight: f64,
+    /// Weight of the foot's error.
+    foot_weight: f64,
     /// The error of the foot at which its slope is doubled.
     stiffening: f64,
 }
 
 impl Cost {
-    fn new(wanted: f64, arriving: f64, bones: [f64; 2], length: f64, fold: f64, settings: &Settings) -> Self {
+    fn new(
+        wanted: f64,
+        distance_before: f64,
+        bones: [f64; 2],
+        length: f64,
+        largest_bend: f64,
+        settings: &Settings,
+    ) -> Self {
         let [l1, l2] = bones;
         let bend = |d: f64| {
             let cosine = (l1 * l1 + l2 * l2 - d * d) / (2.0 * l1 * l2);
             std::f64::consts::PI - libm::acos(cosine.clamp(-1.0, 1.0))
         };
-        let first = bend(arriving);
-        let last = bend(wanted.min(l1 + l2)).min(fold.max(first));
-        let (knee, foot) = (settings.knee_bend.powi(-2), (settings.foot_compliance * length).powi(-2));
+        let bend_before = bend(distance_before);
+        let bend_at_goal = bend(wanted.min(l1 + l2)).min(largest_bend.max(bend_before));
+        let (knee_weight, foot_weight) =
+            (settings.knee_bend.powi(-2), (settings.foot_compliance * length).powi(-2));
         let stiffening = settings.foot_stiffening * length;
-        Self { bones, wanted, first, last, knee, foot, stiffening }
+        Self { bones, wanted, bend_before, bend_at_goal, knee_weight, foot_weight, stiffening }
     }
 
     /// The distance from hip to ankle.
@@ -160,7 +172,7 @@ impl Cost {
     /// First and second derivative (halved) of the cost by the bend, and a bound on the rounding error of the first, which changes
     /// its sign between the ends of the interval.
     fn slope(&self, bend: f64) -> Slope {
-        let Self { bones: [l1, l2], wanted, first, knee, foot, .. } = *self;
+        let Self { bones: [l1, l2], wanted, bend_before, knee_weight, foot_weight, .. } = *self;
         let (sin, cos) = libm::sincos(bend);
         let d = self.distance(cos);
         let off = d - wanted;
@@ -172,9 +184,9 @@ impl Cost {
         let growth =
             pull * (product * cos + shrinks * shrinks) / d - (1.0 + 3.0 * stiffer) * shrinks * shrinks;
         Slope {
-            value: (bend - first) * knee - foot * pull * shrinks,
-            growth: knee - foot * growth,
-            rounding: ROUNDING * (knee + foot * product * (1.0 + 3.0 * stiffer)),
+            value: (bend - bend_before) * knee_weight - foot_weight * pull * shrinks,
+            growth: knee_weight - foot_weight * growth,
+            rounding: ROUNDING * (knee_weight + foot_weight * product * (1.0 + 3.0 * stiffer)),
         }
     }
 }
@@ -191,23 +203,24 @@ struct Slope {
 /// The distance from hip to ankle of least cost, between the original one and the wanted one.
 fn soft_length(
     wanted: f64,
-    arriving: f64,
+    distance_before: f64,
     bones: [f64; 2],
     length: f64,
-    fold: f64,
+    largest_bend: f64,
     settings: &Settings,
 ) -> f64 {
-    if (wanted - arriving).abs() < 1e-12 {
-        return arriving;
+    if (wanted - distance_before).abs() < 1e-12 {
+        return distance_before;
     }
-    let cost = Cost::new(wanted, arriving, bones, length, fold, settings);
-    let (mut low, mut high) = (cost.first.min(cost.last), cost.first.max(cost.last));
+    let cost = Cost::new(wanted, distance_before, bones, length, largest_bend, settings);
+    let (mut low, mut high) =
+        (cost.bend_before.min(cost.bend_at_goal), cost.bend_before.max(cost.bend_at_goal));
     if low == high {
         // The knee may not bend any further.
         return cost.distance(libm::cos(low));
     }
     let single = high <= std::f64::consts::FRAC_PI_2;
-    if let Some(root) = single.then(|| root(&cost, [low, high], wanted > arriving)).flatten() {
+    if let Some(root) = single.then(|| root(&cost, [low, high], wanted > distance_before)).flatten() {
         return cost.distance(libm::cos(root));
     }
     for _ in 0..BISECTIONS {
@@ -222,17 +235,17 @@ fn soft_length(
 /// shorter the foot's part over the gain in bend falls, so that it equals the knee's in one bend beyond the original one: a root
 /// at which the slope grows is the last one.
 fn root(cost: &Cost, [low, high]: [f64; 2], longer: bool) -> Option<f64> {
-    let least = 0.5 * cost.knee;
+    let least_growth = 0.5 * cost.knee_weight;
     // Start at the root of the chord between both ends.
     let [at_low, at_high] = [low, high].map(|end| cost.slope(end).value);
     let share = at_low / (at_low - at_high).min(-f64::MIN_POSITIVE);
     let mut root = (low + (high - low) * share).clamp(low, high);
     for _ in 0..NEWTON {
         let Slope { value, growth, rounding } = cost.slope(root);
-        if value.abs() + rounding < CLOSE * growth.max(least) {
-            return (longer || (at_low <= 0.0 && growth >= least)).then_some(root);
+        if value.abs() + rounding < CLOSE * growth.max(least_growth) {
+            return (longer || (at_low <= 0.0 && growth >= least_growth)).then_some(root);
         }
-        root = (root - value / growth.max(least)).clamp(low, high);
+        root = (root - value / growth.max(least_growth)).clamp(low, high);
     }
     None
 }
@@ -259,7 +272,14 @@ mod tests {
     }
 
     fn solved(pose: &LimbPose, hip: Vec3, goal: Vec3) -> LimbPose {
-        solve_limb(pose, &hip, &goal, &knee_sides(&[vec![leg(0.4)]])[0], [1.0, 2.7], &Settings::default())
+        solve_limb(
+            pose,
+            &hip,
+            &goal,
+            &knee_directions(&[vec![leg(0.4)]])[0],
+            [1.0, 2.7],
+            &Settings::default(),
+        )
     }
 
     proptest! {
@@ -314,7 +334,8 @@ mod tests {
             return arriving;
         }
         let cost = Cost::new(wanted, arriving, bones, 1.0, fold, settings);
-        let (mut low, mut high) = (cost.first.min(cost.last), cost.first.max(cost.last));
+        let (mut low, mut high) =
+            (cost.bend_before.min(cost.bend_at_goal), cost.bend_before.max(cost.bend_at_goal));
         for _ in 0..BISECTIONS {
             let middle = 0.5 * (low + high);
             if cost.slope(middle).value > 0.0 { high = middle } else { low = middle }

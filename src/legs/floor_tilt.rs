@@ -6,7 +6,7 @@
 
 use super::limb_pose::LimbPositions;
 use super::settings::Settings;
-use super::timeline::{RESTING, Timeline};
+use super::timeline::{PLANTED_SPEED, Timeline};
 use crate::math::{SlopeFit, Vec3, median, percentile};
 
 /// Largest slope that is a fault of a capture, metres per metre: 1.5 degrees. A floor counts as a ramp from
@@ -58,7 +58,7 @@ fn resting(
     let joints: [fn(&LimbPositions) -> Vec3; 2] = [|pose| pose.ankle, |pose| pose.toes];
     let of = |(poses, joint): (&Vec<LimbPositions>, fn(&LimbPositions) -> Vec3)| -> Vec<Vec3> {
         let speeds = time.speeds(|f| joint(&poses[f]), settings.speed_window);
-        let rests = |f: &usize| !time.cut[*f] && distinct[*f] && speeds[*f] < RESTING * leg_length;
+        let rests = |f: &usize| !time.cut[*f] && distinct[*f] && speeds[*f] < PLANTED_SPEED * leg_length;
         (0..speeds.len()).filter(rests).map(|f| joint(&poses[f])).collect()
     };
     let pairs = legs.iter().flat_map(|poses| joints.map(|joint| (poses, joint)));

@@ -46,7 +46,8 @@ pub fn foot_deltas(
         let Some(up) = feet.up(k, &direct_poses[k]).filter(|_| source.forefoot > 0.0 && share < 1.0) else {
             return Vec::new();
         };
-        let toes_up = feet.level(k, direct_poses[k].iter().map(|pose| pose.toes.rotation)).unwrap_or(up);
+        let toes_up =
+            feet.up_while_flat(k, direct_poses[k].iter().map(|pose| pose.toes.rotation)).unwrap_or(up);
         let delta = |pose: &LimbPose| FootDelta {
             foot: foot_tilt(&(pose.foot_rotation() * up), share),
             toes: foot_tilt(&(pose.toes.rotation * toes_up), share),

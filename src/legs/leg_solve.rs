@@ -244,7 +244,7 @@ fn toe_up_directions(
     let toe_up = |(leg_index, poses): (usize, &Vec<LimbPose>)| {
         let in_reference_pose = pairs[leg_index].lying_toes.map(|[up, _]| up);
         let rotations = poses.iter().map(|pose| pose.toes.rotation);
-        source_feet.level(leg_index, rotations).or(in_reference_pose)
+        source_feet.up_while_flat(leg_index, rotations).or(in_reference_pose)
     };
     direct_poses.iter().enumerate().map(toe_up).collect()
 }

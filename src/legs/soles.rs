@@ -6,7 +6,7 @@ use super::equations::SolePoint;
 use super::limb_chain::LimbChain;
 use super::limb_pose::{LimbPose, LimbPositions, distinct_poses};
 use super::settings::Settings;
-use super::timeline::{RESTING, TOGETHER, Timeline};
+use super::timeline::{PLANTED_SPEED, TOGETHER, Timeline};
 use super::treadmill::belt;
 use crate::contacts::{FLOOR_PERCENTILE, Footing, NEAR_FLOOR, short_dips};
 use crate::math::{Quat, Vec3, median, percentile};
@@ -29,7 +29,7 @@ pub struct FootContact {
 
 /// The trajectory of a point of the scaled source's sole, and the deviation of the target's while its ankle is at the goal.
 struct SoleTrajectory {
-    at: Vec<Vec3>,
+    positions: Vec<Vec3>,
     misfit: Vec<Vec3>,
 }
 
@@ -50,41 +50,45 @@ pub struct SourceFeet {
 
 impl SourceFeet {
     /// Detects flat feet and a treadmill from the source's legs, scaled; `leg_length` is the length of the target's. No foot is
-    /// flat in a frame that repeats the one before, for a moment in the floor, nor while it `lies`, by leg and frame
+    /// flat in a frame that repeats the one before, in a short dip below the floor, or while `is_foot_lying`, by leg and frame
     /// ([`LimbPose::foot_lies`]): its joints are as low then.
     pub fn of(
         time: &Timeline,
         poses: &[Vec<LimbPositions>],
-        (legs, lies): (&[&LimbChain], &dyn Fn(usize, usize) -> bool),
+        (legs, is_foot_lying): (&[&LimbChain], &dyn Fn(usize, usize) -> bool),
         footing: &Footing,
         leg_length: f64,
         settings: &Settings,
     ) -> Self {
-        let able = |l: &&LimbChain| (0..time.frames).map(|f| footing.can_stand(l.side, f)).collect();
-        let can_stand: Vec<Vec<bool>> = legs.iter().map(able).collect();
+        let frames_of_leg =
+            |chain: &&LimbChain| (0..time.frames).map(|f| footing.can_stand(chain.side, f)).collect();
+        let can_stand: Vec<Vec<bool>> = legs.iter().map(frames_of_leg).collect();
         let distinct = distinct_poses(poses);
         let dips = dips(time, poses, leg_length);
         let among = |counted: &[Vec<bool>]| Self::among(counted, time, poses, legs, leg_length, settings);
-        let counted = |counts: &dyn Fn(usize, usize) -> bool| -> Vec<Vec<bool>> {
-            let of_leg =
-                |k: usize| (0..time.frames).map(|f| distinct[f] && !dips[f] && counts(k, f)).collect();
+        let frames_that = |are_counted: &dyn Fn(usize, usize) -> bool| -> Vec<Vec<bool>> {
+            let of_leg = |leg_index: usize| {
+                (0..time.frames).map(|f| distinct[f] && !dips[f] && are_counted(leg_index, f)).collect()
+            };
             (0..legs.len()).map(of_leg).collect()
         };
-        let mut everywhere = counted(&|k, f| !lies(k, f));
-        let mut found = among(&everywhere);
+        let mut counted = frames_that(&|leg_index, f| !is_foot_lying(leg_index, f));
+        let mut found = among(&counted);
         // A body that lies or kneels throughout has no other feet.
         if !found.flat.iter().flatten().any(|flat| *flat) {
-            everywhere = counted(&|_, _| true);
-            found = among(&everywhere);
+            counted = frames_that(&|_, _| true);
+            found = among(&counted);
         }
-        let in_air = |(flat, able): (&Vec<bool>, &Vec<bool>)| flat.iter().zip(able).any(|(f, a)| *f && !a);
+        let flat_in_air = |(flat, can_stand): (&Vec<bool>, &Vec<bool>)| {
+            flat.iter().zip(can_stand).any(|(flat, can_stand)| *flat && !can_stand)
+        };
         // Feet in the air say nothing about the ground of those that stand.
-        let found = match found.flat.iter().zip(&can_stand).any(in_air) {
+        let found = match found.flat.iter().zip(&can_stand).any(flat_in_air) {
             true => {
-                let counted = |(able, stands): (&Vec<bool>, &Vec<bool>)| {
-                    able.iter().zip(stands).map(|(able, stands)| *able && *stands).collect()
+                let both = |(can_stand, counted): (&Vec<bool>, &Vec<bool>)| {
+                    can_stand.iter().zip(counted).map(|(stands, counts)| *stands && *counts).collect()
                 };
-                among(&can_stand.iter().zip(&everywhere).map(counted).collect::<Vec<Vec<bool>>>())
+                among(&can_stand.iter().zip(&counted).map(both).collect::<Vec<Vec<bool>>>())
             }
             false => found,
         };
@@ -101,39 +105,42 @@ impl SourceFeet {
         settings: &Settings,
     ) -> Self {
         let lowest = |of: &(dyn Fn(&LimbPositions) -> f64 + Sync)| {
-            let able = poses.iter().flatten().zip(counted.iter().flatten()).filter(|(_, able)| **able);
-            let all: Vec<f64> = able.map(|(s, _)| of(s)).collect();
+            let counted =
+                poses.iter().flatten().zip(counted.iter().flatten()).filter(|(_, counted)| **counted);
+            let all: Vec<f64> = counted.map(|(pose, _)| of(pose)).collect();
             percentile(&all, FLOOR_PERCENTILE)
         };
-        let (ankles, toes) = parallel::join(|| lowest(&|s| s.ankle.y), || lowest(&|s| s.toes.y));
-        let heights = |chain: &LimbChain, s: &LimbPositions| {
-            let ball = chain.toes.map(|_| s.toes.y - toes);
-            [Some(s.ankle.y - ankles), ball]
+        let (ankles, toes) = parallel::join(|| lowest(&|pose| pose.ankle.y), || lowest(&|pose| pose.toes.y));
+        let heights = |chain: &LimbChain, pose: &LimbPositions| {
+            let ball = chain.toes.map(|_| pose.toes.y - toes);
+            [Some(pose.ankle.y - ankles), ball]
         };
-        let most = |chain: &LimbChain, s: &LimbPositions| {
-            heights(chain, s).into_iter().flatten().fold(f64::NEG_INFINITY, f64::max)
+        let highest_of = |chain: &LimbChain, pose: &LimbPositions| {
+            heights(chain, pose).into_iter().flatten().fold(f64::NEG_INFINITY, f64::max)
         };
-        let least = |chain: &LimbChain, s: &LimbPositions| {
-            heights(chain, s).into_iter().flatten().fold(f64::INFINITY, f64::min)
+        let lowest_of = |chain: &LimbChain, pose: &LimbPositions| {
+            heights(chain, pose).into_iter().flatten().fold(f64::INFINITY, f64::min)
         };
         let unknowns = time.unknowns();
-        let flat = poses.iter().zip(legs).zip(counted).map(|((poses, chain), able)| {
-            let flat = |(f, s): (usize, &LimbPositions)| {
-                able[f] && f < unknowns && most(chain, s) < settings.flat_band * leg_length
+        let flat = poses.iter().zip(legs).zip(counted).map(|((poses, chain), counted)| {
+            let flat = |(f, pose): (usize, &LimbPositions)| {
+                counted[f] && f < unknowns && highest_of(chain, pose) < settings.flat_band * leg_length
             };
             poses.iter().enumerate().map(flat).collect()
         });
-        let mut low = Vec::new();
-        for ((poses, chain), able) in poses.iter().zip(legs).zip(counted) {
-            let down = |f: usize| able[f] && least(chain, &poses[f]) < NEAR_FLOOR * leg_length;
+        let mut ground_velocities = Vec::new();
+        for ((poses, chain), counted) in poses.iter().zip(legs).zip(counted) {
+            let is_near_floor =
+                |f: usize| counted[f] && lowest_of(chain, &poses[f]) < NEAR_FLOOR * leg_length;
             let velocity = |f: usize| (poses[f + 1].toes - poses[f].toes) / (time.dt * leg_length);
-            low.extend(time.edges().filter(|f| down(*f) && down(f + 1)).map(velocity));
+            ground_velocities
+                .extend(time.edges().filter(|f| is_near_floor(*f) && is_near_floor(f + 1)).map(velocity));
         }
-        let middle = |f: usize| poses.iter().map(|s| s[f].hip).sum::<Vec3>() / poses.len() as f64;
+        let pelvis = |f: usize| poses.iter().map(|pose| pose[f].hip).sum::<Vec3>() / poses.len() as f64;
         let counted = (0..time.frames).filter(|f| counted.iter().any(|counted| counted[*f])).count();
         let seconds = counted.saturating_sub(1).max(1) as f64 * time.dt;
-        let travels = (middle(time.frames - 1) - middle(0)) / (seconds * leg_length);
-        let belt = belt(&low, &travels).map(|v| v * leg_length);
+        let travels = (pelvis(time.frames - 1) - pelvis(0)) / (seconds * leg_length);
+        let belt = belt(&ground_velocities, &travels).map(|v| v * leg_length);
         Self { flat: flat.collect(), can_stand: Vec::new(), distinct: Vec::new(), belt, lowered: Vec::new() }
     }
 
@@ -143,7 +150,7 @@ impl SourceFeet {
         self
     }
 
-    /// With feet that were lowered onto level ground by this much, by leg and frame: they are not faster for that.
+    /// Sets how far each foot was lowered onto level ground, by leg and frame, so that speeds are measured without that.
     pub fn lowered(self, lowered: Vec<Vec<f64>>) -> Self {
         Self { lowered, ..self }
     }
@@ -153,15 +160,15 @@ impl SourceFeet {
         values.iter().zip(&self.distinct).filter(|(_, distinct)| **distinct).map(|(value, _)| value)
     }
 
-    /// The up direction in the space of the foot of leg `k` while it is flat; `None` if it never is. `poses` may be those of
+    /// The up direction in the space of the foot of leg `leg_index` while it is flat; `None` if it never is. `poses` may be those of
     /// either body.
-    pub fn up(&self, k: usize, poses: &[LimbPose]) -> Option<Vec3> {
-        self.level(k, poses.iter().map(|pose| *pose.foot_rotation()))
+    pub fn up(&self, leg_index: usize, poses: &[LimbPose]) -> Option<Vec3> {
+        self.up_while_flat(leg_index, poses.iter().map(|pose| *pose.foot_rotation()))
     }
 
-    /// The up direction in the space of a joint with these rotations while foot `k` is flat; `None` if it never is.
-    pub fn level(&self, k: usize, rotations: impl Iterator<Item = Quat>) -> Option<Vec3> {
-        let flat = rotations.zip(&self.flat[k]).filter(|(_, flat)| **flat);
+    /// The up direction in the space of a joint with these rotations while foot `leg_index` is flat; `None` if it never is.
+    pub fn up_while_flat(&self, leg_index: usize, rotations: impl Iterator<Item = Quat>) -> Option<Vec3> {
+        let flat = rotations.zip(&self.flat[leg_index]).filter(|(_, flat)| **flat);
         flat.map(|(q, _)| q.inverse() * Vec3::y()).sum::<Vec3>().try_normalize(1e-9)
     }
 
@@ -176,47 +183,55 @@ impl SourceFeet {
         speeds
     }
 
-    /// The points of the sole of leg `k`, and when it is in contact with the ground. `source` has the positions of the scaled
+    /// The points of the sole of leg `leg_index`, and when it is in contact with the ground. `source` has the positions of the scaled
     /// source's leg, `direct_poses` the transforms of the direct transfer's; `ratio` is the scale between the bodies,
     /// `leg_length` the length of the target's leg.
     pub fn points(
         &self,
-        k: usize,
+        leg_index: usize,
         time: &Timeline,
         source: (&[LimbPositions], &LimbChain),
         direct_poses: (&[LimbPose], &LimbChain),
         (ratio, leg_length): (f64, f64),
         settings: &Settings,
     ) -> (Vec<SolePoint>, FootContact) {
-        let mut sole = self.sole(k, source, direct_poses, ratio);
-        let heights = self.heights(k, &sole);
-        let speed = |track: &SoleTrajectory| match self.lowered.get(k).filter(|own| !own.is_empty()) {
-            None => self.speed(time, &track.at, leg_length, settings),
+        let mut sole = self.sole(leg_index, source, direct_poses, ratio);
+        let heights = self.heights(leg_index, &sole);
+        let lowered = self.lowered.get(leg_index).filter(|lowered| !lowered.is_empty());
+        let speed = |track: &SoleTrajectory| match lowered {
+            None => self.speed(time, &track.positions, leg_length, settings),
             Some(lowered) => {
-                let at = track.at.iter().zip(lowered).map(|(at, by)| at + Vec3::y() * *by);
+                let at = track.positions.iter().zip(lowered).map(|(at, by)| at + Vec3::y() * *by);
                 self.speed(time, &at.collect::<Vec<Vec3>>(), leg_length, settings)
             }
         };
         let speeds: Vec<Vec<f64>> = sole.iter().map(speed).collect();
         // Frees memory that is large for a long take.
-        sole.iter_mut().for_each(|track| track.at = Vec::new());
-        let able = &self.can_stand[k];
-        let touch = |f: usize| {
-            able[f] && slower(&speeds, f, TOUCHING[0]) && lowest(&heights, f) < TOUCHING[1] * leg_length
+        sole.iter_mut().for_each(|track| track.positions = Vec::new());
+        let can_stand = &self.can_stand[leg_index];
+        let is_touching = |f: usize| {
+            can_stand[f] && slower(&speeds, f, TOUCHING[0]) && lowest(&heights, f) < TOUCHING[1] * leg_length
         };
-        let plant = |f: usize| {
-            able[f] && slower(&speeds, f, RESTING) && lowest(&heights, f).abs() < NEAR_FLOOR * leg_length
+        let is_planted = |f: usize| {
+            can_stand[f]
+                && slower(&speeds, f, PLANTED_SPEED)
+                && lowest(&heights, f).abs() < NEAR_FLOOR * leg_length
         };
-        let (planted, touching) = (0..time.frames).map(|f| (plant(f), touch(f))).unzip();
+        let (planted, touching) = (0..time.frames).map(|f| (is_planted(f), is_touching(f))).unzip();
         let contact = FootContact { planted, touching };
-        let ground = levels(time, &heights, &speeds);
-        let point = |((track, own), speed): ((&SoleTrajectory, &Vec<f64>), Vec<f64>)| {
+        let ground = surface_heights(time, &heights, &speeds);
+        let point = |((track, point_heights), speed): ((&SoleTrajectory, &Vec<f64>), Vec<f64>)| {
             let misfit = &track.misfit;
-            let constant = if self.flat[k].contains(&true) { self.level_height(k, misfit) } else { 0.0 };
+            let constant = match self.flat[leg_index].contains(&true) {
+                true => self.height_while_flat(leg_index, misfit),
+                false => 0.0,
+            };
             let misfit = parallel::map_each(misfit, TOGETHER, |q| q - Vec3::y() * constant);
             let nearness = |f: usize| {
-                let above = ((own[f] - ground[f]).max(0.0) / (settings.ground_band * leg_length)).powi(2);
-                let higher = ((own[f] - lowest(&heights, f)) / (settings.sole_band * leg_length)).powi(2);
+                let above =
+                    ((point_heights[f] - ground[f]).max(0.0) / (settings.ground_band * leg_length)).powi(2);
+                let higher =
+                    ((point_heights[f] - lowest(&heights, f)) / (settings.sole_band * leg_length)).powi(2);
                 libm::exp(-0.5 * (above + higher))
             };
             SolePoint { misfit, speed, nearness: parallel::map(time.frames, 64, nearness) }
@@ -224,10 +239,10 @@ impl SourceFeet {
         (sole.iter().zip(&heights).zip(speeds).map(point).collect(), contact)
     }
 
-    /// The trajectories of heel and ball of leg `k`, as far as they are known.
+    /// The trajectories of heel and ball of leg `leg_index`, as far as they are known.
     fn sole(
         &self,
-        k: usize,
+        leg_index: usize,
         (source, from): (&[LimbPositions], &LimbChain),
         (direct_poses, to): (&[LimbPose], &LimbChain),
         ratio: f64,
@@ -235,17 +250,17 @@ impl SourceFeet {
         let ankle = |f: usize| source[f].ankle;
         let frames = 0..source.len();
         // The only point of a foot that is never flat is its ankle.
-        let Some(up) = self.up(k, direct_poses) else {
+        let Some(up) = self.up(leg_index, direct_poses) else {
             let misfit = vec![Vec3::zeros(); source.len()];
-            return vec![SoleTrajectory { at: frames.map(ankle).collect(), misfit }];
+            return vec![SoleTrajectory { positions: frames.map(ankle).collect(), misfit }];
         };
         // The heel is below the ankle.
         let heights = [ratio * from.ankle, to.ankle];
         let down = |f: usize| -(direct_poses[f].foot_rotation() * up);
-        let at = frames.clone().map(|f| ankle(f) + down(f) * heights[0]).collect();
+        let positions = frames.clone().map(|f| ankle(f) + down(f) * heights[0]).collect();
         let misfit = frames.clone().map(|f| down(f) * (heights[1] - heights[0])).collect();
-        let mut sole = vec![SoleTrajectory { at, misfit }];
-        let ball = |at: LimbPositions| at.toes - at.ankle;
+        let mut sole = vec![SoleTrajectory { positions, misfit }];
+        let ball = |pose: LimbPositions| pose.toes - pose.ankle;
         // The ball is the toe joint; if one body has none, that of the other serves both.
         let of = |f: usize| match (from.toes, to.toes) {
             (Some(_), Some(_)) => Some((ball(source[f]), ball(direct_poses[f].positions()))),
@@ -254,26 +269,26 @@ impl SourceFeet {
             (None, None) => None,
         };
         if let Some(balls) = frames.clone().map(of).collect::<Option<Vec<_>>>() {
-            let at = frames.clone().map(|f| ankle(f) + balls[f].0).collect();
+            let positions = frames.clone().map(|f| ankle(f) + balls[f].0).collect();
             let misfit = frames.clone().map(|f| balls[f].1 - balls[f].0).collect();
-            sole.push(SoleTrajectory { at, misfit });
+            sole.push(SoleTrajectory { positions, misfit });
         }
         sole
     }
 
     /// The heights of the points of a sole above their level while the foot is flat, by point and frame.
-    fn heights(&self, k: usize, sole: &[SoleTrajectory]) -> Vec<Vec<f64>> {
+    fn heights(&self, leg_index: usize, sole: &[SoleTrajectory]) -> Vec<Vec<f64>> {
         let above = |track: &SoleTrajectory| {
-            let level = self.level_height(k, &track.at);
-            parallel::map_each(&track.at, TOGETHER, |p| p.y - level)
+            let level = self.height_while_flat(leg_index, &track.positions);
+            parallel::map_each(&track.positions, TOGETHER, |p| p.y - level)
         };
         sole.iter().map(above).collect()
     }
 
-    /// The height of a point while foot `k` is flat; of a foot that never is, its lowest.
-    fn level_height(&self, k: usize, values: &[Vec3]) -> f64 {
+    /// The height of a point while foot `leg_index` is flat; of a foot that never is, its lowest.
+    fn height_while_flat(&self, leg_index: usize, values: &[Vec3]) -> f64 {
         let flat: Vec<f64> =
-            values.iter().zip(&self.flat[k]).filter(|(_, flat)| **flat).map(|(v, _)| v.y).collect();
+            values.iter().zip(&self.flat[leg_index]).filter(|(_, flat)| **flat).map(|(v, _)| v.y).collect();
         match flat.is_empty() {
             true => percentile(&self.distinct(values).map(|v| v.y).collect::<Vec<_>>(), FLOOR_PERCENTILE),
             false => median(flat),
@@ -281,7 +296,7 @@ impl SourceFeet {
     }
 }
 
-/// In which frames ankle or toes of the lower leg are for a moment in the floor.
+/// Frames in which ankle or toes of the lower leg are in a short dip below the floor.
 fn dips(time: &Timeline, poses: &[Vec<LimbPositions>], leg_length: f64) -> Vec<bool> {
     let of_joint = |at: &dyn Fn(&LimbPositions) -> f64| {
         let lowest = |f: usize| poses.iter().map(|poses| at(&poses[f])).fold(f64::INFINITY, f64::min);
@@ -308,22 +323,22 @@ fn lowest(heights: &[Vec<f64>], f: usize) -> f64 {
     heights.iter().map(|h| h[f]).fold(f64::INFINITY, f64::min)
 }
 
-/// The height of the surface under a foot in every frame, above that of the ground where it is flat: the foot's own while it
-/// is planted, in between the lower one of before and after, not across a cut; 0 for a foot that is never planted.
-fn levels(time: &Timeline, heights: &[Vec<f64>], speeds: &[Vec<f64>]) -> Vec<f64> {
+/// The height of the surface under a foot in every frame, above that of the ground where it is flat: while planted, the foot's
+/// height; between stances, the lower of the two neighbours, not across a cut; 0 for a foot that is never planted.
+fn surface_heights(time: &Timeline, heights: &[Vec<f64>], speeds: &[Vec<f64>]) -> Vec<f64> {
     let resting: Vec<Option<f64>> =
-        (0..time.frames).map(|f| slower(speeds, f, RESTING).then(|| lowest(heights, f))).collect();
-    let mut levels = vec![f64::INFINITY; time.frames];
+        (0..time.frames).map(|f| slower(speeds, f, PLANTED_SPEED).then(|| lowest(heights, f))).collect();
+    let mut surface = vec![f64::INFINITY; time.frames];
     let mut last = None;
     for f in 0..time.frames {
         last = resting[f].or(if f > 0 && time.cut[f - 1] { None } else { last });
-        levels[f] = last.unwrap_or(f64::INFINITY);
+        surface[f] = last.unwrap_or(f64::INFINITY);
     }
     last = None;
     for f in (0..time.frames).rev() {
         last = resting[f].or(if time.cut.get(f) == Some(&true) { None } else { last });
-        let level = resting[f].unwrap_or(levels[f].min(last.unwrap_or(f64::INFINITY)));
-        levels[f] = if level.is_finite() { level } else { 0.0 };
+        let height = resting[f].unwrap_or(surface[f].min(last.unwrap_or(f64::INFINITY)));
+        surface[f] = if height.is_finite() { height } else { 0.0 };
     }
-    levels
+    surface
 }

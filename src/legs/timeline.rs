@@ -14,7 +14,7 @@ pub const TOGETHER: usize = 256;
 
 /// Speed below which a point of a foot is planted, leg lengths per second: HuMoR's contact labels have 0.5 cm a frame at 30 Hz for people,
 /// whose legs are nearly a metre long.
-pub const RESTING: f64 = 0.15;
+pub const PLANTED_SPEED: f64 = 0.15;
 
 /// The frames of a clip and the edges between them.
 #[derive(Clone, Debug, PartialEq)]

@@ -32,13 +32,19 @@ const ROLLED: [f64; 2] = [0.5, 0.87];
 /// The lowest heights of the skin of a foot in a frame, relative to the ankle.
 #[derive(Clone, Copy, Debug)]
 pub struct SoleHeights {
-    /// The lowest point of the skin of the foot, and of the toes.
-    lowest: [f64; 2],
-    /// The lowest point of the skin of the shin, and its share: 1 of a shin that lies, 0 of one that stands.
-    shin: (f64, f64),
-    /// Height and rotation of the toe joint.
-    toes: (f64, Quat),
-    /// How far the toes stand: 1 of toes on their sole, 0 of a foot that lies on its side.
+    /// The lowest point of the skin of the foot, without the toes.
+    lowest_of_foot: f64,
+    /// The lowest point of the skin of the toes.
+    lowest_of_toes: f64,
+    /// The lowest point of the skin of the shin.
+    lowest_of_shin: f64,
+    /// How far the shin lies: 1 for a shin that lies, 0 for one that stands.
+    lying_shin: f64,
+    /// Height of the toe joint.
+    toe_height: f64,
+    /// Rotation of the toe joint, in model space.
+    toe_rotation: Quat,
+    /// How far the toes stand: 1 for toes on their sole, 0 for a foot that lies on its side.
     upright: f64,
 }
 
@@ -47,21 +53,27 @@ impl SoleHeights {
     pub fn of(pair: &LegPair, poses: &[LimbPose]) -> Vec<SoleHeights> {
         let of = |pose: &LimbPose| {
             let ankle = pose.foot.translation.y;
-            let low = |toes: bool| {
-                let own = pair.skin.iter().filter(|(joint, _)| (Some(*joint) == pair.target.toes) == toes);
+            let lowest_of_skin = |toes: bool| {
+                let skin = pair.skin.iter().filter(|(joint, _)| (Some(*joint) == pair.target.toes) == toes);
                 let joint = if toes { &pose.toes } else { &pose.foot };
-                lowest_on_joint(own.map(|(_, at)| at), joint) - ankle
+                lowest_on_joint(skin.map(|(_, at)| at), joint) - ankle
             };
             let [_, knee, end] = pose.hip_knee_ankle();
             let slope = (end - knee).try_normalize(1e-12).map_or(1.0, |along| along.y.abs());
-            let share = 1.0 - smoothstep((slope - SHIN_LIES[0]) / (SHIN_LIES[1] - SHIN_LIES[0]));
-            let own = pair.shin.iter().filter(|_| share > 0.0);
-            let shin = lowest_on_joint(own, &pose.lower) - ankle;
-            let toes = (pose.toes.translation.y - ankle, pose.toes.rotation);
+            let lying_shin = 1.0 - smoothstep((slope - SHIN_LIES[0]) / (SHIN_LIES[1] - SHIN_LIES[0]));
+            let shin = pair.shin.iter().filter(|_| lying_shin > 0.0);
             let roll =
                 pair.lying_toes.map_or(0.0, |[up, ahead]| (pose.toes.rotation * up.cross(&ahead)).y.abs());
             let upright = 1.0 - smoothstep((roll - ROLLED[0]) / (ROLLED[1] - ROLLED[0]));
-            SoleHeights { lowest: [low(false), low(true)], shin: (shin, share), toes, upright }
+            SoleHeights {
+                lowest_of_foot: lowest_of_skin(false),
+                lowest_of_toes: lowest_of_skin(true),
+                lowest_of_shin: lowest_on_joint(shin, &pose.lower) - ankle,
+                lying_shin,
+                toe_height: pose.toes.translation.y - ankle,
+                toe_rotation: pose.toes.rotation,
+                upright,
+            }
         };
         let unknown = pair.skin.is_empty() || pair.paw > 0.0;
         if unknown { Vec::new() } else { parallel::map_each(poses, 64, of) }
@@ -74,31 +86,35 @@ impl SoleHeights {
 
     /// The lowest points of shin, foot and toes of all legs, by leg and frame.
     pub fn lowest_of_all(soles: Vec<Vec<SoleHeights>>) -> Vec<Vec<f64>> {
-        soles.into_iter().map(|own| own.iter().map(SoleHeights::lowest_with_shin).collect()).collect()
+        soles.into_iter().map(|soles| soles.iter().map(SoleHeights::lowest_with_shin).collect()).collect()
     }
 
     /// The lowest point of foot and toes.
     pub fn lowest(&self) -> f64 {
-        self.lowest[0].min(self.lowest[1])
+        self.lowest_of_foot.min(self.lowest_of_toes)
     }
 
     /// The lowest point of shin, foot and toes.
     pub fn lowest_with_shin(&self) -> f64 {
-        let (sole, (shin, share)) = (self.lowest(), self.shin);
-        if share > 0.0 { sole + share * (shin - sole).min(0.0) } else { sole }
+        let sole = self.lowest();
+        match self.lying_shin > 0.0 {
+            true => sole + self.lying_shin * (self.lowest_of_shin - sole).min(0.0),
+            false => sole,
+        }
     }
 
     /// The lowest point with toes that point down rotated to level; `skin` is that of the toes, `up` the up direction in their
     /// space while the foot is flat.
     pub fn lowest_with_level_toes(&self, skin: &[Vec3], up: &Vec3) -> f64 {
-        let level = |(axis, most): (Vec3, f64)| self.lowest_rotated(skin, &exp(&(axis * most)));
-        self.lowest[0].min(self.tilt(up).map_or(self.lowest[1], |tilt| level(tilt).max(self.lowest[1])))
+        let level = |(axis, angle): (Vec3, f64)| self.lowest_rotated(skin, &exp(&(axis * angle)));
+        let toes = self.tilt(up).map_or(self.lowest_of_toes, |tilt| level(tilt).max(self.lowest_of_toes));
+        self.lowest_of_foot.min(toes)
     }
 
     /// The axis and the angle that rotate the toes to level, less of toes that lie; `up` is the up direction in their space while they
     /// are level.
     fn tilt(&self, up: &Vec3) -> Option<(Vec3, f64)> {
-        let up = self.toes.1 * up;
+        let up = self.toe_rotation * up;
         let axis = up.cross(&Vec3::y()).try_normalize(1e-9)?;
         let tilt = angle_between(&up, &Vec3::y());
         let stands = 1.0 - smoothstep((tilt - TOES_LIE[0]) / (TOES_LIE[1] - TOES_LIE[0]));
@@ -109,20 +125,22 @@ impl SoleHeights {
     fn lowest_at(&self, skin: &[Vec3], axis: Vec3) -> impl Fn(f64) -> f64 {
         // A point on the circle about the axis: its heights at angle 0 and at a right angle.
         let circle = |at: &Vec3| {
-            let at = self.toes.1 * at;
+            let at = self.toe_rotation * at;
             [at.y, axis.cross(&at).y]
         };
-        let (circles, toes): (Vec<[f64; 2]>, f64) = (skin.iter().map(circle).collect(), self.toes.0);
+        let (circles, toe_height): (Vec<[f64; 2]>, f64) =
+            (skin.iter().map(circle).collect(), self.toe_height);
         move |angle| {
             let (sin, cos) = libm::sincos(angle);
-            circles.iter().map(|[a, b]| a * cos + b * sin).fold(f64::INFINITY, f64::min) + toes
+            let height = |[at_zero, at_right_angle]: &[f64; 2]| at_zero * cos + at_right_angle * sin;
+            circles.iter().map(height).fold(f64::INFINITY, f64::min) + toe_height
         }
     }
 
     /// The lowest of these points of the toes after a delta rotation.
     fn lowest_rotated(&self, skin: &[Vec3], delta: &Quat) -> f64 {
-        let (height, rotation) = self.toes;
-        lowest_on_joint(skin.iter(), &Transform::new(delta * rotation, Vec3::y() * height))
+        let at = Transform::new(delta * self.toe_rotation, Vec3::y() * self.toe_height);
+        lowest_on_joint(skin.iter(), &at)
     }
 }
 
@@ -147,17 +165,17 @@ pub fn toe_rotations(
     let skin = toe_skin(pair);
     let least = |f: usize| {
         let (sole, floor) = (&soles[f], -settings.penetration * leg_length - ankle(f));
-        if sole.lowest[1] >= floor {
+        if sole.lowest_of_toes >= floor {
             return 0.0;
         }
-        let Some((axis, most)) = sole.tilt(up) else { return 0.0 };
-        let at = sole.lowest_at(&skin, axis);
-        let (mut within, mut out) = (0.0, most);
+        let Some((axis, angle_to_level)) = sole.tilt(up) else { return 0.0 };
+        let lowest_at_angle = sole.lowest_at(&skin, axis);
+        let (mut in_floor, mut clear_of_floor) = (0.0, angle_to_level);
         for _ in 0..BISECTIONS {
-            let middle = 0.5 * (within + out);
-            if at(middle) < floor { within = middle } else { out = middle }
+            let middle = 0.5 * (in_floor + clear_of_floor);
+            if lowest_at_angle(middle) < floor { in_floor = middle } else { clear_of_floor = middle }
         }
-        out
+        clear_of_floor
     };
     let least: Vec<f64> = parallel::map(time.unknowns(), 64, least);
     if least.iter().all(|angle| *angle == 0.0) {
@@ -167,9 +185,9 @@ pub fn toe_rotations(
     let delta = |(f, sole): (usize, &mut SoleHeights)| {
         let angle = angles[time.unknown(f)];
         let tilt = if angle > 0.0 { sole.tilt(up) } else { None };
-        let Some((axis, most)) = tilt else { return Quat::identity() };
-        let delta = exp(&(axis * angle.min(most)));
-        sole.lowest[1] = sole.lowest_rotated(&skin, &delta);
+        let Some((axis, angle_to_level)) = tilt else { return Quat::identity() };
+        let delta = exp(&(axis * angle.min(angle_to_level)));
+        sole.lowest_of_toes = sole.lowest_rotated(&skin, &delta);
         delta
     };
     soles.iter_mut().enumerate().map(delta).collect()

@@ -3,7 +3,7 @@
 //! Feet on a treadmill are not planted in the world: while they are low they all move in one direction, and the pelvis does
 //! not. Units: leg lengths, seconds.
 
-use super::timeline::RESTING;
+use super::timeline::PLANTED_SPEED;
 use crate::math::{Vec3, median};
 
 /// Lowest belt speed, leg lengths per second: a slow walk of a person.
@@ -28,7 +28,7 @@ pub fn belt(low: &[Vec3], pelvis: &Vec3) -> Option<Vec3> {
     }
     let middle = |axis: usize| median(fast.iter().map(|v| v[axis]).collect());
     let belt = Vec3::new(middle(0), 0.0, middle(2));
-    let resting = low.iter().filter(|v| v.norm() < RESTING).count() as f64 / low.len() as f64;
+    let resting = low.iter().filter(|v| v.norm() < PLANTED_SPEED).count() as f64 / low.len() as f64;
     let scatter = median(low.iter().map(|v| (v - belt).norm()).collect());
     let travels = level(pelvis).norm() > TRAVELS * belt.norm();
     let is = belt.norm() >= BELT && resting <= PLANTED && !travels && scatter <= SCATTER * belt.norm();

@@ -19,27 +19,27 @@ use std::ops::Range;
 /// Duration of the continuation of each end, seconds: the pelvis has forgotten what is further away. With half of it one in ten
 /// ends is 0.12 leg lengths from where it is inside of the take instead of 0.09, without a continuation 0.18 (111 windows of nine
 /// takes on two characters); with double 0.1.
-const LENGTH: f64 = 1.0;
+const CONTINUATION_TIME: f64 = 1.0;
 /// Shortest time between an end and the frame that continues it, seconds: half a stride of a runner. The frames just before an
 /// end resemble it most.
-const LEAST: f64 = 0.3;
+const LEAST_TIME_TO_FOLLOWER: f64 = 0.3;
 /// Time with which differences of velocities count as differences of positions, seconds. With 0.02 and 0.1 nothing changes.
-const VELOCITY: f64 = 0.05;
+const VELOCITY_TIME: f64 = 0.05;
 /// Root mean square distance of the joints, leg lengths, below which a frame is nearly the one that an end leads to: 0.006 in a made
 /// walk, 0.05 to 0.2 in captures of one stride, where knees at ends were up to 7 degrees off.
-const SAME: f64 = 0.03;
-/// How far the frames that continue both ends may be from what the ends lead to, in multiples of the way of the joints within
-/// [`SLOPE`]: 3 at most in strides at 30 frames a second without their last frame. A body that sits down is further from the pose
+const SAME_POSE_DISTANCE: f64 = 0.03;
+/// Largest distance of both followers from the extrapolated poses, in multiples of the distance that the joints travel in
+/// [`VELOCITY_WINDOW`]: 3 at most in strides at 30 frames a second without their last frame. A body that sits down is further from the pose
 /// in which it stood.
-const CLOSE: f64 = 4.0;
+const CYCLE_TOLERANCE: f64 = 4.0;
 /// Relative difference of distances that is rounding.
 const EQUAL: f64 = 1e-6;
 /// Root mean square speed of the joints, leg lengths per second, below which an end stands: nothing drifts there.
-const MOVES: f64 = 0.15;
+const LEAST_SPEED: f64 = 0.15;
 /// Time over which velocities are measured, seconds: captures are noisy.
-const SLOPE: f64 = 1.0 / 30.0;
+const VELOCITY_WINDOW: f64 = 1.0 / 30.0;
 /// Time over which a curve that continues from elsewhere returns to its own values, seconds. A quarter and double give the same.
-const JOIN: f64 = 0.2;
+const BLEND_TIME: f64 = 0.2;
 
 /// A frame of the continued clip.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -115,51 +115,57 @@ impl Continuation {
         });
         let cycle = match &found {
             [Some(a), Some(b)] => {
-                let close = a.distance + b.distance < CLOSE * (a.speed + b.speed) * SLOPE.max(time.dt);
+                let close = a.distance + b.distance
+                    < CYCLE_TOLERANCE * (a.speed + b.speed) * VELOCITY_WINDOW.max(time.dt);
                 // Each end must lead to the very frame at the other one. A clip that ends where it began, but is no cycle,
                 // leads to the frame after that.
                 close && a.frame == 0 && b.frame == 0
             }
             _ => false,
         };
-        let continues = |end: &&Follower| cycle || end.distance < SAME;
-        let beyond = |before: bool| -> (Vec<Repeated>, usize) {
+        let continues = |end: &&Follower| cycle || end.distance < SAME_POSE_DISTANCE;
+        let continued = |before: bool| -> (Vec<Repeated>, usize) {
             let follower = found[usize::from(before)].as_ref().filter(continues);
             let Some(similar) = follower.map(|follower| follower.frame) else { return (Vec::new(), 1) };
-            let (mut turned, mut last) = (0.0, of_clip(before, frames - 1));
+            let (mut heading_change, mut last) = (0.0, of_clip(before, frames - 1));
             let repeat = |i: usize| {
                 let k = similar + i % (frames - similar);
                 let frame = of_clip(before, k);
                 if k == similar {
-                    turned += heading(last) - heading(frame);
+                    heading_change += heading(last) - heading(frame);
                 }
                 last = frame;
                 // The edge that leads to the frame from the side of the clip; there is none before the first.
                 let towards = of_clip(before, k.max(1) - 1).min(of_clip(before, k.max(1)));
-                Repeated { frame, edge: towards, heading: turned }
+                Repeated { frame, edge: towards, heading: heading_change }
             };
-            ((0..time.reach(LENGTH)).map(repeat).collect(), frames - similar)
+            ((0..time.reach(CONTINUATION_TIME)).map(repeat).collect(), frames - similar)
         };
-        let (ahead, back) = (beyond(false), beyond(true));
+        let (after_end, before_start) = (continued(false), continued(true));
         let start = self.frames.len();
-        let own = start + back.0.len();
-        let mut all: Vec<Repeated> = back.0.into_iter().rev().collect();
+        let first_own = start + before_start.0.len();
+        let mut all: Vec<Repeated> = before_start.0.into_iter().rev().collect();
         all.extend(shot.clone().map(|frame| Repeated { frame, edge: frame, heading: 0.0 }));
         // Each edge is known to the frame that it leads to where frames follow the clip.
         let last = all.len() - 1;
-        all.extend(ahead.0);
+        all.extend(after_end.0);
         for k in last..all.len() - 1 {
             all[k].edge = all[k + 1].edge;
         }
         let end = start + all.len();
-        if own > start {
-            self.added.push(Added { first: own - 1, before: true, count: own - start, period: back.1 });
+        if first_own > start {
+            self.added.push(Added {
+                first: first_own - 1,
+                before: true,
+                count: first_own - start,
+                period: before_start.1,
+            });
         }
-        if end > own + frames {
-            let count = end - own - frames;
-            self.added.push(Added { first: own + frames, before: false, count, period: ahead.1 });
+        if end > first_own + frames {
+            let count = end - first_own - frames;
+            self.added.push(Added { first: first_own + frames, before: false, count, period: after_end.1 });
         }
-        self.own.extend(own..own + frames);
+        self.own.extend(first_own..first_own + frames);
         self.frames.extend(all);
         let cuts = self.frames.len() - 1 - self.time.cut.len();
         self.time.cut.extend((0..cuts).map(|k| start > 0 && k == 0));
@@ -171,10 +177,10 @@ impl Continuation {
             return;
         }
         for leg in terms {
-            self.vectors(&mut leg.shape);
-            self.join(&mut leg.shape);
-            self.vectors(&mut leg.stiff);
-            self.numbers(&mut leg.follow);
+            self.vectors(&mut leg.direct_offset);
+            self.join(&mut leg.direct_offset);
+            self.vectors(&mut leg.stiffness);
+            self.numbers(&mut leg.weight);
             for point in &mut leg.points {
                 self.vectors(&mut point.misfit);
                 self.join(&mut point.misfit);
@@ -222,18 +228,19 @@ impl Continuation {
 
     /// Lets a curve start where the one before it leads, wherever it continues from elsewhere, and return to its own values.
     fn join(&self, values: &mut [Vec3]) {
-        let long = self.time.reach(JOIN) as f64;
+        let blend_frames = self.time.reach(BLEND_TIME) as f64;
         for added in &self.added {
             let (mut gap, mut since) = (Vec3::zeros(), 0.0);
             for k in 0..added.count {
                 let at = |k: isize| added.at(k);
                 let k_signed = k as isize;
                 if k % added.period == 0 {
-                    let led = values[at(k_signed - 1)] * 2.0 - values[at(k_signed - 2)];
-                    (gap, since) = (led - values[at(k_signed)], 0.0);
+                    let extrapolated = values[at(k_signed - 1)] * 2.0 - values[at(k_signed - 2)];
+                    (gap, since) = (extrapolated - values[at(k_signed)], 0.0);
                 }
-                let left = 0.5 + 0.5 * libm::cos(std::f64::consts::PI * f64::min(since / long, 1.0));
-                values[at(k_signed)] += gap * left;
+                let weight_left =
+                    0.5 + 0.5 * libm::cos(std::f64::consts::PI * f64::min(since / blend_frames, 1.0));
+                values[at(k_signed)] += gap * weight_left;
                 since += 1.0;
             }
         }
@@ -245,7 +252,7 @@ struct Follower {
     frame: usize,
     /// How far it is from what the last frame leads to, leg lengths.
     distance: f64,
-    /// The speed of the legs in the last frame, leg lengths per second: more than [`MOVES`].
+    /// The speed of the legs in the last frame, leg lengths per second: more than [`LEAST_SPEED`].
     speed: f64,
 }
 
@@ -257,8 +264,8 @@ fn follower(
     pose: impl Fn(usize) -> LegPose + Sync,
     leg_length: f64,
 ) -> Option<Follower> {
-    let slope = time.reach(SLOPE);
-    let candidates = frames.checked_sub(time.reach(LEAST).max(slope + 1))?;
+    let slope = time.reach(VELOCITY_WINDOW);
+    let candidates = frames.checked_sub(time.reach(LEAST_TIME_TO_FOLLOWER).max(slope + 1))?;
     // Pose and velocities of a frame.
     let state = |f: usize| -> (LegPose, LegPose) {
         let from = f.saturating_sub(slope);
@@ -268,24 +275,25 @@ fn follower(
     };
     let (end, speed) = state(frames - 1);
     let mean = |sum: f64| (sum / speed.len() as f64).sqrt() / leg_length;
-    let moves = mean(speed.iter().map(Vec3::norm_squared).sum());
-    if moves <= MOVES {
+    let end_speed = mean(speed.iter().map(Vec3::norm_squared).sum());
+    if end_speed <= LEAST_SPEED {
         return None;
     }
     let distance = |f: usize| -> f64 {
         let (own, velocity) = state(f);
         let of = |j: usize| {
-            let led = end[j] + speed[j] * time.dt;
-            (own[j] - led).norm_squared() + (velocity[j] - speed[j]).norm_squared() * VELOCITY.powi(2)
+            let extrapolated = end[j] + speed[j] * time.dt;
+            (own[j] - extrapolated).norm_squared()
+                + (velocity[j] - speed[j]).norm_squared() * VELOCITY_TIME.powi(2)
         };
         (0..own.len()).map(of).sum()
     };
     let all: Vec<f64> = parallel::map(candidates, 64, distance);
     let least = all.iter().copied().fold(f64::INFINITY, f64::min);
-    // Of strides that are the same but for rounding the one furthest away.
+    // Of candidates that are equal up to rounding, the one furthest from the end.
     let frame =
         all.iter().position(|distance| *distance <= least * (1.0 + EQUAL) + (EQUAL * leg_length).powi(2))?;
-    Some(Follower { frame, distance: mean(all[frame]), speed: moves })
+    Some(Follower { frame, distance: mean(all[frame]), speed: end_speed })
 }
 
 /// Both legs in a frame: hips, knees, ankles and toes relative to the middle of the hips, facing a common direction.

@@ -4,7 +4,7 @@
 //! the goal of every labelled point is its position without the sliding that was added to the take's ([`with_slides`]).
 //! Feet keep their rotations and heights. Space: model space, Y up. Units: metres, radians, frames.
 
-use super::equations::{Equations, LegTerms, stiff};
+use super::equations::{Equations, LegTerms, stiffness};
 use super::limb_chain::LimbChain;
 use super::limb_pose::{LimbPose, LimbPositions, limb_poses, limb_positions};
 use super::settings::Settings;
@@ -129,11 +129,11 @@ fn removed_once(
                 }
             }
             LegTerms {
-                shape: vec![Vec3::zeros(); time.frames],
-                stiff: parallel::map_each(&of_legs[k], 64, |s| {
-                    stiff(s.hip_knee_ankle(), settings.stiffness_cap)
+                direct_offset: vec![Vec3::zeros(); time.frames],
+                stiffness: parallel::map_each(&of_legs[k], 64, |s| {
+                    stiffness(s.hip_knee_ankle(), settings.stiffness_cap)
                 }),
-                follow: vec![1.0; time.frames],
+                weight: vec![1.0; time.frames],
                 points,
             }
         })

@@ -162,7 +162,7 @@ impl ArmWindow<'_> {
         for (k, x) in state.iter().enumerate() {
             let weight = if k % 4 == 3 { 1.0 / (BEND * BEND) } else { 1.0 / (ROTATION * ROTATION) };
             sum.block.matrix[k][k] += (1.0 + STEP_WEIGHT) * weight;
-            sum.block.side[k] -= weight * x;
+            sum.block.right_hand_side[k] -= weight * x;
         }
         for (side, arm) in arms.iter().enumerate() {
             let (direct_bend, k) = (arm.bend(), 4 * side + 3);
@@ -171,7 +171,7 @@ impl ArmWindow<'_> {
                 + (bend - direct_bend.max(LARGEST_BEND)).max(0.0);
             if excess != 0.0 {
                 sum.block.matrix[k][k] += RANGE;
-                sum.block.side[k] -= RANGE * excess;
+                sum.block.right_hand_side[k] -= RANGE * excess;
             }
         }
         sum.block
@@ -264,7 +264,7 @@ struct ArmEquations {
 
 impl ArmEquations {
     fn new(points: [[ArmPoint; POINTS]; 2], scale: f64) -> ArmEquations {
-        ArmEquations { points, scale, block: FrameBlock { matrix: [[0.0; 8]; 8], side: [0.0; 8] } }
+        ArmEquations { points, scale, block: FrameBlock { matrix: [[0.0; 8]; 8], right_hand_side: [0.0; 8] } }
     }
 
     /// A point shall be somewhere, mostly along `direction`.
@@ -299,10 +299,10 @@ impl ArmEquations {
     fn add(&mut self, columns: &[(usize, Vec3)], error: &Vec3, direction: &Vec3, weight: f64, across: f64) {
         let weighted =
             |v: &Vec3| v * (weight * across) + direction * (weight * (1.0 - across) * v.dot(direction));
-        let FrameBlock { matrix, side } = &mut self.block;
+        let FrameBlock { matrix, right_hand_side } = &mut self.block;
         for (i, column) in columns {
             let column = weighted(column);
-            side[*i] += column.dot(error);
+            right_hand_side[*i] += column.dot(error);
             for (j, other) in columns {
                 matrix[*i][*j] += column.dot(other);
             }

@@ -14,7 +14,7 @@ pub struct FrameBlock<const N: usize> {
     /// The matrix, without the penalty.
     pub matrix: Matrix<N>,
     /// The right-hand side.
-    pub side: [f64; N],
+    pub right_hand_side: [f64; N],
 }
 
 /// The penalty on second differences: its weight for each unknown.
@@ -35,9 +35,9 @@ impl<const N: usize> Smoothness<N> {
         for k in 0..x.len().saturating_sub(2) {
             for (i, weight) in self.0.iter().enumerate() {
                 let bend = weight * (x[k][i] - 2.0 * x[k + 1][i] + x[k + 2][i]);
-                blocks[k].side[i] -= bend;
-                blocks[k + 1].side[i] += 2.0 * bend;
-                blocks[k + 2].side[i] -= bend;
+                blocks[k].right_hand_side[i] -= bend;
+                blocks[k + 1].right_hand_side[i] += 2.0 * bend;
+                blocks[k + 2].right_hand_side[i] -= bend;
             }
         }
     }
@@ -51,7 +51,7 @@ impl<const N: usize> Smoothness<N> {
             #[inline(always)]
             || self.eliminate(&mut blocks, &mut couplings),
         );
-        let mut x: Vec<[f64; N]> = blocks.into_iter().map(|b| b.side).collect();
+        let mut x: Vec<[f64; N]> = blocks.into_iter().map(|b| b.right_hand_side).collect();
         for f in (0..n).rev() {
             let (own, later) = x[f..].split_first_mut().expect("a frame");
             for (coupling, later) in couplings[f].iter().zip(later.iter()) {
@@ -80,8 +80,8 @@ impl<const N: usize> Smoothness<N> {
             for row in &mut two {
                 row.iter_mut().zip(&self.0).for_each(|(x, s)| *x *= second * s);
             }
-            let side = times(&inverse, &blocks[f].side);
-            blocks[f].side = side;
+            let right_hand_side = times(&inverse, &blocks[f].right_hand_side);
+            blocks[f].right_hand_side = right_hand_side;
             let mut after: Matrix<N> = [[0.0; N]; N];
             if f + 1 < n {
                 let block = &mut blocks[f + 1];
@@ -92,7 +92,7 @@ impl<const N: usize> Smoothness<N> {
                             block.matrix[i][j] -= share * first[k][j];
                             after[i][j] -= share * two[k][j];
                         }
-                        block.side[i] -= share * side[k];
+                        block.right_hand_side[i] -= share * right_hand_side[k];
                     }
                 }
             }
@@ -101,7 +101,7 @@ impl<const N: usize> Smoothness<N> {
                 for i in 0..N {
                     let share = second * self.0[i];
                     block.matrix[i].iter_mut().zip(&two[i]).for_each(|(x, y)| *x -= share * y);
-                    block.side[i] -= share * side[i];
+                    block.right_hand_side[i] -= share * right_hand_side[i];
                 }
             }
             couplings.push([first, two]);
@@ -198,12 +198,12 @@ mod tests {
                     whole += &row * row.transpose() * *weight;
                 }
             }
-            let side = DVector::from_iterator(3 * n, frames.iter().flat_map(|f| f.1));
-            let expected = whole.clone().lu().solve(&side).unwrap();
-            let block = |(m, side): &([f64; 9], [f64; 3])| {
+            let right_hand_side = DVector::from_iterator(3 * n, frames.iter().flat_map(|f| f.1));
+            let expected = whole.clone().lu().solve(&right_hand_side).unwrap();
+            let block = |(m, right_hand_side): &([f64; 9], [f64; 3])| {
                 let m = matrix(m);
                 let matrix = std::array::from_fn(|i| std::array::from_fn(|j| m[(i, j)]));
-                FrameBlock { matrix, side: *side }
+                FrameBlock { matrix, right_hand_side: *right_hand_side }
             };
             let blocks: Vec<_> = frames.iter().map(block).collect();
             let found = Smoothness(weights).solve(blocks.clone());
@@ -211,12 +211,12 @@ mod tests {
                 prop_assert!((found - expected).abs() < 1e-10, "{found} {expected}");
             }
             // The gradient is that of the same penalty.
-            let mut sides = blocks.clone();
-            Smoothness(weights).subtract_gradient(&found, &mut sides);
+            let mut right_hand_sides = blocks.clone();
+            Smoothness(weights).subtract_gradient(&found, &mut right_hand_sides);
             for f in 0..n {
                 for i in 0..3 {
                     let own: f64 = (0..3).map(|j| blocks[f].matrix[i][j] * found[f][j]).sum();
-                    prop_assert!((own - sides[f].side[i]).abs() < 1e-8);
+                    prop_assert!((own - right_hand_sides[f].right_hand_side[i]).abs() < 1e-8);
                 }
             }
         }
@@ -226,14 +226,14 @@ mod tests {
     #[test]
     fn a_long_stiff_chain_keeps_its_digits() {
         let column = |k: usize| [1.0, -2.0, 0.5, 3.0].map(|x| x + 7.0 * k as f64 % 5.0);
-        let mut block = FrameBlock { matrix: [[0.0; 4]; 4], side: [1.0, -1.0, 2.0, 0.5] };
+        let mut block = FrameBlock { matrix: [[0.0; 4]; 4], right_hand_side: [1.0, -1.0, 2.0, 0.5] };
         for k in 0..4 {
             let row = column(k);
             (0..4).for_each(|i| (0..4).for_each(|j| block.matrix[i][j] += 60.0 * row[i] * row[j]));
             block.matrix[k][k] += 100.0;
         }
         let inverse = inverse(&block.matrix);
-        let expected = times(&inverse, &block.side);
+        let expected = times(&inverse, &block.right_hand_side);
         for stiff in [1.0, 1e3, 1e5, 1e7] {
             let found = Smoothness([stiff; 4]).solve(vec![block.clone(); 3000]);
             for (found, expected) in found.iter().flat_map(|x| x.iter().zip(&expected)) {

@@ -55,8 +55,9 @@ fn smoothed<'a>(
     let square = |cross: &Vec3| cross.norm_squared();
     let mut matrix = Bands::<2>::diagonal(crosses.clone().map(|c| square(c) * square(c) + PRIOR));
     (1..frames).for_each(|f| matrix.add(f as isize - 1, [1.0, -1.0], weight));
-    let side = |c: &Vec3| -> [f64; 3] { (c * (square(c) * square(c).sqrt()) + rest * PRIOR).into() };
-    let mut axes: Vec<[f64; 3]> = crosses.map(side).collect();
+    let right_hand_side =
+        |c: &Vec3| -> [f64; 3] { (c * (square(c) * square(c).sqrt()) + rest * PRIOR).into() };
+    let mut axes: Vec<[f64; 3]> = crosses.map(right_hand_side).collect();
     matrix.factored().solve(&mut axes);
     axes.into_iter().map(|axis| Vec3::from(axis) / Vec3::from(axis).norm().max(KNOWN)).collect()
 }

@@ -20,8 +20,8 @@ const UNEVEN: f64 = 0.025;
 const REMAINING: f64 = 0.5;
 /// Scale of the Cauchy weights of the fit, leg lengths: larger deviations are not resting feet.
 const OUTLIER: f64 = 0.01;
-/// The spread of a path across its direction, over that along it (squares), below which the slope across is unknown and stays near
-/// zero: the feet of a straight walk of 7 m are 0.2 m apart.
+/// Ratio of the squared spread of a path across its direction to that along it. Below it the cross slope cannot be measured and is
+/// kept near zero: the feet of a straight walk of 7 m are 0.2 m apart.
 const ACROSS: f64 = 1e-3;
 /// Rounds of reweighting: the slope changes by less than a hundredth after five.
 const ROUNDS: usize = 8;
@@ -58,8 +58,8 @@ fn resting(
     let joints: [fn(&LimbPositions) -> Vec3; 2] = [|pose| pose.ankle, |pose| pose.toes];
     let of = |(poses, joint): (&Vec<LimbPositions>, fn(&LimbPositions) -> Vec3)| -> Vec<Vec3> {
         let speeds = time.speeds(|f| joint(&poses[f]), settings.speed_window);
-        let rests = |f: &usize| !time.cut[*f] && distinct[*f] && speeds[*f] < PLANTED_SPEED * leg_length;
-        (0..speeds.len()).filter(rests).map(|f| joint(&poses[f])).collect()
+        let is_resting = |f: &usize| !time.cut[*f] && distinct[*f] && speeds[*f] < PLANTED_SPEED * leg_length;
+        (0..speeds.len()).filter(is_resting).map(|f| joint(&poses[f])).collect()
     };
     let pairs = legs.iter().flat_map(|poses| joints.map(|joint| (poses, joint)));
     pairs.map(of).filter(|resting| resting.len() >= FEWEST).collect()
@@ -68,7 +68,7 @@ fn resting(
 /// The slope along X and Z of a slightly tilted plane on which these points lie, each group at a height of its own.
 fn tilt(groups: &[Vec<Vec3>], leg_length: f64) -> Option<[f64; 2]> {
     let slope = fitted(groups, OUTLIER * leg_length);
-    let rise = |p: &Vec3| slope[0] * p.x + slope[1] * p.z;
+    let height_on_plane = |p: &Vec3| slope[0] * p.x + slope[1] * p.z;
     let spread = |of: &dyn Fn(&Vec3) -> f64| {
         let about_middle = |group: &Vec<Vec3>| {
             let mut heights: Vec<f64> = group.iter().map(of).collect();
@@ -79,9 +79,10 @@ fn tilt(groups: &[Vec<Vec3>], leg_length: f64) -> Option<[f64; 2]> {
         let all: Vec<f64> = groups.iter().flat_map(about_middle).collect();
         percentile(&all, 0.9) - percentile(&all, 0.1)
     };
-    let (before, after) = (spread(&|p| p.y), spread(&|p| p.y - rise(p)));
-    let slight = libm::hypot(slope[0], slope[1]) < STEEPEST && spread(&rise) > LEAST * leg_length;
-    (slight && after < REMAINING * before && after < UNEVEN * leg_length).then_some(slope)
+    let (before, after) = (spread(&|p| p.y), spread(&|p| p.y - height_on_plane(p)));
+    let is_slight =
+        libm::hypot(slope[0], slope[1]) < STEEPEST && spread(&height_on_plane) > LEAST * leg_length;
+    (is_slight && after < REMAINING * before && after < UNEVEN * leg_length).then_some(slope)
 }
 
 /// The common slope of several groups of points, each at a height of its own: iteratively reweighted least squares.
@@ -92,8 +93,8 @@ fn fitted(groups: &[Vec<Vec3>], outlier: f64) -> [f64; 2] {
         let mut fit = SlopeFit::default();
         let fitted = groups.iter().zip(&level).map(|(group, level)| {
             let weight = |p: &Vec3| {
-                let off = p.y - level - slope[0] * p.x - slope[1] * p.z;
-                if round == 0 { 1.0 } else { 1.0 / (1.0 + (off / outlier).powi(2)) }
+                let deviation = p.y - level - slope[0] * p.x - slope[1] * p.z;
+                if round == 0 { 1.0 } else { 1.0 / (1.0 + (deviation / outlier).powi(2)) }
             };
             fit.add(group.iter().map(|p| (*p, weight(p))))
         });

@@ -21,7 +21,7 @@ use std::ops::Range;
 
 /// A contact whose 90th percentile speed exceeds the take's by less than this does not slide, leg lengths per second: 1 cm/s
 /// for a person, the limit of the measure `foot_skate_p95`. Half also takes the noise of captures for sliding.
-const RESTS: f64 = 0.011;
+const SLIDE_TOLERANCE: f64 = 0.011;
 /// A contact whose mean velocity exceeds this slides or steps on purpose, leg lengths per second: two thirds of the speed up
 /// to which a foot counts as planted.
 const SLIDES: f64 = 0.1;
@@ -37,15 +37,17 @@ pub struct FootCorrection {
     pub side: Side,
     /// The ankle joint.
     pub joint: JointId,
-    /// Number of frames in which heel or ball slid and is held.
-    pub held: usize,
-    /// Largest displacement of the ankle in metres, and its frame.
-    pub moved: (f64, usize),
+    /// Number of steps from one frame to the next in which heel or ball slid and is pinned.
+    pub pinned: usize,
+    /// Largest displacement of the ankle in metres.
+    pub largest_move: f64,
+    /// The frame of it.
+    pub largest_move_frame: usize,
     /// Mean displacement of the ankle.
     pub mean: f64,
 }
 
-/// Most rounds of removing what is left: each leaves about a tenth, and what is below [`RESTS`] stays.
+/// Largest number of rounds. Each removes nine tenths; sliding below [`SLIDE_TOLERANCE`] is accepted.
 const ROUNDS: usize = 4;
 
 /// Removes the sliding of labelled feet beyond [`Hold::slide`]. Returns the motion, the correction of each foot and the
@@ -61,16 +63,17 @@ pub fn remove_foot_sliding(
     }
     let time = Timeline::of(&motion);
     let before = limb_positions(&motion, &legs);
-    let mut held = vec![vec![false; time.frames - 1]; legs.len()];
+    let mut pinned = vec![vec![false; time.frames - 1]; legs.len()];
     let mut pelvis = vec![Vec3::zeros(); time.frames];
     for round in 0..ROUNDS {
         let found;
         (motion, found) = removed_once(motion, &legs, &time, settings);
         match found {
             Some(more) => {
-                held.iter_mut()
+                pinned
+                    .iter_mut()
                     .flatten()
-                    .zip(more.held.iter().flatten())
+                    .zip(more.pinned.iter().flatten())
                     .for_each(|(own, more)| *own |= more);
                 pelvis.iter_mut().zip(more.pelvis).for_each(|(own, more)| *own += more);
             }
@@ -79,7 +82,8 @@ pub fn remove_foot_sliding(
         }
     }
     let after = limb_positions(&motion, &legs);
-    let corrections = (0..legs.len()).map(|k| correction(legs[k], &before[k], &after[k], &held[k])).collect();
+    let corrections =
+        (0..legs.len()).map(|k| correction(legs[k], &before[k], &after[k], &pinned[k])).collect();
     (motion, corrections, pelvis.iter().map(|offset| offset.norm()).collect())
 }
 
@@ -91,8 +95,8 @@ fn legs_of(motion: &Motion) -> Vec<LimbChain> {
 
 /// What was removed at once.
 struct Removed {
-    /// Whether a point of the sole was held, by leg and edge.
-    held: Vec<Vec<bool>>,
+    /// Whether a point of the sole was pinned, by leg and edge (step from one frame to the next).
+    pinned: Vec<Vec<bool>>,
     /// The displacement of the pelvis.
     pelvis: Vec<Vec3>,
 }
@@ -104,24 +108,24 @@ fn removed_once(
     time: &Timeline,
     settings: &Settings,
 ) -> (Motion, Option<Removed>) {
-    let length = legs.iter().map(|l| l.length()).sum::<f64>() / legs.len() as f64;
+    let leg_length = legs.iter().map(|l| l.length()).sum::<f64>() / legs.len() as f64;
     let of_legs = limb_poses(&motion, legs);
     let slides: Vec<Vec<Sliding>> =
-        parallel::map(legs.len(), 1, |k| sliding(&motion, legs[k], &of_legs[k], time, length, settings));
-    if !slides.iter().flatten().any(|d| d.held.contains(&true)) {
+        parallel::map(legs.len(), 1, |k| sliding(&motion, legs[k], &of_legs[k], time, leg_length, settings));
+    if !slides.iter().flatten().any(|d| d.pinned.contains(&true)) {
         return (motion, None);
     }
     let source = limb_positions(&motion, legs);
     let lies = |k: usize, f: usize| of_legs[k][f].foot_lies(legs[k]);
-    let feet = SourceFeet::of(time, &source, (legs, &lies), &Footing::default(), length, settings);
+    let feet = SourceFeet::of(time, &source, (legs, &lies), &Footing::default(), leg_length, settings);
     let terms: Vec<LegTerms> = (0..legs.len())
         .map(|k| {
             let ends = ((&source[k][..], legs[k]), (&of_legs[k][..], legs[k]));
-            let (mut points, _) = feet.points(k, time, ends.0, ends.1, (1.0, length), settings);
+            let (mut points, _) = feet.points(k, time, ends.0, ends.1, (1.0, leg_length), settings);
             for (point, slide) in points.iter_mut().zip(&slides[k]) {
                 let mut slid = Vec3::zeros();
-                for edge in 0..slide.held.len() {
-                    if slide.held[edge] {
+                for edge in 0..slide.pinned.len() {
+                    if slide.pinned[edge] {
                         slid += slide.offset[edge];
                         point.speed[edge] = slide.speed[edge].min(settings.held_speed);
                     }
@@ -142,11 +146,11 @@ fn removed_once(
     // The equations of a long take are large: what can be computed again is freed before, and their terms right after.
     drop((of_legs, source, feet));
     let any = |slides: &Vec<Sliding>| -> Vec<bool> {
-        (0..time.frames - 1).map(|e| slides.iter().any(|slide| slide.held[e])).collect()
+        (0..time.frames - 1).map(|e| slides.iter().any(|slide| slide.pinned[e])).collect()
     };
-    let held = slides.iter().map(any).collect();
+    let pinned = slides.iter().map(any).collect();
     drop(slides);
-    let solution = Equations::new(time, &terms, length, settings).solve(None);
+    let solution = Equations::new(time, &terms, leg_length, settings).solve(None);
     drop(terms);
     let mut poses = limb_poses(&motion, legs);
     let still = |f: usize| solution[f].iter().all(|offset| offset.norm() < STILL);
@@ -161,7 +165,7 @@ fn removed_once(
     let planted = write(motion, &SolvedFrames { legs, poses: &poses, body: &body, still: &still });
     let planted = follow(planted, &loose, before.as_ref());
     let pelvis = solution.iter().map(|a| a[0]).collect();
-    (planted, Some(Removed { held, pelvis }))
+    (planted, Some(Removed { pinned, pelvis }))
 }
 
 /// The contacts of a motion with the speeds at which its feet slide in them, which a stage that follows does not remove. Holds
@@ -172,13 +176,13 @@ pub fn with_slides(motion: &Motion, contacts: Contacts, time: &Timeline) -> Cont
         return contacts;
     }
     let settings = Settings::default();
-    let length = legs.iter().map(LimbChain::length).sum::<f64>() / legs.len() as f64;
+    let leg_length = legs.iter().map(LimbChain::length).sum::<f64>() / legs.len() as f64;
     let chains: Vec<&LimbChain> = legs.iter().collect();
     let of_legs = limb_poses(motion, &chains);
     let paths: Vec<SolePath> = legs
         .iter()
         .zip(&of_legs)
-        .flat_map(|(chain, poses)| SolePath::of_leg(chain, poses, time, length, &settings))
+        .flat_map(|(chain, poses)| SolePath::of_leg(chain, poses, time, leg_length, &settings))
         .collect();
     contacts.sliding(|part, hold| {
         let path = paths.iter().find(|path| path.part == part && hold.slide > 0.0);
@@ -200,7 +204,7 @@ impl SolePath {
         chain: &LimbChain,
         poses: &[LimbPose],
         time: &Timeline,
-        length: f64,
+        leg_length: f64,
         settings: &Settings,
     ) -> Vec<SolePath> {
         let path = |part: ContactPart| {
@@ -208,7 +212,7 @@ impl SolePath {
             let level = |v: Vec3| Vec3::new(v.x, 0.0, v.z);
             let at = parallel::map_each(poses, TOGETHER, |s| level(s.sole(chain, *joint, at)));
             let mut speed = time.speeds(|f| at[f], settings.speed_window);
-            speed.iter_mut().for_each(|v| *v /= length);
+            speed.iter_mut().for_each(|v| *v /= leg_length);
             Some(SolePath { part, at, speed })
         };
         [ContactPart::Heel(chain.side), ContactPart::Ball(chain.side)].into_iter().filter_map(path).collect()
@@ -229,7 +233,7 @@ impl SolePath {
 /// The sliding of a labelled point.
 struct Sliding {
     /// Whether the sliding over an edge (between two frames) is removed.
-    held: Vec<bool>,
+    pinned: Vec<bool>,
     /// The horizontal displacement over every edge that is removed.
     offset: Vec<Vec3>,
     /// Its speed, leg lengths per second.
@@ -242,56 +246,58 @@ fn sliding(
     chain: &LimbChain,
     poses: &[LimbPose],
     time: &Timeline,
-    length: f64,
+    leg_length: f64,
     settings: &Settings,
 ) -> Vec<Sliding> {
     let Some(contacts) = &motion.contacts else { return Vec::new() };
     let of_path = |path: SolePath| {
         let mut offset: Vec<Vec3> = path.at.windows(2).map(|w| w[1] - w[0]).collect();
-        let mut held = vec![false; time.frames - 1];
+        let mut pinned = vec![false; time.frames - 1];
         for hold in contacts.holds(path.part) {
             let edges = path.edges(hold);
             let slide = path.slide(&edges);
             let ends = [edges.start, edges.end].map(|f| path.at[f.min(time.frames - 1)]);
-            let goes = (ends[1] - ends[0]).norm() / (length * time.dt * edges.len().max(1) as f64);
-            if slide > hold.slide + RESTS && goes < SLIDES {
+            let goes = (ends[1] - ends[0]).norm() / (leg_length * time.dt * edges.len().max(1) as f64);
+            if slide > hold.slide + SLIDE_TOLERANCE && goes < SLIDES {
                 let added = 1.0 - hold.slide / slide;
                 edges
                     .filter(|e| !time.cut[*e])
-                    .for_each(|e| (held[e], offset[e]) = (true, offset[e] * added));
+                    .for_each(|e| (pinned[e], offset[e]) = (true, offset[e] * added));
             }
         }
-        Sliding { held, offset, speed: path.speed }
+        Sliding { pinned, offset, speed: path.speed }
     };
     let mut slides: Vec<Sliding> =
-        SolePath::of_leg(chain, poses, time, length, settings).into_iter().map(of_path).collect();
-    // A foot that rotates about one of the two cannot have both planted: the slower one is held.
+        SolePath::of_leg(chain, poses, time, leg_length, settings).into_iter().map(of_path).collect();
+    // A foot that rotates about one of the two cannot have both planted: the slower one is pinned.
     if let [heel, ball] = &mut slides[..] {
         for e in 0..time.frames - 1 {
             let heel_slower = heel.speed[e] < ball.speed[e];
-            (heel.held[e], ball.held[e]) = (
-                heel.held[e] && (heel_slower || !ball.held[e]),
-                ball.held[e] && !(heel_slower && heel.held[e]),
+            (heel.pinned[e], ball.pinned[e]) = (
+                heel.pinned[e] && (heel_slower || !ball.pinned[e]),
+                ball.pinned[e] && !(heel_slower && heel.pinned[e]),
             );
         }
     }
     slides
 }
 
-/// The correction of a foot; `held` is by edge.
+/// The correction of a foot; `pinned` is by edge.
 fn correction(
     chain: &LimbChain,
     before: &[LimbPositions],
     after: &[LimbPositions],
-    held: &[bool],
+    pinned: &[bool],
 ) -> FootCorrection {
     let moved = |f: usize| (after[f].ankle - before[f].ankle).norm();
     let furthest = (0..before.len()).map(|f| (moved(f), f)).max_by(|a, b| a.0.total_cmp(&b.0));
+    let (largest_move, largest_move_frame) = furthest.unwrap_or_default();
     FootCorrection {
         side: chain.side,
         joint: chain.foot,
-        held: held.iter().filter(|held| **held).count(),
-        moved: furthest.unwrap_or_default(),
+        pinned: pinned.iter().filter(|pinned| **pinned).count(),
+        largest_move,
+        largest_move_frame,
         mean: (0..before.len()).map(moved).sum::<f64>() / before.len() as f64,
     }
 }
@@ -358,17 +364,17 @@ mod tests {
             let with = Pipeline::standard(data(character)).unwrap().apply(take(name)).unwrap().0;
             let without = Pipeline::standard_with(data(character), &off).unwrap();
             let without = without.apply(take(name)).unwrap().0;
-            let [held, free] = [&with, &without].map(|motion| feet(motion, &with));
+            let [pinned, free] = [&with, &without].map(|motion| feet(motion, &with));
             assert!(
-                held[0] < 1.02 * free[0],
+                pinned[0] < 1.02 * free[0],
                 "{name} on {character}: slips by {} instead of {}",
-                held[0],
+                pinned[0],
                 free[0]
             );
             assert!(
-                held[1] < 1.02 * free[1],
+                pinned[1] < 1.02 * free[1],
                 "{name} on {character}: jerks by {} instead of {}",
-                held[1],
+                pinned[1],
                 free[1]
             );
         }

@@ -82,64 +82,63 @@ pub struct LongFoot<'a> {
 }
 
 impl LongFoot<'_> {
-    /// Gives the foot its tilt back where it is clear of the floor: less of `deltas`. Returns the delta rotations of the toes,
-    /// which bend towards level rather than touch the floor. The ankle stays at `ankles`, and the knee with it; `level` is the
-    /// up direction in the space of the toes while the foot is flat.
+    /// Restores the foot's tilt (shrinks `deltas`) in frames in which the foot then stays clear of the floor. Returns the delta
+    /// rotations of the toes, which bend towards level rather than touch the floor. The ankle stays at `ankles`, and the knee with
+    /// it; `toe_up` is the up direction in the space of the toes while the foot is flat.
     pub fn give_back(
         mut self,
         deltas: &mut [FootDelta],
         time: &Timeline,
         ankles: &[Vec3],
-        level: Option<Vec3>,
+        toe_up: Option<Vec3>,
         settings: &Settings,
     ) -> Vec<Quat> {
-        let clear = settings.penetration * self.leg_length;
-        let least = |f: usize| {
-            let above =
-                |delta: &FootDelta| self.lowest(&self.poses[f].with_foot_tilted(delta), level) + ankles[f].y;
-            self.least(f, &deltas[f], |delta| above(delta) - clear)
+        let tolerance = settings.penetration * self.leg_length;
+        let smallest_angles = |f: usize| {
+            let height =
+                |delta: &FootDelta| self.lowest(&self.poses[f].with_foot_tilted(delta), toe_up) + ankles[f].y;
+            self.least(f, &deltas[f], |delta| height(delta) - tolerance)
         };
-        let least: Vec<f64> = parallel::map(time.unknowns(), 64, least);
-        let angles = envelope(&least, &time.cut, time.cycle, time.reach(RETURN_TIME));
+        let smallest_angles: Vec<f64> = parallel::map(time.unknowns(), 64, smallest_angles);
+        let angles = envelope(&smallest_angles, &time.cut, time.cycle, time.reach(RETURN_TIME));
         let mut poses: Vec<_> = self.poses.iter_mut().zip(deltas).collect();
         parallel::for_each(&mut poses, 64, |f, (pose, delta)| {
-            let (left, full) = (angles[time.unknown(f)], log(&delta.foot).norm());
-            if left < full {
-                **pose = pose.with_foot_tilted(&delta.times(left / full - 1.0));
-                **delta = delta.times(left / full);
+            let (kept_angle, full_angle) = (angles[time.unknown(f)], log(&delta.foot).norm());
+            if kept_angle < full_angle {
+                **pose = pose.with_foot_tilted(&delta.times(kept_angle / full_angle - 1.0));
+                **delta = delta.times(kept_angle / full_angle);
             }
         });
         let mut soles = SoleHeights::of(self.pair, &self.poses);
-        let Some(up) = level.filter(|_| !soles.is_empty() && self.pair.target.toes.is_some()) else {
+        let Some(up) = toe_up.filter(|_| !soles.is_empty() && self.pair.target.toes.is_some()) else {
             return Vec::new();
         };
         toe_rotations(time, self.pair, &mut soles, &up, |f| ankles[f].y, self.leg_length, settings)
     }
 
-    /// The smallest part of the delta rotation `reduced` of a frame, as an angle of the foot, with which the foot is clear of
-    /// the floor; all of it while the source's foot touches the ground. `clear` is not negative where a further delta rotation
-    /// leaves it clear.
+    /// The smallest angle of the delta rotation `reduced` of a frame that keeps the foot clear of the floor; the full angle while the
+    /// source's foot touches the ground. `clear` is the clearance after an additional delta rotation.
     fn least(&self, f: usize, reduced: &FootDelta, clear: impl Fn(&FootDelta) -> f64) -> f64 {
-        let full = log(&reduced.foot).norm();
-        let (mut within, mut out) = (0.0, full);
-        if self.touching[f] || out < 1e-9 {
-            return out;
+        let full_angle = log(&reduced.foot).norm();
+        let (mut in_floor, mut clear_of_floor) = (0.0, full_angle);
+        if self.touching[f] || clear_of_floor < 1e-9 {
+            return clear_of_floor;
         }
-        let clear = |left: f64| clear(&reduced.times(left / full - 1.0)) >= 0.0;
-        if clear(within) {
-            return within;
+        let clear = |kept_angle: f64| clear(&reduced.times(kept_angle / full_angle - 1.0)) >= 0.0;
+        if clear(in_floor) {
+            return in_floor;
         }
-        for _ in 0..if clear(out) { BISECTIONS } else { 0 } {
-            let middle = 0.5 * (within + out);
-            if clear(middle) { out = middle } else { within = middle }
+        for _ in 0..if clear(clear_of_floor) { BISECTIONS } else { 0 } {
+            let middle = 0.5 * (in_floor + clear_of_floor);
+            if clear(middle) { clear_of_floor = middle } else { in_floor = middle }
         }
-        out
+        clear_of_floor
     }
 
     /// The lowest height of the foot in a pose, relative to the ankle, with toes that point down rotated to level.
-    fn lowest(&self, pose: &LimbPose, level: Option<Vec3>) -> f64 {
+    fn lowest(&self, pose: &LimbPose, toe_up: Option<Vec3>) -> f64 {
         let target = &self.pair.target;
-        let level = level.map(|up| arc(&(pose.toes.rotation * up), &Vec3::y(), &Vec3::x()));
+        let toe_up = toe_up.map(|up| arc(&(pose.toes.rotation * up), &Vec3::y(), &Vec3::x()));
         let low = |pose: &LimbPose, toes: bool| {
             let height = |joint: JointId, at: &Vec3| {
                 let own = (Some(joint) == target.toes) == toes;
@@ -151,7 +150,7 @@ impl LongFoot<'_> {
             skin.chain(soles.map(|(_, joint, at)| height(*joint, at))).fold(f64::INFINITY, f64::min)
         };
         let toes = low(pose, true);
-        let toes = level.map_or(toes, |level| toes.max(low(&pose.with_toes_rotated(&level), true)));
+        let toes = toe_up.map_or(toes, |toe_up| toes.max(low(&pose.with_toes_rotated(&toe_up), true)));
         low(pose, false).min(toes) - pose.foot.translation.y
     }
 }

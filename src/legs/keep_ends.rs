@@ -12,14 +12,14 @@ use crate::math::{Quat, Vec3};
 use crate::model::{JointId, Motion, Role, Side};
 
 /// The motion `after` with its ankles and wrists where `before` has them, by IK of legs and arms. A foot or hand keeps the
-/// world rotation that it had, changed only as it was itself rotated in its parent. A knee that is flexed backwards, as far as it
-/// may be, keeps its bend: its foot then misses its place along the leg. Limbs with a joint that is `left` do not change;
+/// world rotation that it had, changed only as it was itself rotated in its parent. A knee that bends backwards within its range keeps
+/// that bend, and its foot may miss its goal along the leg. Limbs with a joint for which `excluded` is true do not change;
 /// frames that are equal keep every bit.
-pub(crate) fn keep_ends(before: &Motion, after: Motion, left: impl Fn(JointId) -> bool) -> Motion {
+pub(crate) fn keep_ends(before: &Motion, after: Motion, excluded: impl Fn(JointId) -> bool) -> Motion {
     let body = CharacterBody::new(&after.character);
     let of_side = |side: Side| [LimbChain::of(&body, side), LimbChain::arm(&body, side)];
     let limbs: Vec<LimbChain> = Side::BOTH.into_iter().flat_map(of_side).flatten().collect();
-    let limbs: Vec<&LimbChain> = limbs.iter().filter(|limb| !limb.joints().any(&left)).collect();
+    let limbs: Vec<&LimbChain> = limbs.iter().filter(|limb| !limb.joints().any(&excluded)).collect();
     let same = |f: usize| before.clip.rotations(f) == after.clip.rotations(f);
     let still: Vec<bool> = (0..after.clip.frames()).map(same).collect();
     if limbs.is_empty() || still.iter().all(|still| *still) {
@@ -46,8 +46,8 @@ pub(crate) fn keep_ends(before: &Motion, after: Motion, left: impl Fn(JointId) -
     write(after, &SolvedFrames { legs: &limbs, poses: &poses, body: &[], still: &|f| still[f] })
 }
 
-/// The directions of knees and elbows, reversed where they are not those of the body: knees bend forwards, elbows backwards. A
-/// clip that is flexed to the wrong side throughout says nothing about the side.
+/// The directions of knees and elbows, reversed where they are not those of the body: knees bend forwards, elbows backwards. In a
+/// clip whose knee bends the wrong way throughout, the mean direction is wrong.
 fn anatomical(mut knee_directions: Vec<Vec3>, limbs: &[&LimbChain], body: &CharacterBody) -> Vec<Vec3> {
     let Some(figure) = body.figure() else { return knee_directions };
     let front = figure.left.cross(&figure.up);

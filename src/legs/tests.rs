@@ -475,7 +475,7 @@ fn drift_of_labelled_feet_is_taken_away_and_nothing_else_is_touched() {
     assert!(way(&motion, Side::Left) > 0.08, "{}", way(&motion, Side::Left));
     assert!(way(&held, Side::Left) < 0.015, "{}", way(&held, Side::Left));
     assert!(way(&held, Side::Right) < 0.01, "{}", way(&held, Side::Right));
-    assert!(feet.iter().any(|foot| foot.held > 60));
+    assert!(feet.iter().any(|foot| foot.pinned > 60));
     // Heights and the directions of feet stay.
     for f in 0..90 {
         let foot =

@@ -1,4 +1,4 @@
-//! Toes that a take holds up, or down, by the same angle throughout its stance: an error of its calibration, not motion.
+//! Removes a constant pitch of the toes during stance, which is an error of the capture's calibration, not motion.
 //!
 //! Some captures have toes whose rotations are not zero while they lie on the floor. On a body whose toes have skin the whole
 //! foot would stand on the back of raised toes. Such a pitch is taken out by a constant in the space of the toes.
@@ -11,7 +11,7 @@ use crate::math::{Quat, Vec3, angle_between, exp, percentile, smoothstep};
 
 /// Mean pitch of toes while the foot is flat, from where they lie, up to which it stays and from which it is taken out (12 and 20
 /// degrees): in 10 of 11 takes toes are less than 12 degrees off, in one 24.
-const HELD: [f64; 2] = [0.21, 0.35];
+const TOE_PITCH_BLEND: [f64; 2] = [0.21, 0.35];
 /// Pitch from which it is that of the foot: of a body that lies on its back or its front (45 degrees).
 const FOOT_TILTS: f64 = 0.79;
 /// Largest share of that pitch by which nine tenths of these frames deviate from the mean: toes that move in stance are motion.
@@ -40,10 +40,11 @@ pub fn lie_toes(
 fn toe_rest([up, ahead]: [Vec3; 2], ups: &[Vec3]) -> Option<Quat> {
     let mean = ups.iter().sum::<Vec3>().try_normalize(1e-9).filter(|_| ups.len() >= FEWEST)?;
     let pitch = libm::atan2(mean.dot(&ahead), mean.dot(&up));
-    let share = smoothstep((pitch.abs() - HELD[0]) / (HELD[1] - HELD[0]));
-    let apart: Vec<f64> = ups.iter().map(|own| angle_between(own, &mean)).collect();
-    let held = share > 0.0 && pitch.abs() < FOOT_TILTS && percentile(&apart, 0.9) < SPREAD * pitch.abs();
-    held.then(|| exp(&(up.cross(&ahead) * (pitch * share))))
+    let share = smoothstep((pitch.abs() - TOE_PITCH_BLEND[0]) / (TOE_PITCH_BLEND[1] - TOE_PITCH_BLEND[0]));
+    let deviations: Vec<f64> = ups.iter().map(|up| angle_between(up, &mean)).collect();
+    let is_steady = percentile(&deviations, 0.9) < SPREAD * pitch.abs();
+    let is_constant = share > 0.0 && pitch.abs() < FOOT_TILTS && is_steady;
+    is_constant.then(|| exp(&(up.cross(&ahead) * (pitch * share))))
 }
 
 /// Rotates the toes of each leg in their own space.

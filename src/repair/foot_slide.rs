@@ -60,7 +60,7 @@ pub(super) fn slides(take: &mut WorkingTake, feet: &FootTrajectories, log: &mut 
     let (mut repaired, done, _) = remove_foot_sliding(take.motion.clone(), &Settings::default());
     repaired.contacts = contacts.clone();
     take.motion.contacts = contacts;
-    let most = done.iter().map(|d| d.moved.0).fold(0.0, f64::max) * take.scale;
+    let most = done.iter().map(|d| d.largest_move).fold(0.0, f64::max) * take.scale;
     let sizes: Vec<_> = slid.iter().map(|(s, slide)| ((*s).clone(), *slide)).collect();
     if most < LEAST {
         for (stance, slide) in sizes {

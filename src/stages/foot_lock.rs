@@ -58,9 +58,9 @@ impl Stage for FootLock {
         let (result, feet, pelvis) = remove_foot_sliding(motion, &Settings::default());
         for foot in &feet {
             let name = |what: &str| format!("foot_lock_{}_{what}", Role::Foot(foot.side));
-            report.measure(name("held"), foot.held as f64, "frames");
-            report.measure(name("moved_most"), foot.moved.0, "m");
-            report.measure(name("moved_most_at"), foot.moved.1 as f64, "frame");
+            report.measure(name("held"), foot.pinned as f64, "frames");
+            report.measure(name("moved_most"), foot.largest_move, "m");
+            report.measure(name("moved_most_at"), foot.largest_move_frame as f64, "frame");
             report.measure(name("moved_mean"), foot.mean, "m");
         }
         let most = pelvis.iter().copied().enumerate().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((0, 0.0));

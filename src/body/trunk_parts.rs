@@ -109,7 +109,7 @@ impl PartLine {
 
     /// The square of `most` less that of the distance, of four points: not above 0 of those that are no nearer than `most`.
     #[inline(always)]
-    pub fn room(&self, points: Triple<RealX4>, most: RealX4) -> RealX4 {
+    pub fn squared_margin(&self, points: Triple<RealX4>, most: RealX4) -> RealX4 {
         /// More than the rounding of both sides.
         const NEARLY: f64 = 1.0 + 1e-9;
         let [start, along] = [self.start, self.along].map(|v| <[f64; 3]>::from(v).map(RealX4::splat));
@@ -190,11 +190,11 @@ mod tests {
             let [a, b, c, d, e, f] = ends;
             let line = PartLine::new(Vec3::new(a, b, c), Vec3::new(d, e, f));
             let lanes = [0, 1, 2].map(|c| RealX4::from_lanes(|lane| at[4 * c + lane]));
-            let room = line.room(lanes, RealX4::splat(most));
+            let squared_margin = line.squared_margin(lanes, RealX4::splat(most));
             for lane in 0..4 {
                 let distance = line.around(&Vec3::new(at[lane], at[4 + lane], at[8 + lane])).distance;
-                prop_assert_eq!(room.lane(lane) > 0.0, distance < most, "{} {}", distance, most);
-                prop_assert!(line.room(lanes, RealX4::splat(distance.next_up())).lane(lane) > 0.0);
+                prop_assert_eq!(squared_margin.lane(lane) > 0.0, distance < most, "{} {}", distance, most);
+                prop_assert!(line.squared_margin(lanes, RealX4::splat(distance.next_up())).lane(lane) > 0.0);
             }
         }
     }

@@ -1,10 +1,10 @@
 //! The least-squares problem of both arms over one window of frames, solved by damped Gauss-Newton steps from the direct transfer.
 //!
 //! ```text
-//! sum |u|^2 / ROTATION^2 + b^2 / BEND^2                          the direct transfer's shape
-//!   + sum (arm / NEAR)^2 / (2 pi CUTOFF)^4 |D D (u, b / 2)|^2   smooth over time
-//!   + sum SHARE w |x - goal|^2 / NEAR^2                         hands keep their place on the skin (slack along it)
-//!   + sum SHARE a (gap - bound)^2 / NEAR^2                      no point goes deeper into the body than on the source
+//! sum |u|^2 / ROTATION^2 + b^2 / BEND^2                               the direct transfer's shape
+//!   + sum (arm / MISS_DISTANCE)^2 / (2 pi CUTOFF)^4 |D D (u, b / 2)|^2   smooth over time
+//!   + sum POINT_SHARE w |x - goal|^2 / MISS_DISTANCE^2                hands keep their place on the skin (slack along it)
+//!   + sum POINT_SHARE a (gap - bound)^2 / MISS_DISTANCE^2             no point goes deeper into the body than on the source
 //!   + sum over the other arm as over the body; both arms move
 //! ```
 //!
@@ -20,7 +20,7 @@ use crate::parallel;
 
 /// The distance by which a touch may be missed, over the length of the arm: with 0.02 arms rotate half as much again for four
 /// touches in a hundred.
-const NEAR: f64 = 0.03;
+const MISS_DISTANCE: f64 = 0.03;
 /// The rotation of the whole arm that costs as much as that, radians: with 0.15 arms rotate half as much again for two touches
 /// in a hundred.
 const ROTATION: f64 = 0.10;
@@ -29,17 +29,17 @@ const BEND: f64 = 0.15;
 /// Corrections faster than this are damped, Hz. With 4 Hz hands that go around a wide body jerk (28 times the take's at most in 32
 /// pairs, with 2.25 Hz 9 times; elbows jump by more than 3 cm in four pairs and in one); with 1.3 Hz two touches of 112 more are lost.
 const CUTOFF: f64 = 2.25;
-/// The weight of each of the five points that may pull at an arm, doubled since two seldom do at once.
-const SHARE: f64 = 0.4;
+/// The weight of each point, 2/5: five points can act on an arm, rarely more than two at once.
+const POINT_SHARE: f64 = 0.4;
 /// The weight along the skin over that across it.
-const ALONG: f64 = 0.3;
+const SLACK_ALONG_SKIN: f64 = 0.3;
 /// Over this depth, by the length of the arm, the push out of the body grows to its full weight.
 const PUSH_RAMP: f64 = 0.01;
 /// Near the axis of a part there is no direction out: see `goals::GOAL_DIRECTION`.
 const OUT_DIRECTION: [f64; 2] = [0.1, 0.3];
-/// The weight that keeps the elbow within its range: ten times that of a point that is pushed out at arm's length. With as much as that
-/// arms meet the clip behind the last step and jerk there (pop of 15.6 instead of 13.8 degrees in one pair).
-const RANGE: f64 = 4000.0;
+/// The weight that keeps the elbow within its range: ten times that of a point that is pushed out at arm's length. With the
+/// same weight elbows run into the clamp after the last step and jerk there (pop of 15.6 instead of 13.8 degrees in one pair).
+const RANGE_WEIGHT: f64 = 4000.0;
 /// The least bend of an elbow, radians; the direct transfer may be beyond.
 const LEAST_BEND: f64 = 3.0 * std::f64::consts::PI / 180.0;
 /// The largest bend of an elbow, radians; the direct transfer may be beyond.
@@ -74,8 +74,8 @@ pub struct ArmWindow<'a> {
     pub rate: f64,
 }
 
-/// What is added to an elbow that the direct transfer bends so far, and not more than straightens it: the last step may.
-pub fn kept_bent(direct_bend: f64, added: f64) -> f64 {
+/// Limits the `added` bend so that the elbow does not go past straight, which the last Gauss-Newton step could do.
+pub fn limited_straightening(direct_bend: f64, added: f64) -> f64 {
     added.max(direct_bend.min(LEAST_BEND) - direct_bend)
 }
 
@@ -93,7 +93,7 @@ impl ArmWindow<'_> {
     pub fn solve(&self) -> Vec<SolvedArms> {
         let arm = self.pair.target.lengths.arm();
         let omega = std::f64::consts::TAU * CUTOFF / self.rate;
-        let smooth = 1.0 / (NEAR * NEAR) / omega.powi(4);
+        let smooth = 1.0 / (MISS_DISTANCE * MISS_DISTANCE) / omega.powi(4);
         let of_arm = [smooth, smooth, smooth, 0.25 * smooth];
         let smoothness = Smoothness(std::array::from_fn(|k| of_arm[k % 4]));
         let mut states = vec![[0.0; 8]; self.target.len()];
@@ -138,7 +138,7 @@ impl ArmWindow<'_> {
     fn equations(&self, f: usize, state: &BothArms, arm: f64) -> FrameBlock<8> {
         let arms = &self.target[f].arms;
         let points = [0, 1].map(|side| arms[side].points(&of_arm(state, side)));
-        let mut sum = ArmEquations::new(points, SHARE / (NEAR * arm).powi(2));
+        let mut sum = ArmEquations::new(points, POINT_SHARE / (MISS_DISTANCE * arm).powi(2));
         for goal in &self.goals[f].body {
             sum.keep(goal.point, &goal.at, &goal.direction, goal.weight);
         }
@@ -170,8 +170,8 @@ impl ArmWindow<'_> {
             let excess = (bend - direct_bend.min(LEAST_BEND)).min(0.0)
                 + (bend - direct_bend.max(LARGEST_BEND)).max(0.0);
             if excess != 0.0 {
-                sum.block.matrix[k][k] += RANGE;
-                sum.block.right_hand_side[k] -= RANGE * excess;
+                sum.block.matrix[k][k] += RANGE_WEIGHT;
+                sum.block.right_hand_side[k] -= RANGE_WEIGHT * excess;
             }
         }
         sum.block
@@ -186,57 +186,59 @@ impl ArmWindow<'_> {
         let mut any = false;
         // Four points at a time: almost all are passed over.
         let groups: [(Triple<RealX4>, RealX4); 2 * POINTS / 4] = std::array::from_fn(|group| {
-            let points: [(usize, usize); 4] = std::array::from_fn(|lane| place(group, lane));
+            let points: [(usize, usize); 4] = std::array::from_fn(|lane| point_of_lane(group, lane));
             let at = points.map(|(side, k)| sum.points[side][k].at);
             let extents = points.map(|point| largest_extent(&pair.target, point) + outermost);
             ([0, 1, 2].map(|c| RealX4::from_lanes(|lane| at[lane][c])), extents.into())
         });
         let largest = TOUCHED_PARTS.map(|part| pair.target.tables[part.index()].largest());
         let lines = TOUCHED_PARTS.map(|part| PartLine::of(part, &body.pose, &pair.target.lengths));
-        let mut room = [[RealX4::splat(0.0); 2 * POINTS / 4]; TOUCHED_PARTS.len()];
+        let mut squared_margin = [[RealX4::splat(0.0); 2 * POINTS / 4]; TOUCHED_PARTS.len()];
         in_wide_registers(
             #[inline(always)]
             || {
-                for ((room, line), largest) in room.iter_mut().zip(&lines).zip(largest) {
-                    for (room, (at, extent)) in room.iter_mut().zip(&groups) {
-                        *room = line.room(*at, *extent + RealX4::splat(largest));
+                for ((squared_margin, line), largest) in squared_margin.iter_mut().zip(&lines).zip(largest) {
+                    for (squared_margin, (at, extent)) in squared_margin.iter_mut().zip(&groups) {
+                        *squared_margin = line.squared_margin(*at, *extent + RealX4::splat(largest));
                     }
                 }
             },
         );
-        for (((part, line), largest), room) in TOUCHED_PARTS.into_iter().zip(&lines).zip(largest).zip(&room) {
+        for (((part, line), largest), squared_margin) in
+            TOUCHED_PARTS.into_iter().zip(&lines).zip(largest).zip(&squared_margin)
+        {
             if largest <= 0.0 {
                 continue;
             }
             // Few points are near a part: axes are computed for those.
             let mut segment = None;
-            for (group, room) in room.iter().enumerate() {
-                let near = (0..4).filter(|lane| room.lane(*lane) > 0.0);
-                for (side, k) in near.map(|lane| place(group, lane)) {
+            for (group, squared_margin) in squared_margin.iter().enumerate() {
+                let near = (0..4).filter(|lane| squared_margin.lane(*lane) > 0.0);
+                for (side, k) in near.map(|lane| point_of_lane(group, lane)) {
                     let at = sum.points[side][k].at;
-                    let (around, own) = skin_around(&pair.target, &body.pose, (side, k), &at, line);
-                    if around.distance >= largest + own + outermost {
+                    let (around, point_radius) = skin_around(&pair.target, &body.pose, (side, k), &at, line);
+                    if around.distance >= largest + point_radius + outermost {
                         continue;
                     }
                     let segment = segment
                         .get_or_insert_with(|| PartSegment::of(part, &body.pose, &pair.target.lengths));
                     let radius = pair.target_radius(part, segment, &around);
-                    let gap = around.distance - radius - own;
+                    let gap = around.distance - radius - point_radius;
                     if gap >= outermost {
                         continue;
                     }
                     let bound = self.source.map_or(outermost, |source| {
-                        let there = PartSegment::of(part, &source[f].pose, &pair.source.lengths);
+                        let source_segment = PartSegment::of(part, &source[f].pose, &pair.source.lengths);
                         let at = source[f].points[side][k];
-                        let (around, own) =
-                            skin_around(&pair.source, &source[f].pose, (side, k), &at, there.line());
-                        let radius = pair.source_radius(part, &there, &around);
-                        pair.target_gap(&around, radius, own).min(0.0)
+                        let (around, point_radius) =
+                            skin_around(&pair.source, &source[f].pose, (side, k), &at, source_segment.line());
+                        let radius = pair.source_radius(part, &source_segment, &around);
+                        pair.target_gap(&around, radius, point_radius).min(0.0)
                     });
-                    let sure = smoothstep(
+                    let direction_weight = smoothstep(
                         (around.distance / radius.max(1e-9) - OUT_DIRECTION[0]) / OUT_DIRECTION[1],
                     );
-                    let active = smoothstep((bound - gap) / ramp) * sure;
+                    let active = smoothstep((bound - gap) / ramp) * direction_weight;
                     if active > 0.0 {
                         any = true;
                         sum.push((side, k), &around.direction, bound - gap, active);
@@ -249,7 +251,7 @@ impl ArmWindow<'_> {
 }
 
 /// The side and the number of a point of both arms, by its place in groups of four.
-fn place(group: usize, lane: usize) -> (usize, usize) {
+fn point_of_lane(group: usize, lane: usize) -> (usize, usize) {
     let n = 4 * group + lane;
     (n / POINTS, n % POINTS)
 }
@@ -258,22 +260,26 @@ fn place(group: usize, lane: usize) -> (usize, usize) {
 struct ArmEquations {
     points: [[ArmPoint; POINTS]; 2],
     /// The weight of a goal of weight 1, per square metre.
-    scale: f64,
+    weight_scale: f64,
     block: FrameBlock<8>,
 }
 
 impl ArmEquations {
-    fn new(points: [[ArmPoint; POINTS]; 2], scale: f64) -> ArmEquations {
-        ArmEquations { points, scale, block: FrameBlock { matrix: [[0.0; 8]; 8], right_hand_side: [0.0; 8] } }
+    fn new(points: [[ArmPoint; POINTS]; 2], weight_scale: f64) -> ArmEquations {
+        ArmEquations {
+            points,
+            weight_scale,
+            block: FrameBlock { matrix: [[0.0; 8]; 8], right_hand_side: [0.0; 8] },
+        }
     }
 
     /// A point shall be somewhere, mostly along `direction`.
     fn keep(&mut self, (side, k): (usize, usize), at: &Vec3, direction: &Vec3, weight: f64) {
         let point = self.points[side][k];
         let error = at - point.at;
-        let weight = weight * self.scale;
+        let weight = weight * self.weight_scale;
         let columns: [(usize, Vec3); 4] = std::array::from_fn(|i| (4 * side + i, point.columns[i]));
-        self.add(&columns, &error, direction, weight, ALONG);
+        self.add(&columns, &error, direction, weight, SLACK_ALONG_SKIN);
     }
 
     /// A point shall be where a point of the other arm is.
@@ -284,14 +290,14 @@ impl ArmEquations {
             0..4 => (4 * side + i, point.columns[i]),
             _ => (4 * (1 - side) + i - 4, -on.columns[i - 4]),
         });
-        self.add(&columns, &error, direction, weight * self.scale, ALONG);
+        self.add(&columns, &error, direction, weight * self.weight_scale, SLACK_ALONG_SKIN);
     }
 
     /// A point shall move along `direction` by `far`.
     fn push(&mut self, (side, k): (usize, usize), direction: &Vec3, far: f64, weight: f64) {
         let point = self.points[side][k];
         let columns: [(usize, Vec3); 4] = std::array::from_fn(|i| (4 * side + i, point.columns[i]));
-        self.add(&columns, &(direction * far), direction, weight * self.scale, 0.0);
+        self.add(&columns, &(direction * far), direction, weight * self.weight_scale, 0.0);
     }
 
     /// Adds `weight |J x - error|^2`, of which the part across `direction` counts by `across`; `columns` are those of `J` with

@@ -22,12 +22,12 @@ use crate::parallel;
 use std::ops::Range;
 
 /// Frames solved at once: enough that margins are few, few enough that their equations (some 4 kB a frame and thread) fit into memory.
-const CORE: usize = 2048;
+const FRAMES_PER_WINDOW: usize = 2048;
 /// The time on both sides of a window that is solved with it, seconds: a correction decays by e every 0.18 s (from its weights),
 /// so what lies beyond changes less than 1e-8 of it.
 const MARGIN: f64 = 3.5;
 /// The frames of a take that the girths of a body without skin are fitted to, at most.
-const FITTED: usize = 2048;
+const LARGEST_FITTED_FRAMES: usize = 2048;
 
 /// The sine of the bend from which on the reference pose defines the axis of the elbow.
 const LEAST_BEND: f64 = 0.05;
@@ -36,8 +36,8 @@ const LEAST_BEND: f64 = 0.05;
 #[derive(Clone, Debug)]
 pub struct ArmPlacement {
     pair: SurfacePair,
-    from: Landmarks,
-    to: TargetArms,
+    source_landmarks: Landmarks,
+    target_arms: TargetArms,
 }
 
 /// The arms of the target.
@@ -52,7 +52,7 @@ struct TargetArms {
 #[derive(Debug)]
 pub struct SourceArms {
     pair: SurfacePair,
-    from: Landmarks,
+    source_landmarks: Landmarks,
     /// The frames between cuts.
     shots: Vec<Range<usize>>,
     sampled: SampledFrames,
@@ -66,12 +66,13 @@ impl ArmPlacement {
     /// The placement for motions that came from `source` to `target`; `None` where one of them has no arms or walks on
     /// them, or neither has skin.
     pub fn new(source: &CharacterBody, target: &CharacterBody) -> Option<ArmPlacement> {
-        let (from, to) = (source.landmarks()?, target.landmarks()?);
+        let (source_marks, target_marks) = (source.landmarks()?, target.landmarks()?);
         let lengths = |body: &CharacterBody, marks: &Landmarks| marks.at(body.reference_pose()).lengths();
-        let (source_lengths, target_lengths) = (lengths(source, from), lengths(target, to));
+        let (source_lengths, target_lengths) = (lengths(source, source_marks), lengths(target, target_marks));
         let pair =
             SurfacePair::between((source.surface(), &source_lengths), (target.surface(), &target_lengths))?;
-        Some(ArmPlacement { pair, from: from.clone(), to: TargetArms::of(target, to) })
+        let target_arms = TargetArms::of(target, target_marks);
+        Some(ArmPlacement { pair, source_landmarks: source_marks.clone(), target_arms })
     }
 
     /// The placement of arms outside of the body's own skin, or a grown person's; `None` without arms.
@@ -80,19 +81,19 @@ impl ArmPlacement {
         let adult = || BodySurface::adult(&marks.at(body.reference_pose()));
         let surface = body.surface().cloned().unwrap_or_else(adult);
         let pair = SurfacePair::of(surface.clone(), surface, false, 0.0);
-        Some(ArmPlacement { pair, from: marks.clone(), to: TargetArms::of(body, marks) })
+        Some(ArmPlacement { pair, source_landmarks: marks.clone(), target_arms: TargetArms::of(body, marks) })
     }
 
     /// Starts recording a take; `shots` are its frames between cuts.
     pub fn prepare(&self, take: &Motion, shots: Vec<Range<usize>>) -> SourceArms {
         let mut pair = self.pair.clone();
         if pair.is_guessed() {
-            let step = take.clip.frames().div_ceil(FITTED).max(1);
-            pair.fit_girths(&landmark_poses(take, &self.from, 0, step));
+            let step = take.clip.frames().div_ceil(LARGEST_FITTED_FRAMES).max(1);
+            pair.fit_girths(&landmark_poses(take, &self.source_landmarks, 0, step));
         }
         let sampled = SampledFrames::of(take);
         let poses = Vec::with_capacity(sampled.within(&(0..take.clip.frames())).len());
-        SourceArms { pair, from: self.from.clone(), shots, sampled, poses, frames: 0 }
+        SourceArms { pair, source_landmarks: self.source_landmarks.clone(), shots, sampled, poses, frames: 0 }
     }
 
     /// `motion` with its arms placed on the body as those of `source` are, frame for frame.
@@ -111,15 +112,24 @@ impl ArmPlacement {
     /// Where the two have different numbers of frames.
     pub fn place(&self, source: &SourceArms, motion: Motion) -> (Motion, MovedHands) {
         assert_eq!(source.frames, motion.clip.frames(), "the motions are in step");
-        let states =
-            self.to.states(&source.pair, (source.sampled, Some(&source.poses)), &motion, &source.shots);
-        write_arms(motion, self.to.landmarks.arms(), &states)
+        let arm_turns = self.target_arms.arm_turns(
+            &source.pair,
+            (source.sampled, Some(&source.poses)),
+            &motion,
+            &source.shots,
+        );
+        write_arms(motion, self.target_arms.landmarks.arms(), &arm_turns)
     }
 
     /// `motion` with its arms outside of its own body.
     pub(super) fn push_out(&self, motion: Motion) -> (Motion, MovedHands) {
-        let states = self.to.states(&self.pair, (SampledFrames::of(&motion), None), &motion, &shots(&motion));
-        write_arms(motion, self.to.landmarks.arms(), &states)
+        let arm_turns = self.target_arms.arm_turns(
+            &self.pair,
+            (SampledFrames::of(&motion), None),
+            &motion,
+            &shots(&motion),
+        );
+        write_arms(motion, self.target_arms.landmarks.arms(), &arm_turns)
     }
 }
 
@@ -129,7 +139,7 @@ impl SourceArms {
         let frames = self.frames..self.frames + part.clip.frames();
         let sampled = self.sampled.within(&frames);
         let first = self.sampled.frame(sampled.start) - frames.start;
-        self.poses.extend(landmark_poses(part, &self.from, first, self.sampled.step()));
+        self.poses.extend(landmark_poses(part, &self.source_landmarks, first, self.sampled.step()));
         self.frames = frames.end;
     }
 }
@@ -160,7 +170,7 @@ impl TargetArms {
     }
 
     /// The states of all frames of a motion, from the source's landmarks in the sampled frames; `shots` are the frames between cuts.
-    fn states(
+    fn arm_turns(
         &self,
         pair: &SurfacePair,
         (sampled, source): (SampledFrames, Option<&[LandmarkPose]>),
@@ -169,7 +179,7 @@ impl TargetArms {
     ) -> Vec<ArmTurn> {
         let frames = motion.clip.frames();
         let cycle = shots.len() == 1 && is_cycle(motion);
-        let axes = self.axes(motion, shots, cycle);
+        let elbow_axes_by_side = self.elbow_axes_by_side(motion, shots, cycle);
         // A cycle that the sampled frames do not close has a start and an end.
         let cycle = cycle && sampled.closes(frames - 1);
         let mut solutions = vec![SolvedArms::default(); sampled.within(&(0..frames)).len()];
@@ -178,12 +188,14 @@ impl TargetArms {
         let windows = windows(&sampled_shots, cycle, margin);
         // A few windows at a time bound the memory.
         for windows in windows.chunks(crate::parallel::threads()) {
-            let solve = |window: &FrameWindow| self.solve(window, pair, (sampled, source), motion, &axes);
-            let states: Vec<Option<Vec<SolvedArms>>> = parallel::map_each(windows, 1, solve);
-            for (window, states) in windows.iter().zip(states) {
-                let Some(states) = states else { continue };
+            let solve = |window: &FrameWindow| {
+                self.solve(window, pair, (sampled, source), motion, &elbow_axes_by_side)
+            };
+            let solved: Vec<Option<Vec<SolvedArms>>> = parallel::map_each(windows, 1, solve);
+            for (window, solved) in windows.iter().zip(solved) {
+                let Some(solved) = solved else { continue };
                 for k in window.core.clone() {
-                    solutions[window.frame(k)] = states[k];
+                    solutions[window.frame(k)] = solved[k];
                 }
             }
         }
@@ -191,13 +203,16 @@ impl TargetArms {
             let last = solutions.len() - 1;
             solutions[last] = solutions[0];
         }
-        let states = shots.iter().flat_map(|shot| sampled.interpolated(&solutions, shot.clone(), cycle));
-        let turn = |(f, solved): (usize, SolvedArms)| ArmTurn { solved, axes: [axes[0][f], axes[1][f]] };
-        states.enumerate().map(turn).collect()
+        let all_frames = shots.iter().flat_map(|shot| sampled.interpolated(&solutions, shot.clone(), cycle));
+        let turn = |(f, solved): (usize, SolvedArms)| ArmTurn {
+            solved,
+            axes: [elbow_axes_by_side[0][f], elbow_axes_by_side[1][f]],
+        };
+        all_frames.enumerate().map(turn).collect()
     }
 
     /// The axes of both elbows in every frame.
-    fn axes(&self, motion: &Motion, shots: &[Range<usize>], cycle: bool) -> [Vec<Vec3>; 2] {
+    fn elbow_axes_by_side(&self, motion: &Motion, shots: &[Range<usize>], cycle: bool) -> [Vec<Vec3>; 2] {
         let arms = self.landmarks.arms();
         let cross = |pose: &ModelPose| {
             arms.map(|[upper, lower, hand]| {
@@ -305,9 +320,11 @@ fn windows(shots: &[Range<usize>], cycle: bool, margin: usize) -> Vec<FrameWindo
     for shot in shots {
         // The last frame of a cycle is its first once more.
         let end = shot.end - usize::from(cycle);
-        let whole = end - shot.start <= CORE + 2 * margin;
-        for start in (shot.start..end).step_by(if whole { (end - shot.start).max(1) } else { CORE }) {
-            let stop = if whole { end } else { (start + CORE).min(end) };
+        let whole = end - shot.start <= FRAMES_PER_WINDOW + 2 * margin;
+        for start in
+            (shot.start..end).step_by(if whole { (end - shot.start).max(1) } else { FRAMES_PER_WINDOW })
+        {
+            let stop = if whole { end } else { (start + FRAMES_PER_WINDOW).min(end) };
             let (before, after) = match cycle {
                 true => (margin, margin),
                 false => (margin.min(start - shot.start), margin.min(end - stop)),

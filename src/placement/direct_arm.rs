@@ -1,4 +1,4 @@
-//! An arm of the direct transfer and small rotations of it: where its points go, with derivatives.
+//! Positions of the points of an arm of the direct transfer as a function of small rotations, with derivatives.
 //!
 //! The whole arm rotates about its shoulder by a rotation vector `u`, and the forearm bends by `b` more about the elbow's own
 //! axis. The hand keeps its rotation. With all four zero the arm is that of the direct transfer, so the elbow has no

@@ -13,14 +13,14 @@ use std::ops::Range;
 const NEAR: f64 = 0.25;
 /// The weight of smoothness over that of an arm flexed to a right angle.
 const SMOOTH: f64 = 2e-4;
-/// The length of the smoothed axis from which on it is known, and a unit vector. It is 1 where the frames around agree and 0 where an
-/// elbow changes its side: there a bend does nothing, and its axis changes sides without a jump.
+/// Smoothed axes longer than this are normalised; shorter ones are kept shorter. The length is 1 where the frames around agree and 0
+/// where an elbow changes its side: there a bend does nothing, and its axis changes sides without a jump.
 const KNOWN: f64 = 0.5;
 /// The weight of the axis of the reference pose: it only counts in clips whose arm is never flexed.
 const PRIOR: f64 = 1e-9;
 
 /// The axes for frames in which the cross products of the unit directions of upper arm and forearm are these; `rest` is the
-/// axis in the reference pose. Axes are not smoothed over cuts, and over the seam of a `cycle` they are.
+/// axis in the reference pose. Smoothing stops at cuts and continues over the seam of a `cycle`.
 pub fn elbow_axes(
     crosses: &[Vec3],
     rest: &Vec3,

@@ -1,7 +1,7 @@
 //! Goals of the hands of one window of frames: where each point of a hand belongs on the target's body.
 //!
 //! A point near a part of the source's body keeps its place on the part and, scaled by the arms' lengths, its distance from the
-//! skin. The weight falls to exactly zero at [`FAR`], so free arms are not changed at all. Near is also slow: a hand
+//! skin. The weight falls to exactly zero at [`FREE_AIR_DISTANCE`], so free arms are not changed at all. Near is also slow: a hand
 //! that swings past a hip does not touch it. Space: model space. Units: metres.
 
 use super::direct_arm::{ELBOW, PALM, POINTS, WRIST};
@@ -12,23 +12,23 @@ use crate::parallel;
 
 /// The distance from the skin at which a hand is in free air, over the length of the arm: with 0.2 arms rotate by a tenth more
 /// (90 pairs), with 0.08 one touch more in a hundred is lost.
-const FAR: f64 = 0.12;
+const FREE_AIR_DISTANCE: f64 = 0.12;
 /// The speed along the skin at which a hand touches half as much, arm lengths per second.
-const SLIDE: f64 = 0.5;
-/// At the skin a hand may slide by this much faster: one that strokes or pats touches, one that swings past does not.
+const SLIDE_SPEED: f64 = 0.5;
+/// At the skin the speed limit is higher by this factor, so that stroking and patting count as touching and a swing past does not.
 const TOUCH_SLIDE: f64 = 2.0;
 /// The distance from the skin at which that is over, over the length of the arm.
-const TOUCH: f64 = 0.03;
+const TOUCH_DISTANCE: f64 = 0.03;
 /// The time over which that speed is averaged, seconds.
 const SLIDE_TIME: f64 = 0.05;
 /// How far a hand may be moved for a touch, over the length of the arm.
-const FREE: f64 = 0.35;
-/// The part of that for a hand at the distance [`FAR`]: the nearer, the farther it is worth to go.
-const FREE_AFAR: f64 = 0.15;
+const LARGEST_MOVE: f64 = 0.35;
+/// Share of it for a hand at the distance [`FREE_AIR_DISTANCE`]; grows to 1 at the skin.
+const LARGEST_MOVE_SHARE_AFAR: f64 = 0.15;
 /// The reach of an arm over its length, and the excess over which goals out of reach lose their weight.
 const REACH: [f64; 2] = [0.97, 0.1];
-/// Weights below this are none.
-const NOTHING: f64 = 1e-6;
+/// Goals with a weight below this are left out.
+const LEAST_WEIGHT: f64 = 1e-6;
 /// Near the axis of a part there is no direction to keep: from this distance over the radius on, and fully after that much.
 const GOAL_DIRECTION: [f64; 2] = [0.15, 0.35];
 /// The weight of the other hand: its own points see this one as well.
@@ -85,12 +85,13 @@ pub struct FrameGoals {
 }
 
 /// 1 at the skin and inside, 0 from `far` on, flat at both.
-fn fall(gap: f64, far: f64) -> f64 {
+fn near_skin_weight(gap: f64, far: f64) -> f64 {
     let x = (gap / far).clamp(0.0, 1.0);
     (1.0 - x * x) * (1.0 - x * x)
 }
 
-fn sure(distance: f64, radius: f64) -> f64 {
+/// Weight of the direction out of a part: 0 near its axis, where there is none, 1 well outside of it.
+fn direction_weight(distance: f64, radius: f64) -> f64 {
     smoothstep((distance / radius.max(1e-9) - GOAL_DIRECTION[0]) / GOAL_DIRECTION[1])
 }
 
@@ -142,7 +143,7 @@ impl PointGoals<'_> {
         for (part, near) in &near {
             for (f, near) in near {
                 let goal = self.goal(*part, *f, near, near.weight * near.weight / total[*f]);
-                goals.extend((goal.weight > NOTHING).then_some((*f, goal)));
+                goals.extend((goal.weight > LEAST_WEIGHT).then_some((*f, goal)));
             }
         }
         goals
@@ -151,33 +152,35 @@ impl PointGoals<'_> {
     /// The frames in which the point is near a part.
     fn near(&self, part: TouchedPart) -> Vec<(usize, Near)> {
         let (pair, (side, k)) = (self.pair, self.point);
-        let (there, here) = (&pair.source.tables[part.index()], &pair.target.tables[part.index()]);
+        let (source_table, target_table) =
+            (&pair.source.tables[part.index()], &pair.target.tables[part.index()]);
         let mut found = Vec::new();
-        if there.largest() <= 0.0 || here.largest() <= 0.0 {
+        if source_table.largest() <= 0.0 || target_table.largest() <= 0.0 {
             return found;
         }
         let arm = pair.target.lengths.arm();
-        let far = FAR * arm;
-        let beyond = there.largest() + largest_extent(&pair.source, self.point) + far / pair.ratio;
+        let far = FREE_AIR_DISTANCE * arm;
+        let cutoff_distance =
+            source_table.largest() + largest_extent(&pair.source, self.point) + far / pair.ratio;
         for (f, frame) in self.source.iter().enumerate() {
             let line = PartLine::of(part, &frame.pose, &pair.source.lengths);
             let around = line.around(&frame.points[side][k]);
-            if around.distance >= beyond {
+            if around.distance >= cutoff_distance {
                 continue;
             }
             let segment = PartSegment::of(part, &frame.pose, &pair.source.lengths);
             let radius = pair.source_radius(part, &segment, &around);
-            let own = point_extent(&pair.source, &frame.pose, self.point, &-around.direction);
-            let gap = pair.target_gap(&around, radius, own);
-            let fall = fall(gap, far);
-            let weight = fall * fall * sure(around.distance, radius);
-            if weight > NOTHING {
+            let point_radius = point_extent(&pair.source, &frame.pose, self.point, &-around.direction);
+            let gap = pair.target_gap(&around, radius, point_radius);
+            let nearness = near_skin_weight(gap, far);
+            let weight = nearness * nearness * direction_weight(around.distance, radius);
+            if weight > LEAST_WEIGHT {
                 found.push((f, Near { around, gap, weight }));
             }
         }
         let slides = self.slides(part, &found);
         for ((_, near), slide) in found.iter_mut().zip(slides) {
-            let most = SLIDE * (1.0 + TOUCH_SLIDE * fall(near.gap, TOUCH * arm));
+            let most = SLIDE_SPEED * (1.0 + TOUCH_SLIDE * near_skin_weight(near.gap, TOUCH_DISTANCE * arm));
             near.weight /= 1.0 + (slide / most) * (slide / most);
         }
         found
@@ -215,21 +218,23 @@ impl PointGoals<'_> {
 
     /// The speed over one edge between frames, without that away from the part.
     fn speed(&self, part: TouchedPart, edge: usize) -> f64 {
-        let (side, k) = self.point;
-        let [(a, up_a, far_a), (b, up_b, far_b)] = [edge, edge + 1].map(|f| {
+        let (side, point) = self.point;
+        let [(first_direction, up_a, far_a), (second_direction, up_b, far_b)] = [edge, edge + 1].map(|f| {
             let segment = PartSegment::of(part, &self.source[f].pose, &self.pair.source.lengths);
-            let around = segment.around(&self.source[f].points[side][k]);
+            let around = segment.around(&self.source[f].points[side][point]);
             let direction = segment.components(&around.direction);
             (direction, around.share * segment.along.norm(), around.distance)
         });
-        let across = b * far_b - a * far_a - (a + b) * (0.5 * (far_b - far_a));
+        let across = second_direction * far_b
+            - first_direction * far_a
+            - (first_direction + second_direction) * (0.5 * (far_b - far_a));
         let step = (across.norm_squared() + (up_b - up_a) * (up_b - up_a)).sqrt();
         step * self.rate / self.pair.source.lengths.arm()
     }
 
     /// The goal at one part.
     fn goal(&self, part: TouchedPart, f: usize, near: &Near, weight: f64) -> BodyGoal {
-        let (pair, (side, k)) = (self.pair, self.point);
+        let (pair, (side, point)) = (self.pair, self.point);
         let (from, to) = (&self.source[f], &self.target[f].body);
         let segment = PartSegment::of(part, &to.pose, &pair.target.lengths);
         let direction = if part.bends() {
@@ -240,23 +245,26 @@ impl PointGoals<'_> {
         };
         let around = AroundSegment { direction, ..near.around };
         let radius = pair.target_radius(part, &segment, &around);
-        let out = radius + point_extent(&pair.target, &to.pose, self.point, &-direction) + near.gap;
-        let at = segment.start + segment.along * near.around.share + direction * out;
-        let here = to.points[side][k];
+        let distance_from_axis =
+            radius + point_extent(&pair.target, &to.pose, self.point, &-direction) + near.gap;
+        let at = segment.start + segment.along * near.around.share + direction * distance_from_axis;
+        let position = to.points[side][point];
         let arm = pair.target.lengths.arm();
-        let free = FREE * arm * (FREE_AFAR + (1.0 - FREE_AFAR) * fall(near.gap, FAR * arm));
-        let robust = 1.0 / (1.0 + (at - here).norm_squared() / (free * free));
+        let nearness = near_skin_weight(near.gap, FREE_AIR_DISTANCE * arm);
+        let free =
+            LARGEST_MOVE * arm * (LARGEST_MOVE_SHARE_AFAR + (1.0 - LARGEST_MOVE_SHARE_AFAR) * nearness);
+        let distance_weight = 1.0 / (1.0 + (at - position).norm_squared() / (free * free));
         let [shoulder, _, wrist] = to.pose.arms[side];
-        let ahead = if k > WRIST { here - wrist } else { Vec3::zeros() };
-        let over = ((at - shoulder - ahead).norm() / arm - REACH[0]).max(0.0) / REACH[1];
-        let weight = weight * robust * robust * libm::exp(-over * over);
+        let ahead = if point > WRIST { position - wrist } else { Vec3::zeros() };
+        let excess_reach = ((at - shoulder - ahead).norm() / arm - REACH[0]).max(0.0) / REACH[1];
+        let weight = weight * distance_weight * distance_weight * libm::exp(-excess_reach * excess_reach);
         BodyGoal { point: self.point, at, direction, weight }
     }
 }
 
 /// The goals of the points of both hands on the other arm.
 fn on_other_arm(pair: &SurfacePair, source: &BodyFrame, target: &BodyFrame) -> Vec<OtherArmGoal> {
-    let far = FAR * pair.target.lengths.arm();
+    let far = FREE_AIR_DISTANCE * pair.target.lengths.arm();
     let mut found = Vec::new();
     for side in 0..2 {
         let other = &source.points[1 - side];
@@ -267,29 +275,37 @@ fn on_other_arm(pair: &SurfacePair, source: &BodyFrame, target: &BodyFrame) -> V
             (ArmSegment::Upper, shoulder, other[ELBOW]),
         ];
         for (segment, start, end) in segments {
-            for k in WRIST..POINTS {
-                let at = source.points[side][k];
+            for point in WRIST..POINTS {
+                let at = source.points[side][point];
                 let share = nearest_on_segment(&[start, end], &at);
-                let off = at - (start + (end - start) * share);
-                let most = segment.largest(&pair.source, 1 - side) + largest_extent(&pair.source, (side, k));
-                if off.norm_squared() > (most + far / pair.ratio).powi(2) {
+                let offset = at - (start + (end - start) * share);
+                let most =
+                    segment.largest(&pair.source, 1 - side) + largest_extent(&pair.source, (side, point));
+                if offset.norm_squared() > (most + far / pair.ratio).powi(2) {
                     continue;
                 }
-                let distance = off.norm();
-                let direction = off / distance.max(1e-12);
+                let distance = offset.norm();
+                let direction = offset / distance.max(1e-12);
                 let extents = |surface, frame: &BodyFrame| {
                     let other = segment.extent(surface, frame, 1 - side, &direction);
-                    (other, point_extent(surface, &frame.pose, (side, k), &-direction))
+                    (other, point_extent(surface, &frame.pose, (side, point), &-direction))
                 };
-                let (radius, own) = extents(&pair.source, source);
-                let gap = pair.ratio * (distance - radius - own);
-                let fall = fall(gap, far);
-                let twice = if segment == ArmSegment::Hand { OTHER_HAND } else { 1.0 };
-                let weight = fall * fall * sure(distance, radius) * twice;
-                if weight > NOTHING {
-                    let (radius, own) = extents(&pair.target, target);
-                    let offset = direction * (radius + own + gap);
-                    found.push(OtherArmGoal { point: (side, k), segment, share, offset, direction, weight });
+                let (radius, point_radius) = extents(&pair.source, source);
+                let gap = pair.ratio * (distance - radius - point_radius);
+                let nearness = near_skin_weight(gap, far);
+                let hand_weight = if segment == ArmSegment::Hand { OTHER_HAND } else { 1.0 };
+                let weight = nearness * nearness * direction_weight(distance, radius) * hand_weight;
+                if weight > LEAST_WEIGHT {
+                    let (radius, point_radius) = extents(&pair.target, target);
+                    let offset = direction * (radius + point_radius + gap);
+                    found.push(OtherArmGoal {
+                        point: (side, point),
+                        segment,
+                        share,
+                        offset,
+                        direction,
+                        weight,
+                    });
                 }
             }
         }

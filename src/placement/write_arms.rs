@@ -2,7 +2,7 @@
 //!
 //! Space: local. Units: metres.
 
-use super::arm_equations::{SolvedArms, kept_bent};
+use super::arm_equations::{SolvedArms, limited_straightening};
 use super::direct_arm::bend;
 use crate::kinematics::Towards;
 use crate::math::{Quat, Vec3, exp, same_hemisphere};
@@ -12,7 +12,7 @@ use crate::signal::fix_hemispheres;
 /// Rotations below this are none, radians: frames that only the decay of a distant correction reaches keep every bit.
 const NOTHING: f64 = 1e-9;
 
-/// What moves the arms in one frame: zero where the direct transfer stays, and the axes of the elbows in the space of the upper arms.
+/// Solved rotation of both arms in one frame, where zero means unchanged, and the axes of the elbows in the space of the upper arms.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ArmTurn {
     pub solved: SolvedArms,
@@ -93,7 +93,7 @@ fn rotate(
     let [a, b, c] = [*upper, *lower, *hand].map(|id| model.position(id));
     let axis = world(*upper) * solution.axes[side];
     let whole = exp(&Vec3::new(state[0], state[1], state[2]));
-    let bend = exp(&(axis * kept_bent(bend(&(b - a), &(c - b), &axis), state[3])));
+    let bend = exp(&(axis * limited_straightening(bend(&(b - a), &(c - b), &axis), state[3])));
     // Below the upper arm the rotation of the whole arm is that of the parent.
     let rotations = [
         (*upper, above(*upper).inverse() * whole * world(*upper)),

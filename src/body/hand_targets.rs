@@ -144,18 +144,22 @@ impl Sum {
         }
     }
 
-    /// Where `hand`, whose palm is `here`, belongs.
-    fn place(&self, hand: &Hand, here: &Vec3, to: &ModelPose) -> HandTarget {
+    /// Where `hand`, whose palm is `target_palm`, belongs.
+    fn place(&self, hand: &Hand, target_palm: &Vec3, to: &ModelPose) -> HandTarget {
         if self.share <= 0.0 {
             return HandTarget { gap: self.gap, ..HandTarget::FREE };
         }
         let [near_surface, on] = [self.near_surface, self.place].map(|sum| sum / self.share);
         let nearness = self.weight / self.share;
         // The wrist reaches; the palm lies ahead of it as it does now.
-        let wrist = to.position(hand.target.joint) - here - to.position(hand.shoulder);
-        let [short, far] = [near_surface, on].map(|y| (y + wrist).norm() - STRETCHED * hand.length);
+        let wrist = to.position(hand.target.joint) - target_palm - to.position(hand.shoulder);
+        let [short, far] = [near_surface, on].map(|palm| (palm + wrist).norm() - STRETCHED * hand.length);
         let slide = if far > 0.0 { (far / (far - short).max(1e-9)).clamp(0.0, 1.0) } else { 0.0 };
-        HandTarget { offset: (on.lerp(&near_surface, slide) - here) * nearness, nearness, gap: self.gap }
+        HandTarget {
+            offset: (on.lerp(&near_surface, slide) - target_palm) * nearness,
+            nearness,
+            gap: self.gap,
+        }
     }
 }
 
@@ -169,9 +173,15 @@ impl HandTargets {
     fn between(source: &UpperBody, target: &UpperBody) -> Option<HandTargets> {
         let pair = |part: BodyPart| Some([source.capsule(part)?, target.capsule(part)?]);
         let hands = Side::BOTH.map(|side| {
-            let [here, there] = [target, source].map(|body| body.capsule(BodyPart::Hand(side)));
+            let [target_capsule, source_capsule] =
+                [target, source].map(|body| body.capsule(BodyPart::Hand(side)));
             let shoulder = target.arms.shoulders[usize::from(side == Side::Right)]?;
-            Some(Hand { source: there?, target: here?, shoulder, length: target.arms.length })
+            Some(Hand {
+                source: source_capsule?,
+                target: target_capsule?,
+                shoulder,
+                length: target.arms.length,
+            })
         });
         let apart = |part: &BodyPart| !matches!(part, BodyPart::Hand(_) | BodyPart::Foot(_));
         let parts = source.capsules.iter().map(|c| c.part).filter(apart).filter_map(pair).collect();
@@ -204,31 +214,31 @@ impl HandTargets {
 
     /// The hands, left and right, of the target in `to` when the source is in `from`.
     pub fn at(&self, from: &ModelPose, to: &ModelPose) -> [HandTarget; 2] {
-        let mut places = self.on_body(from, to);
-        let [Some(left), Some(right)] = self.hands else { return places };
+        let mut targets = self.on_body(from, to);
+        let [Some(left), Some(right)] = self.hands else { return targets };
         // Both hands: about the middle between where each belongs by itself.
-        let [a, b] = [left, right].map(|hand| middle(&hand.source, from));
-        let [p, q] = [left, right].map(|hand| middle(&hand.target, to));
+        let [source_left, source_right] = [left, right].map(|hand| middle(&hand.source, from));
+        let [target_left, target_right] = [left, right].map(|hand| middle(&hand.target, to));
         let radii = [left.source.radius + right.source.radius, left.target.radius + right.target.radius];
-        let apart = a - b;
-        let Some(direction) = apart.try_normalize(1e-9) else { return places };
+        let apart = source_left - source_right;
+        let Some(direction) = apart.try_normalize(1e-9) else { return targets };
         let gap = apart.norm() - radii[0];
-        let weight = self.fall(gap) * solid(apart.norm(), radii[0]);
+        let weight = self.fall(gap) * direction_weight(apart.norm(), radii[0]);
         if weight < FAR {
-            return places;
+            return targets;
         }
         let wanted = direction * (radii[1] + self.scale * gap);
-        let own = [p + places[0].offset, q + places[1].offset];
+        let own = [target_left + targets[0].offset, target_right + targets[1].offset];
         let centre = (own[0] + own[1]) * 0.5;
-        let now = (p - q).norm() - radii[1];
+        let now = (target_left - target_right).norm() - radii[1];
         for (k, sign) in [0.5, -0.5].into_iter().enumerate() {
-            places[k].offset += (centre + wanted * sign - own[k]) * weight;
-            places[k].nearness = 1.0 - (1.0 - places[k].nearness) * (1.0 - weight);
-            if places[k].gap.is_none_or(|g| self.scale * gap < g[0]) {
-                places[k].gap = Some([self.scale * gap, now]);
+            targets[k].offset += (centre + wanted * sign - own[k]) * weight;
+            targets[k].nearness = 1.0 - (1.0 - targets[k].nearness) * (1.0 - weight);
+            if targets[k].gap.is_none_or(|g| self.scale * gap < g[0]) {
+                targets[k].gap = Some([self.scale * gap, now]);
             }
         }
-        places
+        targets
     }
 
     /// Each hand in relation to the rest of the body, the other arm included, the other hand not.
@@ -246,7 +256,7 @@ impl HandTargets {
             }
         }
         [0, 1].map(|k| match (&self.hands[k], &palms[k]) {
-            (Some(hand), Some([_, here])) => sums[k].place(hand, here, to),
+            (Some(hand), Some([_, target_palm])) => sums[k].place(hand, target_palm, to),
             _ => HandTarget::FREE,
         })
     }
@@ -255,37 +265,40 @@ impl HandTargets {
     fn near(
         &self,
         hand: &Hand,
-        [y, here]: &[Vec3; 2],
+        [source_palm, target_palm]: &[Vec3; 2],
         segment: &[Vec3; 2],
         [source, target]: &[Capsule; 2],
         to: &ModelPose,
     ) -> Option<PartRelation> {
-        let along = nearest_on_segment(segment, y);
-        let off = y - (segment[0] + (segment[1] - segment[0]) * along);
-        let thick = source.radius + hand.source.radius;
+        let along = nearest_on_segment(segment, source_palm);
+        let off = source_palm - (segment[0] + (segment[1] - segment[0]) * along);
+        let source_thickness = source.radius + hand.source.radius;
         // Most parts are far from a hand.
-        if off.norm_squared() > (thick + self.far) * (thick + self.far) {
+        if off.norm_squared() > (source_thickness + self.far) * (source_thickness + self.far) {
             return None;
         }
         let reach = off.norm();
-        let distance = reach - thick;
+        let distance = reach - source_thickness;
         let touching = self.fall(distance);
-        let weight = touching * solid(reach, thick);
+        let weight = touching * direction_weight(reach, source_thickness);
         if weight < FAR {
             return None;
         }
         let direction = off / reach;
         let [a, b] = target.ends(to);
-        let thick = target.radius + hand.target.radius;
-        let wanted = thick + self.scale * distance;
+        let target_thickness = target.radius + hand.target.radius;
+        let wanted = target_thickness + self.scale * distance;
         let place = a + (b - a) * along + direction * wanted;
-        let foot = nearest_point_on_segment(&[a, b], here);
-        let away = (here - foot).norm();
+        let nearest_point = nearest_point_on_segment(&[a, b], target_palm);
+        let away = (target_palm - nearest_point).norm();
         // Deep inside the part the direction out is that of the source.
-        let out = direction.lerp(&((here - foot) / away.max(1e-9)), solid(away, thick));
-        let free = away.max(thick + self.scale * distance.min(0.0));
+        let out = direction.lerp(
+            &((target_palm - nearest_point) / away.max(1e-9)),
+            direction_weight(away, target_thickness),
+        );
+        let free = away.max(target_thickness + self.scale * distance.min(0.0));
         let far = free + touching * (wanted - free);
-        let near_surface = foot + out.try_normalize(1e-6).unwrap_or(direction) * far;
+        let near_surface = nearest_point + out.try_normalize(1e-6).unwrap_or(direction) * far;
         let blend = distance.max(0.0) + BLEND * self.source_height / COMMON_HEIGHT;
         Some(PartRelation {
             place: near_surface.lerp(&place, touching),
@@ -293,7 +306,7 @@ impl HandTargets {
             weight,
             share: weight / (blend * blend),
             distance,
-            gap: away - thick,
+            gap: away - target_thickness,
         })
     }
 
@@ -308,10 +321,10 @@ impl HandTargets {
     /// how near to the body it is; `direct` is the direct transfer of the source's pose `from`. Positions are relative to the chest,
     /// which later stages may move.
     pub fn errors(&self, from: &ModelPose, direct: &ModelPose, result: &ModelPose) -> [(f64, f64, f64); 2] {
-        let places = self.at(from, direct);
+        let targets = self.at(from, direct);
         [0, 1].map(|k| {
             let Some(hand) = self.hands[k] else { return (0.0, 0.0, 0.0) };
-            let HandTarget { offset, nearness, .. } = places[k];
+            let HandTarget { offset, nearness, .. } = targets[k];
             let palm = |pose: &ModelPose| middle(&hand.target, pose) - pose.position(self.chest);
             ((palm(result) - palm(direct) - offset).norm(), offset.norm(), nearness)
         })
@@ -323,7 +336,7 @@ fn middle(capsule: &Capsule, pose: &ModelPose) -> Vec3 {
 }
 
 /// 1 outside and near the surface of a part, down to 0 at its axis, where there is no direction to keep.
-fn solid(reach: f64, radius: f64) -> f64 {
+fn direction_weight(reach: f64, radius: f64) -> f64 {
     smoothstep((reach / radius - 0.15) / 0.35)
 }
 

@@ -71,7 +71,7 @@ impl LegTrajectories {
     }
 
     /// The trajectories of a clip that holds its first and its last frame for so many more.
-    pub fn with_held_ends(mut self, held: [usize; 2]) -> LegTrajectories {
+    pub fn with_repeated_ends(mut self, held: [usize; 2]) -> LegTrajectories {
         hold(&mut self.base, held);
         hold(&mut self.tilts, held);
         hold(&mut self.further, held);
@@ -117,7 +117,7 @@ impl LegTrajectories {
     }
 }
 
-/// Repeats the first and the last value so many times; of no values there are none.
+/// Repeats the first value `before` times and the last `after` times; empty stays empty.
 fn hold<T: Copy>(values: &mut Vec<T>, [before, after]: [usize; 2]) {
     if let (Some(first), Some(last)) = (values.first().copied(), values.last().copied()) {
         values.extend(std::iter::repeat_n(last, after));

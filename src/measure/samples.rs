@@ -12,7 +12,7 @@ use crate::parallel;
 use std::ops::Range;
 
 /// Sampling rate of the skin, hertz: limbs that meet stay together for longer than its period.
-const LOOKS: f64 = 10.0;
+const SKIN_SAMPLE_RATE: f64 = 10.0;
 
 /// The samples of one motion; lists are frame-major.
 #[derive(Clone, Debug, Default)]
@@ -64,7 +64,7 @@ impl Samples {
             made.followed_by(part.samples);
             inside.append(&mut part.inside);
             outside += part.outside;
-            least = least.min(part.least);
+            least = least.min(part.smallest_cosine);
         }
         let checks = frames * context.limited.len();
         made.mean_excess = if checks == 0 { 0.0 } else { outside / checks as f64 };
@@ -125,35 +125,35 @@ struct SampleBlock {
     /// The sum of the angles outside the ranges of motion.
     outside: f64,
     /// The smallest |cos| of half a rotation angle, which is the greatest rotation.
-    least: f64,
+    smallest_cosine: f64,
     /// The share of the arms' skin inside the body, by sample.
     inside: Vec<f64>,
 }
 
 impl SampleBlock {
-    fn of(context: &MetricContext, motion: &Motion, bones: &[(JointId, f64)], own: Range<usize>) -> Self {
+    fn of(context: &MetricContext, motion: &Motion, bones: &[(JointId, f64)], block: Range<usize>) -> Self {
         let (skeleton, clip) = (context.character().skeleton(), &motion.clip);
-        let mut made = Samples::empty(context, own.len());
-        let (mut outside, mut least, mut inside) = (0.0, 1.0_f64, Vec::new());
+        let mut made = Samples::empty(context, block.len());
+        let (mut outside, mut smallest_cosine, mut inside) = (0.0, 1.0_f64, Vec::new());
         // The change of a momentum takes the frames on either side.
-        let seen = own.start.saturating_sub(1)..clip.frames().min(own.end + 1);
-        let mut masses = Masses::new(context, clip.sample_rate, seen.len());
+        let frames_with_neighbours = block.start.saturating_sub(1)..clip.frames().min(block.end + 1);
+        let mut masses = Masses::new(context, clip.sample_rate, frames_with_neighbours.len());
         let (mut pose, mut whole) = (skeleton.rest_pose(), skeleton.rest_model_pose());
         let mut excess = vec![None; context.limited.len()];
-        let looks = (clip.sample_rate / LOOKS).ceil().max(1.0) as usize;
+        let skin_stride = (clip.sample_rate / SKIN_SAMPLE_RATE).ceil().max(1.0) as usize;
         let mut sampled = FramePoses::new(&Towards::new(skeleton, sampled(context, bones)), clip);
-        for frame in seen.clone() {
+        for frame in frames_with_neighbours.clone() {
             clip.read_pose(frame, &mut pose);
-            let model = match frame % looks {
+            let model = match frame % skin_stride {
                 0 => {
                     whole.set(skeleton, &pose);
                     &whole
                 }
-                // Skin is not looked at in this frame.
+                // No skin sample in this frame.
                 _ => sampled.at(frame),
             };
             masses.add(context, model);
-            if !own.contains(&frame) {
+            if !block.contains(&frame) {
                 continue;
             }
             for point in context.points() {
@@ -164,10 +164,10 @@ impl SampleBlock {
             made.lowest.push(lowest(context, model) * context.scale);
             made.ends.extend(context.ends.iter().map(|id| model.position(*id) * context.scale));
             made.root.push(model.position(context.root) * context.scale);
-            if frame % looks == 0 && !context.skin.is_empty() {
+            if frame % skin_stride == 0 && !context.skin.is_empty() {
                 inside.push(context.skin.share_inside(model));
             }
-            if frame % looks == 0 {
+            if frame % skin_stride == 0 {
                 made.lowest_skin = made.lowest_skin.min(context.lowest.lowest(model) * context.scale);
             }
             let mut most = 0.0_f64;
@@ -178,8 +178,8 @@ impl SampleBlock {
                     Some((rotation, angle)) if rotation == local.rotation => angle,
                     _ => {
                         let nearest = context.mechanism.limited(id, local).rotation;
-                        let holds = nearest == local.rotation;
-                        if holds { 0.0 } else { nearest.angle_to(&local.rotation) }
+                        let is_inside = nearest == local.rotation;
+                        if is_inside { 0.0 } else { nearest.angle_to(&local.rotation) }
                     }
                 };
                 *known = Some((local.rotation, angle));
@@ -189,7 +189,7 @@ impl SampleBlock {
             made.excess.push(most);
             if frame > 0 {
                 for (a, b) in clip.rotations(frame - 1).iter().zip(clip.rotations(frame).iter()) {
-                    least = least.min(a.coords.dot(&b.coords).abs());
+                    smallest_cosine = smallest_cosine.min(a.coords.dot(&b.coords).abs());
                 }
             }
             for &(id, length) in bones {
@@ -200,11 +200,11 @@ impl SampleBlock {
             }
         }
         if !masses.centres.is_empty() {
-            let first = own.start - seen.start;
-            made.centres = masses.centres[first..first + own.len()].to_vec();
+            let first = block.start - frames_with_neighbours.start;
+            made.centres = masses.centres[first..first + block.len()].to_vec();
             (made.spins, made.torques) = (masses.spins, masses.torques);
         }
-        SampleBlock { samples: made, outside, least, inside }
+        SampleBlock { samples: made, outside, smallest_cosine, inside }
     }
 }
 

@@ -39,7 +39,7 @@ pub struct DirectLegs {
     pub direct: Vec<Vec<LimbPose>>,
     /// The height in every frame of the lowest point that the pelvis has to be raised for: of trunk, thighs and front legs without
     /// paws, of the head what bending the neck does not raise, of hands while no foot can stand; empty without skin.
-    pub lowest: Vec<f64>,
+    pub lowest_body: Vec<f64>,
     /// The whole clip, if the motion is a single part.
     pub clip: Option<Clip>,
 }
@@ -124,8 +124,7 @@ impl DirectTransfer {
         (result, found.into_iter().flatten().collect())
     }
 
-    /// These legs of the source and of the target, and the lowest height in every frame of the skin that the pelvis moves; without skin
-    /// there are no heights. Hands count as well in frames in which no foot can stand.
+    /// These legs of the source and of the target, and the lowest height of the body in every frame; see [`DirectLegs::lowest_body`].
     pub fn legs(
         &self,
         motion: &Motion,
@@ -133,44 +132,48 @@ impl DirectTransfer {
         skin: &SupportPoints,
         footing: &Footing,
     ) -> DirectLegs {
-        let JointTransfer { target, positions: places, order, .. } = &self.joints;
+        let JointTransfer { target, positions: position_sources, order, .. } = &self.joints;
         let frames = motion.clip.frames();
-        let mut seat: Vec<JointId> = skin.joints_of_body().collect();
-        let on_hands = !seat.is_empty() && (0..frames).any(|f| footing.in_air(f));
+        let mut lowest_joints: Vec<JointId> = skin.joints_of_body().collect();
+        let on_hands = !lowest_joints.is_empty() && (0..frames).any(|f| footing.in_air(f));
         if on_hands {
-            seat.extend(skin.hands.iter().flatten().map(|(joint, _)| *joint));
+            lowest_joints.extend(skin.hands.iter().flatten().map(|(joint, _)| *joint));
         }
-        let once = frames <= PART;
-        let ends = legs.iter().flat_map(|leg| leg.joints()).chain(seat.iter().copied());
-        let joints = if once { order.clone() } else { dependencies(&target.rig, places, order, ends) };
+        let in_one_part = frames <= PART;
+        let ends = legs.iter().flat_map(|leg| leg.joints()).chain(lowest_joints.iter().copied());
+        let joints = if in_one_part {
+            order.clone()
+        } else {
+            dependencies(&target.rig, position_sources, order, ends)
+        };
         let of = |f: usize, from: &ModelPose, pose: &ModelPose| {
             let hands = on_hands && footing.in_air(f);
-            let low = (!seat.is_empty()).then(|| {
+            let lowest_height = (!lowest_joints.is_empty()).then(|| {
                 let body = skin.lowest_of_body(pose);
                 if hands { skin.lowest_of_hands(pose).min(body) } else { body }
             });
             let pair = |(from_leg, leg): (&&LimbChain, &&LimbChain)| {
                 (LimbPose::of(from_leg, from).positions(), LimbPose::of(leg, pose))
             };
-            (source.iter().zip(legs).map(pair).collect::<Vec<_>>(), low)
+            (source.iter().zip(legs).map(pair).collect::<Vec<_>>(), lowest_height)
         };
         let mut positions: Vec<Vec<LimbPositions>> = vec![Vec::with_capacity(frames); legs.len()];
         let mut poses: Vec<Vec<LimbPose>> = vec![Vec::with_capacity(frames); legs.len()];
-        let mut lowest = Vec::with_capacity(if seat.is_empty() { 0 } else { frames });
+        let mut lowest_body = Vec::with_capacity(if lowest_joints.is_empty() { 0 } else { frames });
         let mut whole = None;
         for first in (0..frames).step_by(PART) {
             let range = first..frames.min(first + PART);
             let (clip, found) = self.part(motion.character.skeleton(), (&motion.clip, range), &joints, of);
-            for (legs, low) in found {
-                for (k, (from, leg)) in legs.into_iter().enumerate() {
-                    positions[k].push(from);
-                    poses[k].push(leg);
+            for (legs, lowest_height) in found {
+                for (leg_index, (from, leg)) in legs.into_iter().enumerate() {
+                    positions[leg_index].push(from);
+                    poses[leg_index].push(leg);
                 }
-                lowest.extend(low);
+                lowest_body.extend(lowest_height);
             }
-            whole = once.then_some(clip);
+            whole = in_one_part.then_some(clip);
         }
-        DirectLegs { source: positions, direct: poses, lowest, clip: whole }
+        DirectLegs { source: positions, direct: poses, lowest_body, clip: whole }
     }
 
     /// The lean of the trunk, if it rotates one of these joints.

@@ -14,15 +14,23 @@ use crate::model::{JointId, ModelPose, Role};
 pub struct PelvisPath {
     hips: JointId,
     /// The pelvis point in the source hips' space.
-    at: Vec3,
+    pelvis_in_hips: Vec3,
     source_ground: f64,
     target_ground: f64,
-    /// The scales over the ground and of heights.
-    across: f64,
-    up: f64,
-    /// The target's ground and the scale of heights for a known ground: the height of the target's soles, and the ratio of
-    /// the heights of hip joints above soles.
-    soles: Option<(f64, f64)>,
+    /// The scale over the ground.
+    path_scale: f64,
+    /// The scale of heights.
+    height_scale: f64,
+    over_known_ground: Option<GroundedHeights>,
+}
+
+/// The target's ground and the scale of heights for a known ground of the source.
+#[derive(Clone, Copy, Debug)]
+struct GroundedHeights {
+    /// The height of the target's soles.
+    sole: f64,
+    /// The ratio of the heights of hip joints above soles, target to source.
+    height_scale: f64,
 }
 
 impl PelvisPath {
@@ -31,47 +39,49 @@ impl PelvisPath {
         pair: &JointPair,
         source: &ReferenceBody,
         target: &ReferenceBody,
-        [across, up]: [f64; 2],
+        [path_scale, height_scale]: [f64; 2],
     ) -> PelvisPath {
         // A character onto itself, and one without a file to stand in, keep their floor.
         let own = source.twin || source.rig.skeleton() == target.rig.skeleton();
         let stands = target.body.character().document.is_some() && !own;
         let ratio = || {
             let (from, to) = (soles(source)?, soles(target)?);
-            Some((to.0, to.1 / from.1))
+            Some(GroundedHeights { sole: to.0, height_scale: to.1 / from.1 })
         };
         PelvisPath {
             hips: pair.source,
-            at: pelvis_point(source, pair.role, pair.source),
+            pelvis_in_hips: pelvis_point(source, pair.role, pair.source),
             source_ground: if own { 0.0 } else { ground(source) },
             target_ground: if own { 0.0 } else { ground(target) },
-            across,
-            up,
-            soles: stands.then(ratio).flatten(),
+            path_scale,
+            height_scale,
+            over_known_ground: stands.then(ratio).flatten(),
         }
     }
 
     /// The height in the target's world of a height in the source's.
     pub fn height(&self, y: f64) -> f64 {
-        self.target_ground + self.up * (y - self.source_ground)
+        self.target_ground + self.height_scale * (y - self.source_ground)
     }
 
     /// The path over a ground known to be at this height of the source's world.
     pub fn on_ground(self, ground: f64) -> PelvisPath {
-        match self.soles {
-            Some((sole, up)) => PelvisPath { source_ground: ground, target_ground: sole, up, ..self },
+        match self.over_known_ground {
+            Some(GroundedHeights { sole, height_scale }) => {
+                PelvisPath { source_ground: ground, target_ground: sole, height_scale, ..self }
+            }
             None => self,
         }
     }
 
     /// The target's pelvis point for a source pose.
     pub fn pelvis(&self, from: &ModelPose) -> Vec3 {
-        self.point(&from.joint(self.hips).point(&self.at))
+        self.point(&from.joint(self.hips).point(&self.pelvis_in_hips))
     }
 
     /// The point in the target's world of a point in the source's: scaled over the ground and above it.
     pub fn point(&self, p: &Vec3) -> Vec3 {
-        Vec3::new(p.x * self.across, self.height(p.y), p.z * self.across)
+        Vec3::new(p.x * self.path_scale, self.height(p.y), p.z * self.path_scale)
     }
 }
 

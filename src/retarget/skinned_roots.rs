@@ -56,20 +56,20 @@ impl SkinnedRoots {
     pub fn applied_to(&self, motion: Motion) -> Motion {
         let Motion { character, mut clip, contacts } = motion;
         let skeleton = character.skeleton();
-        let moved: Vec<JointId> = skeleton.ids().filter(|id| self.moves(skeleton, *id)).collect();
+        let moved_joints: Vec<JointId> = skeleton.ids().filter(|id| self.is_moved(skeleton, *id)).collect();
         // Joints that the clip moves through the world stay where they are; others follow their parents.
         let mut follows = vec![false; skeleton.len()];
         let mut changed: Vec<JointId> = Vec::new();
         for id in skeleton.ids() {
-            let hangs = skeleton.parent(id).is_some_and(|p| follows[p.index()]);
+            let parent_follows = skeleton.parent(id).is_some_and(|p| follows[p.index()]);
             let stays = id == self.hips || clip.translated().contains(&id);
-            follows[id.index()] = moved.contains(&id) || hangs && !stays;
-            if follows[id.index()] || hangs {
+            follows[id.index()] = moved_joints.contains(&id) || parent_follows && !stays;
+            if follows[id.index()] || parent_follows {
                 changed.push(id);
             }
         }
         let mut translated = clip.translated().to_vec();
-        translated.extend(&moved);
+        translated.extend(&moved_joints);
         translated.push(self.hips);
         translated.sort();
         translated.dedup();
@@ -85,7 +85,7 @@ impl SkinnedRoots {
                     new[id.index()] = at;
                 } else if follows[id.index()] {
                     new[id.index()] = above * *own;
-                    if !moved.contains(&id) {
+                    if !moved_joints.contains(&id) {
                         continue;
                     }
                 }
@@ -100,7 +100,7 @@ impl SkinnedRoots {
     }
 
     /// Whether a joint above the hips is one of these or below one.
-    fn moves(&self, skeleton: &Skeleton, id: JointId) -> bool {
+    fn is_moved(&self, skeleton: &Skeleton, id: JointId) -> bool {
         let own = |(joint, _): &(JointId, RootLink)| *joint == id || skeleton.is_ancestor(*joint, id);
         skeleton.is_ancestor(id, self.hips) && id != self.hips && self.joints.iter().any(own)
     }

@@ -47,7 +47,7 @@ pub struct Retarget {
     /// The joints of the source that tell where it stands.
     footing: FootingJoints,
     /// The scale of the path over the ground.
-    across: f64,
+    path_scale: f64,
     /// The joints above the target's hips that have skin; `None` between a character and itself.
     roots: Option<SkinnedRoots>,
     /// The height of a body without feet; `None` of others.
@@ -81,35 +81,37 @@ impl Retarget {
             false => same_bones(source, target, map).unzip(),
         };
         let same = itself || twins.is_some();
-        let [s_pose, t_pose] = twins.clone().unwrap_or_else(|| {
+        let [source_pose, target_pose] = twins.clone().unwrap_or_else(|| {
             [compared(source, |_| true), compared(target, |id| map.driving(id).is_some())]
         });
         let calibrated = if twins.is_some() { ReferenceBody::twin } else { ReferenceBody::of };
-        let t = calibrated(target, &t_pose);
+        let target_body = calibrated(target, &target_pose);
         // One skeleton is compared in one pose, whichever was found for each of two files.
-        let s = match itself {
-            true => ReferenceBody { body: source, rig: source.rig(), ..t },
-            false => calibrated(source, &s_pose),
+        let source_body = match itself {
+            true => ReferenceBody { body: source, rig: source.rig(), ..target_body },
+            false => calibrated(source, &source_pose),
         };
         let legs = if same { Vec::new() } else { LegPair::of(source, target) };
         let forelegs = if legs.is_empty() { Vec::new() } else { LegPair::forelegs(source, target) };
         let skin = if same { SupportPoints::default() } else { target.support_points().clone() };
-        let scale = same_scale.or(leg_ratio(&legs)).unwrap_or_else(|| match (s.figure, t.figure) {
-            (Some(s), Some(t)) => t.leg_to_sole / s.leg_to_sole,
-            _ => size(t.reference_pose) / size(s.reference_pose).max(1e-12),
+        let scale = same_scale.or(leg_ratio(&legs)).unwrap_or_else(|| {
+            match (source_body.figure, target_body.figure) {
+                (Some(source), Some(target)) => target.leg_to_sole / source.leg_to_sole,
+                _ => size(target_body.reference_pose) / size(source_body.reference_pose).max(1e-12),
+            }
         });
-        let across = match travel {
+        let path_scale = match travel {
             RootScale::Legs => scale,
             RootScale::Factor(factor) => factor,
         };
-        let joints = JointTransfer::new(map, &s, &t, [across, scale]);
-        let above = |hips: JointId| t.rig.skeleton().path_to_root(hips).skip(1);
+        let joints = JointTransfer::new(map, &source_body, &target_body, [path_scale, scale]);
+        let above = |hips: JointId| target_body.rig.skeleton().path_to_root(hips).skip(1);
         let hips = map.pairs.iter().find(|p| p.role == Some(Role::Hips)).filter(|_| !itself);
         let hips = hips.filter(|p| !(same && above(p.target).all(|id| map.driving(id).is_some())));
-        let roots = hips.and_then(|pair| SkinnedRoots::of(&t, pair.target));
+        let roots = hips.and_then(|pair| SkinnedRoots::of(&target_body, pair.target));
         let on_skin = OnSkin::of(source, target).filter(|_| !same);
         let footing = FootingJoints::of(source);
-        Retarget { joints, legs, forelegs, skin, footing, across, roots, same_bones: same, on_skin }
+        Retarget { joints, legs, forelegs, skin, footing, path_scale, roots, same_bones: same, on_skin }
     }
 
     /// Whether both bodies have the same bones, so that neither legs nor arms need a correction.
@@ -158,13 +160,13 @@ impl Retarget {
         let direct = DirectTransfer::of(&self.joints, motion);
         let (mut trajectories, footing, direct_clip) = self.trajectories(&direct, motion, time);
         let kept = without_still_ends(&motion.clip);
-        // A pose that is held at an end is that of the last frame that moves, and the legs before it are those of the take without
-        // it; but a body that is raised or lowered meanwhile needs the time.
+        // If the clip holds its first or last pose, the moving part is solved alone and its ends are repeated, unless the body is
+        // raised or lowered during the hold.
         if trajectories.as_ref().is_some_and(|found| kept.len() < time.frames && found.level_outside(&kept)) {
             let held = [kept.start, time.frames - kept.end];
             let moving = motion.part(kept);
             let (found, ..) = self.trajectories(&direct, &moving, &Timeline::of(&moving));
-            trajectories = found.map(|found| found.with_held_ends(held));
+            trajectories = found.map(|found| found.with_repeated_ends(held));
         }
         let contacts = motion.contacts.as_ref();
         let contacts = match self.legs.is_empty() && self.on_skin.is_none() {
@@ -207,14 +209,19 @@ impl Retarget {
         let trajectories = (!self.legs.is_empty()).then(|| {
             let (from, to): (Vec<&LimbChain>, Vec<&LimbChain>) =
                 self.legs.iter().chain(&self.forelegs).map(|pair| (&pair.source, &pair.target)).unzip();
-            let DirectLegs { mut source, direct: mut direct_poses, lowest: seat, clip: direct_clip } =
+            let DirectLegs { mut source, direct: mut direct_poses, lowest_body, clip: direct_clip } =
                 direct.legs(motion, (&from, &to), &self.skin, &footing);
             clip = direct_clip;
             let hind = self.legs.len();
             let (front_direct, front) = (direct_poses.split_off(hind), source.split_off(hind));
-            let pairs = (&self.legs[..], self.across);
-            let solved =
-                solve_legs(time, (source, direct_poses), (&seat, &footing), pairs, &Settings::default())?;
+            let pairs = (&self.legs[..], self.path_scale);
+            let solved = solve_legs(
+                time,
+                (source, direct_poses),
+                (&lowest_body, &footing),
+                pairs,
+                &Settings::default(),
+            )?;
             Some(solved.with_forelegs(time, front, front_direct, &self.forelegs, self.joints.scale))
         });
         (trajectories.flatten(), footing, clip)

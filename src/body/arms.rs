@@ -15,7 +15,7 @@ pub struct ArmMeasures {
 }
 
 impl ArmMeasures {
-    /// The arms of a rig in its reference pose; `None` of a body without arms or on four legs.
+    /// The arms of a rig in its reference pose; `None` for a body without arms or on four legs.
     pub fn of(rig: &Rig, reference_pose: &ModelPose, figure: &Figure) -> Option<ArmMeasures> {
         let at = |role: Role| rig.joint(role).map(|id| reference_pose.position(id));
         let arm = |s: Side| {

@@ -156,7 +156,7 @@ struct GroupedSkin<'a> {
 }
 
 impl BodySurface {
-    /// The surface of a character in its reference pose; `None` of one without skin around its trunk.
+    /// The surface of a character in its reference pose; `None` for one without skin around its trunk.
     pub fn of(
         character: &Character,
         rig: &Rig,

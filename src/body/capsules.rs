@@ -69,7 +69,7 @@ const MIDDLE: [f64; 2] = [0.25, 0.95];
 /// The ratio of radii of the two sides above which the thicker limb holds something.
 const UNEVEN: f64 = 1.5;
 
-/// The capsules of `character` in the order of [`BodyPart`], at most one for each part; none of a body without legs.
+/// The capsules of `character` in the order of [`BodyPart`], at most one for each part; none for a body without legs.
 pub fn capsules(character: &Character, rig: &Rig) -> Vec<Capsule> {
     let reference_pose = character.reference_pose();
     Figure::of(rig, &reference_pose)

@@ -94,7 +94,7 @@ impl CharacterBody {
         height(self.capsules(), self.figure(), &self.reference_pose)
     }
 
-    /// The capsules in the order of [`BodyPart`](super::BodyPart); none of a body without legs.
+    /// The capsules in the order of [`BodyPart`](super::BodyPart); none for a body without legs.
     pub fn capsules(&self) -> &[Capsule] {
         self.capsules.get_or_init(|| match &self.figure {
             Some(figure) => capsules_in(&self.character, self.rig(), &self.reference_pose, *figure),
@@ -102,19 +102,19 @@ impl CharacterBody {
         })
     }
 
-    /// The arms; `None` of a body without arms or on four legs.
+    /// The arms; `None` for a body without arms or on four legs.
     pub(crate) fn arms(&self) -> Option<&ArmMeasures> {
         let arms = || ArmMeasures::of(self.rig(), &self.reference_pose, self.figure()?);
         self.arms.get_or_init(arms).as_ref()
     }
 
-    /// The joints that arms are placed by; `None` of a body without arms, legs or a head, or on four legs.
+    /// The joints that arms are placed by; `None` for a body without arms, legs or a head, or on four legs.
     pub(crate) fn landmarks(&self) -> Option<&Landmarks> {
         let landmarks = || Landmarks::of(self.rig(), &self.reference_pose, self.figure()?);
         self.landmarks.get_or_init(landmarks).as_ref()
     }
 
-    /// The skin as arms meet it; `None` of a body without landmarks or without skin.
+    /// The skin as arms meet it; `None` for a body without landmarks or without skin.
     pub(crate) fn surface(&self) -> Option<&BodySurface> {
         let surface = || {
             let (figure, landmarks) = (self.figure()?, self.landmarks()?);
@@ -123,7 +123,7 @@ impl CharacterBody {
         self.surface.get_or_init(surface).as_ref()
     }
 
-    /// The points that can rest on something, in the order of [`ContactPart`](crate::model::ContactPart); none of a body
+    /// The points that can rest on something, in the order of [`ContactPart`](crate::model::ContactPart); none for a body
     /// without legs.
     pub fn contact_points(&self) -> &[ContactPoint] {
         self.contact_points.get_or_init(|| match &self.figure {
@@ -148,13 +148,13 @@ impl CharacterBody {
         &self.feet.get_or_init(feet)[usize::from(side == Side::Right)]
     }
 
-    /// The points of trunk, thighs and hands that can be the lowest; empty of a body without skin.
+    /// The points of trunk, thighs and hands that can be the lowest; empty for a body without skin.
     pub(crate) fn support_points(&self) -> &SupportPoints {
         let points = || SupportPoints::of(&self.character, self.rig(), &self.reference_pose);
         self.support_points.get_or_init(points)
     }
 
-    /// The point masses that stand for its segments; none of a body that does not walk on two legs.
+    /// The point masses that stand for its segments; none for a body that does not walk on two legs.
     pub(crate) fn point_masses(&self) -> &[PointMass] {
         let masses = || {
             let figure = self.figure()?;

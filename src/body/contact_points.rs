@@ -72,7 +72,7 @@ fn shin_end(rig: &Rig, side: Side) -> Option<ContactPoint> {
 }
 
 /// The height of the lowest skin of a body on four legs, whose paws may hang on joints of their own, such as the targets of
-/// IK; `None` of other bodies.
+/// IK; `None` for other bodies.
 fn lowest_skin(character: &Character, rig: &Rig, reference_pose: &ModelPose, figure: &Figure) -> Option<f64> {
     if !on_four_legs(rig, reference_pose) {
         return None;

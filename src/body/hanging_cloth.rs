@@ -1,4 +1,4 @@
-//! Finds skirts, robes and coats in a skin that rotate rigidly with the trunk or the thighs: cloth may be in the floor, and a
+//! Finds skirts, robes and coats that are skinned rigidly to the trunk or the thighs: cloth may be in the floor, and a
 //! body that sits is not lifted for it.
 //!
 //! Skin of the trunk that reaches below the knees of the standing body is cloth, and so is skin of a thigh that reaches

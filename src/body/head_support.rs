@@ -47,7 +47,7 @@ impl HeadSupport {
         self.points.iter().map(|(joint, _)| *joint).chain([self.pivot])
     }
 
-    /// The horizontal axis about which a positive angle raises the head; `None` of a head straight above or below its neck.
+    /// The horizontal axis about which a positive angle raises the head; `None` for a head straight above or below its neck.
     pub fn axis(&self, pose: &ModelPose) -> Option<Vec3> {
         let middle = self.points.iter().map(|(joint, at)| pose.joint(*joint).point(at)).sum::<Vec3>();
         let along = middle / self.points.len() as f64 - pose.position(self.pivot);

@@ -26,8 +26,8 @@ pub struct LooseJoint {
     pub on: Option<(JointId, Transform)>,
 }
 
-/// The joints apart from the body of a character in the pose `reference_pose`, parents first; what hangs below one of them moves with it.
-/// `is_body` tells the body's joints, `moves` others that move by themselves and are no part of this unless they rest on the body.
+/// The joints apart from the body of a character, parents first; what hangs below one of them moves with it. `is_body` tells the
+/// body's joints, `moves` those that the map drives, which are excluded unless they rest on the body.
 pub fn loose_joints(
     character: &Character,
     rig: &Rig,
@@ -169,8 +169,8 @@ impl Place<'_> {
     }
 }
 
-/// The motion with these joints where they belong, after the body moved: on the joints that they follow, with the distance that they
-/// had in `before`, the same frames before the body moved; without it, with that of the rest.
+/// Moves loose joints with the joints that they follow. Their relative transform is that of `before` (the clip before the body
+/// moved), or of the reference pose if `before` is `None`.
 pub fn follow(mut motion: Motion, loose: &[LooseJoint], before: Option<&Clip>) -> Motion {
     if loose.is_empty() {
         return motion;

@@ -5,7 +5,7 @@
 use crate::math::{Transform, Vec3};
 use crate::model::{JointId, ModelPose};
 
-/// The height of the lowest of these points, which are listed joint by joint; infinite of none.
+/// The height of the lowest of these points, which are listed joint by joint; infinite without any.
 pub fn lowest(points: &[(JointId, Vec3)], pose: &ModelPose) -> f64 {
     let of_joint = |points: &[(JointId, Vec3)]| {
         lowest_on_joint(points.iter().map(|(_, at)| at), pose.joint(points[0].0))
@@ -13,7 +13,7 @@ pub fn lowest(points: &[(JointId, Vec3)], pose: &ModelPose) -> f64 {
     points.chunk_by(|a, b| a.0 == b.0).map(of_joint).fold(f64::INFINITY, f64::min)
 }
 
-/// The height of the lowest of these points of one joint; infinite of none.
+/// The height of the lowest of these points of one joint; infinite without any.
 pub fn lowest_on_joint<'a>(points: impl Iterator<Item = &'a Vec3>, joint: &Transform) -> f64 {
     let up = joint.rotation.inverse() * Vec3::y();
     // Not `f64::min`, which checks every point for NaN.

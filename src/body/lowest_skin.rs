@@ -47,7 +47,8 @@ impl LowestSkin {
         Self { points: vertices_by_joint(character, rig, reference_pose, false).concat(), ..Self::default() }
     }
 
-    /// The height of the lowest point, those of the body below the soles as it was bound taken off; infinite without skin.
+    /// The height of the lowest point; points of the body count as higher by the depth to which the body is below the soles in the
+    /// reference pose. Infinite without skin.
     pub fn lowest(&self, model: &ModelPose) -> f64 {
         (self.lowest_point(model) + self.below).min(lowest(&self.feet, model))
     }
@@ -58,7 +59,7 @@ impl LowestSkin {
     }
 }
 
-/// The height of the lowest of these vertices; infinite of none.
+/// The height of the lowest of these vertices; infinite without any.
 fn lowest(vertices: &[Bound], model: &ModelPose) -> f64 {
     let place =
         |bound: &Bound| bound.iter().map(|(joint, at, w)| model.joint(*joint).point(at).y * w).sum::<f64>();

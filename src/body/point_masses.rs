@@ -24,7 +24,7 @@ pub struct PointMass {
     pub mass: f64,
 }
 
-/// The masses of a body of this height that stands as `reference_pose`; `None` of a body on four legs, which the table does not
+/// The masses of a body of this height that stands as `reference_pose`; `None` for a body on four legs, which the table does not
 /// describe.
 pub fn point_masses(
     rig: &Rig,

@@ -124,7 +124,7 @@ impl RadiusTable {
         Self::from(|row, column| of(self.cells[row][column]))
     }
 
-    /// The largest radius, metres; 0 of a part that is not there.
+    /// The largest radius, metres; 0 for a part that is not there.
     pub fn largest(&self) -> f64 {
         self.largest
     }

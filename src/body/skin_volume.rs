@@ -84,7 +84,7 @@ struct LineGrid {
 }
 
 impl LineGrid {
-    /// The grid around these triangles; `None` of none.
+    /// The grid around these triangles; `None` without any.
     fn around(triangles: &[[(Vec3, usize); 3]]) -> Option<Self> {
         let all = || triangles.iter().flatten().map(|(at, _)| at);
         let ends = |axis: usize| {

@@ -1,8 +1,8 @@
 //! Support points of a skin: the few vertices that can be its lowest, for any orientation.
 //!
-//! A sampled convex hull of each joint's vertices (those that this joint moves most): the vertices that lie furthest in one
-//! of 122 directions all around, since feet that crawl lie on their insteps: a sole of 30 cm is missed by less than a
-//! millimetre between two of them. Joints that lead to no role (capes, tails, weapons) are left out, since they may be in the
+//! A sampled convex hull of each joint's vertices (those that this joint moves most): the vertices furthest in 122 directions.
+//! These cover the whole sphere because crawling feet lie on their insteps; the error for a sole of 30 cm is under a millimetre.
+//! Joints that lead to no role (capes, tails, weapons) are left out, since they may be in the
 //! floor, and so are [`hanging_cloth`] and hair below the neck. Space: joint space out. Units: metres.
 
 use super::contact_points::skin_of_feet;
@@ -67,7 +67,8 @@ fn hull_of_foot(
 /// The support points of trunk, head, legs and hands, in the spaces of their joints.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SupportPoints {
-    /// Of trunk and thighs, and of the front legs of a quadruped without paws, joint by joint: what the pelvis moves.
+    /// Of trunk and thighs, and of the front legs of a quadruped without paws, joint by joint; joints without a role between them
+    /// included.
     pub trunk: Vec<(JointId, Vec3)>,
     /// The distance of the furthest point of each joint in `trunk` from it.
     reach: Vec<f64>,
@@ -82,7 +83,7 @@ pub struct SupportPoints {
 }
 
 impl SupportPoints {
-    /// Those of `character` with the roles of `rig` and the reference pose `reference_pose`; empty of a body without skin.
+    /// Those of `character` with the roles of `rig` and the reference pose `reference_pose`; empty for a body without skin.
     pub fn of(character: &Character, rig: &Rig, reference_pose: &ModelPose) -> SupportPoints {
         let skeleton = rig.skeleton();
         let four_legs = on_four_legs(rig, reference_pose);

@@ -85,7 +85,7 @@ fn divide(corners: &[SkinCorner; 3], spacing: f64, stands_for: f64, found: &mut 
 /// The number of histogram bins between the least value and the greatest.
 const STEPS: usize = 256;
 
-/// The values below which these `shares` of the total weight lie; `None` of nothing.
+/// The values below which these `shares` of the total weight lie; `None` without values.
 ///
 /// Weights are summed in a histogram, and only the values of the bin that contains a quantile are sorted.
 fn quantiles<const N: usize>(values: &[(f64, f64)], shares: [f64; N]) -> Option<[f64; N]> {

@@ -77,7 +77,7 @@ pub(crate) struct Footing {
     /// Height of each foot above the lowest of hands, head and pelvis, leg lengths, by frame: see [`LEAST_HEIGHT_IN_AIR`].
     above_support: Vec<(Side, Vec<f64>)>,
     floor: Option<f64>,
-    /// The ground under feet that stand at several heights; `None` of level ground.
+    /// The ground under feet that stand at several heights; `None` for level ground.
     pub uneven: Option<UnevenGround>,
     /// Whether a seat or a bar bears the body above the floor, so that its feet say nothing about it.
     pub borne_by_seat_or_bar: bool,

@@ -51,7 +51,7 @@ pub fn short_dips(lowest: &[f64], shots: &[Range<usize>], leg_length: f64, rate:
     dips
 }
 
-/// The middle of the interval of this width in which most values are; `None` of no values.
+/// The middle of the interval of this width in which most values are; `None` without values.
 fn most_frequent(values: &[f64], width: f64) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

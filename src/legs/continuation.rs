@@ -1,11 +1,10 @@
 //! Continues an open clip beyond its ends by frames of its own, so that legs are solved at an end as further inside.
 //!
-//! A body that travels less than its planted feet ask for lags behind each stance and catches up over the next one. At an end
-//! no next stance follows: the pelvis would follow the last one instead, up to 0.2 leg lengths away. What follows a frame of a
-//! motion resembles what follows a similar pose with similar velocities, as in motion graphs (Kovar, Gleicher and Pighin 2002): a
-//! gait continues with its next stride. Only what is certain is continued: the frame that follows is nearly the one that the end leads
-//! to, or each end leads to the other one, as in a cycle without its last frame. It is a part of the equations only, never of the
-//! result.
+//! If the pelvis travels less than the planted feet require, it falls behind during a stance and catches up in the next. At the end
+//! of a clip there is no next stance, so the pelvis would follow the last one, up to 0.2 leg lengths away. The equations therefore
+//! continue the clip with the frames that followed a similar pose with similar velocities, as in motion graphs (Kovar, Gleicher and
+//! Pighin 2002). An end is continued only if such a frame is nearly the extrapolated one, or if both ends lead to each other (a
+//! cycle without its last frame). The added frames are a part of the equations only, never of the result.
 //! Space: model space, Y up; the source scaled to the target's legs. Units: metres, seconds, radians, frames.
 
 use super::equations::{Equations, FrameSolution, LegTerms};
@@ -257,7 +256,7 @@ struct Follower {
 }
 
 /// The frame of a clip of `frames` that continues its last one best: pose and velocities are those to which the last pose leads.
-/// `None` of a clip that is too short, or that stands in its last frame.
+/// `None` for a clip that is too short, or that stands in its last frame.
 fn follower(
     time: &Timeline,
     frames: usize,

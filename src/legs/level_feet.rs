@@ -1,7 +1,8 @@
-//! Feet on uneven ground, seen as if it were level: heights above the plane under each foot, and feet rotated with that plane.
+//! Maps feet on uneven ground to level ground and back.
 //!
-//! What is solved about soles is solved there; rotations that were found are rotated back. On level ground nothing is rotated and no
-//! bit changes. Space: model space, Y up. Units: metres.
+//! Soles are solved on level ground: heights are those above the plane under each foot, and feet are rotated with that plane. The
+//! resulting rotations are rotated back. On level ground nothing is rotated and no bit changes. Space: model space, Y up. Units:
+//! metres.
 
 use super::leg_pair::LegPair;
 use super::limb_pose::{FootDelta, LimbPose, LimbPositions};

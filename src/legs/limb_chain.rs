@@ -40,7 +40,7 @@ impl LimbChain {
         Self::limb(body, [Role::UpperLeg(side), Role::LowerLeg(side), Role::Foot(side)])
     }
 
-    /// The leg of one side of a body whose skeleton ends with the shins, which stands on their ends; `None` of other legs.
+    /// The leg of one side of a body whose skeleton ends with the shins, which stands on their ends; `None` for other legs.
     pub fn without_foot(body: &CharacterBody, side: Side) -> Option<LimbChain> {
         let (rig, reference_pose) = (body.rig(), body.reference_pose());
         let (upper, lower) = (rig.joint(Role::UpperLeg(side))?, rig.joint(Role::LowerLeg(side))?);

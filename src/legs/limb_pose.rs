@@ -11,18 +11,17 @@ use crate::model::{JointId, ModelPose, Motion};
 use crate::parallel;
 use crate::signal::distinct_frames;
 
-/// Cosine of the tilt of a foot from the reference pose from which it lies (60 degrees): more than of a heel that is low, less than the
-/// 90 of feet that lie.
+/// A foot tilted by more than 60 degrees from the reference pose lies (cosine): feet whose heels are low tilt less, lying feet by 90.
 const FOOT_LIES: f64 = 0.5;
 
-/// The model-space transforms of a leg in one frame.
+/// The model-space transforms of a limb (leg or arm) in one frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LimbPose {
-    /// The upper leg.
+    /// The upper leg or arm.
     pub upper: Transform,
-    /// The lower leg.
+    /// The lower leg or forearm.
     pub lower: Transform,
-    /// The foot.
+    /// The foot or hand.
     pub foot: Transform,
     /// The toes; the foot, if there is no toe joint.
     pub toes: Transform,
@@ -114,16 +113,16 @@ impl FootDelta {
     }
 }
 
-/// The positions of a leg's joints in one frame, without rotations: less memory than a [`LimbPose`] for long takes.
+/// The positions of a limb's joints in one frame, without rotations: less memory than a [`LimbPose`] for long takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LimbPositions {
-    /// The upper leg.
+    /// Hip, of an arm the shoulder.
     pub hip: Vec3,
-    /// The lower leg.
+    /// Knee, of an arm the elbow.
     pub knee: Vec3,
-    /// The foot.
+    /// Ankle, of an arm the wrist.
     pub ankle: Vec3,
-    /// The toes; the foot, if there is no toe joint.
+    /// The toe joint; the ankle, if there is none.
     pub toes: Vec3,
 }
 

@@ -13,7 +13,7 @@ use crate::math::Vec3;
 use crate::model::{JointId, ModelPose, Motion, Side};
 use std::sync::Arc;
 
-/// Most rounds of raising hands: a straight elbow allows little per round, and clips with hands in the floor are few.
+/// Largest number of rounds. A straight elbow moves little per round; the cost is acceptable since few clips have hands in the floor.
 const ROUNDS: usize = 8;
 
 /// The motion with hands raised out of the floor by IK of the arms.

@@ -11,8 +11,8 @@ use crate::kinematics::sunk_shots;
 use crate::math::percentile;
 use std::ops::Range;
 
-/// Raises sunk shots and levels the floor: [`level_floor`]; frames that repeat the one before do not count. Returns the frames that
-/// were raised, which say nothing about the floor.
+/// Raises sunk shots and levels the floor: [`level_floor`]; frames that repeat the one before do not count. Returns the raised
+/// frames; floor detection must ignore them.
 pub fn onto_one_floor(
     time: &Timeline,
     legs: &mut [Vec<LimbPositions>],

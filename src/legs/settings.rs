@@ -5,7 +5,7 @@ use crate::math::DEGREE;
 /// Weights and thresholds of the solve. Lengths are in leg lengths (thigh plus shin of the target), speeds in leg lengths per
 /// second.
 ///
-/// Effects were measured on 84 pairs of takes and bodies; values are median (90th percentile).
+/// Effects were measured on 84 pairs of takes and bodies unless a field names another number; values are median (90th percentile).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
     /// Error of a limb's direction that has cost 1, radians. Half and double trade limb errors of 2.0 to 2.6 degrees for

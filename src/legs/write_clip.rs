@@ -16,8 +16,8 @@ pub struct SolvedFrames<'a> {
     pub legs: &'a [&'a LimbChain],
     /// Their new transforms, by leg and frame.
     pub poses: &'a [Vec<LimbPose>],
-    /// The displacement of the body and the delta rotation of the pelvis in every frame, which does not rotate trunk and
-    /// legs; empty if the body does not move.
+    /// For each frame: displacement of the body, and delta rotation of the pelvis alone (trunk and legs keep their orientation);
+    /// empty if the body does not move.
     pub body: &'a [(Vec3, Quat)],
     /// Whether nothing moves in a frame: such frames keep every bit.
     pub still: &'a (dyn Fn(usize) -> bool + Sync),
@@ -67,8 +67,8 @@ pub fn write_flipping(motion: Motion, solved: &SolvedFrames<'_>) -> Motion {
     Motion { character, clip, contacts }
 }
 
-/// Distance from the hips, as a share of the legs, up to which a leaf without a role is a helper that holds the skin of the pelvis (4 cm
-/// of a person).
+/// A leaf joint without a role within this distance of the hips (share of leg length) is a helper that holds the skin of the pelvis
+/// (4 cm for a person).
 const OF_PELVIS: f64 = 0.05;
 
 /// The joints of a skeleton that are written.
@@ -76,8 +76,8 @@ struct MovedJoints<'a> {
     hips: Option<JointId>,
     /// The topmost joints of the body; empty if the body does not move.
     top: Vec<JointId>,
-    /// Whether a joint is on the hips and keeps its orientation when the pelvis rotates: all but the legs, helpers at the hips, and joints without a
-    /// role that only lead to one with a role, which keeps its own.
+    /// Whether a joint keeps its orientation when the pelvis rotates. True for children of the hips, except legs, helpers at
+    /// the hips, and joints without a role that only connect to a joint that has one (that one keeps its orientation instead).
     trunk: Vec<bool>,
     /// The moved joints and their ancestors; no others are processed.
     towards: Towards<'a>,

@@ -20,26 +20,26 @@ pub const SKIN_DEPTH: f64 = 0.03;
 /// Share of the time of contact in which the body floats. Chosen: labels end by whole frames, and two of 30 Hz are a tenth of a
 /// stance of 0.65 s. Seen: faults 0.23.
 pub const FLOATING: f64 = 0.1;
-/// Angle by which a joint goes further out of its range than in the take. Chosen: twice the largest standard deviation of ranges of
-/// motion between people, which is that of the shoulder's extension, 9.5 degrees (Boone and Azen 1979); less may be the range
-/// of this person. Seen: good 8 degrees, faults 21.
+/// Angle by which a joint goes further out of its range than in the direct transfer. Chosen: twice the largest standard
+/// deviation of ranges of motion between people, which is that of the shoulder's extension, 9.5 degrees (Boone and Azen 1979);
+/// less may be the range of this person. Seen: good 8 degrees, faults 21.
 pub const OUT_OF_RANGE: f64 = 20.0 * DEGREE;
 /// Relative change of a bone's length. Chosen: a millimetre in a metre cannot be seen, and single precision keeps 1e-7.
 pub const STRETCHED_BONE: f64 = 1e-3;
-/// Jerk over the take's. Chosen: at twice the take's, three quarters of the squares were added. Seen: good 1.4, faults 2.01.
+/// Jerk over the direct transfer's. Chosen: at twice that, three quarters of the squares were added. Seen: good 1.4, faults 2.01.
 pub const SHAKING: f64 = 2.0;
-/// The largest rotation per frame over that of the take. Chosen: half as much again is faster than anything in the take. Seen: good
-/// 1.1, faults 1.6.
+/// The largest rotation per frame over that of the direct transfer. Chosen: half as much again is faster than anything in it. Seen:
+/// good 1.1, faults 1.6.
 pub const TURNING: f64 = 1.5;
-/// Angle between a limb and the take's, at its 95th percentile. Chosen: twice what separates readings of one joint by two people
-/// with a goniometer, 5 degrees in arms and 6 in legs (Boone et al. 1978), since proportions differ besides. Seen: good 4.5
-/// degrees, faults 11.
+/// Angle between a limb and the direct transfer's, at its 95th percentile. Chosen: twice what separates readings of one joint
+/// by two people with a goniometer, 5 degrees in arms and 6 in legs (Boone et al. 1978), since proportions differ besides.
+/// Seen: good 4.5 degrees, faults 11.
 pub const LIMB: f64 = 10.0 * DEGREE;
-/// Difference from the bend of the take's knee at its greatest. Chosen: a single frame may differ by half more than [`LIMB`].
-/// Seen: good 10.6 degrees, faults 15.5.
+/// Difference from the bend of the direct transfer's knee at its greatest. Chosen: a single frame may differ by half more than
+/// [`LIMB`]. Seen: good 10.6 degrees, faults 15.5.
 pub const KNEE: f64 = 15.0 * DEGREE;
-/// Bend of a leg that is straight in the take. Chosen: a flexed knee is seen first where it should be straight; by 3 degrees it
-/// leaves the line between hip and ankle by 1 cm. Seen: good 0.7 degrees.
+/// Bend of a leg that is straight in the direct transfer. Chosen: a flexed knee is seen first where it should be straight; by 3
+/// degrees it leaves the line between hip and ankle by 1 cm. Seen: good 0.7 degrees.
 pub const STRAIGHT_LEG: f64 = 3.0 * DEGREE;
 /// Height of a planted joint against the take's, metres. Chosen: about the thickness of a sole. Seen: good 0.02, faults 0.022.
 pub const CLEARANCE: f64 = 0.02;
@@ -56,17 +56,18 @@ pub const FALL: f64 = 0.5;
 /// an adult, who tucks up longer ones, reaches 0.2; a body that rolls in the air is higher by more than its own thickness. Seen:
 /// good 0.09, faults 0.54.
 pub const FLIGHT_HEIGHT: f64 = 0.3;
-/// Angle between a foot in the air and the take's, at its 95th percentile. Chosen: as of a [`LIMB`]. Seen: good 7 degrees, faults
+/// Angle between a foot in the air and the direct transfer's, at its 95th percentile. Chosen: as of a [`LIMB`]. Seen: good 7
+/// degrees, faults
 /// 29.
 pub const FOOT: f64 = 10.0 * DEGREE;
 /// Slope of soles that stand, in the median. Chosen: a quarter more than that of a foot that was captured on its edge (a walk, 13.7
 /// degrees). Seen: good 10 degrees, faults 17.9 to 41 (reference poses of takes that are rolled by 30).
 pub const SOLE: f64 = 17.0 * DEGREE;
-/// Angle between head or neck and the take's, and between a finger's joint and the take's, at the 95th percentile. Chosen: as of a
-/// [`LIMB`]; nothing that retargeting corrects rotates them.
+/// Angle between head or neck and the direct transfer's, and between a finger's joint and the direct transfer's, at the 95th
+/// percentile. Chosen: as of a [`LIMB`]; nothing that retargeting corrects rotates them.
 pub const HEAD_AND_FINGERS: f64 = 10.0 * DEGREE;
-/// Angle between a free hand and the take's, at its 95th percentile. Chosen: as of a [`LIMB`]; the readings of people that its
-/// source compares are of wrists too.
+/// Angle between a free hand and the direct transfer's, at its 95th percentile. Chosen: as of a [`LIMB`]; the readings of
+/// people that its source compares are of wrists too.
 pub const HAND: f64 = 10.0 * DEGREE;
 /// Growth of a limb's rotation in one frame. Chosen: in a frame of 30 Hz it is 150 degrees a second more than the take has around
 /// it. Seen: good 4.0 degrees, faults 5.3.
@@ -95,8 +96,8 @@ pub const HINGE_SPEED: f64 = 40.0;
 /// Speed of a robot's hinge over the highest that its file states. Source: the file. Chosen: one percent more is the rounding of files with
 /// six digits at 120 Hz, for a hinge of 0.02 rad/s.
 pub const HINGE_SPEED_RATIO: f64 = 1.01;
-/// Angle between a limb of a robot and the take's, at its 95th percentile. Chosen: three times [`LIMB`], since hinges reach fewer
-/// directions than joints of people. Seen: good 11 degrees, faults 40.
+/// Angle between a limb of a robot and the direct transfer's, at its 95th percentile. Chosen: three times [`LIMB`], since
+/// hinges reach fewer directions than joints of people. Seen: good 11 degrees, faults 40.
 pub const ROBOT_LIMB: f64 = 30.0 * DEGREE;
 /// Lean of a robot's trunk against the take's in the mean. Chosen: a little less than [`ROBOT_LIMB`]; a robot that bends so far more than
 /// the take does is about to fall. Seen: good 22 degrees (a kneel by hips that bend to 90), faults 82.

@@ -59,7 +59,7 @@ pub struct ArmContacts {
 }
 
 impl ArmContacts {
-    /// The arms of `source`, its direct transfer `direct`, and `motion`, which are in step; nothing of bodies without arms.
+    /// The arms of `source`, its direct transfer `direct`, and `motion`, which are in step; nothing for bodies without arms.
     pub fn of(
         context: &MetricContext,
         (take_context, source): (&MetricContext, &Motion),
@@ -152,7 +152,7 @@ fn gap(a: &(Capsule, [Vec3; 2]), b: &(Capsule, [Vec3; 2])) -> f64 {
     (p - q).norm() - a.0.radius - b.0.radius
 }
 
-/// The gaps of both arms in one pose; `None` of a side without an arm.
+/// The gaps of both arms in one pose; `None` for a side without an arm.
 fn gaps(context: &MetricContext, model: &ModelPose) -> [Option<ArmGaps>; 2] {
     let placed: Vec<(Capsule, [Vec3; 2])> =
         context.body.capsules().iter().map(|c| (*c, c.ends(model))).collect();

@@ -40,7 +40,7 @@ pub struct ArmSkin {
 }
 
 impl ArmSkin {
-    /// The skin of `character`, bound as `reference_pose`, on a body of these capsules; nothing of those without skin or arms.
+    /// The skin of `character`, bound as `reference_pose`, on a body of these capsules; nothing for those without skin or arms.
     pub fn of(character: &Character, capsules: &[Capsule], reference_pose: &ModelPose, height: f64) -> Self {
         let rig = &character.rig;
         let skeleton = rig.skeleton();

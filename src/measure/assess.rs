@@ -109,8 +109,8 @@ fn assess_as(
 }
 
 /// As [`assess`] with `direct`, the direct transfer of `take`, and with how closely hands, legs and trunk follow those of
-/// the take. The take, which plays on the character of `take_context`, is measured too, with its own labels: its own faults are
-/// not blamed on the result.
+/// the take. The take, which plays on the character of `take_context`, is measured too, with its own labels, so that its faults
+/// excuse the same faults of the result.
 ///
 /// # Panics
 /// Where the motion belongs to another character.
@@ -141,7 +141,7 @@ pub fn assess_against(
     for metric in &mut made.metrics {
         metric.take = of_take.metrics.iter().find(|m| m.name == metric.name).map(|m| m.value);
     }
-    // What the take does not do in flight is no flight of the result.
+    // Without a flight in the take, measures of flights are dropped.
     if of_take.metrics.iter().all(|m| !FLIGHTS.contains(&m.name.as_str())) {
         made.metrics.retain(|m| !FLIGHTS.contains(&m.name.as_str()));
     }

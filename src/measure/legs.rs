@@ -22,7 +22,7 @@ pub const LEAST_STEP: f64 = 1e-5;
 const STRAIGHT: f64 = 10.0 * DEGREE;
 
 /// How closely `motion`, which plays on the character of `context`, follows `source` with legs and trunk, with the values of
-/// `direct`, the direct transfer of `source`, and time series by limb; empty of bodies without two whole legs, or where
+/// `direct`, the direct transfer of `source`, and time series by limb; empty for bodies without two whole legs, or where
 /// the three differ in rate.
 ///
 /// # Panics
@@ -127,7 +127,7 @@ impl LimbComparison {
     }
 
     /// The angle of the line from hips to shoulders to where the direct transfer's would be if it leaned as the source's does;
-    /// `None` of bodies without both shoulders.
+    /// `None` for bodies without both shoulders.
     fn trunk_error(&self, source: &Motion, direct: &Motion) -> Option<Metric> {
         let lean = |m: &Motion| {
             let reference_pose = m.character.reference_pose();

@@ -19,7 +19,7 @@ pub(super) fn with_direct(name: &str, value: f64, direct: f64) -> Metric {
     Metric { direct: Some(direct), ..metric(name, value) }
 }
 
-/// The time series of the left and of the right side; none of a side without a finite value.
+/// The time series of the left and of the right side; none for a side without a finite value.
 pub(super) fn both_sides(name: &str, unit: &'static str, values: [Vec<f64>; 2]) -> Vec<Series> {
     let of = move |(side, values): (&str, Vec<f64>)| {
         let name = format!("{side}_{name}");

@@ -18,7 +18,7 @@ pub struct LimbFrame {
     pub legs: [[Vec3; 4]; 2],
     /// Shoulder, elbow and wrist, by side; zeros of an arm that is not whole.
     pub arms: [[Vec3; 3]; 2],
-    /// The middle of the shoulders; `None` of a body without both.
+    /// The middle of the shoulders; `None` for a body without both.
     pub shoulders: Option<Vec3>,
     /// The rotation of the hips.
     pub hips: Quat,
@@ -111,7 +111,7 @@ impl LimbFrame {
         angle_between(&(knee - hip), &(ankle - knee))
     }
 
-    /// From the middle of the hip joints to that of the shoulders; `None` of a body without both.
+    /// From the middle of the hip joints to that of the shoulders; `None` for a body without both.
     pub fn trunk(&self) -> Option<Vec3> {
         let [l, r] = self.legs.map(|leg| leg[0]);
         Some(self.shoulders? - (l + r) * 0.5)
@@ -124,7 +124,7 @@ impl LimbFrame {
     }
 }
 
-/// Every frame of a motion; `None` of bodies without two whole legs.
+/// Every frame of a motion; `None` for bodies without two whole legs.
 pub fn limb_frames(motion: &Motion) -> Option<Vec<LimbFrame>> {
     let rig = &motion.character.rig;
     let joints = LimbJoints::of(rig)?;

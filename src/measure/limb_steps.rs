@@ -91,8 +91,8 @@ pub fn foot_orientation(limbs: &LimbComparison, contacts: Option<&Contacts>) -> 
     (vec![worst], both_sides("foot_orientation", "rad", sides))
 }
 
-/// The angle of soles from the ground while heel and ball are on it, which alignment with a tilted reference pose does not excuse:
-/// the direct transfer has its faults too. None of bodies on four legs, whose paws roll.
+/// The angle of soles from the ground while heel and ball are on it. Judged absolutely, because a tilted reference pose tilts the
+/// direct transfer as well. None for bodies on four legs, whose paws roll.
 pub fn sole_tilt(
     limbs: &LimbComparison,
     character: &Character,

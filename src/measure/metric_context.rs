@@ -79,7 +79,7 @@ impl MetricContext {
         Some(self.body.sole_height()? * self.scale)
     }
 
-    /// The point masses that stand for the body; none of bodies that do not walk on two legs.
+    /// The point masses that stand for the body; none for bodies that do not walk on two legs.
     pub fn particles(&self) -> &[PointMass] {
         self.body.point_masses()
     }

@@ -57,8 +57,7 @@ pub const OF_ROBOTS: &[&str] = &[
     "robot_speed_ratio_max",
 ];
 
-/// Measures against the take that robots have too, with the limits of robots: what goes elsewhere, or does something else, is no
-/// performance of the take.
+/// Measures against the take that robots have too, with the limits of robots.
 const LIMITS_OF_ROBOTS: [(&str, f64); 4] = [
     ("limb_error_p95", acceptable::ROBOT_LIMB),
     ("trunk_error", acceptable::ROBOT_TRUNK),
@@ -66,7 +65,7 @@ const LIMITS_OF_ROBOTS: [(&str, f64); 4] = [
     ("rest_drift", acceptable::ROBOT_DRIFT),
 ];
 
-/// Records list under this name the measures that are not judged because a robot has no limits in them; others under the name of a stage.
+/// Key in records of the measures that are not judged because a robot has no limits in them; other keys are names of stages.
 pub const ROBOT: &str = "robot";
 
 /// The limit that a robot has in a measure of bodies; `None` if it has none.

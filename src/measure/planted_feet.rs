@@ -15,7 +15,7 @@ const PLANTED_HEIGHT: f64 = 0.04;
 /// The level of a joint is this quantile of its heights in static frames: HuMoR takes the lowest cluster of static toes.
 /// The joint's own level stands for the floor, since ankles and toe joints of rigs differ in height.
 const LEVEL_QUANTILE: f64 = 0.1;
-/// So far from the ends of a stance a foot still lands or takes off, seconds: two bodies do so within a frame of 30 Hz of each other.
+/// Time at both ends of a stance that is left out, seconds: two bodies land and take off within a frame of 30 Hz of each other.
 const LANDING: f64 = 0.03;
 /// From this slope on a floor is a ramp, metres per metre; a slighter tilt is a fault of the capture, which a result may have or not.
 /// Source: 1 in 20 is the limit of building codes.
@@ -60,7 +60,7 @@ impl LimbComparison {
         (0..self.frames).map(planted).collect()
     }
 
-    /// The height of ground that is not level at a point under the foot of a side; 0 of level ground.
+    /// The height of ground that is not level at a point under the foot of a side; 0 for level ground.
     fn ground_under(&self, side: usize, frame: usize, at: &Vec3) -> f64 {
         self.ground.as_ref().map_or(0.0, |ground| ground.height(Side::BOTH[side], frame, at))
     }
@@ -165,7 +165,7 @@ impl LimbComparison {
     }
 
     /// The slope along X and Z of the plane through the planted joints of the source, each at a height of its own, by least
-    /// squares; none of a ramp.
+    /// squares; none for a ramp.
     fn floor_tilt(&self, planted: &[PlantedJoint]) -> [f64; 2] {
         let mut fit = SlopeFit::default();
         for stance in planted.iter().filter(|stance| !stance.frames.is_empty()) {

@@ -23,7 +23,7 @@ pub struct Samples {
     pub rate: f64,
     /// The lowest position of every contact point.
     pub points: Vec<Vec3>,
-    /// The lowest point of the body, by frame; infinite of a body without legs.
+    /// The lowest point of the body, by frame; infinite for a body without legs.
     pub lowest: Vec<f64>,
     /// Every end joint.
     pub ends: Vec<Vec3>,
@@ -283,7 +283,7 @@ impl Masses {
     }
 }
 
-/// The height of the lowest sole, or other part of the body, of a pose, metres; infinite of a body without legs.
+/// The height of the lowest sole, or other part of the body, of a pose, metres; infinite for a body without legs.
 fn lowest(context: &MetricContext, model: &ModelPose) -> f64 {
     let soles = context.points().iter().map(|p| model.joint(p.joint).point(&p.at).y - p.radius);
     // The capsule of a foot is thicker than the foot.

@@ -80,7 +80,7 @@ pub struct SkinFaults {
 }
 
 impl SkinCheck {
-    /// The skin of `character`, bound as `reference_pose`; empty of a character without skin.
+    /// The skin of `character`, bound as `reference_pose`; empty for a character without skin.
     pub fn of(
         character: &Character,
         rig: &Rig,

@@ -161,7 +161,7 @@ pub struct Verdict<'a> {
     pub as_recorded: usize,
     /// Measures with a limit that a stage made meaningless.
     pub not_judged: usize,
-    /// The measure furthest over its limit, of those with the clip's own judgement; the first of several. None of a good clip.
+    /// The measure furthest over its limit among those with the clip's judgement, the first of several; `None` for a good clip.
     pub worst: Option<&'a Reading>,
 }
 

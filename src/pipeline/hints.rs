@@ -24,8 +24,7 @@ const TRIES: &[(&str, &[&str])] = &[
     ("flight_error", &["flights"]),
 ];
 
-/// A measure may get worse by so much of its limit, and the stage is still named: less is seen by nobody, since it is the limit
-/// that can be seen.
+/// A stage is still recommended if another measure worsens by up to this share of its limit, which nobody would see.
 const WORSE: f64 = 0.25;
 
 /// The hints for a `result` of a pipeline with the stages `present`, whose measures are `found`; `direct` is the direct transfer of

@@ -12,7 +12,7 @@ use std::str::FromStr;
 
 /// Bytes that any take may have: forty minutes of a hundred joints at 30 Hz have 400 MB. Stages hold two copies.
 const LEAST: u64 = 500_000_000;
-/// Joints for each of the take's: a character of 300 has the joints of a body without fingers this many times.
+/// Allowed ratio of the character's joints to the take's: 300 joints against about 20.
 const SHARE: u64 = 16;
 
 /// An amount of memory: "2GB", "500MB", or a number of bytes.

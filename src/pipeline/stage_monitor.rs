@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// The stage whose input is shown with its result.
 const PERFORM: &str = "perform";
 
-/// Whether two motions have the same frames: to compare takes a fraction of the time of a copy.
+/// Whether two motions have the same frames; comparing is much cheaper than copying.
 fn has_same_frames(a: &Motion, b: &Motion) -> bool {
     Arc::ptr_eq(&a.character, &b.character) && a.clip.has_numbers_of(&b.clip)
 }
@@ -26,8 +26,8 @@ pub(super) struct StageMonitor {
     enabled: bool,
     /// Whether the change by each stage is recorded too.
     detailed: bool,
-    /// The take: the motion as it was read, changed as stages changed it; the motion that was retargeted if stages had moved frames
-    /// otherwise.
+    /// The take that the result is compared with: the motion as it was read, with the frame changes of the stages applied; if a
+    /// stage moved frames in another way, the input of `retarget`.
     take: Option<Arc<Motion>>,
     /// Whether the take is the motion of now: no stage has changed one without the other.
     same: bool,

@@ -67,7 +67,7 @@ pub(super) fn named_motions(asset: Asset, take: &Path, merged: bool) -> Vec<Moti
     asset.clips.into_iter().map(motion).collect()
 }
 
-/// The rest poses of motions without frames, each as one frame, for formats that hold a take and no character; `None` of others.
+/// The rest poses of motions without frames, each as one frame, for formats that hold a take and no character; `None` for others.
 pub(super) fn rest_as_frame(motions: &[Motion]) -> Option<Vec<Motion>> {
     let still = motions.iter().all(|motion| motion.clip.frames() == 0);
     let one = |motion: &Motion| {

@@ -89,7 +89,7 @@ fn keys_of(mesh: &Mesh) -> Vec<String> {
     names().zip(&short).map(key).collect()
 }
 
-/// What stands behind the last dot of a name, if that is a name itself.
+/// The part after the last dot of a name, if it is long enough to be a name.
 fn behind_the_dot(name: &str) -> &str {
     match name.rsplit_once('.') {
         Some((_, own)) if own.chars().filter(|c| c.is_alphabetic()).count() >= SHORTEST_NAME => own,

@@ -23,7 +23,7 @@ pub struct OnSkin {
 }
 
 impl OnSkin {
-    /// That of a body with two legs without feet, and with skin; `None` of other bodies, and for a source without soles.
+    /// That of a body with two legs without feet, and with skin; `None` for other bodies, and for a source without soles.
     pub fn of(source: &CharacterBody, target: &CharacterBody) -> Option<OnSkin> {
         let (rig, pose) = (target.rig(), target.reference_pose());
         let ends_in_shin = |side: &Side| {

@@ -49,8 +49,7 @@ impl Performance<'_> {
     }
 
     /// Finishes the joined parts: continuous quaternion signs, the head out of the floor, joints above the hips that have skin,
-    /// tracks of properties other than joints, contact labels: feet may slide as they do now, after the solve that lets them
-    /// slide as the take's.
+    /// tracks of properties other than joints, and contact labels, with the sliding speeds of the solved feet as the allowance.
     pub fn finished(&self, mut whole: Motion) -> Motion {
         fix_hemispheres(&mut whole.clip);
         if self.trajectories.is_some() {
@@ -68,8 +67,8 @@ impl Performance<'_> {
         whole
     }
 
-    /// The finished motion with its hands out of the floor: after all else that moves arms, which could put them back into it. Then
-    /// joints apart from the body follow it, and a ramp or stairs are lowered to where the take has them.
+    /// The finished motion with its hands out of the floor; must run last of all steps that move arms. Then joints apart from the
+    /// body follow it, and a ramp or stairs are lowered to where the take has them.
     pub fn raised_hands(&self, whole: Motion) -> Motion {
         let whole = match self.trajectories.is_some() {
             true => raise_hands(whole, self.skin, &self.time, self.legs, &Settings::default()),

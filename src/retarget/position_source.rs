@@ -20,7 +20,7 @@ pub enum PositionSource {
     Pelvis(Vec3),
     /// A driven joint above the hips or apart from the body, which moves through the world as this joint of the source.
     Path(JointId),
-    /// No part of the body: it stays where it rests, in model space.
+    /// Not part of the body: keeps its reference transform in model space.
     Still(Transform),
 }
 

@@ -102,7 +102,7 @@ impl<'a> ReferenceBody<'a> {
         let along = (middle - wrist).try_normalize(1e-9)?;
         // A single chain that leaves the line of the forearm is what the hand holds.
         let forearm = self.segment(Role::LowerArm(side), Role::Hand(side));
-        if points.len() == 1 && forearm.is_some_and(|forearm| forearm.dot(&along) < HELD) {
+        if points.len() == 1 && forearm.is_some_and(|forearm| forearm.dot(&along) < PROP_COSINE) {
             return None;
         }
         let across = (points.len() >= 2).then(|| points[0] - points[points.len() - 1]);
@@ -232,8 +232,8 @@ fn align_role(
     }
 }
 
-/// Whether a leg without a foot starts with a thigh that points more to its side than down: the thigh of a toy, whose body is its
-/// legs, is the distance to a joint. Rotated to point down as a person's, it would lift the body off legs that are folded below it.
+/// Whether a leg without a foot has a thigh that points more sideways than down: that of a toy, whose body is its legs. Rotating it
+/// down, as for a person, would lift the body off its legs.
 pub fn is_stub(body: &ReferenceBody, side: Side) -> bool {
     let thigh = body.segment(Role::UpperLeg(side), Role::LowerLeg(side));
     let sideways = thigh
@@ -242,9 +242,8 @@ pub fn is_stub(body: &ReferenceBody, side: Side) -> bool {
     sideways && body.rig.joint(Role::Foot(side)).is_none()
 }
 
-/// The cosine of the angle to the forearm from which a single finger is none (60 degrees): a prop that stands off by a right angle, not a
-/// hand that is bent at rest.
-const HELD: f64 = 0.5;
+/// A single chain of fingers at more than 60 degrees to the forearm is a prop in the hand, not a finger (cosine).
+const PROP_COSINE: f64 = 0.5;
 
 /// Angle between collar bones at rest, radians (60 degrees), above which they are raised in one of the poses (a rest pose with
 /// raised arms: 88 degrees) and aligned like limbs. Marker sets and skins with good rest poses, which only differ in the
@@ -278,7 +277,7 @@ fn align_hand(side: Side, inherited: Quat, source: &ReferenceBody, target: &Refe
     }
 }
 
-/// Largest change of the slope, radians (15 degrees): what is left is shared by both pairs of legs.
+/// Largest change of the slope, radians (15 degrees); the rest is taken up by the bend of both pairs of legs.
 const STEEPEST: f64 = 0.26;
 
 /// Legs have the directions of the source's, and their lengths are the target's own: where its front legs are longer or shorter,

@@ -1,10 +1,10 @@
-//! Recognises a skeleton that comes back without its skin: a character's motion written as BVH and read again.
+//! Detects a take whose skeleton is the character's own, for example its motion written as BVH and read again.
 //!
 //! Two bodies have the same bones if there is a pose of each in which all mapped joints are at the same places, whatever their
 //! size and however the rest pose of a file is rotated (Blender writes the bind pose of some characters as a leaning one), and
 //! nothing between two mapped joints moves on the source alone. Rotations from that pose are then the same on both,
-//! and the transfer is a copy: there is nothing to align, and no leg or arm to correct. A source with skin has to have that of the
-//! target: FBX and USD files of its own motion have. Space: model space. Units: metres.
+//! and are transferred as they are: there is nothing to align, and no leg or arm to correct. A source with skin has to have
+//! that of the target: FBX and USD files of its own motion have. Space: model space. Units: metres.
 
 use super::body_plan::reachable;
 use super::joint_map::{JointMap, JointPair};

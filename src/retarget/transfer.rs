@@ -50,7 +50,7 @@ pub struct Retarget {
     path_scale: f64,
     /// The joints above the target's hips that have skin; `None` between a character and itself.
     roots: Option<SkinnedRoots>,
-    /// The height of a body without feet; `None` of others.
+    /// The height of a body without feet; `None` for other bodies.
     on_skin: Option<OnSkin>,
 }
 

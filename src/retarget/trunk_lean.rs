@@ -1,6 +1,6 @@
 //! Corrects the lean of the trunk: the line from the hip joints to the shoulders rotates as the source's does.
 //!
-//! The direct transfer alone give a different lean, because rigs bend at different heights: the same rotation of a low and of a
+//! Rotations alone give a different lean, because rigs bend at different heights: the same rotation of a low and of a
 //! high chest moves the shoulders to different positions. The joints of the trunk are therefore rotated a little more or less,
 //! all about one axis perpendicular to the line, until the line has the direction `v = arc(H u0, u) H v0`, with `H` the
 //! rotation of the source's hips from the reference pose, `u` the source's line and `u0`, `v0` the lines of both bodies in the

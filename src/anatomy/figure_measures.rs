@@ -42,6 +42,11 @@ pub struct Figure {
 }
 
 impl Figure {
+    /// The unit vector forwards, perpendicular to `up` and `left`.
+    pub(crate) fn front(&self) -> Vec3 {
+        self.left.cross(&self.up)
+    }
+
     /// Measures a rig in `rest` (model space, Y up); `None` without two thighs.
     pub fn of(rig: &Rig, rest: &ModelPose) -> Option<Figure> {
         let thighs = [rig.joint(Role::UpperLeg(Side::Left))?, rig.joint(Role::UpperLeg(Side::Right))?];

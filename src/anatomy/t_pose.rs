@@ -8,7 +8,7 @@
 use super::body_hierarchy::parent_role;
 use super::figure_measures::Figure;
 use super::spread_feet::foot_roll;
-use crate::math::{Quat, Vec3, arc, from_columns};
+use crate::math::{Quat, Vec3, arc, from_columns, horizontal};
 use crate::model::{Character, Finger, ModelPose, Role, Side};
 
 /// Radians (60 degrees): collar bones further from sideways are raised, and are rotated sideways. Below it a
@@ -31,7 +31,7 @@ impl<'a> TPose<'a> {
     /// A character in `pose`; `None` without thighs, which define the front.
     pub fn of(character: &'a Character, pose: &'a ModelPose) -> Option<Self> {
         let figure = Figure::of(&character.rig, pose)?;
-        let whole = from_columns(&figure.left, &figure.up, &figure.left.cross(&figure.up)).inverse();
+        let whole = from_columns(&figure.left, &figure.up, &figure.front()).inverse();
         Some(Self { character, pose, figure, whole })
     }
 
@@ -114,10 +114,7 @@ impl<'a> TPose<'a> {
             (self.pose.joint(id).point(&tip) - self.pose.position(id)).try_normalize(1e-9)
         });
         let toes = self.direction(Role::Foot(side), Role::Toes(side)).or(tip);
-        let flat = |d: Vec3| {
-            let d = level * d;
-            Vec3::new(d.x, 0.0, d.z).try_normalize(1e-3)
-        };
+        let flat = |d: Vec3| horizontal(&(level * d)).try_normalize(1e-3);
         let yaw = toes.and_then(flat).map(|d| arc(&d, &Vec3::z(), &Vec3::y()));
         yaw.filter(|yaw| yaw.angle() < TOE_OUT).map_or(level, |yaw| yaw * level)
     }

@@ -85,7 +85,7 @@ const HAND: usize = 12;
 const GROUPS: usize = 14;
 
 fn group(role: Role) -> Option<usize> {
-    let side = |first: usize, side: Side| first + usize::from(side == Side::Right);
+    let side = |first: usize, side: Side| first + side.index();
     Some(match role {
         Role::Hips | Role::Spine(_) => TRUNK,
         Role::Neck(_) => NECK,

@@ -295,7 +295,7 @@ impl CapsuleFit<'_> {
         let joint = self.rig.joint(Role::Head)?;
         let at = self.reference_pose.position(joint);
         let skin: Vec<&SkinSample> = self.skin_of(BodyPart::Head).collect();
-        let frame = [self.figure.up, self.figure.left, self.figure.left.cross(&self.figure.up)];
+        let frame = [self.figure.up, self.figure.left, self.figure.front()];
         let extents = frame.map(|axis| range(&skin, &at, &axis));
         if let [Some(x), Some(y), Some(z)] = extents {
             let sizes = [x, y, z].map(|[low, high]| high - low);
@@ -363,7 +363,7 @@ impl CapsuleFit<'_> {
             .or_else(|| tip(joint));
         let level = |v: Vec3| v - up * v.dot(&up);
         let front = end.and_then(|p| level(p - ankle).try_normalize(1e-6));
-        let front = front.unwrap_or_else(|| self.figure.left.cross(&up));
+        let front = front.unwrap_or_else(|| self.figure.front());
         // The shaft of a boot is no foot.
         let low_enough = |s: &&SkinSample| (s.at - ankle).dot(&up) < 0.02 * self.figure.leg_to_sole;
         let skin: Vec<&SkinSample> = self.skin_of(part).filter(low_enough).collect();

@@ -145,7 +145,7 @@ impl CharacterBody {
     /// The points of one foot that can be its lowest, in the spaces of its joints: of the skin, else heel, ball and tip.
     pub(crate) fn foot_support(&self, side: Side) -> &[(JointId, Vec3)] {
         let feet = || foot_support(&self.character, self.rig(), &self.reference_pose, self.contact_points());
-        &self.feet.get_or_init(feet)[usize::from(side == Side::Right)]
+        &self.feet.get_or_init(feet)[side.index()]
     }
 
     /// The points of trunk, thighs and hands that can be the lowest; empty for a body without skin.

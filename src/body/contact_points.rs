@@ -156,7 +156,7 @@ impl<'a> Foot<'a> {
             .or_else(|| toes.map(|t| reference_pose.position(t)))
             .or_else(|| tip_of(joint));
         let front = end.and_then(|p| ahead(&p).try_normalize(1e-6));
-        let front = front.unwrap_or_else(|| figure.left.cross(&up));
+        let front = front.unwrap_or_else(|| figure.front());
         Foot { rig, reference_pose, figure, side, joint, toes, ankle, front, across: up.cross(&front) }
     }
 

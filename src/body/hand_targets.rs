@@ -175,7 +175,7 @@ impl HandTargets {
         let hands = Side::BOTH.map(|side| {
             let [target_capsule, source_capsule] =
                 [target, source].map(|body| body.capsule(BodyPart::Hand(side)));
-            let shoulder = target.arms.shoulders[usize::from(side == Side::Right)]?;
+            let shoulder = target.arms.shoulders[side.index()]?;
             Some(Hand {
                 source: source_capsule?,
                 target: target_capsule?,

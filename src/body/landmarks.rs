@@ -91,7 +91,7 @@ impl Landmarks {
             return None;
         }
         let head = joint(Role::Head)?;
-        let front = figure.left.cross(&figure.up);
+        let front = figure.front();
         let thigh_left = legs.map(|leg| reference_pose.joint(leg[0]).rotation.inverse() * figure.left);
         let axes = from_columns(&figure.left, &figure.up, &front);
         Some(Landmarks {

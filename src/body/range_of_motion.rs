@@ -87,7 +87,7 @@ pub fn range_of_motion(rig: &Rig, reference_pose: &ModelPose, id: JointId) -> Op
 /// The directions to the left, up and ahead of a body as it rests: X, Y and Z, unless its file leans it over.
 fn body_axes(rig: &Rig, reference_pose: &ModelPose) -> [Vec3; 3] {
     match Figure::of(rig, reference_pose) {
-        Some(Figure { up, left, .. }) if up != Vec3::y() => [left, up, left.cross(&up)],
+        Some(figure) if figure.up != Vec3::y() => [figure.left, figure.up, figure.front()],
         _ => [Vec3::x(), Vec3::y(), Vec3::z()],
     }
 }

@@ -31,8 +31,7 @@ pub fn skin_soles(character: &Character, rig: &Rig, pose: &ModelPose) -> [Option
     Side::BOTH.map(|side| {
         let at = |role: Role| rig.joint(role).map(|id| pose.position(id));
         let (knee, ankle) = (at(Role::LowerLeg(side))?, at(Role::Foot(side))?);
-        let points: Vec<Vec3> =
-            skin[usize::from(side == Side::Right)].iter().map(|(_, p)| p - ankle).collect();
+        let points: Vec<Vec3> = skin[side.index()].iter().map(|(_, p)| p - ankle).collect();
         let ahead = at(Role::Toes(side)).map_or_else(|| mean(&points), |ball| ball - ankle);
         sole(&points, ahead, (ankle - knee).try_normalize(1e-9)?)
     })

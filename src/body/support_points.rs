@@ -108,7 +108,7 @@ impl SupportPoints {
                 Some(Role::Hand(side) | Role::Finger(side, ..)) => {
                     let within = reach_of_hand(rig, reference_pose, side);
                     points.retain(|p| within(&at.point(p)));
-                    found.hands[usize::from(side == Side::Right)].extend(joined(outermost(&points)));
+                    found.hands[side.index()].extend(joined(outermost(&points)));
                 }
                 Some(Role::Hips | Role::Spine(_) | Role::UpperLeg(_)) => {
                     found.trunk.extend(joined(outermost(&points)));
@@ -127,7 +127,7 @@ impl SupportPoints {
                     // beyond the ankle, would lift feet that walk by up to 3 cm.
                     points.retain(|p| along(p) > 0.5 * length && along(p) < length);
                     let in_knee = reference_pose.joint(knee).inverse() * *at;
-                    let shin = &mut found.shins[usize::from(side == Side::Right)];
+                    let shin = &mut found.shins[side.index()];
                     shin.extend(outermost(&points).iter().map(|p| in_knee.point(p)));
                 }
                 _ => {}

@@ -65,7 +65,7 @@ impl Floor {
     /// The height of the ground under a part in a frame.
     pub fn under(&self, part: ContactPart, frame: usize) -> f64 {
         let Some(side) = part.side().filter(|_| part.of_foot()) else { return self.height };
-        let raised = &self.raised[usize::from(side == Side::Right)];
+        let raised = &self.raised[side.index()];
         raised.iter().find(|(frames, _)| frames.contains(&frame)).map_or(self.height, |r| r.1)
     }
 

@@ -14,7 +14,7 @@ use super::timeline::{TOGETHER, Timeline};
 use super::write_clip::{SolvedFrames, write};
 use crate::body::{CharacterBody, follow, loose_on_roles};
 use crate::contacts::Footing;
-use crate::math::{Quat, Vec3, percentile};
+use crate::math::{Quat, Vec3, horizontal, percentile};
 use crate::model::{ContactPart, Contacts, Hold, JointId, Motion, Side};
 use crate::parallel;
 use std::ops::Range;
@@ -209,8 +209,7 @@ impl SolePath {
     ) -> Vec<SolePath> {
         let path = |part: ContactPart| {
             let (_, joint, at) = chain.soles.iter().find(|s| s.0 == part)?;
-            let level = |v: Vec3| Vec3::new(v.x, 0.0, v.z);
-            let at = parallel::map_each(poses, TOGETHER, |s| level(s.sole(chain, *joint, at)));
+            let at = parallel::map_each(poses, TOGETHER, |pose| horizontal(&pose.sole(chain, *joint, at)));
             let mut speed = time.speeds(|f| at[f], settings.speed_window);
             speed.iter_mut().for_each(|v| *v /= leg_length);
             Some(SolePath { part, at, speed })

@@ -4,7 +4,7 @@
 //! hip widths over that of leg lengths, `s` falls from 1 at 20 degrees to 0 at 45, so that bodies that lie keep their roll.
 //! The change depends on the frame alone: cycles stay cycles. Space: model space, Y up. Units: metres, radians.
 
-use crate::math::{DEGREE, Quat, Vec3, exp, smoothstep};
+use crate::math::{DEGREE, Quat, Vec3, exp, horizontal, smoothstep};
 
 /// Tilts, radians, up to which a body stands and from which it lies: a standing one tilts by 15 degrees at most.
 const LIES: [f64; 2] = [20.0 * DEGREE, 45.0 * DEGREE];
@@ -12,8 +12,7 @@ const LIES: [f64; 2] = [20.0 * DEGREE, 45.0 * DEGREE];
 /// The delta rotation of the pelvis about the middle of the hip joints. `across` is the vector from the right to the left hip
 /// joint, `share` the width of the source's hips relative to the target's. The identity for 1 and more.
 pub fn hip_tilt(across: &Vec3, share: f64) -> Quat {
-    let level = Vec3::new(across.x, 0.0, across.z);
-    let (Some(h), Some(e)) = (level.try_normalize(1e-9), across.try_normalize(1e-9)) else {
+    let (Some(h), Some(e)) = (horizontal(across).try_normalize(1e-9), across.try_normalize(1e-9)) else {
         return Quat::identity();
     };
     let tilt = libm::asin(e.y.clamp(-1.0, 1.0));

@@ -50,7 +50,7 @@ pub(crate) fn keep_ends(before: &Motion, after: Motion, excluded: impl Fn(JointI
 /// clip whose knee bends the wrong way throughout, the mean direction is wrong.
 fn anatomical(mut knee_directions: Vec<Vec3>, limbs: &[&LimbChain], body: &CharacterBody) -> Vec<Vec3> {
     let Some(figure) = body.figure() else { return knee_directions };
-    let front = figure.left.cross(&figure.up);
+    let front = figure.front();
     for (knee_direction, limb) in knee_directions.iter_mut().zip(limbs) {
         let is_leg = body.rig().role(limb.foot) == Some(Role::Foot(limb.side));
         let bulge = body.reference_pose().joint(limb.upper).rotation * *knee_direction;

@@ -3,7 +3,7 @@
 use super::limb_chain::LimbChain;
 use crate::anatomy::on_four_legs;
 use crate::body::CharacterBody;
-use crate::math::Vec3;
+use crate::math::{Vec3, horizontal};
 use crate::model::{ContactPart, JointId, Side};
 
 /// A leg on both bodies.
@@ -40,7 +40,7 @@ impl LegPair {
                 source: LimbChain::of(source, side).or_else(|| LimbChain::without_foot(source, side))?,
                 lying_toes: if on_toes { lying_toes(target, &to) } else { None },
                 target: to,
-                shin: target.support_points().shins[usize::from(side == Side::Right)].clone(),
+                shin: target.support_points().shins[side.index()].clone(),
                 skin,
             })
         };
@@ -58,7 +58,7 @@ impl LegPair {
             let skeleton = rig.skeleton();
             let of_paw = |id: JointId| id == to.foot || (skeleton.is_ancestor(to.foot, id));
             let within = reference_pose.joint(to.foot).inverse();
-            let skin = target.support_points().hands[usize::from(side == Side::Right)].iter();
+            let skin = target.support_points().hands[side.index()].iter();
             let skin = skin.filter(|(id, _)| of_paw(*id));
             let skin =
                 skin.map(|(id, at)| (to.foot, within.point(&reference_pose.joint(*id).point(at)))).collect();
@@ -74,7 +74,7 @@ fn lying_toes(body: &CharacterBody, chain: &LimbChain) -> Option<[Vec3; 2]> {
     let reference_pose = body.reference_pose();
     let toes = chain.toes?;
     let ahead = reference_pose.position(toes) - reference_pose.position(chain.foot);
-    let ahead = Vec3::new(ahead.x, 0.0, ahead.z).try_normalize(1e-9)?;
+    let ahead = horizontal(&ahead).try_normalize(1e-9)?;
     Some([Vec3::y(), ahead].map(|v| reference_pose.joint(toes).rotation.inverse() * v))
 }
 

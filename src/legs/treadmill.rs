@@ -4,7 +4,7 @@
 //! not. Units: leg lengths, seconds.
 
 use super::timeline::PLANTED_SPEED;
-use crate::math::{Vec3, median};
+use crate::math::{Vec3, horizontal, median};
 
 /// Lowest belt speed, leg lengths per second: a slow walk of a person.
 const BELT: f64 = 0.3;
@@ -20,8 +20,7 @@ const FEWEST: usize = 4;
 /// The belt velocity, from the velocities of low points and the mean velocity of the pelvis; `None` if the feet are planted
 /// in the world, or never planted.
 pub fn belt(low: &[Vec3], pelvis: &Vec3) -> Option<Vec3> {
-    let level = |v: &Vec3| Vec3::new(v.x, 0.0, v.z);
-    let low: Vec<Vec3> = low.iter().map(level).collect();
+    let low: Vec<Vec3> = low.iter().map(horizontal).collect();
     let fast: Vec<&Vec3> = low.iter().filter(|v| v.norm() > BELT).collect();
     if fast.len() < FEWEST {
         return None;
@@ -30,7 +29,7 @@ pub fn belt(low: &[Vec3], pelvis: &Vec3) -> Option<Vec3> {
     let belt = Vec3::new(middle(0), 0.0, middle(2));
     let resting = low.iter().filter(|v| v.norm() < PLANTED_SPEED).count() as f64 / low.len() as f64;
     let scatter = median(low.iter().map(|v| (v - belt).norm()).collect());
-    let travels = level(pelvis).norm() > TRAVELS * belt.norm();
+    let travels = horizontal(pelvis).norm() > TRAVELS * belt.norm();
     let is = belt.norm() >= BELT && resting <= PLANTED && !travels && scatter <= SCATTER * belt.norm();
     is.then_some(belt)
 }

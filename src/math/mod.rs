@@ -5,6 +5,7 @@
 //! `a * b` meaning "first `b`, then `a`".
 
 mod average;
+mod horizontal;
 mod lanes;
 mod quantile;
 mod real;
@@ -23,6 +24,7 @@ mod triple;
 pub(crate) use average::{
     mean_direction, mean_rotation, median_rotation, plain_mean_rotation, rotation_between,
 };
+pub(crate) use horizontal::horizontal;
 pub(crate) use lanes::{LANES, LaneTransform, LaneVec3, lane_quat, lane_vec3, quat_product, splat_vec3};
 pub(crate) use nalgebra::DVector;
 pub use nalgebra::{DMatrix, Matrix3 as Mat3, Matrix4 as Mat4, Vector2 as Vec2};

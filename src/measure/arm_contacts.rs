@@ -175,7 +175,7 @@ fn gaps(context: &MetricContext, model: &ModelPose) -> [Option<ArmGaps>; 2] {
                 Pelvis if !hanging => 1,
                 Hand(s) if s != side => 2,
                 LowerArm(s) if s != side => 3,
-                UpperLeg(s) if !hanging => 4 + usize::from(s == Side::Right),
+                UpperLeg(s) if !hanging => 4 + s.index(),
                 Pelvis | UpperLeg(_) | LowerLeg(_) | Foot(_) => GROUPS,
                 _ => continue,
             };

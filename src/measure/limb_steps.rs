@@ -69,7 +69,7 @@ pub fn foot_orientation(limbs: &LimbComparison, contacts: Option<&Contacts>) -> 
                 touches[start..end].fill(true);
             }
         }
-        let k = usize::from(side == Side::Right);
+        let k = side.index();
         let angle = |f: usize| {
             let (result, direct) = (&limbs.result[f].feet[k], &limbs.direct[f].feet[k]);
             match touches[f] {
@@ -106,7 +106,7 @@ pub fn sole_tilt(
     };
     let tilts = |track: &[LimbFrame]| {
         Side::BOTH.map(|side| {
-            let k = usize::from(side == Side::Right);
+            let k = side.index();
             let up = reference_frame.feet[k].inverse() * Vec3::y();
             let parts = [ContactPart::Heel(side), ContactPart::Ball(side)];
             // The feet of who kneels or lies touch the floor with their insteps and sides.

@@ -33,6 +33,11 @@ impl Side {
         }
     }
 
+    /// 0 for left, 1 for right: the index in arrays by side.
+    pub(crate) fn index(self) -> usize {
+        usize::from(self == Side::Right)
+    }
+
     /// +1 for left, -1 for right: the sign of the side along +X in normal form.
     pub fn sign(self) -> f64 {
         match self {

@@ -71,7 +71,7 @@ impl UnevenGround {
     /// The same under the foot of a side.
     pub fn height(&self, side: Side, frame: usize, at: &Vec3) -> f64 {
         let (before, after, _) = self.around(side, frame);
-        let planes = &self.planes[usize::from(side == Side::Right)];
+        let planes = &self.planes[side.index()];
         let within = planes[0].0.start <= frame && frame < planes[planes.len() - 1].0.end;
         before.height(at).min(after.height(at)) - if within { 0.0 } else { self.beyond }
     }
@@ -85,7 +85,7 @@ impl UnevenGround {
 
     /// The planes before and after a frame, and how far it is from the first to the second.
     fn around(&self, side: Side, frame: usize) -> (&GroundPlane, &GroundPlane, f64) {
-        let planes = &self.planes[usize::from(side == Side::Right)];
+        let planes = &self.planes[side.index()];
         let next = planes.partition_point(|(frames, _)| frames.end <= frame);
         let last = planes.len() - 1;
         let (after, before) = (&planes[next.min(last)], &planes[next.saturating_sub(1)]);

@@ -156,7 +156,7 @@ fn landmark_poses(motion: &Motion, landmarks: &Landmarks, first: usize, step: us
 impl TargetArms {
     fn of(body: &CharacterBody, landmarks: &Landmarks) -> TargetArms {
         let pose = body.reference_pose();
-        let front = body.figure().map_or(Vec3::z(), |figure| figure.left.cross(&figure.up));
+        let front = body.figure().map_or(Vec3::z(), |figure| figure.front());
         let rest_axes = landmarks.arms().map(|[upper, lower, hand]| {
             let [a, b, c] = [upper, lower, hand].map(|id| pose.position(id));
             let [along, lower] = [b - a, c - b].map(|v| v.normalize());

@@ -9,7 +9,7 @@ use super::robust_statistics::fit;
 use super::stances::{FootTrajectories, PointKind, SLOW, Stance};
 use super::working_take::WorkingTake;
 use crate::kinematics::map_frames_towards;
-use crate::math::{Vec3, arc, median};
+use crate::math::{Vec3, arc, horizontal, median};
 use crate::model::{ModelPose, Role};
 
 /// Smallest tilt that is corrected, degrees: smaller ones are invisible.
@@ -120,7 +120,7 @@ fn levelled(take: &WorkingTake, [along_x, along_z]: [f64; 2]) -> WorkingTake {
     let positions = take.root_positions();
     let middle = positions.iter().sum::<Vec3>() / positions.len() as f64;
     let normal = Vec3::new(-along_x, 1.0, -along_z);
-    levelled.rotate(&arc(&normal, &Vec3::y(), &Vec3::x()), &Vec3::new(middle.x, 0.0, middle.z));
+    levelled.rotate(&arc(&normal, &Vec3::y(), &Vec3::x()), &horizontal(&middle));
     levelled
 }
 

@@ -8,7 +8,7 @@ use super::robust_statistics::geometric_median;
 use super::stances::{FootTrajectories, PointKind, SLOW, Stance};
 use super::working_take::WorkingTake;
 use crate::legs::{Settings, remove_foot_sliding};
-use crate::math::{Vec3, median, percentile};
+use crate::math::{Vec3, horizontal, median, percentile};
 use crate::model::{ContactPart, Contacts, Hold};
 use crate::parallel;
 
@@ -102,7 +102,7 @@ fn is_step(feet: &FootTrajectories, stance: &Stance) -> bool {
 /// Horizontal spread of positions, without the ends of the stance.
 fn spread(at: &[Vec3]) -> f64 {
     let ends = at.len() / 6;
-    let level: Vec<Vec3> = at[ends..at.len() - ends].iter().map(|p| Vec3::new(p.x, 0.0, p.z)).collect();
+    let level: Vec<Vec3> = at[ends..at.len() - ends].iter().map(horizontal).collect();
     let centre = geometric_median(&level);
     let away: Vec<f64> = level.iter().map(|p| (p - centre).norm()).collect();
     2.0 * percentile(&away, 0.95)

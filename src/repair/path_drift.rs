@@ -9,7 +9,7 @@ use super::fault_log::{FaultLog, all, own};
 use super::robust_statistics::{geometric_median, mode, weighted_median};
 use super::stances::{FootTrajectories, PointKind, SLOW, Stance};
 use super::working_take::WorkingTake;
-use crate::math::Vec3;
+use crate::math::{Vec3, horizontal};
 use crate::parallel;
 use std::ops::Range;
 
@@ -186,7 +186,7 @@ impl Velocities {
                 let ankle = feet.points.iter().find(|p| p.side == ball.side && p.kind == PointKind::Ankle);
                 let middle = frames.start + frames.len() / 2;
                 let foot = ankle.map_or(Vec3::zeros(), |ankle| ball.at[middle] - ankle.at[middle]);
-                let pointing = Vec3::new(foot.x, 0.0, foot.z).try_normalize(1e-6).unwrap_or(Vec3::zeros());
+                let pointing = horizontal(&foot).try_normalize(1e-6).unwrap_or(Vec3::zeros());
                 let body = velocity(&positions[frames], take.dt);
                 (velocity(at, take.dt), body, pointing, seconds.min(LONG.1), middle)
             })
@@ -269,7 +269,7 @@ fn fix_scale(take: &mut WorkingTake, positions: &[Vec3], scale: f64, log: &mut F
     let frames = 0..take.frames();
     for f in frames.clone() {
         let offset = (positions[f] - positions[0]) * -scale;
-        take.shift(f, &Vec3::new(offset.x, 0.0, offset.z));
+        take.shift(f, &horizontal(&offset));
     }
     log.record_fixed("path_scale", None, frames, "1", [1.0 / (1.0 - scale), 1.0]);
 }
@@ -278,5 +278,5 @@ fn fix_scale(take: &mut WorkingTake, positions: &[Vec3], scale: f64, log: &mut F
 fn velocity(at: &[Vec3], dt: f64) -> Vec3 {
     let third = (at.len() / 3).max(1);
     let displacement = geometric_median(&at[at.len() - third..]) - geometric_median(&at[..third]);
-    Vec3::new(displacement.x, 0.0, displacement.z) / ((at.len() - third).max(1) as f64 * dt)
+    horizontal(&displacement) / ((at.len() - third).max(1) as f64 * dt)
 }

@@ -19,7 +19,7 @@ use super::body_plan::outward;
 use super::joint_map::JointMap;
 use crate::anatomy::{Figure, foot_roll, on_four_legs, parent_joint, tilt};
 use crate::body::CharacterBody;
-use crate::math::{Quat, Vec3, arc, exp, from_columns};
+use crate::math::{Quat, Vec3, arc, exp, from_columns, horizontal};
 use crate::model::{Finger, JointId, ModelPose, Rig, Role, Side};
 
 /// A character in its reference pose.
@@ -116,7 +116,7 @@ pub fn align(map: &JointMap, source: &ReferenceBody, target: &ReferenceBody) -> 
     let skeleton = target.rig.skeleton();
     let base = match (source.figure, target.figure) {
         (Some(s), Some(t)) => {
-            let frame = |f: Figure| from_columns(&f.left, &f.up, &f.left.cross(&f.up));
+            let frame = |f: Figure| from_columns(&f.left, &f.up, &f.front());
             let [of_s, of_t] =
                 [(source, s), (target, t)].map(|(b, figure)| tilt(b.rig, b.tree_pose, &figure));
             of_s * frame(s) * frame(t).inverse() * of_t.inverse()
@@ -207,7 +207,10 @@ fn align_role(
             let toes = (source.heading(side), target.heading(side));
             let yaw = match toes {
                 (Some(s), Some(t)) => {
-                    let (s, t) = (level(&(roll_s.inverse() * s)), level(&(base * (roll_t.inverse() * t))));
+                    let (s, t) = (
+                        horizontal_direction(&(roll_s.inverse() * s)),
+                        horizontal_direction(&(base * (roll_t.inverse() * t))),
+                    );
                     let yaw = arc(&t, &s, &Vec3::y());
                     if yaw.angle() < TOE_OUT { yaw } else { Quat::identity() }
                 }
@@ -254,8 +257,8 @@ const SHRUGGED: f64 = 1.05;
 const TOE_OUT: f64 = 1.05;
 
 /// The normalised horizontal part of a direction; the part itself if it is nearly zero.
-fn level(v: &Vec3) -> Vec3 {
-    let flat = Vec3::new(v.x, 0.0, v.z);
+fn horizontal_direction(v: &Vec3) -> Vec3 {
+    let flat = horizontal(v);
     flat.try_normalize(1e-9).unwrap_or(flat)
 }
 

@@ -18,7 +18,7 @@ const SAME: f64 = 1e-3;
 /// The fewest joints that make a body: hips, legs and feet alone may agree by chance.
 const FEWEST: usize = 8;
 
-/// The poses of both in which all mapped joints are at the same places, and the ratio of their sizes, target to source; `None` of
+/// The poses of both in which all mapped joints are at the same places, and the ratio of their sizes, target to source; `None` for
 /// different bodies.
 pub fn same_bones(
     source: &CharacterBody,

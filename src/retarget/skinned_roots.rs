@@ -6,7 +6,7 @@
 //! keep their model-space transforms. Space: model space, Y up. Units: metres.
 
 use super::rest_alignment::ReferenceBody;
-use crate::math::{Transform, Vec3, exp, twist_angle};
+use crate::math::{Transform, Vec3, exp, horizontal, twist_angle};
 use crate::model::{Character, JointId, ModelPose, Motion, Skeleton};
 use crate::signal::fix_hemispheres;
 
@@ -114,9 +114,12 @@ impl SkinnedRoots {
             RootLink::OverGround(at) => {
                 let heading =
                     twist_angle(&(hips.rotation * self.reference_hips.rotation.inverse()), &Vec3::y());
-                let level = |p: &Vec3| Transform::from_translation(Vec3::new(p.x, 0.0, p.z));
+                let over_ground = |p: &Vec3| Transform::from_translation(horizontal(p));
                 let rotated = Transform::from_rotation(exp(&(Vec3::y() * heading)));
-                level(&hips.translation) * rotated * level(&self.reference_hips.translation).inverse() * *at
+                over_ground(&hips.translation)
+                    * rotated
+                    * over_ground(&self.reference_hips.translation).inverse()
+                    * *at
             }
         })
     }

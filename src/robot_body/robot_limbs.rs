@@ -101,7 +101,7 @@ impl Limbs {
             limb(robot, zero, &chain.hinges[..count], Some(zero.anchors[first]))
         };
         for arm in chains.arms.iter().filter_map(arm) {
-            let slot = usize::from(arm.side == Side::Right);
+            let slot = arm.side.index();
             arms[slot] = Some(arm);
         }
         Ok(Self { legs, arms })

@@ -8,7 +8,7 @@
 use super::stage::KeyFaults;
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::kinematics::Forward;
-use crate::math::{Quat, Transform, Vec3, exp, log, twist_angle};
+use crate::math::{Quat, Transform, Vec3, exp, horizontal, log, twist_angle};
 use crate::measure::AGAINST_THE_TAKE;
 use crate::model::{Clip, Contacts, JointId, ModelPose, Motion, Pose, Role, Skeleton};
 use crate::report::Report;
@@ -148,7 +148,7 @@ impl GroundFrames {
             for lane in 0..block.frames() {
                 let at = block.joint(lane, hips);
                 let heading = twist_angle(&(at.rotation * rest), &Vec3::y());
-                let below = Vec3::new(at.translation.x, 0.0, at.translation.z);
+                let below = horizontal(&at.translation);
                 grounds.push(Transform::new(exp(&(Vec3::y() * heading)), below));
                 positions.push(joints.iter().map(|&id| block.position(lane, id)).collect());
             }

@@ -11,7 +11,7 @@
 use super::mirror_partners::{partners, with_weights_swapped};
 use super::{Setting, Stage, StageConfig, StageError};
 use crate::anatomy::Figure;
-use crate::math::{Mat3, Quat, RawQuat, Vec3, arc};
+use crate::math::{Mat3, Quat, RawQuat, Vec3, arc, horizontal};
 use crate::model::{
     AnimatedProperty, Character, Clip, JointId, ModelPose, Motion, PropertyTrack, Rig, Role, RotationRows,
 };
@@ -140,8 +140,7 @@ fn mirror_image(rig: &Rig, pose: &ModelPose, partner: &[JointId]) -> Vec<Quat> {
         let ends = segment(id).zip(segment(partner[id.index()])).map(|(own, other)| (on * own, seen(other)));
         rotated.push(match ends {
             Some((own, other)) if matches!(role, Some(Role::Foot(_))) => {
-                let level = |v: Vec3| Vec3::new(v.x, 0.0, v.z);
-                arc(&level(own), &level(other), &Vec3::y()) * on
+                arc(&horizontal(&own), &horizontal(&other), &Vec3::y()) * on
             }
             Some((own, other)) => arc(&own, &other, &Vec3::z()) * on,
             None => on,

@@ -6,7 +6,7 @@
 //! Space: model space. Units: metres, radians, hertz.
 
 use super::{Setting, Stage, StageConfig, StageError};
-use crate::math::{Quat, Transform, Vec3, exp, twist_angle};
+use crate::math::{Quat, Transform, Vec3, exp, horizontal, twist_angle};
 use crate::model::{JointId, ModelPose, Motion, Pose, Role};
 use crate::report::Report;
 use crate::retarget::skinned_above;
@@ -150,8 +150,7 @@ impl MoveTravel {
             }
         }
         let frame = |(model, heading): (&ModelPose, &f64)| {
-            let p = model.position(self.hips);
-            Transform::new(exp(&(up * *heading)), Vec3::new(p.x, 0.0, p.z))
+            Transform::new(exp(&(up * *heading)), horizontal(&model.position(self.hips)))
         };
         models.iter().zip(&headings).map(frame).collect()
     }

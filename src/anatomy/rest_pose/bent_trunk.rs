@@ -5,7 +5,8 @@
 
 use super::motion_samples::MotionSamples;
 use crate::math::{
-    Quat, Transform, Vec3, angle_between, arc, exp, mean_rotation, median, percentile, rotation_between,
+    Quat, Transform, Vec3, angle_between, arc, exp, horizontal, mean_rotation, median, percentile,
+    rotation_between,
 };
 use crate::model::{Clip, JointId, ModelPose, Rig, Role, Side};
 
@@ -67,7 +68,7 @@ pub fn straightened_trunk(
     let seen = (0..e.count).filter_map(|f| {
         let at = |role: Role| rig.joint(role).map(|id| e.of_joint(id)[f].translation);
         let across = at(Role::UpperLeg(Side::Left))? - at(Role::UpperLeg(Side::Right))?;
-        TrunkBend::of(at, &Vec3::new(across.x, 0.0, across.z).try_normalize(1e-9)?)
+        TrunkBend::of(at, &horizontal(&across).try_normalize(1e-9)?)
     });
     let seen: Vec<TrunkBend> = seen.collect();
     if seen.is_empty() {

@@ -7,7 +7,8 @@ use super::axis_convention::{LineKind, snapped};
 use super::motion_samples::{MotionSamples, frame};
 use super::partial_estimate::PartialEstimate;
 use crate::math::{
-    Quat, Transform, Vec3, mean_direction, median, percentile, rotation_between, weighted_quantile,
+    Quat, Transform, Vec3, horizontal, mean_direction, median, percentile, rotation_between,
+    weighted_quantile,
 };
 use crate::model::{Clip, JointId, Role, Side};
 
@@ -124,7 +125,7 @@ fn toes(e: &MotionSamples, found: &mut PartialEstimate, sole: &FootObservation) 
         None => found.set(role, mean, 0.4, "their average while the foot is planted"),
         Some(tip) => {
             let level = c_foot * sole.ahead;
-            let level = Vec3::new(level.x, 0.0, level.z).try_normalize(1e-9).unwrap_or_else(Vec3::z);
+            let level = horizontal(&level).try_normalize(1e-9).unwrap_or_else(Vec3::z);
             let aside = (mean.inverse() * Vec3::y()).cross(&tip).try_normalize(1e-9).unwrap_or_else(Vec3::x);
             let n = snapped(found, aside, LineKind::Foot);
             let c = frame(&Vec3::y().cross(&level), &level) * frame(&n, &tip).inverse();

@@ -3,7 +3,7 @@
 //! The error is weighted by the inertia of the whole body: by the acceleration that it makes. Units: as `perform`.
 
 use crate::dynamics::{Placement, bounded_minimum_of_columns};
-use crate::math::{Mat6, Vec3, Vec6, smoothstep};
+use crate::math::{Mat6, Vec3, Vec6, horizontal, smoothstep};
 use crate::model::ContactPart;
 
 /// Coulomb's coefficient of soles on the floor. With 0.5 soles slip by up to 16 cm after hits of 50 N s.
@@ -72,7 +72,7 @@ pub struct Pyramid {
 impl Pyramid {
     /// The pyramid with an edge towards the horizontal part of `side`; along X if it has none.
     pub fn towards(side: &Vec3) -> Self {
-        let flat = Vec3::new(side.x, 0.0, side.z).try_normalize(1e-6).unwrap_or_else(Vec3::x);
+        let flat = horizontal(side).try_normalize(1e-6).unwrap_or_else(Vec3::x);
         let (a, b) = (flat * FRICTION, flat.cross(&Vec3::y()) * FRICTION);
         Self { edges: [a, -a, b, -b].map(|edge| edge + Vec3::y()) }
     }

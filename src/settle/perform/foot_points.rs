@@ -8,7 +8,7 @@ use super::part_kind::PartJoint;
 use super::performing_body::PerformingBody;
 use crate::body::CharacterBody;
 use crate::dynamics::Placement;
-use crate::math::Vec3;
+use crate::math::{Vec3, horizontal};
 use crate::model::{ContactPart, Role, Side};
 
 /// Points of a foot.
@@ -64,7 +64,7 @@ fn skin_points(measured: &CharacterBody, body: &PerformingBody, side: Side) -> O
     let [Some(heel), Some(ball), Some(tip)] = found else { return None };
     let place = |p: &crate::model::ContactPoint| reference_pose.joint(p.joint).point(&p.at);
     let ahead = place(tip) - place(heel);
-    let ahead = Vec3::new(ahead.x, 0.0, ahead.z).try_normalize(1e-9)?;
+    let ahead = horizontal(&ahead).try_normalize(1e-9)?;
     let across = Vec3::y().cross(&ahead);
     let near = HALF_BALL / body.scale;
     let width = measured.foot_support(side).iter().filter_map(|(joint, at)| {

@@ -20,7 +20,7 @@ pub const FOREARM_POINTS: [f64; 4] = [0.0, 1.0 / 3.0, 2.0 / 3.0, 1.0];
 /// The points of the hand: as far from the wrist as this, over the distance of the middle of the hand's skin.
 const HAND_POINTS: [f64; 2] = [0.7, 1.5];
 /// Skin of the hand is no farther from the wrist than this, over the forearm: what lies farther is held.
-const HELD: f64 = 0.8;
+const PROP_DISTANCE: f64 = 0.8;
 /// The distance of the middle of a hand from its wrist over the forearm, where there is no skin (Winter 2009, table 4.1: half the
 /// hand's length).
 const HAND_OF_FOREARM: f64 = 0.37;
@@ -314,7 +314,7 @@ impl GroupedSkin<'_> {
     /// The samples of one hand without what it holds.
     fn hand(&self, side: usize) -> impl Iterator<Item = &SkinSample> {
         let [_, elbow, wrist] = self.landmarks.arms[side];
-        let reach = HELD * (wrist - elbow).norm();
+        let reach = PROP_DISTANCE * (wrist - elbow).norm();
         self.groups[HAND + side].iter().filter(move |s| (s.at - wrist).norm() < reach)
     }
 

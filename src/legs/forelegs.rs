@@ -21,7 +21,7 @@ use crate::model::Motion;
 use crate::parallel;
 
 /// Displacement of the body that costs 1, leg lengths: so little that the shoulders stay where the trunk has them.
-const HELD: f64 = 1e-5;
+const BODY_DISPLACEMENT: f64 = 1e-5;
 
 /// Upper bound of the stiffness of a straight front leg: the trunk of another animal holds the shoulders higher or lower, and the
 /// paws are on the floor all the same. With that of hind legs front paws float by up to 8 cm.
@@ -39,7 +39,7 @@ pub struct ForelegTrajectories {
     pub lift: f64,
     /// The front legs.
     pub legs: Vec<LimbChain>,
-    /// The direction of the elbow of each: see [`super::soft_knee::knee_side`].
+    /// The direction of the elbow of each: see [`super::soft_knee::knee_direction`].
     pub knee_directions: Vec<Vec3>,
     /// The position of the paw of each leg, by frame.
     pub paws: Vec<Vec<Vec3>>,
@@ -69,7 +69,12 @@ pub fn solve_forelegs(
     let leg_length = mean_length(pairs);
     // Front paws are raised out of the floor as slowly as hands.
     let foot_raise_time = settings.body_raise_time;
-    let held = Settings { root_displacement: HELD, stiffness_cap: STIFFNESS, foot_raise_time, ..*settings };
+    let foreleg_settings = Settings {
+        root_displacement: BODY_DISPLACEMENT,
+        stiffness_cap: STIFFNESS,
+        foot_raise_time,
+        ..*settings
+    };
     source.iter_mut().flatten().for_each(|pose| *pose = pose.scaled(ratio));
     direct_poses.iter_mut().for_each(|poses| translate(poses, moved));
     let legs = source_legs(pairs);
@@ -78,37 +83,53 @@ pub fn solve_forelegs(
     let soles = SoleHeights::of_all(pairs, &direct_poses);
     let source_raise = source_raise(pairs, &feet, &source, &direct_poses, &soles, &vec![None; pairs.len()]);
     // The body follows all four feet: by a constant, which changes no rhythm.
-    let off = |(source, direct): (&Vec<LimbPositions>, &Vec<LimbPose>)| -> Vec<f64> {
-        let off = |(pose, direct_pose): (&LimbPositions, &LimbPose)| {
+    let height_errors = |(source, direct): (&Vec<LimbPositions>, &Vec<LimbPose>)| -> Vec<f64> {
+        let error = |(pose, direct_pose): (&LimbPositions, &LimbPose)| {
             pose.ankle.y + source_raise - direct_pose.foot.translation.y
         };
-        source.iter().zip(direct).map(off).collect()
+        source.iter().zip(direct).map(error).collect()
     };
-    let off: Vec<f64> = source.iter().zip(&direct_poses).flat_map(off).collect();
-    let lift = (SHARED * median(off)).clamp(-MOST_SHARED * leg_length, MOST_SHARED * leg_length);
+    let height_errors: Vec<f64> = source.iter().zip(&direct_poses).flat_map(height_errors).collect();
+    let lift = (SHARED * median(height_errors)).clamp(-MOST_SHARED * leg_length, MOST_SHARED * leg_length);
     direct_poses.iter_mut().for_each(|poses| translate(poses, &vec![Vec3::y() * lift; time.frames]));
     let (mut goals, mut terms) = (Vec::new(), Vec::<LegTerms>::new());
-    for (k, LegPair { source: from, target, .. }) in pairs.iter().enumerate() {
-        let ends = ((&source[k][..], from), (&direct_poses[k][..], target));
-        let (points, _) = feet.points(k, time, ends.0, ends.1, (ratio, leg_length), settings);
+    for (leg_index, LegPair { source: from, target, .. }) in pairs.iter().enumerate() {
+        let ends = ((&source[leg_index][..], from), (&direct_poses[leg_index][..], target));
+        let (points, _) = feet.points(leg_index, time, ends.0, ends.1, (ratio, leg_length), settings);
         let goal = |pose: &LimbPositions| pose.ankle + Vec3::y() * source_raise;
-        let own: Vec<Vec3> = parallel::map_each(&source[k], TOGETHER, goal);
-        terms.push(leg_terms(points, &source[k], &direct_poses[k], &own, from.length() * ratio, &held));
-        goals.push(own);
+        let ankle_goals: Vec<Vec3> = parallel::map_each(&source[leg_index], TOGETHER, goal);
+        terms.push(leg_terms(
+            points,
+            &source[leg_index],
+            &direct_poses[leg_index],
+            &ankle_goals,
+            from.length() * ratio,
+            &foreleg_settings,
+        ));
+        goals.push(ankle_goals);
     }
-    let equations = Equations::new(time, &terms, leg_length, &held);
+    let equations = Equations::new(time, &terms, leg_length, &foreleg_settings);
     let solve = |raised: Option<&[Vec<f64>]>| equations.solve(raised);
     let solution = solve(None);
-    let lowest: Vec<Vec<f64>> =
+    let lowest_feet: Vec<Vec<f64>> =
         soles.iter().map(|sole| sole.iter().map(SoleHeights::lowest).collect()).collect();
     let shares = vec![vec![0.0; time.frames]; pairs.len()];
-    let ankle = |k: usize, f: usize, solution: &[FrameSolution]| goals[k][f].y + solution[f][k + 1].y;
-    let (solution, raised) =
-        out_of_floor((&solve, solution), time, &ankle, (&lowest, &[]), &shares, leg_length, &held);
+    let ankle = |leg_index: usize, f: usize, solution: &[FrameSolution]| {
+        goals[leg_index][f].y + solution[f][leg_index + 1].y
+    };
+    let (solution, foot_raises) = out_of_floor(
+        (&solve, solution),
+        time,
+        &ankle,
+        (&lowest_feet, &[]),
+        &shares,
+        leg_length,
+        &foreleg_settings,
+    );
     ForelegTrajectories {
         lift,
         legs: pairs.iter().map(|pair| pair.target.clone()).collect(),
         knee_directions: knee_directions(&direct_poses),
-        paws: solved_ankles(goals, &solution, &raised),
+        paws: solved_ankles(goals, &solution, &foot_raises),
     }
 }

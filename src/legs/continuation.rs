@@ -91,7 +91,7 @@ impl Continuation {
         if time.cycle {
             return found;
         }
-        found.time.cut.clear();
+        found.time.is_cut.clear();
         time.shots().into_iter().for_each(|shot| found.add_shot(time, shot, (left, right), leg_length));
         found.time.frames = found.frames.len();
         found
@@ -166,8 +166,8 @@ impl Continuation {
         }
         self.own.extend(first_own..first_own + frames);
         self.frames.extend(all);
-        let cuts = self.frames.len() - 1 - self.time.cut.len();
-        self.time.cut.extend((0..cuts).map(|k| start > 0 && k == 0));
+        let cuts = self.frames.len() - 1 - self.time.is_cut.len();
+        self.time.is_cut.extend((0..cuts).map(|k| start > 0 && k == 0));
     }
 
     /// Continues the terms of the legs.

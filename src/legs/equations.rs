@@ -237,8 +237,8 @@ impl<'a> Equations<'a> {
             |at: usize, v: &Vec3| v.iter().enumerate().for_each(|(a, x)| right_hand_side[at + a] += x);
         // The edges that touch it, the earlier one first.
         let before = if f > 0 { Some(f - 1) } else { None };
-        let closing_edge = (time.cycle && f == 0).then(|| time.cut.len() - 1);
-        let edges = [before, Some(f).filter(|f| *f < time.cut.len()), closing_edge];
+        let closing_edge = (time.cycle && f == 0).then(|| time.is_cut.len() - 1);
+        let edges = [before, Some(f).filter(|f| *f < time.is_cut.len()), closing_edge];
         let n = time.unknowns();
         let around = match time.cycle {
             true => [Some((f + n - 1) % n), Some(f), Some((f + 1) % n)],
@@ -259,7 +259,7 @@ impl<'a> Equations<'a> {
             for point in &leg.points {
                 add(first_unknown, &(Vec3::y() * (-w.ground(leg, point, f) * point.misfit[f].y)));
             }
-            for edge in edges.into_iter().flatten().filter(|edge| !time.cut[*edge]) {
+            for edge in edges.into_iter().flatten().filter(|edge| !time.is_cut[*edge]) {
                 for point in &leg.points {
                     let pull = (point.misfit[edge + 1] - point.misfit[edge]) * w.contact(leg, point, edge);
                     add(first_unknown, &if edge == f { pull } else { -pull });
@@ -307,7 +307,7 @@ fn fill<const B: usize>(
         // The unknowns of a missing leg are zero.
         (3 * (legs.len() + 1)..UNKNOWNS_PER_FRAME).for_each(|k| add(at + k, at + k, 1.0));
     }
-    let touching = |edges: usize| frames.start.saturating_sub(edges)..frames.end.min(time.cut.len());
+    let touching = |edges: usize| frames.start.saturating_sub(edges)..frames.end.min(time.is_cut.len());
     for (i, leg) in legs.iter().enumerate() {
         for f in frames.clone() {
             let (d, o) = (first_index(time, f), first_index(time, f) + 3 * (i + 1));
@@ -324,7 +324,7 @@ fn fill<const B: usize>(
             let ground: f64 = leg.points.iter().map(|p| w.ground(leg, p, f)).sum();
             add(o + 1, o + 1, ground);
         }
-        for edge in touching(1).filter(|edge| !time.cut[*edge]) {
+        for edge in touching(1).filter(|edge| !time.is_cut[*edge]) {
             let [a, b] = [edge, edge + 1].map(|f| first_index(time, time.unknown(f)) + 3 * (i + 1));
             let contact: f64 = leg.points.iter().map(|p| w.contact(leg, p, edge)).sum();
             for k in 0..3 {
@@ -420,8 +420,8 @@ mod tests {
             frames in prop_oneof![9..40usize, 120..300usize], cut in 0..300usize, legs in 1..3usize,
             numbers in proptest::collection::vec(-1.0..1.0f64, 50),
         ) {
-            let mut time = Timeline { frames, cycle: false, cut: vec![false; frames - 1], dt: 0.01 };
-            if let Some(cut) = time.cut.get_mut(cut) {
+            let mut time = Timeline { frames, cycle: false, is_cut: vec![false; frames - 1], dt: 0.01 };
+            if let Some(cut) = time.is_cut.get_mut(cut) {
                 *cut = true;
             }
             let terms = &terms(frames, &numbers)[..legs];
@@ -447,7 +447,7 @@ mod tests {
     #[test]
     fn what_the_ground_asks_for_at_once_comes_without_a_jerk() {
         let (frames, dt) = (240, 1.0 / 120.0);
-        let time = Timeline { frames, cycle: false, cut: vec![false; frames - 1], dt };
+        let time = Timeline { frames, cycle: false, is_cut: vec![false; frames - 1], dt };
         let near = |f: usize| [0.0, 0.2, 0.9, 1.0][f.saturating_sub(118).min(3)];
         let point = SolePoint {
             misfit: vec![Vec3::y() * -0.02; frames],

@@ -58,7 +58,8 @@ fn resting(
     let joints: [fn(&LimbPositions) -> Vec3; 2] = [|pose| pose.ankle, |pose| pose.toes];
     let of = |(poses, joint): (&Vec<LimbPositions>, fn(&LimbPositions) -> Vec3)| -> Vec<Vec3> {
         let speeds = time.speeds(|f| joint(&poses[f]), settings.speed_window);
-        let is_resting = |f: &usize| !time.cut[*f] && distinct[*f] && speeds[*f] < PLANTED_SPEED * leg_length;
+        let is_resting =
+            |f: &usize| !time.is_cut[*f] && distinct[*f] && speeds[*f] < PLANTED_SPEED * leg_length;
         (0..speeds.len()).filter(is_resting).map(|f| joint(&poses[f])).collect()
     };
     let pairs = legs.iter().flat_map(|poses| joints.map(|joint| (poses, joint)));
@@ -130,7 +131,7 @@ mod tests {
 
     fn levelled(legs: &[Vec<LimbPositions>]) -> Vec<Vec<LimbPositions>> {
         let frames = legs[0].len();
-        let time = Timeline { frames, cycle: false, cut: vec![false; frames - 1], dt: 1.0 / 60.0 };
+        let time = Timeline { frames, cycle: false, is_cut: vec![false; frames - 1], dt: 1.0 / 60.0 };
         let mut level = legs.to_vec();
         level_floor(&time, &mut level, &vec![true; frames], 0.9, &Settings::default());
         level

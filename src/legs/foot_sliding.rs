@@ -260,7 +260,7 @@ fn sliding(
             if slide > hold.slide + SLIDE_TOLERANCE && goes < SLIDES {
                 let added = 1.0 - hold.slide / slide;
                 edges
-                    .filter(|e| !time.cut[*e])
+                    .filter(|e| !time.is_cut[*e])
                     .for_each(|e| (pinned[e], offset[e]) = (true, offset[e] * added));
             }
         }

@@ -100,7 +100,7 @@ impl LongFoot<'_> {
             self.least(f, &deltas[f], |delta| height(delta) - tolerance)
         };
         let smallest_angles: Vec<f64> = parallel::map(time.unknowns(), 64, smallest_angles);
-        let angles = envelope(&smallest_angles, &time.cut, time.cycle, time.reach(RETURN_TIME));
+        let angles = envelope(&smallest_angles, &time.is_cut, time.cycle, time.reach(RETURN_TIME));
         let mut poses: Vec<_> = self.poses.iter_mut().zip(deltas).collect();
         parallel::for_each(&mut poses, 64, |f, (pose, delta)| {
             let (kept_angle, full_angle) = (angles[time.unknown(f)], log(&delta.foot).norm());

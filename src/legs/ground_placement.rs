@@ -74,7 +74,7 @@ pub fn place_on_ground(motion: Motion, contacts: &Contacts, height: f64) -> (Mot
     };
     // The body is raised for knees in the floor.
     let knees = needed(&|part| matches!(part, ContactPart::Knee(_)), &offset, 0.0);
-    let lift = envelope(&knees, &time.cut, false, time.reach(KNEE));
+    let lift = envelope(&knees, &time.is_cut, false, time.reach(KNEE));
     offset.iter_mut().zip(&lift).for_each(|(d, lift)| *d += lift);
     work.knees = lift.iter().copied().fold(0.0, f64::max);
     let body: Vec<(Vec3, Quat)> = offset.iter().map(|d| (Vec3::y() * *d, Quat::identity())).collect();
@@ -95,7 +95,7 @@ pub fn place_on_ground(motion: Motion, contacts: &Contacts, height: f64) -> (Mot
         .map(|(chain, of)| {
             let tolerated = settings.penetration * chain.length();
             let needed = needed(&|part| of(part) && part.side() == Some(chain.side), &offset, tolerated);
-            (chain, envelope(&needed, &time.cut, false, time.reach(settings.foot_raise_time)))
+            (chain, envelope(&needed, &time.is_cut, false, time.reach(settings.foot_raise_time)))
         })
         .collect();
     work.limbs = rises.iter().flat_map(|(_, r)| r).copied().fold(0.0, f64::max);

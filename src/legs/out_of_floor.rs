@@ -35,7 +35,7 @@ pub fn out_of_floor(
     let cover = |needed: Vec<f64>, seconds: f64, channel: &mut [f64]| {
         let most = needed.iter().copied().fold(0.0, f64::max);
         if most > 0.0 {
-            let more = envelope(&needed, &time.cut, time.cycle, time.reach(seconds));
+            let more = envelope(&needed, &time.is_cut, time.cycle, time.reach(seconds));
             channel.iter_mut().enumerate().for_each(|(f, own)| *own += more[time.unknown(f)]);
         }
         most

@@ -42,7 +42,7 @@ pub fn raise_hands(
         let rise = |k: usize| {
             let sunk = |f: usize| (-low[f][k] - settings.penetration * leg_length).max(0.0);
             let needed: Vec<f64> = (0..time.unknowns()).map(sunk).collect();
-            let rise = envelope(&needed, &time.cut, time.cycle, reach);
+            let rise = envelope(&needed, &time.is_cut, time.cycle, reach);
             (0..time.frames).map(|f| rise[time.unknown(f)]).collect::<Vec<f64>>()
         };
         let rises: Vec<(&LimbChain, Vec<f64>)> =

@@ -51,7 +51,7 @@ pub fn raise_head(
 /// Smooth rotation vectors of the least angles about these axes. The axis of a frame is the mean of those around it in which the
 /// head is in the floor: its own would flip where the head passes over its neck, as in a roll.
 fn bends(least: &[f64], axes: &[Vec3], time: &Timeline, reach: usize) -> Vec<Vec3> {
-    let smooth = |needed: &[f64]| envelope(needed, &time.cut, time.cycle, reach);
+    let smooth = |needed: &[f64]| envelope(needed, &time.is_cut, time.cycle, reach);
     let angles = smooth(least);
     let [ahead, back] = [1.0, -1.0].map(|sign: f64| {
         [0, 1, 2].map(|k| {
@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn a_head_that_rolls_over_its_neck_turns_smoothly() {
         let frames = 40;
-        let time = Timeline { frames, cycle: false, cut: vec![false; frames - 1], dt: 1.0 / 30.0 };
+        let time = Timeline { frames, cycle: false, is_cut: vec![false; frames - 1], dt: 1.0 / 30.0 };
         // The head is in the floor until it is straight above its neck, where its own axis flips.
         let least: Vec<f64> = (0..frames).map(|f| if (10..20).contains(&f) { 0.6 } else { 0.0 }).collect();
         let axes: Vec<Vec3> = (0..frames).map(|f| if f < 20 { Vec3::x() } else { -Vec3::x() }).collect();

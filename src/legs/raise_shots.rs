@@ -71,7 +71,7 @@ mod tests {
     fn raised(heights: &[f64], cuts: &[usize]) -> Vec<Vec<LimbPositions>> {
         let mut cut = vec![false; heights.len() - 1];
         cuts.iter().for_each(|f| cut[f - 1] = true);
-        let time = Timeline { frames: heights.len(), cycle: false, cut, dt: 1.0 / 30.0 };
+        let time = Timeline { frames: heights.len(), cycle: false, is_cut: cut, dt: 1.0 / 30.0 };
         let mut legs = legs(heights);
         let shots = raise_shots(&time, &mut legs, &vec![true; heights.len()], 0.9);
         assert_eq!(shots.is_empty(), legs == self::legs(heights));

@@ -331,12 +331,12 @@ fn surface_heights(time: &Timeline, heights: &[Vec<f64>], speeds: &[Vec<f64>]) -
     let mut surface = vec![f64::INFINITY; time.frames];
     let mut last = None;
     for f in 0..time.frames {
-        last = resting[f].or(if f > 0 && time.cut[f - 1] { None } else { last });
+        last = resting[f].or(if f > 0 && time.is_cut[f - 1] { None } else { last });
         surface[f] = last.unwrap_or(f64::INFINITY);
     }
     last = None;
     for f in (0..time.frames).rev() {
-        last = resting[f].or(if time.cut.get(f) == Some(&true) { None } else { last });
+        last = resting[f].or(if time.is_cut.get(f) == Some(&true) { None } else { last });
         let height = resting[f].unwrap_or(surface[f].min(last.unwrap_or(f64::INFINITY)));
         surface[f] = if height.is_finite() { height } else { 0.0 };
     }

@@ -24,7 +24,7 @@ pub struct Timeline {
     /// Whether the last frame repeats the first.
     pub cycle: bool,
     /// Whether there is a cut between a frame and the next, for each frame but the last.
-    pub cut: Vec<bool>,
+    pub is_cut: Vec<bool>,
     /// The time between two frames.
     pub dt: f64,
 }
@@ -32,21 +32,21 @@ pub struct Timeline {
 impl Timeline {
     /// The timeline of a motion.
     pub fn of(motion: &Motion) -> Self {
-        Self::cut(motion, &cuts(motion))
+        Self::with_cuts(motion, &cuts(motion))
     }
 
     /// The timeline of a motion with known cuts: the first frame after each.
-    pub fn cut(motion: &Motion, cuts: &[usize]) -> Self {
+    pub fn with_cuts(motion: &Motion, cuts: &[usize]) -> Self {
         let frames = motion.clip.frames();
-        let mut cut = vec![false; frames.saturating_sub(1)];
-        cuts.iter().for_each(|f| cut[f - 1] = true);
-        let cycle = is_cycle(motion) && !cut.contains(&true);
-        Self { frames, cycle, cut, dt: motion.clip.sample_rate.recip() }
+        let mut is_cut = vec![false; frames.saturating_sub(1)];
+        cuts.iter().for_each(|f| is_cut[f - 1] = true);
+        let cycle = is_cycle(motion) && !is_cut.contains(&true);
+        Self { frames, cycle, is_cut, dt: motion.clip.sample_rate.recip() }
     }
 
     /// The spans of frames between cuts.
     pub fn shots(&self) -> Vec<Range<usize>> {
-        shots_between((1..self.frames).filter(|f| self.cut[f - 1]), self.frames)
+        shots_between((1..self.frames).filter(|f| self.is_cut[f - 1]), self.frames)
     }
 
     /// The frames that are unknowns.
@@ -66,7 +66,7 @@ impl Timeline {
 
     /// The edges that are not cuts, each by its first frame.
     pub fn edges(&self) -> impl Iterator<Item = usize> {
-        (0..self.cut.len()).filter(|f| !self.cut[*f])
+        (0..self.is_cut.len()).filter(|f| !self.is_cut[*f])
     }
 
     /// For every frame of a range with two neighbours: previous, own and next unknown. The first frame of a cycle is always
@@ -74,7 +74,7 @@ impl Timeline {
     pub fn triples(&self, frames: Range<usize>) -> impl Iterator<Item = [usize; 3]> {
         let n = self.unknowns();
         let inner = frames.start.max(1)..frames.end.min(self.frames.saturating_sub(1));
-        let inner = inner.filter(|f| !self.cut[f - 1] && !self.cut[*f]);
+        let inner = inner.filter(|f| !self.is_cut[f - 1] && !self.is_cut[*f]);
         let round = (self.cycle && n > 2).then(|| [n - 1, 0, 1]);
         inner.map(|f| [f - 1, f, self.unknown(f + 1)]).chain(round)
     }
@@ -95,15 +95,19 @@ impl Timeline {
         let speed = |edge: usize| {
             let (mut a, mut b) = (edge as isize, edge as isize + 1);
             for _ in 0..reach {
-                if self.cycle || (a > 0 && !self.cut[a as usize - 1]) {
+                if self.cycle || (a > 0 && !self.is_cut[a as usize - 1]) {
                     a -= 1;
                 }
-                if self.cycle || (b < last as isize && !self.cut[b as usize]) {
+                if self.cycle || (b < last as isize && !self.is_cut[b as usize]) {
                     b += 1;
                 }
             }
-            if self.cut[edge] { 0.0 } else { (position(b) - position(a)).norm() / ((b - a) as f64 * self.dt) }
+            if self.is_cut[edge] {
+                0.0
+            } else {
+                (position(b) - position(a)).norm() / ((b - a) as f64 * self.dt)
+            }
         };
-        parallel::map(self.cut.len(), TOGETHER, speed)
+        parallel::map(self.is_cut.len(), TOGETHER, speed)
     }
 }

@@ -181,7 +181,7 @@ pub fn toe_rotations(
     if least.iter().all(|angle| *angle == 0.0) {
         return Vec::new();
     }
-    let angles = envelope(&least, &time.cut, time.cycle, time.reach(settings.foot_raise_time));
+    let angles = envelope(&least, &time.is_cut, time.cycle, time.reach(settings.foot_raise_time));
     let delta = |(f, sole): (usize, &mut SoleHeights)| {
         let angle = angles[time.unknown(f)];
         let tilt = if angle > 0.0 { sole.tilt(up) } else { None };
@@ -235,7 +235,7 @@ mod tests {
             LimbPose { upper: foot, lower: foot, foot, toes: Transform::new(rotation, ball) }
         };
         let poses: Vec<LimbPose> = (0..frames).map(pose).collect();
-        let time = Timeline { frames, cycle: false, cut: vec![false; frames - 1], dt: 1.0 / 60.0 };
+        let time = Timeline { frames, cycle: false, is_cut: vec![false; frames - 1], dt: 1.0 / 60.0 };
         let settings = Settings::default();
         let mut soles = SoleHeights::of(&pair, &poses);
         let sunk = |soles: &[SoleHeights], f: usize| soles[f].lowest() + poses[f].foot.translation.y;

@@ -195,7 +195,7 @@ impl Stage for RetargetStage {
         }
         let cuts = cuts(&motion);
         warn_of_cuts(&motion, &cuts, report);
-        let time = Timeline::cut(&motion, &cuts);
+        let time = Timeline::with_cuts(&motion, &cuts);
         let mut performance = self.retarget.prepare(&motion, &time);
         if performance.off_floor {
             let message = "no foot stands on the floor in this take: the body keeps the take's height, scaled, or lies on the floor";

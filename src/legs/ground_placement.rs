@@ -17,6 +17,7 @@ use crate::kinematics::map_frames_towards;
 use crate::math::{Quat, Vec3, percentile};
 use crate::model::{ContactPart, ContactPoint, Contacts, ModelPose, Motion, Side};
 use crate::signal::{Difference, whittaker, whittaker_penalty};
+use std::ops::Range;
 
 /// Cutoff of drift, hertz: height changes within ten seconds are not drift.
 const DRIFT: f64 = 0.1;
@@ -57,7 +58,7 @@ pub fn place_on_ground(motion: Motion, contacts: &Contacts, height: f64) -> (Mot
     }
     let time = Timeline::of(&motion);
     let heights = heights(&motion, points);
-    let mut offset = misses(contacts, points, &heights, motion.clip.sample_rate);
+    let mut offset = misses(contacts, points, &heights, &time);
     let rise = height - contacts.ground;
     offset.iter_mut().for_each(|d| *d = rise - *d);
     let contacts = contacts.changed(|f| f, |h| h + rise);
@@ -70,11 +71,16 @@ pub fn place_on_ground(motion: Motion, contacts: &Contacts, height: f64) -> (Mot
     let needed = |of: &dyn Fn(ContactPart) -> bool, offset: &[f64], tolerated: f64| -> Vec<f64> {
         let own = || points.iter().zip(&heights).filter(|(p, _)| of(p.part));
         let lowest = |f: usize| own().map(|(_, h)| h[f]).fold(f64::INFINITY, f64::min);
-        (0..frames).map(|f| (height - lowest(f) - offset[f] - tolerated).max(0.0)).collect()
+        (0..time.unknowns()).map(|f| (height - lowest(f) - offset[f] - tolerated).max(0.0)).collect()
+    };
+    // The last frame of a cycle is raised as the first.
+    let raise = |needed: &[f64], seconds: f64| -> Vec<f64> {
+        let raise = envelope(needed, &time.is_cut, time.cycle, time.reach(seconds));
+        (0..frames).map(|f| raise[time.unknown(f)]).collect()
     };
     // The body is raised for knees in the floor.
     let knees = needed(&|part| matches!(part, ContactPart::Knee(_)), &offset, 0.0);
-    let lift = envelope(&knees, &time.is_cut, false, time.reach(KNEE));
+    let lift = raise(&knees, KNEE);
     offset.iter_mut().zip(&lift).for_each(|(d, lift)| *d += lift);
     work.knees = lift.iter().copied().fold(0.0, f64::max);
     let body: Vec<(Vec3, Quat)> = offset.iter().map(|d| (Vec3::y() * *d, Quat::identity())).collect();
@@ -95,7 +101,7 @@ pub fn place_on_ground(motion: Motion, contacts: &Contacts, height: f64) -> (Mot
         .map(|(chain, of)| {
             let tolerated = settings.penetration * chain.length();
             let needed = needed(&|part| of(part) && part.side() == Some(chain.side), &offset, tolerated);
-            (chain, envelope(&needed, &time.is_cut, false, time.reach(settings.foot_raise_time)))
+            (chain, raise(&needed, settings.foot_raise_time))
         })
         .collect();
     work.limbs = rises.iter().flat_map(|(_, r)| r).copied().fold(0.0, f64::max);
@@ -112,26 +118,60 @@ fn heights(motion: &Motion, points: &[ContactPoint]) -> Vec<Vec<f64>> {
     (0..points.len()).map(|k| frames.iter().map(|heights| heights[k]).collect()).collect()
 }
 
-/// The height of contacts above their labelled ground in all frames: a constant where it suffices, else a slow curve.
-fn misses(contacts: &Contacts, points: &[ContactPoint], heights: &[Vec<f64>], rate: f64) -> Vec<f64> {
+/// The height of contacts above their labelled ground in all frames: a constant where it suffices, else a slow curve in each
+/// shot. A cycle has its drift curve where it is repeated before and after itself, so that the curve closes.
+fn misses(contacts: &Contacts, points: &[ContactPoint], heights: &[Vec<f64>], time: &Timeline) -> Vec<f64> {
     let frames = heights[0].len();
-    let (mut lowest, mut known) = (vec![f64::INFINITY; frames], vec![0.0; frames]);
+    let mut lowest = vec![f64::INFINITY; frames];
     for (point, heights) in points.iter().zip(heights).filter(|(p, _)| p.part.of_foot()) {
         for hold in contacts.holds(point.part) {
             for f in hold.frames.start..hold.frames.end.min(frames) {
                 lowest[f] = lowest[f].min(heights[f] - hold.height);
-                known[f] = 1.0;
             }
         }
     }
-    let labelled: Vec<f64> = lowest.iter().copied().filter(|height| height.is_finite()).collect();
-    if percentile(&labelled, 0.9) - percentile(&labelled, 0.1) < EVEN {
-        return vec![percentile(&labelled, CONSTANT); frames];
+    let constant = constant(&lowest);
+    if spread(&lowest) < EVEN {
+        return vec![constant; frames];
     }
+    if time.cycle {
+        let n = time.unknowns();
+        let curve = drift(&lowest[..n].repeat(3), time.dt);
+        return (0..frames).map(|f| curve[n + time.unknown(f)]).collect();
+    }
+    let of_shot = |shot: Range<usize>| -> Vec<f64> {
+        let lowest = &lowest[shot];
+        match labelled(lowest).is_empty() {
+            true => vec![constant; lowest.len()],
+            false if spread(lowest) < EVEN => vec![self::constant(lowest); lowest.len()],
+            false => drift(lowest, time.dt),
+        }
+    };
+    time.shots().into_iter().flat_map(of_shot).collect()
+}
+
+/// The heights of labelled frames; the others are infinite.
+fn labelled(lowest: &[f64]) -> Vec<f64> {
+    lowest.iter().copied().filter(|height| height.is_finite()).collect()
+}
+
+/// The constant that stands for the heights of labelled frames.
+fn constant(lowest: &[f64]) -> f64 {
+    percentile(&labelled(lowest), CONSTANT)
+}
+
+fn spread(lowest: &[f64]) -> f64 {
+    let labelled = labelled(lowest);
+    percentile(&labelled, 0.9) - percentile(&labelled, 0.1)
+}
+
+/// A slow curve through the heights of labelled frames, some of which are labelled wrongly.
+fn drift(lowest: &[f64], dt: f64) -> Vec<f64> {
+    let known: Vec<f64> = lowest.iter().map(|x| f64::from(x.is_finite())).collect();
     let values: Vec<f64> = lowest.iter().map(|x| if x.is_finite() { *x } else { 0.0 }).collect();
-    let penalty = whittaker_penalty(Difference::Second, DRIFT, rate);
+    let penalty = whittaker_penalty(Difference::Second, DRIFT, dt.recip());
     let mut weights = known.clone();
-    let mut curve = vec![0.0; frames];
+    let mut curve = vec![0.0; lowest.len()];
     for _ in 0..ROUNDS {
         curve = whittaker(Difference::Second, &weights, &values, penalty);
         let misfits = values.iter().zip(&curve).map(|(y, x)| (y - x) / OUTLIER);

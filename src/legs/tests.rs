@@ -636,19 +636,52 @@ fn a_clip_that_floats_evenly_is_placed_on_the_ground_by_a_constant() {
         way: Vec3::y() * (0.02 + 0.008 * (0.9 * f as f64).sin()),
         ..Instant::default()
     });
-    let mut contacts = Contacts::new(0.0, []);
-    for side in Side::BOTH {
-        for part in [ContactPart::Heel(side), ContactPart::Ball(side)] {
-            contacts.set(part, vec![Hold { frames: 0..120, height: 0.0, slide: 0.0 }]);
-        }
-    }
-    let (result, change) = place_on_ground(take.clone(), &contacts, 0.0);
+    let (result, change) = place_on_ground(take.clone(), &always_on_the_ground(120), 0.0);
     let height = |m: &Motion, f: usize| place(m, f, Role::Hips).y;
     let lifted = height(&result, 0) - height(&take, 0);
     assert!((-0.022..-0.012).contains(&lifted) && change.drift == 0.0, "{lifted} {change:?}");
     for f in 0..120 {
         assert!((height(&result, f) - height(&take, f) - lifted).abs() < 1e-9, "{f}: the same displacement");
     }
+}
+
+/// Contacts of both feet in all frames, on the ground.
+fn always_on_the_ground(frames: usize) -> Contacts {
+    let mut contacts = Contacts::new(0.0, []);
+    for side in Side::BOTH {
+        for part in [ContactPart::Heel(side), ContactPart::Ball(side)] {
+            contacts.set(part, vec![Hold { frames: 0..frames, height: 0.0, slide: 0.0 }]);
+        }
+    }
+    contacts
+}
+
+#[test]
+fn each_shot_is_placed_on_the_ground_by_itself() {
+    // Two shots, three metres from each other, of which one floats and one is in the floor.
+    let way = |f: usize| if f < 60 { Vec3::y() * 0.05 } else { Vec3::new(3.0, -0.05, 0.0) };
+    let take = perform(&character(&PERSON), 60.0, 120, |f| Instant { way: way(f), ..Instant::default() });
+    let (result, _) = place_on_ground(take.clone(), &always_on_the_ground(120), 0.0);
+    let lift = |f: usize| place(&result, f, Role::Hips).y - place(&take, f, Role::Hips).y;
+    for f in 0..120 {
+        let wanted = if f < 60 { -0.05 } else { 0.05 };
+        assert!((lift(f) - wanted).abs() < 0.002, "{f}: {} for {wanted}", lift(f));
+    }
+}
+
+#[test]
+fn a_cycle_that_drifts_stays_a_cycle_on_the_ground() {
+    let height = |f: usize| 0.05 * (std::f64::consts::TAU * f as f64 / 1200.0).sin();
+    let take = perform(&character(&PERSON), 60.0, 1201, |f| Instant {
+        way: Vec3::y() * height(f % 1200),
+        ..Instant::default()
+    });
+    let (result, change) = place_on_ground(take, &always_on_the_ground(1201), 0.0);
+    let hips = |f: usize| place(&result, f, Role::Hips).y;
+    assert!(change.drift > 0.08, "{change:?}");
+    assert!((hips(1200) - hips(0)).abs() < 1e-9, "{} {}", hips(0), hips(1200));
+    // The step over the seam is as the others.
+    assert!((hips(1) - hips(0) - (hips(1200) - hips(1199))).abs() < 1e-4);
 }
 
 #[test]

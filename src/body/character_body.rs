@@ -137,9 +137,10 @@ impl CharacterBody {
         self.contact_points().iter().filter(|point| point.part.of_foot())
     }
 
-    /// The height of the lowest contact point of the feet in the reference pose; `None` without feet.
+    /// The height of the lowest surface of the feet in the reference pose; `None` without feet.
     pub(crate) fn sole_height(&self) -> Option<f64> {
-        self.sole_points().map(|p| self.reference_pose.joint(p.joint).point(&p.at).y).min_by(f64::total_cmp)
+        let surface = |p: &ContactPoint| self.reference_pose.joint(p.joint).point(&p.at).y - p.radius;
+        self.sole_points().map(surface).min_by(f64::total_cmp)
     }
 
     /// The points of one foot that can be its lowest, in the spaces of its joints: of the skin, else heel, ball and tip.

@@ -7,4 +7,5 @@ mod props;
 mod range_of_motion;
 #[cfg(feature = "physics")]
 mod skin_volume;
+mod sole_height;
 mod thighs;

@@ -4,9 +4,13 @@
 //! split. Space: model space. Units: metres.
 
 use crate::export::whole_mesh::WholeMesh;
-use crate::math::Mat4;
-use crate::model::{Mesh, ModelPose};
+use crate::math::{Mat4, Vec3, nearest_rotation};
+use crate::model::{Binding, Mesh, ModelPose};
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
+
+/// Deviation of a bind matrix from a rotation, relative to that of the heaviest joint, that counts as a scale of its own.
+const SCALED: f64 = 1e-3;
 
 /// A matrix whose determinant is below this, relative to the cube of its norm, counts as singular: it flattens the mesh.
 const SINGULAR: f64 = 1e-12;
@@ -14,7 +18,7 @@ const SINGULAR: f64 = 1e-12;
 /// A mesh in its bind pose.
 pub(super) struct BoundMesh<'a> {
     pub(super) whole: &'a WholeMesh<'a>,
-    pub(super) mesh: &'a Mesh,
+    pub(super) mesh: Cow<'a, Mesh>,
     pub(super) model_from_mesh: Mat4<f64>,
     pub(super) mesh_from_model: Mat4<f64>,
     /// The point of each vertex.
@@ -27,13 +31,17 @@ pub(super) struct BoundMesh<'a> {
 impl<'a> BoundMesh<'a> {
     /// `None` if the bind matrix is singular.
     pub(super) fn of(whole: &'a WholeMesh<'a>, bind: &ModelPose) -> Option<Self> {
-        let mesh: &Mesh = &whole.mesh;
-        let model_from_mesh = whole.unmoved.or_else(|| heaviest_transform(mesh, bind))?;
-        let mesh_from_model = inverse(&model_from_mesh)?;
+        let mut mesh = Cow::Borrowed(&*whole.mesh);
+        let mut model_from_mesh = whole.unmoved.or_else(|| heaviest_transform(&mesh, bind))?;
+        let mut mesh_from_model = inverse(&model_from_mesh)?;
         let mirrored = model_from_mesh.fixed_view::<3, 3>(0, 0).determinant() < 0.0;
+        if whole.unmoved.is_none() && has_scaled_joints(&mesh, bind, &mesh_from_model) {
+            mesh = Cow::Owned(at_bind(&mesh, bind));
+            (model_from_mesh, mesh_from_model) = (Mat4::identity(), Mat4::identity());
+        }
         let oriented = |t: &[u32; 3]| if mirrored { [t[0], t[2], t[1]] } else { *t };
         let triangles = mesh.triangles.iter().map(oriented).collect();
-        let (points, firsts) = weld(mesh);
+        let (points, firsts) = weld(&mesh);
         Some(Self { whole, mesh, model_from_mesh, mesh_from_model, points, firsts, triangles })
     }
 }
@@ -48,7 +56,55 @@ fn heaviest_transform(mesh: &Mesh, bind: &ModelPose) -> Option<Mat4<f64>> {
     }
     let heaviest = (0..loads.len()).rev().max_by(|a, b| loads[*a].total_cmp(&loads[*b]))?;
     let binding = &mesh.bindings[heaviest];
-    Some(bind.joint(binding.joint).to_matrix() * binding.joint_from_mesh)
+    Some(transform(bind, binding))
+}
+
+/// Model space from mesh space when a joint was bound.
+fn transform(bind: &ModelPose, binding: &Binding) -> Mat4<f64> {
+    bind.joint(binding.joint).to_matrix() * binding.joint_from_mesh
+}
+
+/// Whether some joints of a mesh were bound with another scale than the others. Readers that take the bind pose of their bones from
+/// the skin, such as Blender, cannot hold such a scale.
+fn has_scaled_joints(mesh: &Mesh, bind: &ModelPose, mesh_from_model: &Mat4<f64>) -> bool {
+    let scaled = |binding: &Binding| {
+        let linear = (mesh_from_model * transform(bind, binding)).fixed_view::<3, 3>(0, 0).into_owned();
+        nearest_rotation(&linear)
+            .is_none_or(|(rotation, _)| (rotation.to_rotation_matrix().matrix() - linear).amax() > SCALED)
+    };
+    mesh.bindings.iter().any(scaled)
+}
+
+/// The mesh as it stands in the bind pose, in model space, on joints without scale. Exact in the bind pose, and in every pose where
+/// a vertex has one joint; between joints of different scale skin then moves by a quarter of their disagreement at most.
+fn at_bind(mesh: &Mesh, bind: &ModelPose) -> Mesh {
+    let transforms: Vec<Mat4<f64>> = mesh.bindings.iter().map(|b| transform(bind, b)).collect();
+    let blended = |vertex: usize| -> Mat4<f64> {
+        let influences = mesh.influences(vertex);
+        let known = influences.iter().filter_map(|(k, w)| Some((transforms.get(usize::from(*k))?, *w)));
+        let (sum, total) = known.fold((Mat4::zeros(), 0.0), |(sum, total), (t, w)| (sum + t * w, total + w));
+        if total > 0.0 { sum / total } else { Mat4::identity() }
+    };
+    let mut placed = mesh.clone();
+    for vertex in 0..mesh.positions.len() {
+        let by = blended(vertex);
+        let linear = by.fixed_view::<3, 3>(0, 0).into_owned();
+        let single = |v: Vec3| -> [f32; 3] { v.map(|x| x as f32).into() };
+        let double = |v: &[f32; 3]| Vec3::from(v.map(f64::from));
+        let position = by.transform_point(&double(&mesh.positions[vertex]).into());
+        placed.positions[vertex] = single(position.coords);
+        if let (Some(normal), Some(from_model)) = (placed.normals.get_mut(vertex), linear.try_inverse()) {
+            let turned = from_model.transpose() * double(normal);
+            *normal = single(turned.try_normalize(1e-12).unwrap_or(Vec3::y()));
+        }
+        for morph in &mut placed.morphs {
+            morph.offsets[vertex] = single(linear * double(&morph.offsets[vertex]));
+        }
+    }
+    for binding in &mut placed.bindings {
+        binding.joint_from_mesh = bind.joint(binding.joint).inverse().to_matrix();
+    }
+    placed
 }
 
 /// The inverse of an affine matrix, `None` if it is singular.

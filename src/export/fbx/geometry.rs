@@ -57,7 +57,7 @@ impl GeometryLayers {
 /// The geometry of a mesh.
 pub(super) fn mesh(bound: &BoundMesh, id: i64, name: &str) -> FbxRecord<'static> {
     const PER_CORNER: &str = "ByPolygonVertex";
-    let mesh = bound.mesh;
+    let mesh = &*bound.mesh;
     let place = |&vertex: &usize| -> [f64; 3] {
         let position = bound.model_from_mesh.transform_point(&vector(&mesh.positions[vertex]).into());
         (position.coords / METRES_PER_UNIT).into()

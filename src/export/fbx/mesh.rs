@@ -2,7 +2,8 @@
 //!
 //! Each mesh may have been bound in another pose. With `P` the transform from mesh space to model space when the joint with the
 //! most weight was bound, and `B` the matrix from mesh space to a joint, vertices are written as `P v`, `TransformLink = P B^-1`
-//! (where the joint was when this mesh was bound) and `Transform = B P^-1`: in every pose a vertex is at `model_from_joint B v`.
+//! (where the joint was when this mesh was bound) and `Transform = B P^-1`: in every pose a vertex is at `model_from_joint B v`. Where
+//! joints of one mesh were bound with different scales, the mesh is written as it stands in the bind pose instead.
 //!
 //! Meshes that no joint moves have no clusters. Morph targets are shapes of a blend shape deformer.
 //!

@@ -8,8 +8,8 @@ use crate::fbx_reader::{at, corners, open, place};
 use posemill::export::{self, FbxOptions, Format};
 use posemill::import;
 use posemill::kinematics::figure_size;
-use posemill::math::{Vec3, exp};
-use posemill::model::{Asset, Character, Clip, ModelPose, Motion};
+use posemill::math::{Mat4, Vec3, exp};
+use posemill::model::{Asset, Character, Clip, ModelPose, Motion, Role};
 use posemill::report::Warnings;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -189,6 +189,34 @@ fn skinned_points_and_joints_are_where_the_figure_has_them() {
         keep(stem, &bytes, &motions[..1]);
     }
     println!("{textures} textures");
+}
+
+#[test]
+fn bind_poses_have_no_scale_where_the_rest_pose_scales_a_joint() {
+    let mut character = (*ours("mannequin.glb").character).clone();
+    let head = character.rig.joint(Role::Head).unwrap();
+    // The head is 1.8 times as large as its mesh.
+    let scaled = Mat4::new_scaling(1.8);
+    for binding in character.meshes.iter_mut().flat_map(|m| &mut m.bindings).filter(|b| b.joint == head) {
+        binding.joint_from_mesh = scaled * binding.joint_from_mesh;
+    }
+    let motion = sway(&Arc::new(character), 48);
+    let bytes = write(std::slice::from_ref(&motion), &export::ExportOptions::default()).0;
+    let scene = open(&bytes);
+    let scales = scene.skin_clusters.iter().flat_map(|cluster| {
+        let m = &cluster.bind_to_world;
+        [[m.m00, m.m10, m.m20], [m.m01, m.m11, m.m21], [m.m02, m.m12, m.m22]]
+            .map(|axis| Vec3::from(axis).norm())
+    });
+    let scales: Vec<f64> = scales.collect();
+    // All have the scale of the unit of length.
+    assert!(
+        scales.len() > 3 && scales.iter().all(|scale| (scale / scales[0] - 1.0).abs() < 1e-4),
+        "{scales:?}"
+    );
+    let (points, joints) = distances(&bytes, 0, &motion);
+    // Skin between the neck and the head, in a large sway.
+    assert!(points < 0.005 && joints < 1e-5, "{points} {joints}");
 }
 
 #[test]

@@ -18,6 +18,8 @@ pub(super) struct SkinSample {
 
 /// The most triangles of one mesh that are sampled; of larger meshes every n-th is taken.
 const MOST: usize = 30_000;
+/// The most samples of a character, about: with more they are further apart. A file may show one mesh thousands of times.
+const MOST_SAMPLES: usize = 1_000_000;
 
 /// The samples of all meshes, about `spacing` apart, in the pose in which the skin was attached: for each list the skin
 /// that is nearest to vertices whose joint has that list, by its number; joints may have none.
@@ -27,16 +29,29 @@ pub(super) fn samples(
     spacing: f64,
     list_of_joint: &[Option<usize>],
 ) -> Vec<Vec<SkinSample>> {
+    let place = |mesh: &Mesh| -> Vec<Option<SkinCorner>> {
+        (0..mesh.positions.len()).map(|v| attached(mesh, reference_pose, v, list_of_joint)).collect()
+    };
+    let placed: Vec<Vec<Option<SkinCorner>>> = character.meshes.iter().map(place).collect();
+    let triangles = |placed: &[Option<SkinCorner>], mesh: &Mesh, step: usize| -> Vec<[SkinCorner; 3]> {
+        let corners = mesh.triangles.iter().step_by(step).filter_map(|corners| {
+            let [a, b, c] = corners.map(|v| placed[v as usize]);
+            Some([a?, b?, c?])
+        });
+        corners.filter(|corners| corners.iter().any(|(_, list)| list.is_some())).collect()
+    };
+    let step = |mesh: &Mesh| mesh.triangles.len().div_ceil(MOST).max(1);
+    let sampled: Vec<(usize, Vec<[SkinCorner; 3]>)> = character
+        .meshes
+        .iter()
+        .zip(&placed)
+        .map(|(mesh, placed)| (step(mesh), triangles(placed, mesh, step(mesh))))
+        .collect();
+    let all = || sampled.iter().flat_map(|(step, corners)| corners.iter().map(|corners| (*step, corners)));
+    let wanted: usize = all().map(|(_, corners)| divisions(corners, spacing).pow(2)).sum();
+    let spacing = spacing * (wanted as f64 / MOST_SAMPLES as f64).max(1.0).sqrt();
     let mut found = vec![Vec::new(); list_of_joint.iter().flatten().max().map_or(0, |last| last + 1)];
-    for mesh in &character.meshes {
-        let placed: Vec<Option<SkinCorner>> =
-            (0..mesh.positions.len()).map(|v| attached(mesh, reference_pose, v, list_of_joint)).collect();
-        let step = mesh.triangles.len().div_ceil(MOST).max(1);
-        for corners in mesh.triangles.iter().step_by(step) {
-            let [Some(a), Some(b), Some(c)] = corners.map(|v| placed[v as usize]) else { continue };
-            divide(&[a, b, c], spacing, step as f64, &mut found);
-        }
-    }
+    all().for_each(|(step, corners)| divide(corners, spacing, step as f64, &mut found));
     found
 }
 
@@ -54,14 +69,17 @@ pub(super) fn attached(
     Some((reference_pose.joint(joint).point(&inside), lists[joint.index()]))
 }
 
-/// Cuts a triangle into `n x n` of its shape and adds their centres.
-fn divide(corners: &[SkinCorner; 3], spacing: f64, stands_for: f64, found: &mut [Vec<SkinSample>]) {
-    if corners.iter().all(|(_, list)| list.is_none()) {
-        return;
-    }
+/// Into how many parts each edge of a triangle is cut.
+fn divisions(corners: &[SkinCorner; 3], spacing: f64) -> usize {
     let [a, b, c] = [0, 1, 2].map(|k| corners[k].0);
     let longest = (b - a).norm().max((c - b).norm()).max((a - c).norm());
-    let n = if spacing > 0.0 { (longest / spacing).ceil().clamp(1.0, 16.0) as usize } else { 1 };
+    if spacing > 0.0 { (longest / spacing).ceil().clamp(1.0, 16.0) as usize } else { 1 }
+}
+
+/// Cuts a triangle into `n x n` of its shape and adds their centres.
+fn divide(corners: &[SkinCorner; 3], spacing: f64, stands_for: f64, found: &mut [Vec<SkinSample>]) {
+    let [a, b, c] = [0, 1, 2].map(|k| corners[k].0);
+    let n = divisions(corners, spacing);
     let area = 0.5 * (b - a).cross(&(c - a)).norm() * stands_for / (n * n) as f64;
     if !(area.is_finite() && area > 0.0) {
         return;

@@ -6,7 +6,7 @@
 use super::clean_spans::cleaned;
 use super::footing::Footing;
 use super::point_track::PointTrack;
-use super::short_dips::short_dips;
+use super::short_dips::{heel_is_up, short_dips};
 use crate::kinematics::sunk_shots;
 use crate::math::{Vec3, nearest_rank};
 use crate::model::{ContactPart, Side};
@@ -132,7 +132,7 @@ pub(super) fn height(
     };
     let sunk = sunk_shots(shots, lowest, LEG * scale);
     let heights: Vec<f64> = sole.at.iter().map(|p| p.y).collect();
-    let dips = short_dips(&heights, shots, LEG * scale, rate);
+    let dips = short_dips(&heights, &heels_up(tracks, scale), shots, LEG * scale, rate);
     let counts =
         |f: &usize| !footing.in_air(*f) && !dips[*f] && !sunk.iter().any(|(shot, _)| shot.contains(f));
     let counted: Vec<usize> = (0..sole.at.len()).filter(counts).collect();
@@ -144,6 +144,25 @@ pub(super) fn height(
         return nearest_rank(&mut slow, LOW_OF_SLOW);
     }
     nearest_rank(&mut sole.at.iter().map(|p| p.y).collect::<Vec<_>>(), LOW_OF_ALL)
+}
+
+/// Whether the heel of the foot with the lowest sole point is up, for each frame.
+fn heels_up(tracks: &[PointTrack], scale: f64) -> Vec<bool> {
+    let frames = tracks.first().map_or(0, |t| t.at.len());
+    let feet = Side::BOTH.map(|side| {
+        let path = |part: ContactPart| tracks.iter().find(|t| t.part == part);
+        let heights = |track: &PointTrack| track.at.iter().map(|at| at.y).collect::<Vec<f64>>();
+        let of_foot = |t: &&PointTrack| t.part.of_foot() && t.part.side() == Some(side);
+        let lowest =
+            |f: usize| tracks.iter().filter(of_foot).map(|t| t.at[f].y).fold(f64::INFINITY, f64::min);
+        let up = match (path(ContactPart::Heel(side)), path(ContactPart::Ball(side))) {
+            (Some(heel), Some(ball)) => heel_is_up(&heights(heel), &heights(ball), LEG * scale),
+            _ => vec![false; frames],
+        };
+        (up, (0..frames).map(lowest).collect::<Vec<f64>>())
+    });
+    let [(left_up, left), (right_up, right)] = &feet;
+    (0..frames).map(|f| if left[f] <= right[f] { left_up[f] } else { right_up[f] }).collect()
 }
 
 /// The lowest sole point of every frame, with its speed.

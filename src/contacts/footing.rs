@@ -8,7 +8,7 @@
 
 use super::ground_slopes::{can_be_uneven, uneven_ground};
 use super::seat_or_bar::BearingJoints;
-use super::short_dips::short_dips;
+use super::short_dips::dips_of_feet;
 use super::standing_foot::{LegPath, without_held_up};
 use crate::anatomy::on_four_legs;
 use crate::body::CharacterBody;
@@ -153,12 +153,7 @@ impl FootingJoints {
         let legs = self.legs.iter().enumerate();
         let above_support: Vec<_> = legs.map(|(index, (side, _))| (*side, heights_of_leg(index))).collect();
         let mut distinct = distinct_frames(frames.len(), |a, b| repeats(&frames[a], &frames[b]));
-        for joint in [1, 2] {
-            let lowest = frames
-                .iter()
-                .map(|(legs, _)| legs.iter().map(|leg| leg[joint].y).fold(f64::INFINITY, f64::min));
-            let dip_frames =
-                short_dips(&lowest.collect::<Vec<f64>>(), shots, self.leg_length, motion.clip.sample_rate);
+        for dip_frames in self.dips(&frames, shots, motion.clip.sample_rate) {
             distinct.iter_mut().zip(dip_frames).for_each(|(distinct, dip)| *distinct &= !dip);
         }
         let (floor, borne_by_seat_or_bar) = self.floor((&frames, &distinct), &above_support, shots, motion);
@@ -173,6 +168,16 @@ impl FootingJoints {
             None => self.uneven_ground(&frames, &above_support, shots, motion),
         };
         Footing { above_support, floor, uneven, borne_by_seat_or_bar, lies_on_floor }
+    }
+
+    /// In which frames the lowest ankle, and in which the lowest toes, are in the floor ([`dips_of_feet`]).
+    fn dips(&self, frames: &[FootingFrame], shots: &[Range<usize>], rate: f64) -> [Vec<bool>; 2] {
+        let heights = |leg_index: usize, joint: usize| -> Vec<f64> {
+            frames.iter().map(|(legs, _)| legs[leg_index][joint].y).collect()
+        };
+        let feet: Vec<[Vec<f64>; 2]> =
+            (0..self.legs.len()).map(|leg_index| [1, 2].map(|joint| heights(leg_index, joint))).collect();
+        dips_of_feet(&feet, shots, self.leg_length, rate)
     }
 
     /// The ground under feet that stand at several heights.

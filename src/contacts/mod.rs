@@ -18,7 +18,7 @@ pub(crate) use detect::{detect_on, ground};
 pub(crate) use footing::{FLOOR_PERCENTILE, Footing, FootingJoints, NEAR_FLOOR, REPEAT_TOLERANCE};
 pub(crate) use label_table::write;
 pub use label_table::{Labels, TableError, read};
-pub(crate) use short_dips::short_dips;
+pub(crate) use short_dips::dips_of_feet;
 
 #[cfg(test)]
 mod tests;

@@ -11,12 +11,15 @@ use super::soft_knee::{MAX_BEND, solve_limbs};
 use super::timeline::Timeline;
 use super::toe_rest::rest_toes;
 use super::write_clip::{SolvedFrames, write_flipping};
-use crate::math::{Quat, Vec3};
+use crate::math::{Quat, Vec3, percentile_in_place};
 use crate::model::Motion;
 use std::ops::Range;
 
 /// Change of the height by which a body is raised up to which it stays where it is, metres: it cannot be seen.
 const LEVEL: f64 = 0.001;
+/// Median difference of ankle heights up to which a body without the frames in which it is still stands as high as with them, metres:
+/// less than a hover that can be seen.
+const AS_HIGH: f64 = 0.005;
 
 /// The trajectories of a target's legs and body over a clip.
 #[derive(Clone, Debug)]
@@ -68,6 +71,13 @@ impl LegTrajectories {
         let level = |held: &[f64], at: f64| held.iter().all(|raise| (raise - at).abs() < LEVEL);
         level(&self.raise[..frames.start], self.raise[frames.start])
             && level(&self.raise[frames.end..], self.raise[frames.end - 1])
+    }
+
+    /// Whether the ankles are as high as in those of the whole clip, of which these are the frames from `start` on.
+    pub fn is_as_high_as(&self, whole: &LegTrajectories, start: usize) -> bool {
+        let both = self.ankles.iter().zip(&whole.ankles).flat_map(|(own, all)| own.iter().zip(&all[start..]));
+        let mut apart: Vec<f64> = both.map(|(own, all)| (own.y - all.y).abs()).collect();
+        percentile_in_place(&mut apart, 0.5) < AS_HIGH
     }
 
     /// The trajectories of a clip that holds its first and its last frame for so many more.

@@ -8,7 +8,7 @@ use super::limb_pose::{LimbPose, LimbPositions, distinct_poses};
 use super::settings::Settings;
 use super::timeline::{PLANTED_SPEED, TOGETHER, Timeline};
 use super::treadmill::belt;
-use crate::contacts::{FLOOR_PERCENTILE, Footing, NEAR_FLOOR, short_dips};
+use crate::contacts::{FLOOR_PERCENTILE, Footing, NEAR_FLOOR, dips_of_feet};
 use crate::math::{Quat, Vec3, median, percentile};
 use crate::parallel;
 use std::ops::Range;
@@ -296,18 +296,14 @@ impl SourceFeet {
     }
 }
 
-/// Frames in which ankle or toes of the lower leg are in a short dip below the floor.
+/// Frames in which ankle or toes of the lower leg are in the floor ([`dips_of_feet`]).
 fn dips(time: &Timeline, poses: &[Vec<LimbPositions>], leg_length: f64) -> Vec<bool> {
-    let of_joint = |at: &dyn Fn(&LimbPositions) -> f64| {
-        let lowest = |f: usize| poses.iter().map(|poses| at(&poses[f])).fold(f64::INFINITY, f64::min);
-        short_dips(
-            &(0..time.frames).map(lowest).collect::<Vec<f64>>(),
-            &time.shots(),
-            leg_length,
-            time.dt.recip(),
-        )
+    let heights = |poses: &Vec<LimbPositions>| -> [Vec<f64>; 2] {
+        let of = |at: &dyn Fn(&LimbPositions) -> f64| poses.iter().map(at).collect();
+        [of(&|s| s.ankle.y), of(&|s| s.toes.y)]
     };
-    let (ankles, toes) = parallel::join(|| of_joint(&|s| s.ankle.y), || of_joint(&|s| s.toes.y));
+    let feet: Vec<[Vec<f64>; 2]> = poses.iter().map(heights).collect();
+    let [ankles, toes] = dips_of_feet(&feet, &time.shots(), leg_length, time.dt.recip());
     ankles.into_iter().zip(toes).map(|(ankle, toes)| ankle || toes).collect()
 }
 

@@ -645,6 +645,32 @@ fn a_clip_that_floats_evenly_is_placed_on_the_ground_by_a_constant() {
     }
 }
 
+#[test]
+fn a_body_that_kneels_on_toes_in_the_floor_stands_on_the_floor_before_and_after() {
+    // The left foot stays where it is; the right knee goes to the ground, and the toes behind it into it.
+    let share = |f: usize| smoothstep(f as f64 / 60.0 - 1.0) * (1.0 - smoothstep(f as f64 / 60.0 - 3.0));
+    let person = character(&PERSON);
+    let take = perform(&person, 60.0, 300, |f| {
+        let down = share(f);
+        let bend = 1.0 * down;
+        let reach = PERSON.thigh * bend.cos() + PERSON.shin * bend.cos();
+        Instant {
+            way: Vec3::y() * (reach - PERSON.thigh - PERSON.shin),
+            legs: [[bend, 2.0 * bend, 0.0], [0.1 * down, 1.62 * down, 1.3 * down]],
+            ..Instant::default()
+        }
+    });
+    let lowest = (0..300).map(|f| place(&take, f, Role::Toes(Side::Right)).y).fold(f64::INFINITY, f64::min);
+    let standing = place(&take, 0, Role::Toes(Side::Right)).y;
+    assert!((0.03..0.1).contains(&(standing - lowest)), "{standing} {lowest}");
+    let build = Build { thigh: 1.1 * PERSON.thigh, prefix: "b_", ..PERSON };
+    let result = onto(&take, &character(&build));
+    for f in [0, 40, 280] {
+        let toes = place(&result, f, Role::Toes(Side::Left)).y;
+        assert!((toes - standing).abs() < 0.005, "{f}: {toes} instead of {standing}");
+    }
+}
+
 /// Contacts of both feet in all frames, on the ground.
 fn always_on_the_ground(frames: usize) -> Contacts {
     let mut contacts = Contacts::new(0.0, []);

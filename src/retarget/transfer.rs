@@ -161,12 +161,16 @@ impl Retarget {
         let (mut trajectories, footing, direct_clip) = self.trajectories(&direct, motion, time);
         let kept = without_still_ends(&motion.clip);
         // If the clip holds its first or last pose, the moving part is solved alone and its ends are repeated, unless the body is
-        // raised or lowered during the hold.
-        if trajectories.as_ref().is_some_and(|found| kept.len() < time.frames && found.level_outside(&kept)) {
+        // raised or lowered during the hold, or only the hold tells how high the body stands.
+        if let Some(whole) =
+            trajectories.as_ref().filter(|found| kept.len() < time.frames && found.level_outside(&kept))
+        {
             let held = [kept.start, time.frames - kept.end];
-            let moving = motion.part(kept);
+            let moving = motion.part(kept.clone());
             let (found, ..) = self.trajectories(&direct, &moving, &Timeline::of(&moving));
-            trajectories = found.map(|found| found.with_repeated_ends(held));
+            if let Some(found) = found.filter(|found| found.is_as_high_as(whole, kept.start)) {
+                trajectories = Some(found.with_repeated_ends(held));
+            }
         }
         let contacts = motion.contacts.as_ref();
         let contacts = match self.legs.is_empty() && self.on_skin.is_none() {

@@ -337,6 +337,19 @@ fn a_mesh_with_a_space_of_its_own_does_not_turn_the_skeleton() {
 }
 
 #[test]
+fn surfaces_that_are_not_read_are_reported() {
+    let asset = read(&written(&carried(&take("walk.bvh"))));
+    assert!(asset.warnings.has("usd-materials"), "{:?}", asset.warnings);
+    let plain = triangle_with("");
+    assert!(!plain.warnings.has("usd-materials") && !plain.warnings.has("usd-primvars"));
+    for property in ["color3f[] primvars:displayColor = [(1, 0, 0)]", "texCoord2f[] primvars:st1 = [(0, 0)]"]
+    {
+        assert!(triangle_with(property).warnings.has("usd-primvars"), "{property}");
+    }
+    assert!(!triangle_with("texCoord2f[] primvars:st = [(0, 0)]").warnings.has("usd-primvars"));
+}
+
+#[test]
 fn meshes_that_are_not_drawn_are_left_out_and_reported() {
     let text = triangle_text("[0, 1, 2]", "[0, 1, 0, 1, 0, 1]", "[1, 0, 1, 0, 1, 0]", "[0]");
     let (start, end) = (text.find("def Mesh").unwrap(), text.rfind('}').unwrap());

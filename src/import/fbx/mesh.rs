@@ -3,7 +3,7 @@
 //!
 //! Space: that in which a skin was bound, else that of the node. Units: metres. Texture coordinates start at the upper left.
 
-use super::not_finite::Repaired;
+use super::not_finite::{Repaired, is_usable};
 use super::skin_weights::{FbxSkin, INFLUENCES, skin};
 use crate::fbx_document::follows_blender;
 use crate::gltf_document::{FLOAT, GlbBuilder, UNSIGNED_INT, UNSIGNED_SHORT, bounds, floats};
@@ -191,6 +191,11 @@ fn morphs(
     Ok(morphs)
 }
 
+/// The value of a corner; `None` where the file has none, as in a damaged layer.
+fn at_corner<T: Copy>(values: &[T], indices: &[u32], corner: usize) -> Option<T> {
+    values.get(*indices.get(corner)? as usize).copied()
+}
+
 /// The faces of one material, except for those with a vertex that is not finite, which are counted. Colours are `encoded` as sRGB
 /// or linear.
 fn primitive(
@@ -206,17 +211,17 @@ fn primitive(
         let vertex = *mesh.vertex_indices.get(corner)?;
         let v = *mesh.vertices.get(vertex as usize)?;
         let at = single(model_from_mesh.map_or(v, |m| transform_position(&m, v)));
-        if !at.iter().all(|x| x.is_finite()) {
+        if !is_usable(&at) {
             return None;
         }
-        let normal = if mesh.vertex_normal.exists {
-            mesh.vertex_normal[corner]
-        } else {
-            Vec3 { x: 0.0, y: 1.0, z: 0.0 }
-        };
+        let normals = &mesh.vertex_normal;
+        let normal = at_corner(&normals.values, &normals.indices, corner);
+        let normal = normal.unwrap_or(Vec3 { x: 0.0, y: 1.0, z: 0.0 });
         let normal = normal_matrix.map_or(normal, |m| transform_direction(&m, normal));
-        let uvs = mesh.uv_sets.iter().map(|set| set.vertex_uv[corner]);
-        let color = if mesh.vertex_color.exists { mesh.vertex_color[corner] } else { ufbx::Vec4::default() };
+        let uv = |set: &ufbx::UvSet| at_corner(&set.vertex_uv.values, &set.vertex_uv.indices, corner);
+        let uvs = mesh.uv_sets.iter().map(|set| uv(set).unwrap_or_default());
+        let color = at_corner(&mesh.vertex_color.values, &mesh.vertex_color.indices, corner);
+        let color = color.unwrap_or_default();
         let channel = |c: f64| if encoded { linear_of_srgb(c.clamp(0.0, 1.0)) } else { c.clamp(0.0, 1.0) };
         let rgba = [channel(color.x), channel(color.y), channel(color.z), color.w.clamp(0.0, 1.0)];
         let made = MeshCorner {

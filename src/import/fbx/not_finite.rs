@@ -12,10 +12,18 @@ pub(super) struct Repaired {
     attributes: usize,
 }
 
+/// Largest coordinate that is kept: no unit makes a length of it, and its square is no 32-bit float.
+const LARGEST: f32 = 1e30;
+
+/// Whether all values are finite and of a magnitude that a mesh can have.
+pub(super) fn is_usable(values: &[f32]) -> bool {
+    values.iter().all(|x| x.abs() <= LARGEST)
+}
+
 impl Repaired {
     /// The values, all of them `usual` if one is not finite.
     pub(super) fn finite<const N: usize>(&mut self, values: [f32; N], usual: f32) -> [f32; N] {
-        if values.iter().all(|x| x.is_finite()) {
+        if is_usable(&values) {
             return values;
         }
         self.attributes += 1;
@@ -35,7 +43,7 @@ impl Repaired {
                 )
             }
         };
-        let said = format!("{said} are not finite numbers; repair the mesh in the program that wrote it");
+        let said = format!("{said} are not finite numbers (or beyond 1e30); repair the mesh in the program that wrote it");
         warnings.add("fbx-not-finite", said, one_line(mesh));
     }
 }

@@ -155,6 +155,7 @@ fn glb(layer: &Layer, budget: &MemoryBudget, warnings: &mut Warnings) -> Result<
             warnings.add("usd-hidden-mesh", said, body.path.clone());
             continue;
         }
+        warn_of_surface(layer, body, warnings);
         let made = mesh(&by_path, body, &skeleton, &mut binary, budget, warnings)?;
         let node = nodes.len();
         nodes.push(json!({"name": body.name(), "mesh": meshes.len(), "skin": skins.len()}));
@@ -191,6 +192,24 @@ fn glb(layer: &Layer, budget: &MemoryBudget, warnings: &mut Warnings) -> Result<
 fn is_hidden(layer: &Layer, body: &Prim) -> bool {
     matches!(layer.inherited(body, "purpose"), Some("proxy" | "guide"))
         || layer.upwards(body).any(|prim| prim.words("visibility") == ["invisible"])
+}
+
+/// Warns of the parts of a mesh's surface that are not read.
+fn warn_of_surface(layer: &Layer, body: &Prim, warnings: &mut Warnings) {
+    if layer.of_kind("Material").next().is_some() {
+        let said = "materials and their textures are not read: retarget onto the glTF or FBX file of the character to keep them";
+        warnings.add("usd-materials", said, body.path.clone());
+    }
+    let left = |name: &&String| {
+        let further =
+            name.strip_prefix("primvars:st").is_some_and(|rest| !rest.is_empty() && !rest.contains(':'));
+        further || *name == "primvars:displayColor"
+    };
+    if let Some(name) = body.properties.keys().filter(left).min() {
+        let said =
+            format!("vertex colours and further texture coordinates are not read (`{}`)", one_line(name));
+        warnings.add("usd-primvars", said, body.path.clone());
+    }
 }
 
 /// Warns of what other files and variants hold, which is not read.

@@ -1,12 +1,13 @@
 //! Options of the import: user-specified properties of files and limits.
 
 use super::bvh::Positions;
-use crate::anatomy::{Vocabulary, Word};
-use crate::math::Vec3;
+use crate::anatomy::{ArrayAxes, Vocabulary, Word};
+use crate::math::{Quat, Vec3};
 use crate::memory_budget::MemoryBudget;
 use crate::model::BodyMass;
 use crate::report::Warnings;
 use std::borrow::Cow;
+use std::f64::consts::{FRAC_PI_2, PI};
 use std::path::PathBuf;
 
 /// An axis that points up.
@@ -16,6 +17,8 @@ pub enum UpAxis {
     Y,
     /// +Z.
     Z,
+    /// -Y, as in the coordinates of a camera: x to the right, y down, z away from it.
+    MinusY,
 }
 
 impl UpAxis {
@@ -23,6 +26,26 @@ impl UpAxis {
         match self {
             UpAxis::Y => Vec3::y(),
             UpAxis::Z => Vec3::z(),
+            UpAxis::MinusY => -Vec3::y(),
+        }
+    }
+
+    /// The rotation about X to Y up.
+    pub(super) fn to_y_up(self) -> Quat {
+        let angle = match self {
+            UpAxis::Y => return Quat::identity(),
+            UpAxis::Z => -FRAC_PI_2,
+            UpAxis::MinusY => PI,
+        };
+        Quat::from_axis_angle(&Vec3::x_axis(), angle)
+    }
+
+    /// The axes of an array with this axis up.
+    pub(super) fn array_axes(self) -> ArrayAxes {
+        match self {
+            UpAxis::Y => ArrayAxes::YUp,
+            UpAxis::Z => ArrayAxes::ZUp,
+            UpAxis::MinusY => ArrayAxes::Camera,
         }
     }
 }

@@ -68,6 +68,7 @@ fn input_text(input: &InputSection) -> String {
         None => "None",
         Some(Up::Y) => "Some(Y)",
         Some(Up::Z) => "Some(Z)",
+        Some(Up::MinusY) => "Some(MinusY)",
     };
     let positions = match input.bvh_positions {
         None => "None",

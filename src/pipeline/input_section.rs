@@ -212,6 +212,7 @@ impl InputSection {
             up: self.up.map(|up| match up {
                 Up::Y => import::UpAxis::Y,
                 Up::Z => import::UpAxis::Z,
+                Up::MinusY => import::UpAxis::MinusY,
             }),
             bvh_positions: self.bvh_positions.map(|p| match p {
                 BvhPositions::Replace => import::Positions::Replace,
@@ -285,6 +286,9 @@ pub enum Up {
     Y,
     /// +Z.
     Z,
+    /// -Y, as in the coordinates of a camera.
+    #[serde(rename = "-y")]
+    MinusY,
 }
 
 /// How position channels and offsets of a BVH file combine.

@@ -4,8 +4,8 @@
 //! its rest pelvis `J0`, so the pelvis is at `J0 + trans`, rotated to Y up with the world. Joints that the take animates and
 //! the body model lacks are left out, with their number in a warning.
 //!
-//! Space: a world with Z up (Y with `input.up`) is converted to Y up; the rest frame already is Y up, facing +Z. Units:
-//! metres, radians. Source: Mahmood et al. 2019 (AMASS); Loper et al. 2015 (SMPL).
+//! Space: a world with Z up (another axis with `input.up`, and where the body stands in the coordinates of a camera) is converted
+//! to Y up; the rest frame already is Y up, facing +Z. Units: metres, radians. Source: Mahmood et al. 2019 (AMASS); Loper et al. 2015 (SMPL).
 
 use super::npy_array::{NpyArray, shape};
 use super::npz_archive::NpzArchive;
@@ -18,11 +18,10 @@ use crate::import::import_error::ImportError;
 use crate::import::import_options::{ImportOptions, UpAxis};
 use crate::import::known_axes::KnownAxesFile;
 use crate::import::points;
-use crate::math::{Quat, Transform, Vec3, exp, median, same_hemisphere};
+use crate::math::{Quat, Transform, Vec3, exp, median, percentile, same_hemisphere};
 use crate::memory_budget::MemoryBudget;
 use crate::model::{Asset, Clip, FARTHEST_ON_EARTH, Joint, JointId, Skeleton, is_frame_rate};
 use crate::report::Warnings;
-use std::f64::consts::FRAC_PI_2;
 
 /// Archives of numpy arrays with SMPL motion.
 pub const FORMAT: ReadFormat = ReadFormat {
@@ -41,8 +40,12 @@ pub const FORMAT: ReadFormat = ReadFormat {
 const USUAL_RATE: f64 = 30.0;
 /// The largest angle that is accepted, radians: beyond it `f64` no longer resolves a rotation.
 const MAX_ANGLE: f64 = 1e6;
-/// Mean Y component of the pelvis's up direction beyond which a take that is read as Z up gets a warning.
+/// Mean Y component of the pelvis's up direction beyond which the body stands along Y or, where it is negative, along -Y.
 const STANDS: f64 = 0.8;
+/// Height of the pelvis over the ground of a world with Z up below which a body along -Y lies, also on a mattress, metres.
+const LIES: f64 = 0.4;
+/// Range of that height (10th to 90th percentile) beyond which the body does not lie but moves along Z, metres.
+const LIES_STILL: f64 = 0.1;
 
 /// Median height of the pelvis from which `trans` is in another unit, metres: only climbers and fliers are as high.
 const HIGH: f64 = 10.0;
@@ -195,13 +198,9 @@ impl SmplMotion {
             let v = &array.values[frame * (array.values.len() / frames) + 3 * entry.column..][..3];
             exp(&Vec3::new(v[0], v[1], v[2]))
         };
-        let stands: f64 = (0..frames).map(|f| (row(f, &animated[0]) * Vec3::y()).y).sum();
-        let along_y = stands > STANDS * frames as f64;
-        let upright = match options.up {
-            Some(UpAxis::Y) => Quat::identity(),
-            None if any_up && along_y => Quat::identity(),
-            Some(UpAxis::Z) | None => Quat::from_axis_angle(&Vec3::x_axis(), -FRAC_PI_2),
-        };
+        let stands = (0..frames).map(|f| (row(f, &animated[0]) * Vec3::y()).y).sum::<f64>() / frames as f64;
+        let path = trans.as_ref().map(|trans| trans.iter().map(|t| pelvis + t).collect());
+        let upright = up_axis(stands, path, any_up, options, &mut warnings).to_y_up();
         let stays = trans.is_none();
         let mut places = trans.unwrap_or_else(|| vec![Vec3::zeros(); frames]);
         if stays {
@@ -225,11 +224,6 @@ impl SmplMotion {
                 all.push(before.map_or(q, |before| same_hemisphere(q, &all[before])));
             }
         }
-        if options.up.is_none() && along_y && !any_up {
-            let said = "the body stands along Y, but takes in AMASS have Z up: it was rotated to lie down \
-                        (`input.up=y` keeps it upright)";
-            warnings.add("smpl-up", said, "the arrays");
-        }
         let clip = Clip::new(source.name, rate, animated.len(), all, vec![JointId::new(0)], places);
         let stated = KnownAxesFile {
             skeleton,
@@ -241,6 +235,46 @@ impl SmplMotion {
         };
         stated.asset(source.name, options)
     }
+}
+
+/// The axis that points up: the user's; that of a camera, where the body stands along -Y; else the format's. `stands`: the mean Y component
+/// of the pelvis's up direction. `path`: the pelvis, frame by frame, if it is known.
+fn up_axis(
+    stands: f64,
+    path: Option<Vec<Vec3>>,
+    any_up: bool,
+    options: &ImportOptions,
+    warnings: &mut Warnings,
+) -> UpAxis {
+    if let Some(up) = options.up {
+        return up;
+    }
+    let lies = || {
+        let heights: Vec<f64> = path.unwrap_or_default().iter().map(|p| p.z).collect();
+        let [low, high] = [0.1, 0.9].map(|share| percentile(&heights, share));
+        !heights.is_empty() && low > 0.0 && high < LIES && high - low < LIES_STILL
+    };
+    let (up, said) = match stands {
+        y if y > STANDS && any_up => return UpAxis::Y,
+        y if y > STANDS => (
+            UpAxis::Z,
+            "the body stands along Y, but takes in AMASS have Z up: it was rotated to lie down \
+             (`input.up=y` keeps it upright)",
+        ),
+        y if y < -STANDS && !any_up && lies() => (
+            UpAxis::Z,
+            "the body is along -Y, just above the ground of a world with Z up: it lies \
+             (`input.up=-y` stands it up, if the coordinates are those of a camera)",
+        ),
+        y if y < -STANDS => (
+            UpAxis::MinusY,
+            "the body stands along -Y, as in the coordinates of a camera: it was rotated by 180 degrees about X \
+             (`input.up=z` is for a body that lies in a world with Z up, `input.up=y` for one that is upside down)",
+        ),
+        _ => return UpAxis::Z,
+    };
+    warnings.add("smpl-up", said, "the arrays");
+    up
 }
 
 /// The arrays of rotations, and the joint that each row of three rotates; the pelvis first.

@@ -22,3 +22,6 @@ pub(in crate::import) use amass::{is_motion_x, motion_x};
 pub(in crate::import) use npy_array::{NpyArray, read_npy, shape};
 pub(super) use npz_archive::NpzArchive;
 pub use npz_error::{BodyModelError, NpzError};
+
+#[cfg(test)]
+mod tests;

@@ -237,12 +237,7 @@ const PLACE: &str = "the points";
 
 /// The named points of an array, Y up, in units of the file.
 fn tracks(array: &PointArray, layout: &PointsLayout, options: &ImportOptions) -> PointTracks {
-    let up = match options.up {
-        Some(UpAxis::Y) => crate::anatomy::ArrayAxes::YUp,
-        Some(UpAxis::Z) => crate::anatomy::ArrayAxes::ZUp,
-        None => layout.axes,
-    };
-    let up = up.to_y_up();
+    let up = options.up.map_or(layout.axes, UpAxis::array_axes).to_y_up();
     let named = |(k, point): (usize, &Option<BodyPoint>)| {
         let track = array.positions.iter().skip(k).step_by(array.points).map(|p| up * p);
         let mut track: Vec<Vec3> = track.collect();

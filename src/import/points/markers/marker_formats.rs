@@ -242,10 +242,7 @@ fn axes(
             warnings.guess("points-up-guess", said, PLACE);
         }
     }
-    match stated.or(guessed.map(|(axis, _)| axis)) {
-        Some(UpAxis::Y) => ArrayAxes::YUp,
-        Some(UpAxis::Z) | None => ArrayAxes::ZUp,
-    }
+    stated.or(guessed.map(|(axis, _)| axis)).map_or(ArrayAxes::ZUp, UpAxis::array_axes)
 }
 
 /// The axis along which the figure stands, and whether it is along another one as well. Then it lies in a part of the take: the axis is

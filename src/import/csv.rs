@@ -7,7 +7,7 @@
 use super::format::{ReadFormat, SourceFile};
 use super::import_error::{CsvError, ImportError};
 use super::import_options::ImportOptions;
-use super::known_axes::KnownAxesFile;
+use super::known_axes::{KnownAxesFile, MotionUp};
 use super::missing_rows::{MissingRows, RowFault};
 use crate::anatomy::JointLabel;
 use crate::math::{Quat, RawQuat, Transform, Vec3, median_of, same_hemisphere};
@@ -97,6 +97,7 @@ fn import(source: &SourceFile, options: &ImportOptions) -> Result<Asset, ImportE
     let stated = KnownAxesFile {
         skeleton,
         clip,
+        motion_up: MotionUp::Y,
         states_rest: false,
         metres_per_unit: Some(1.0),
         place: PLACE,

@@ -8,7 +8,7 @@ use super::{amc_motion, asf_skeleton};
 use crate::import::format::{ReadFormat, SourceFile};
 use crate::import::import_error::ImportError;
 use crate::import::import_options::ImportOptions;
-use crate::import::known_axes::KnownAxesFile;
+use crate::import::known_axes::{KnownAxesFile, MotionUp};
 use crate::model::{Asset, Clip, JointId};
 use crate::regular_file::{is_there, read_regular};
 use crate::report::{Warnings, io_reason};
@@ -29,8 +29,16 @@ pub const ASF: ReadFormat = ReadFormat {
         let skeleton = amc_motion::skeleton(&bones)?;
         let clip = Clip::new("", USUAL_RATE, skeleton.len(), Vec::new(), vec![JointId::new(0)], Vec::new());
         let metres_per_unit = options.units.or(bones.metres_per_unit);
-        KnownAxesFile { skeleton, clip, states_rest: true, metres_per_unit, place: "the skeleton", warnings }
-            .asset(source.name, options)
+        KnownAxesFile {
+            skeleton,
+            clip,
+            motion_up: MotionUp::Y,
+            states_rest: true,
+            metres_per_unit,
+            place: "the skeleton",
+            warnings,
+        }
+        .asset(source.name, options)
     },
 };
 
@@ -84,8 +92,15 @@ fn import(source: &SourceFile, options: &ImportOptions) -> Result<Asset, ImportE
     let clip =
         amc_motion::read(&text, &format!("{}.amc", source.name), &bones, rate, &budget, &mut warnings)?;
     let metres_per_unit = options.units.or(bones.metres_per_unit);
-    let stated =
-        KnownAxesFile { skeleton, clip, states_rest: true, metres_per_unit, place: "the skeleton", warnings };
+    let stated = KnownAxesFile {
+        skeleton,
+        clip,
+        motion_up: MotionUp::Y,
+        states_rest: true,
+        metres_per_unit,
+        place: "the skeleton",
+        warnings,
+    };
     let mut asset = stated.asset(source.name, options)?;
     if options.skeleton.is_none() {
         asset.companions.push((name, Arc::from(bytes)));

@@ -16,7 +16,7 @@ use super::smpl_joints;
 use crate::import::format::{ReadFormat, SourceFile};
 use crate::import::import_error::ImportError;
 use crate::import::import_options::{ImportOptions, UpAxis};
-use crate::import::known_axes::KnownAxesFile;
+use crate::import::known_axes::{KnownAxesFile, MotionUp};
 use crate::import::points;
 use crate::math::{Quat, Transform, Vec3, exp, median, percentile, same_hemisphere};
 use crate::memory_budget::MemoryBudget;
@@ -228,6 +228,7 @@ impl SmplMotion {
         let stated = KnownAxesFile {
             skeleton,
             clip,
+            motion_up: MotionUp::Y,
             states_rest: true,
             metres_per_unit: Some(1.0),
             place: "the arrays",

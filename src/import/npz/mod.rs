@@ -1,6 +1,7 @@
 //! Reads archives of numpy arrays (`.npz`): motions of SMPL bodies, and local rotations of named joints.
 //!
-//! [`rotation_archive`] reads posemill's own archives and those of motion models, [`known_skeletons`] lists joints that these do not state.
+//! [`rotation_archive`] reads posemill's own archives and those of motion models, [`archive_rotations`] their rotations;
+//! [`known_skeletons`] lists joints that these do not state.
 //!
 //! [`npz_archive`] opens the zip and reads arrays by name, [`amass`] finds the motion among them, [`smpl_joints`] lists the
 //! joints and [`rest_joints`] their rest positions: from a body model of the user ([`body_model`]), else from a neutral
@@ -12,6 +13,7 @@ mod npy_array;
 mod npz_error;
 mod known_skeletons;
 mod rest_joints;
+mod archive_rotations;
 mod rotation_archive;
 mod six_numbers;
 mod smpl_joints;

@@ -45,6 +45,19 @@ impl<'a> NpzArchive<'a> {
         names.iter().find(|name| self.names.iter().any(|n| n == *name)).copied()
     }
 
+    /// The names of the arrays of this shape, also with a first dimension of one.
+    pub(in crate::import) fn of_shape(&mut self, shape: &[usize]) -> Vec<String> {
+        let mut found = Vec::new();
+        for (i, name) in self.names.iter().enumerate() {
+            let header = self.zip.by_index(i).ok().and_then(|mut entry| NpyHeader::read(&mut entry).ok());
+            let is = |sizes: &[usize]| sizes == shape || sizes.strip_prefix(&[1]) == Some(shape);
+            if header.is_some_and(|header| is(&header.shape)) {
+                found.push(name.clone());
+            }
+        }
+        found
+    }
+
     /// The header of the array called `name`, its content and the content's length in bytes.
     fn entry(&mut self, name: &str) -> Result<(NpyHeader, impl Read, u64), NpzError> {
         let fault = |reason| wrong(name, reason);

@@ -2,9 +2,10 @@
 //! HY-Motion, and others with rotations, parents and offsets under common names.
 //!
 //! Rest offsets are stated, or follow from positions in space: the median over the frames in the frame of the parent.
-//! Space: Y up, Z up if the archive says so. Units: metres, radians.
+//! Space: Y up; Z up if the archive states it, or if figure and ground show it. Units: metres, radians.
 //! Sources: `export/npz.rs`; nv-tlabs/kimodo, `skeleton/definitions.py`; HY-Motion's output.
 
+use super::archive_rotations::{HeldPositions, RotationOrder, median_offsets};
 use super::known_skeletons::KnownSkeleton;
 use super::npy_array::{NpyArray, shape, wrong};
 use super::npz_archive::NpzArchive;
@@ -13,12 +14,11 @@ use super::six_numbers::six_numbers;
 use crate::import::format::SourceFile;
 use crate::import::import_error::ImportError;
 use crate::import::import_options::{ImportOptions, UpAxis};
-use crate::import::known_axes::KnownAxesFile;
-use crate::math::{Mat3, Quat, RawQuat, Transform, Vec3, median_of, nearest_rotation, same_hemisphere};
+use crate::import::known_axes::{KnownAxesFile, MotionUp};
+use crate::math::{Quat, RawQuat, Transform, Vec3, same_hemisphere};
 use crate::memory_budget::MemoryBudget;
 use crate::model::{Asset, Clip, FARTHEST_ON_EARTH, Joint, JointId, Skeleton};
 use crate::report::Warnings;
-use std::f64::consts::FRAC_PI_2;
 
 const ROTATIONS: &[&str] = &[
     "rotations",
@@ -35,8 +35,21 @@ const POSITIONS: &[&str] = &["posed_joints", "positions", "joints", "keypoints3d
 const TIPS: &[&str] = &["rest_tips"];
 const NAMES: &[&str] = &["names", "joint_names", "bone_names"];
 const PARENTS: &[&str] = &["parents", "joint_parents"];
-const ROOT: &[&str] =
-    &["root_positions", "root_position", "root_translations", "root_trans", "transl", "trans"];
+const ROOT: &[&str] = &[
+    "root_positions",
+    "root_position",
+    "root_pos",
+    "root_translations",
+    "root_translation",
+    "root_transl",
+    "root_trans",
+    "transl",
+    "trans",
+];
+/// Names of the path of the root that may mean other arrays too: one is read where its shape is that of a path.
+const PATH: &[&str] = &["translation", "global_translation", "pelvis_translation", "pelvis_trans", "root"];
+/// The version of posemill's own archives.
+const SCHEMA: &[&str] = &["schema"];
 
 /// A joint is translated if it leaves its rest offset by more than the precision of 32-bit numbers: this share of a metre
 /// plus the offset.
@@ -79,20 +92,23 @@ pub(super) fn import(
         warnings.add("npz-rate", said, PLACE);
         USUAL_RATE
     });
-    let z_up = match options.up {
-        Some(up) => up == UpAxis::Z,
-        None => {
-            archive.has(&["up"]).map(|name| archive.texts(name)).transpose()?.is_some_and(|up| up == ["z"])
-        }
+    // In archives that state it, the axis is also that of the rest pose.
+    let (up, motion_up) = match (archive.has(&["up"]), options.up) {
+        (Some(_), Some(user)) => (user, MotionUp::Y),
+        (Some(name), None) if archive.texts(name)? == ["z"] => (UpAxis::Z, MotionUp::Y),
+        (Some(_), None) => (UpAxis::Y, MotionUp::Y),
+        (None, Some(user)) => (UpAxis::Y, MotionUp::User(user)),
+        (None, None) if archive.has(SCHEMA).is_some() => (UpAxis::Y, MotionUp::Y),
+        (None, None) => (UpAxis::Y, MotionUp::Unstated),
     };
-    let up = if z_up { Quat::from_axis_angle(&Vec3::x_axis(), -FRAC_PI_2) } else { Quat::identity() };
-    let (skeleton, clip) = arrays.clip(up, rate, source.name)?;
+    let (skeleton, clip) = arrays.clip(up.to_y_up(), rate, source.name)?;
     if archive.has(&["contacts", "foot_contacts"]).is_some() {
         warnings.guess("npz-contacts", "contact labels are not read", PLACE);
     }
     let stated = KnownAxesFile {
         skeleton,
         clip,
+        motion_up,
         states_rest: true,
         metres_per_unit: Some(1.0),
         place: PLACE,
@@ -154,7 +170,6 @@ fn read(
     budget.reserve_list::<(Quat, Vec3)>((frames * joints) as u64, || {
         format!("{frames} frames of {joints} joints")
     })?;
-    let rotations = rotations(archive, name, &array, frames, warnings)?;
     let parents = match stated {
         Some(name) => parents(archive, name, joints)?,
         None => known.as_ref().map_or_else(Vec::new, |known| known.parents.clone()),
@@ -171,9 +186,22 @@ fn read(
     }
     let tips =
         archive.has(TIPS).map(|name| vectors(archive, name, &[joints])).transpose()?.unwrap_or_default();
+    let positions =
+        archive.has(POSITIONS).map(|name| vectors(archive, name, &[frames, joints])).transpose()?;
+    let offsets = archive.has(OFFSETS).map(|name| vectors(archive, name, &[joints])).transpose()?;
+    // What posemill has written is read as it is.
+    let held = positions.as_deref().filter(|_| archive.has(SCHEMA).is_none());
+    let held =
+        held.map(|positions| HeldPositions { parents: &parents, offsets: offsets.as_deref(), positions });
+    let rotations = rotations(archive, name, &array, frames, held.as_ref(), warnings)?;
+    let offsets = match (offsets, &positions) {
+        (Some(offsets), _) => offsets,
+        (None, Some(positions)) => median_offsets(&parents, &rotations, positions),
+        (None, None) => return Err(NpzError::NoOffsets { names: OFFSETS.join("`, `") }),
+    };
     let (rest, translations) = (Vec::new(), Vec::new());
     let mut arrays = Arrays { frames, joints, rotations, names, parents, rest, tips, translations };
-    arrays.place(archive)?;
+    arrays.place(archive, offsets, positions, warnings)?;
     Ok(Some(arrays))
 }
 
@@ -201,81 +229,39 @@ fn parents(archive: &mut NpzArchive, name: &str, joints: usize) -> Result<Vec<Op
     Ok(found)
 }
 
-/// The rotation that a row of numbers means; `None` where it is none.
-type Rotation = Box<dyn Fn(&[f64]) -> Option<Quat>>;
-
-/// The local rotations of an array of quaternions, matrices or six numbers.
+/// The local rotations of an array of quaternions, matrices or six numbers. `held`: the positions by which their order is found.
 fn rotations(
     archive: &mut NpzArchive,
     name: &str,
     array: &NpyArray,
     frames: usize,
+    held: Option<&HeldPositions>,
     warnings: &mut Warnings,
 ) -> Result<Vec<Quat>, NpzError> {
-    let width = match array.shape.last() {
-        Some(3) => 9,
-        Some(n) => *n,
-        None => 0,
+    let usual = match array.shape.last() {
+        // As posemill writes them.
+        Some(4) if name == "rotations" => RotationOrder::ScalarLast,
+        Some(4) => RotationOrder::of_quaternions(array),
+        Some(3) => RotationOrder::Rows,
+        _ => RotationOrder::Six(six_numbers(archive, array, frames)?),
     };
-    let rows = array.values.chunks_exact(width);
-    let read: Rotation = match width {
-        4 => {
-            let w_first = name != "rotations" && w_first(array);
-            if name != "rotations" {
-                let order = if w_first { "w, x, y, z" } else { "x, y, z, w" };
-                warnings.add("npz-quaternions", format!("quaternions are read as {order}"), PLACE);
-            }
-            Box::new(move |v| {
-                let q = if w_first {
-                    RawQuat::new(v[0], v[1], v[2], v[3])
-                } else {
-                    RawQuat::new(v[3], v[0], v[1], v[2])
-                };
-                (q.norm() > 1e-6 && q.norm().is_finite()).then(|| Quat::new_normalize(q))
-            })
-        }
-        9 => Box::new(|v| {
-            nearest_rotation(&Mat3::from_row_slice(v)).filter(|(_, mirrored)| !mirrored).map(|(q, _)| q)
-        }),
-        _ => {
-            let order = six_numbers(archive, array, frames)?;
-            Box::new(move |v| order.rotation(v))
-        }
-    };
-    let mut found = Vec::with_capacity(array.values.len() / width);
-    for (k, row) in rows.enumerate() {
-        let row_of_frame = || k * frames * width / array.values.len();
-        found.push(
-            read(row).ok_or_else(|| NpzError::NotFinite { array: name.to_owned(), row: row_of_frame() })?,
-        );
+    let order = held.map_or(usual, |held| held.order(usual, array, PLACE, warnings));
+    if order == usual && array.shape.last() == Some(&4) && name != "rotations" {
+        warnings.add("npz-quaternions", order.said(), PLACE);
     }
-    Ok(found)
-}
-
-/// Whether the first number of quaternions is the scalar: that of small rotations is the largest.
-fn w_first(array: &NpyArray) -> bool {
-    let (first, last) = array
-        .values
-        .chunks_exact(4)
-        .fold((0.0, 0.0), |(first, last), v| (first + v[0] * v[0], last + v[3] * v[3]));
-    first > last
+    order.rotations(name, array, frames)
 }
 
 impl Arrays {
-    /// Reads rest transforms and translations.
-    fn place(&mut self, archive: &mut NpzArchive) -> Result<(), NpzError> {
+    /// Reads rest transforms and translations. `offsets`: of the joints. `positions`: of the joints in space, frame by frame.
+    fn place(
+        &mut self,
+        archive: &mut NpzArchive,
+        offsets: Vec<Vec3>,
+        positions: Option<Vec<Vec3>>,
+        warnings: &mut Warnings,
+    ) -> Result<(), NpzError> {
         let (frames, joints) = (self.frames, self.joints);
-        let positions = match archive.has(POSITIONS) {
-            Some(name) => Some(vectors(archive, name, &[frames, joints])?),
-            None => None,
-        };
-        let offsets = match (archive.has(OFFSETS), &positions) {
-            (Some(name), _) => vectors(archive, name, &[joints])?,
-            (None, Some(positions)) => self.offsets(positions),
-            (None, None) => {
-                return Err(NpzError::NoOffsets { names: OFFSETS.join("`, `") });
-            }
-        };
         let rest_rotations = match archive.has(&["rest_rotations"]) {
             Some(name) => {
                 let array = archive.array(name)?;
@@ -292,35 +278,20 @@ impl Arrays {
             None => vec![Quat::identity(); joints],
         };
         self.rest = offsets.into_iter().zip(rest_rotations).map(|(t, q)| Transform::new(q, t)).collect();
-        self.translations = match (archive.has(&["translations"]), archive.has(ROOT)) {
+        let paths = archive.of_shape(&[frames, 3]);
+        let path = PATH.iter().find(|name| paths.iter().any(|path| path == *name)).copied();
+        self.translations = match (archive.has(&["translations"]), archive.has(ROOT).or(path)) {
             (Some(name), _) => vectors(archive, name, &[frames, joints])?,
             (None, root) => {
                 let of_joints: Option<Vec<Vec3>> = positions.map(|p| p.into_iter().step_by(joints).collect());
                 let stated = root.map(|name| vectors(archive, name, &[frames])).transpose()?;
+                if stated.is_none() && of_joints.as_deref().is_none_or(is_still) {
+                    tell_no_path(paths, of_joints.is_some(), warnings);
+                }
                 root_path(of_joints, stated).unwrap_or_else(|| vec![self.rest[0].translation; frames])
             }
         };
         Ok(())
-    }
-
-    /// Rest offsets by positions in space, with identity rest rotations; the root at the origin.
-    fn offsets(&self, positions: &[Vec3]) -> Vec<Vec3> {
-        let mut global: Vec<Quat> = Vec::with_capacity(self.rotations.len());
-        for k in 0..self.rotations.len() {
-            let (frame, joint) = (k / self.joints, k % self.joints);
-            let parent = self.parents[joint].map(|p| global[frame * self.joints + p]);
-            global.push(parent.map_or(self.rotations[k], |p| p * self.rotations[k]));
-        }
-        let offset = |(joint, parent): (usize, &Option<usize>)| {
-            parent.map_or_else(Vec3::zeros, |parent| {
-                let frame = |f: usize| {
-                    let (at, from) = (f * self.joints + joint, f * self.joints + parent);
-                    global[from].inverse_transform_vector(&(positions[at] - positions[from]))
-                };
-                median_of((0..self.frames).map(frame))
-            })
-        };
-        self.parents.iter().enumerate().map(offset).collect()
     }
 
     /// The skeleton and the clip, rotated by `up` to Y up.
@@ -357,11 +328,31 @@ impl Arrays {
     }
 }
 
+/// Whether a path stays at one place.
+fn is_still(path: &[Vec3]) -> bool {
+    path.iter().all(|p| (p - path[0]).norm() < STILL)
+}
+
+/// Reports that no path of the root was found, with the arrays of the shape of one. `has_positions`: the root stays in place by the
+/// positions of the joints, which is no fault where there is no such array.
+fn tell_no_path(mut unread: Vec<String>, has_positions: bool, warnings: &mut Warnings) {
+    unread.retain(|name| !OFFSETS.iter().chain(TIPS).any(|known| known == name));
+    let said = match unread.is_empty() {
+        true if has_positions => return,
+        true => "there is no path of the root: the body stays in place".to_owned(),
+        false => format!(
+            "no path of the root is read: the body stays in place; not read: `{}` (a path is called `{}`)",
+            unread.join("`, `"),
+            ROOT.join("`, `")
+        ),
+    };
+    warnings.add("npz-in-place", said, PLACE);
+}
+
 /// The path of the root: its positions in space, else the stated ones; both, where the positions stay at the origin.
 fn root_path(positions: Option<Vec<Vec3>>, stated: Option<Vec<Vec3>>) -> Option<Vec<Vec3>> {
-    let still = |path: &[Vec3]| path.iter().all(|p| (p - path[0]).norm() < STILL);
     match (positions, stated) {
-        (Some(own), Some(stated)) if still(&own) && !still(&stated) => {
+        (Some(own), Some(stated)) if is_still(&own) && !is_still(&stated) => {
             Some(own.iter().zip(&stated).map(|(p, by)| p + by).collect())
         }
         (Some(own), _) => Some(own),

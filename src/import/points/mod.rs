@@ -1,7 +1,7 @@
 //! Reads arrays of joint positions, as motion models, video trackers and depth cameras write them, and fits a motion with
 //! rotations to them.
 //!
-//! [`points_format`] reads the files (numbers: [`point_array`], text: [`json_points`]) and knows which number is which
+//! [`points_format`] reads the files (numbers: [`point_array`], text: [`json_points`], with [`frame_times`]) and knows which number is which
 //! point of the body (`anatomy::PointsLayout`, [`layout_table`]); [`several_people`] chooses one of several; [`image_points`]
 //! refuses keypoints in an image. [`repair_points`], [`side_swaps`] and [`whole_take_sides`] correct
 //! the points, [`path_from_feet`] and [`free_fall`] find the path of arrays whose origin is the pelvis, [`noise_filter`] removes noise. Then
@@ -14,6 +14,7 @@
 mod bone_twist;
 mod extremities;
 mod fitted_skeleton;
+mod frame_times;
 mod free_fall;
 mod humanml_vectors;
 mod image_points;

@@ -34,13 +34,13 @@ pub const FORMAT: ReadFormat = ReadFormat {
     read: |source, options| {
         let budget = options.budget(source.bytes);
         let layout = chosen(options)?;
-        let (array, rate) = match source.bytes.starts_with(b"\x93NUMPY") {
+        let (array, rate, warnings) = match source.bytes.starts_with(b"\x93NUMPY") {
             true => {
                 let array = read_npy(source.bytes, &budget)?;
                 if layout.is_none() && is_motion_x(&array) {
                     return motion_x(array, source, options, &budget);
                 }
-                (positions(&array, layout.as_ref(), options)?, None)
+                (positions(&array, layout.as_ref(), options)?, None, Warnings::new())
             }
             // A file that is named as an array and is none is a damaged array, not a damaged text.
             false if source.bytes.is_empty() => {
@@ -50,9 +50,12 @@ pub const FORMAT: ReadFormat = ReadFormat {
                 let reason = "it does not begin as the arrays of NumPy do (`np.save` writes them)";
                 return Err(PointsError::Array { reason: reason.into() }.into());
             }
-            false => json_points::read(source.bytes, options.points.person, &budget)?,
+            false => {
+                let file = json_points::read(source.bytes, options.points.person, &budget)?;
+                (file.array, file.rate.or(options.rate).or(file.rate_of_times), file.warnings)
+            }
         };
-        asset(&array, layout, rate, source, options, &budget)
+        asset(&array, layout, rate, warnings, source, options, &budget)
     },
 };
 
@@ -99,7 +102,7 @@ pub(in crate::import) fn archived(
 ) -> Result<Asset, ImportError> {
     let layout = chosen(options)?;
     let array = positions(array, layout.as_ref(), options)?;
-    asset(&array, layout, rate, source, options, budget)
+    asset(&array, layout, rate, Warnings::new(), source, options, budget)
 }
 
 fn positions(
@@ -154,11 +157,11 @@ fn asset(
     array: &PointArray,
     chosen: Option<PointsLayout>,
     stated_rate: Option<f64>,
+    mut warnings: Warnings,
     source: &SourceFile,
     options: &ImportOptions,
     budget: &MemoryBudget,
 ) -> Result<Asset, ImportError> {
-    let mut warnings = Warnings::new();
     let layout = recognised(array, chosen)?;
     refuse_image(array, &layout, options.units.is_some())?;
     let samples = array.positions.len() as u64;

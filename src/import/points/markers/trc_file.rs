@@ -4,15 +4,14 @@ use super::marker_recording::{MarkerRecording, plausible_rate};
 use crate::import::import_error::ImportError;
 use crate::import::import_options::UpAxis;
 use crate::import::missing_rows::MissingRows;
+use crate::import::points::frame_times::{frame_numbers, rate_doubt, rate_of, with_gaps};
 use crate::import::points::point_array::PointArray;
 use crate::import::points::points_error::PointsError;
-use crate::math::{Vec3, median};
+use crate::math::Vec3;
 use crate::memory_budget::MemoryBudget;
 
 /// The first word of every file.
 pub(super) const START: &[u8] = b"PathFileType";
-/// Farther than this from either frame, in steps, a frame is neither of them: numbers are whole.
-const SAME: f64 = 0.1;
 
 /// What separates the cells of a line so that empty ones are seen, since those are gaps: tabs, else commas (tables saved as CSV).
 fn separator(line: &str) -> Option<char> {
@@ -96,8 +95,7 @@ pub(super) fn read(bytes: &[u8], budget: &MemoryBudget) -> Result<MarkerRecordin
     let positions = with_gaps(missing, &numbers, positions, points, budget)?;
     let rate = stated("DataRate").and_then(|rate| rate.parse().ok()).and_then(plausible_rate);
     let array = PointArray { points, positions }.checked()?;
-    let all_timed = times.len() == rows.len();
-    let rate_doubt = rate.filter(|_| all_timed).and_then(|rate| rate_doubt(rate, &times, array.frames()));
+    let rate_doubt = header_doubt(rate, &times, rows.len(), array.frames());
     // OpenSim's tables have Y up.
     Ok(MarkerRecording {
         labels,
@@ -112,80 +110,16 @@ pub(super) fn read(bytes: &[u8], budget: &MemoryBudget) -> Result<MarkerRecordin
     })
 }
 
+/// What to report of a rate of the header that the times of so many rows contradict, which stand for so many frames.
+fn header_doubt(stated: Option<f64>, times: &[f64], rows: usize, frames: usize) -> Option<String> {
+    let by_times = rate_of(times, frames).filter(|_| times.len() == rows)?;
+    rate_doubt("the header", stated?, by_times)
+}
+
 /// A coordinate; NaN for an empty cell, a gap.
 fn coordinate(cell: &str) -> Result<f64, String> {
     let wrong = |_| format!("`{}` is no number", crate::report::shortened(cell));
     if cell.is_empty() { Ok(f64::NAN) } else { cell.parse().map_err(wrong) }
-}
-
-/// The numbers of the frames. Where they are even and the times are not, frames are counted by the times, which are rounded.
-fn frame_numbers(numbers: Vec<f64>, times: &[f64]) -> Vec<f64> {
-    let steps: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
-    let middle = median(steps.clone());
-    let single = |step: &&f64| **step > 0.5 * middle && **step < 1.5 * middle;
-    let (sum, count) =
-        steps.iter().filter(single).fold((0.0, 0), |(sum, count), step| (sum + step, count + 1));
-    if times.len() != numbers.len() || MissingRows::of(&numbers) != Ok(None) {
-        return numbers;
-    }
-    if middle < 0.0 {
-        // Rows in reverse, numbered again.
-        return times.to_vec();
-    }
-    if count == 0 {
-        return numbers;
-    }
-    let usual = sum / f64::from(count);
-    let mut number = 0.0;
-    let next = |step: &f64| {
-        number += (step / usual).round().max(1.0);
-        number
-    };
-    std::iter::once(0.0).chain(steps.iter().map(next)).collect()
-}
-
-/// Deviation of the rate of the times from the stated one, relative to it, that is no rounding.
-const OTHER_RATE: f64 = 0.1;
-
-/// What to report of a stated rate that the times of so many frames, those that are left out included, contradict. Times that repeat
-/// are rounded too coarsely to say.
-fn rate_doubt(stated: f64, times: &[f64], frames: usize) -> Option<String> {
-    let duration = times.last()? - times.first()?;
-    let rate = (frames - 1) as f64 / duration;
-    let rises = times.windows(2).all(|pair| pair[1] > pair[0]);
-    (rises && duration > 0.0 && (rate / stated - 1.0).abs() > OTHER_RATE).then(|| {
-        format!("the header states {stated} frames per second, which are read; the times of the rows are those of {rate:.2}")
-    })
-}
-
-/// The positions with a frame in which no marker is seen for each that is missing.
-///
-/// # Errors
-/// The memory limit of the file.
-fn with_gaps(
-    missing: Option<MissingRows>,
-    numbers: &[f64],
-    positions: Vec<Vec3>,
-    points: usize,
-    budget: &MemoryBudget,
-) -> Result<Vec<Vec3>, ImportError> {
-    let Some(missing) = missing else { return Ok(positions) };
-    budget.reserve_list::<Vec3>((missing.count * points) as u64, || "the missing frames".to_owned())?;
-    let mut filled = Vec::with_capacity(missing.count * points);
-    for (before, share) in missing.rows(numbers) {
-        // The share is that of a path over the whole gap.
-        let path = (numbers[before + 1] - numbers[before]) / missing.usual;
-        let frame = match (share * path, (1.0 - share) * path) {
-            (a, _) if a < SAME => Some(before),
-            (_, b) if b < SAME => Some(before + 1),
-            _ => None,
-        };
-        match frame {
-            Some(frame) => filled.extend(&positions[frame * points..][..points]),
-            None => filled.extend(std::iter::repeat_n(Vec3::repeat(f64::NAN), points)),
-        }
-    }
-    Ok(filled)
 }
 
 #[cfg(test)]

@@ -14,6 +14,8 @@ use crate::memory_budget::MemoryBudget;
 
 /// The second byte of every C3D file.
 const KEY: u8 = 0x50;
+/// The numbers that a word can state.
+const WORDS: usize = 65_536;
 
 /// Whether the first bytes are those of a C3D file.
 pub(super) fn is_one(head: &[u8]) -> bool {
@@ -30,6 +32,8 @@ struct C3dFrames {
     stride: usize,
     floats: bool,
     scale: f64,
+    /// What to report of numbers of frames that contradict each other.
+    doubt: Option<String>,
 }
 
 /// The points of a C3D file.
@@ -73,6 +77,7 @@ pub(super) fn read(bytes: &[u8], budget: &MemoryBudget) -> Result<MarkerRecordin
         up,
         usual_up: UpAxis::Z,
         missing: None,
+        count_doubt: frames.doubt,
         rate_doubt: None,
         measures,
     })
@@ -108,7 +113,20 @@ fn frames(bytes: &[u8], header: &[u8], parameters: &C3dParameters) -> Result<C3d
     let room = (bytes.len() - start) / stride;
     let counts = frame_counts(usize::from(word(4)), usize::from(word(5)), parameters);
     match counts.iter().find(|count| **count <= room) {
-        Some(count) => Ok(C3dFrames { points, count: *count, start, stride, floats, scale }),
+        Some(stated) => {
+            let long = [parameters.number("POINT:LONG_FRAMES"), parameters.number("POINT:FRAMES")];
+            let long = long.into_iter().flatten().map(|n| n as usize).filter(|n| n <= &room).max();
+            let (count, by) = match long.filter(|long| long > stated) {
+                Some(long) => (long, "as `POINT:FRAMES` states"),
+                None => {
+                    (frames_of_data(&bytes[start..], stride, *stated), "since a word counts to 65,535 only")
+                }
+            };
+            let doubt = (count > *stated).then(|| {
+                format!("the header states {stated} frames, the data have {count}, which are read, {by}")
+            });
+            Ok(C3dFrames { points, count, start, stride, floats, scale, doubt })
+        }
         None => Err(match counts.first() {
             None => "it has no frames: the last one is before the first one".into(),
             Some(count) => {
@@ -136,6 +154,23 @@ fn frame_counts(first: usize, last: usize, parameters: &C3dParameters) -> Vec<us
         _ => counts.splice(..0, header).for_each(drop),
     }
     counts
+}
+
+/// The frames of data that are longer than a word counts, and of which a word states so many: it wraps round, or ends at 65,535. The
+/// last block is filled with zeros.
+fn frames_of_data(data: &[u8], stride: usize, stated: usize) -> usize {
+    let room = data.len() / stride;
+    let filled = |count: usize| data.len() - count * stride < BLOCK;
+    let beyond = room.saturating_sub(stated);
+    match stated + beyond - beyond % WORDS {
+        wrapped if wrapped > stated && filled(wrapped) => wrapped,
+        _ if stated + 1 == WORDS => {
+            let empty = |count: &usize| data[(count - 1) * stride..count * stride].iter().all(|b| *b == 0);
+            let counts = (stated + 1..=room).rev();
+            counts.take_while(|count| filled(*count)).find(|count| !empty(count)).unwrap_or(stated)
+        }
+        _ => stated,
+    }
 }
 
 fn positions(bytes: &[u8], frames: &C3dFrames, processor: Processor) -> Vec<Vec3> {

@@ -66,6 +66,9 @@ fn asset(
     if let Some(said) = &recording.missing {
         warnings.add("markers-missing-frames", said.as_str(), PLACE);
     }
+    if let Some(said) = &recording.count_doubt {
+        warnings.add("markers-frames", said.as_str(), PLACE);
+    }
     if let Some(said) = &recording.rate_doubt {
         warnings.add("markers-rate", said.as_str(), PLACE);
     }
@@ -295,6 +298,7 @@ mod tests {
             up,
             usual_up,
             missing: None,
+            count_doubt: None,
             rate_doubt: None,
             measures: Vec::new(),
         };

@@ -21,6 +21,8 @@ pub(super) struct MarkerRecording {
     pub(super) usual_up: UpAxis,
     /// What to report of frames that the file leaves out, in which no marker is seen.
     pub(super) missing: Option<String>,
+    /// What to report of numbers of frames that contradict each other.
+    pub(super) count_doubt: Option<String>,
     /// What to report of a rate that contradicts the times of the frames.
     pub(super) rate_doubt: Option<String>,
     /// Measures of the subject by name, in units of the file.

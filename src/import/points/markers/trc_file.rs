@@ -105,6 +105,7 @@ pub(super) fn read(bytes: &[u8], budget: &MemoryBudget) -> Result<MarkerRecordin
         up: None,
         usual_up: UpAxis::Y,
         missing: missing.map(|missing| missing.said(rows.len())),
+        count_doubt: None,
         rate_doubt,
         measures: Vec::new(),
     })

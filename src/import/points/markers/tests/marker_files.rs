@@ -54,17 +54,50 @@ fn frames_beyond_a_word_are_counted_by_the_parameters() {
     let frames: Vec<Vec<Vec3>> = (0..70_000).map(|f| vec![Vec3::new(1.0 + f as f64, 1.0, 1.0)]).collect();
     let form = C3dForm { analog: 0, ..INTEL };
     let mut bytes = form.file(&["A".into()], &frames, 100.0);
-    bytes[8..10].copy_from_slice(&65_535_u16.to_le_bytes());
-    assert_eq!(c3d(&bytes).unwrap().array.frames(), 65_535);
-    // POINT:FRAMES as a float, behind the last parameter.
+    // A word that wraps round, or ends, and a last block that is filled with zeros.
+    for (word, filled) in [(4464_u16, 0), (65_535, 0), (4464, 100), (65_535, 100)] {
+        bytes[8..10].copy_from_slice(&word.to_le_bytes());
+        let read = c3d(&[bytes.as_slice(), &vec![0; filled]].concat()).unwrap();
+        assert_eq!(read.array.frames(), 70_000, "{word}");
+        let said = read.count_doubt.unwrap();
+        assert!(said.contains(&format!("{word} frames, the data have 70000")), "{said}");
+    }
+    // More than the last block is no part of the frames.
+    bytes[8..10].copy_from_slice(&4464_u16.to_le_bytes());
+    assert_eq!(c3d(&[bytes.as_slice(), &[1; 600]].concat()).unwrap().array.frames(), 4464);
+    with_frames(&mut bytes, 70_000.0);
+    assert_eq!(c3d(&bytes).unwrap().array.frames(), 70_000);
+}
+
+/// States POINT:FRAMES as a float, behind the last parameter.
+fn with_frames(bytes: &mut [u8], frames: f32) {
     let section = &bytes[512..1024];
     let end = section.iter().rposition(|b| *b != 0).unwrap() + 3;
     let mut entry = vec![6, 1];
     entry.extend(b"FRAMES");
     entry.extend([9, 0, 4, 0]);
-    entry.extend(70_000_f32.to_le_bytes());
+    entry.extend(frames.to_le_bytes());
     bytes[512 + end..512 + end + entry.len()].copy_from_slice(&entry);
-    assert_eq!(c3d(&bytes).unwrap().array.frames(), 70_000);
+}
+
+#[test]
+fn a_header_that_ends_before_the_frames_of_parameters_and_data_cuts_none_off() {
+    let frames: Vec<Vec<Vec3>> = (0..50).map(|f| vec![Vec3::new(1.0 + f as f64, 1.0, 1.0)]).collect();
+    let mut bytes = C3dForm { analog: 0, ..INTEL }.file(&["A".into()], &frames, 100.0);
+    bytes[8..10].copy_from_slice(&10_u16.to_le_bytes());
+    let short = c3d(&bytes).unwrap();
+    assert_eq!((short.array.frames(), short.count_doubt), (10, None));
+    // The parameters count more than the data have: the header is right.
+    with_frames(&mut bytes, 60.0);
+    assert_eq!(c3d(&bytes).unwrap().array.frames(), 10);
+    let mut bytes = C3dForm { analog: 0, ..INTEL }.file(&["A".into()], &frames, 100.0);
+    bytes[8..10].copy_from_slice(&10_u16.to_le_bytes());
+    with_frames(&mut bytes, 50.0);
+    let whole = c3d(&bytes).unwrap();
+    assert_eq!((whole.array.frames(), whole.array.positions[49].x), (50, 50.0));
+    assert!(
+        whole.count_doubt.is_some_and(|said| said.contains("10 frames, the data have 50, which are read"))
+    );
 }
 
 const TRC: &str = "PathFileType\t4\t(X/Y/Z)\ta.trc\nDataRate\tCameraRate\tNumFrames\tNumMarkers\tUnits\n60\t60\t2\t2\tmm\n\

@@ -44,7 +44,7 @@ pub(super) fn is_missing(points: &PointTracks, dt: f64) -> bool {
 
 /// The displacement of all points in each frame, and how many flights there are.
 pub(super) fn displacements(points: &PointTracks, dt: f64) -> (Vec<Vec3>, usize) {
-    let (points, _) = filtered(points.clone(), dt, false);
+    let points = filtered(points.clone(), dt, false).points;
     let feet: Vec<&[Vec3]> = (points.tracks.iter())
         .filter(|(point, _)| FEET.contains(&point.part))
         .map(|(_, track)| &track[..])

@@ -5,7 +5,7 @@
 use super::fitted_skeleton::{Fitted, fitted};
 use super::image_points::refuse_image;
 use super::limbs::Sampling;
-use super::noise_filter::filtered;
+use super::noise_filter::{FilteredPoints, cutoff, filtered};
 use super::point_array::PointArray;
 use super::point_tracks::PointTracks;
 use super::points_error::PointsError;
@@ -224,7 +224,16 @@ impl FittedPoints<'_> {
             );
             warnings.add("points-path", said, PLACE);
         }
-        let (points, noise) = filtered(points, dt, true);
+        let FilteredPoints { points, noise, moved } = filtered(points, dt, true);
+        if let Some(moved) = moved {
+            let said = format!(
+                "the points have noise of {:.1} mm: they were low-passed at {:.1} Hz, which moved them by up to {:.1} cm",
+                1e3 * noise,
+                cutoff(noise, dt),
+                100.0 * moved
+            );
+            warnings.add("points-filtered", said, PLACE);
+        }
         tell_up(&points, &mut warnings);
         let fitted =
             fitted(&points, Sampling { noise, dt, filled: &gaps.frames }, name).map_err(PointsError::from)?;

@@ -1,10 +1,14 @@
 //! Distance of joints from the true points, speed of resting ankles and shaking, on captured takes with noise.
 
 use super::arrayed_takes::{ArrayedTake, takes};
-use super::figure::poses;
+use super::figure::{Figure, Points, poses, read};
+use crate::development_data::data;
+use crate::export::npy::{ArrayRate, PointArrayOptions, write};
 use crate::import::points::noise_filter::filtered;
+use crate::import::{ImportOptions, load};
 use crate::math::{Vec3, median, percentile};
 use crate::model::{Role, Side};
+use crate::report::Warnings;
 use rayon::prelude::*;
 
 /// True speed below which an ankle rests, m/s.
@@ -56,7 +60,7 @@ fn figures(take: &ArrayedTake) -> NoiseFigures {
         poses.iter().map(|pose| pose.position(id)).collect()
     };
     let noisy = take.tracks();
-    let (plain, _) = filtered(take.tracks(), 1.0 / take.rate, false);
+    let plain = filtered(take.tracks(), 1.0 / take.rate, false).points;
     let mut all = NoiseFigures::default();
     for side in [None, Some(Side::Left), Some(Side::Right)] {
         for (role, part) in joints(side) {
@@ -81,6 +85,54 @@ fn figures(take: &ArrayedTake) -> NoiseFigures {
         }
     }
     all
+}
+
+/// A walk with arms that swing about the elbow three times a second.
+fn fast_walk(rate: f64) -> Points {
+    let elbow = |time: f64| 1.0 + 0.9 * (19.0 * time).sin();
+    Figure { frames: (6.0 * rate) as usize, rate, yaw: |time| 0.8 * (5.0 * time).sin(), elbow }.points()
+}
+
+#[test]
+fn fast_motion_at_a_low_rate_is_not_taken_for_noise() {
+    for rate in [10.0, 12.5, 15.0, 20.0, 24.0, 30.0] {
+        let points = fast_walk(rate);
+        let asset = points.fitted();
+        assert!(!asset.warnings.has("points-filtered"), "{rate} Hz");
+        let (motion, poses) = poses(&asset);
+        let wrist = motion.character.rig.joint(Role::Hand(Side::Left)).unwrap();
+        for (pose, frame) in poses.iter().zip(&points.frames) {
+            let off = (pose.position(wrist) - frame[20]).norm();
+            assert!(off < 2e-3, "{rate} Hz: {off}");
+        }
+    }
+}
+
+#[test]
+fn noise_is_removed_at_every_rate_and_that_is_reported() {
+    for rate in [10.0, 15.0, 20.0, 30.0, 60.0] {
+        let asset = fast_walk(rate).with_noise(0.01).fitted();
+        let said = asset.warnings.iter().find(|w| w.code == "points-filtered").map(|w| w.message.clone());
+        let said = said.unwrap_or_else(|| panic!("{rate} Hz"));
+        let noise: f64 =
+            said.split_once("noise of ").unwrap().1.split_once(" mm").unwrap().0.parse().unwrap();
+        assert!((8.0..12.5).contains(&noise), "{rate} Hz: {said}");
+    }
+}
+
+/// Captured takes at low rates are as they were: what the filter moved there was motion.
+#[test]
+fn captured_takes_without_noise_stay_at_every_rate() {
+    let Some(folder) = data().map(|d| d.join("bvh")) else { return };
+    for name in ["assimp/Boxing_Toes.bvh", "fair1/dab.bvh", "cmu/jumping_jacks.bvh"] {
+        let asset = load(folder.join(name), &ImportOptions::default()).unwrap();
+        let take = asset.motion(0).unwrap();
+        for rate in [10.0, 12.5, 15.0, 20.0] {
+            let options = PointArrayOptions { rate: ArrayRate::Hz(rate), ..PointArrayOptions::default() };
+            let found = read(&write(&take, &options, &mut Warnings::new()).unwrap(), "humanml3d", rate);
+            assert!(!found.warnings.has("points-filtered"), "{name} at {rate} Hz");
+        }
+    }
 }
 
 /// Limits of a row: joints median and 90 %, ankles (m), resting ankles 95 % (m/s), jerk median and 90 %.

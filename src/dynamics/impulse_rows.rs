@@ -22,6 +22,8 @@ pub(super) struct ImpulseRow {
     pub(super) compliance: f64,
     pub(super) bound: ImpulseBound,
     pub(super) key: RowKey,
+    /// Whether its target is that of a bounce.
+    pub(super) bounces: bool,
 }
 
 /// Friction of constraints is explicit in a variational step: up to this fraction of the velocity per step it is accurate;
@@ -77,6 +79,7 @@ pub(super) fn motor_row(world: &World, motor: &Motor, h: f64) -> Option<ImpulseR
         compliance: world.settings.compliance,
         bound: ImpulseBound::Box { low: -most, high: most },
         key: (0, motor.constraint, 0, 0),
+        bounces: false,
     })
 }
 
@@ -92,6 +95,7 @@ pub(super) fn loop_spring_row(world: &World, spring: &Spring, h: f64) -> Option<
         compliance: 1.0 / gain,
         bound: ImpulseBound::Box { low: f64::NEG_INFINITY, high: f64::INFINITY },
         key: (LOOP_SPRING, spring.constraint, 0, 0),
+        bounces: false,
     })
 }
 
@@ -105,6 +109,7 @@ pub(super) fn loop_friction_row(world: &World, constraint: usize, h: f64) -> Opt
         compliance: 1.0 / gain,
         bound: ImpulseBound::Box { low: f64::NEG_INFINITY, high: f64::INFINITY },
         key: (LOOP_FRICTION, constraint, 0, 0),
+        bounces: false,
     })
 }
 
@@ -122,6 +127,7 @@ pub(super) fn limit_rows(world: &World, limit: &CoordinateLimit, h: f64) -> Vec<
         compliance: world.settings.compliance,
         bound: ImpulseBound::Box { low, high },
         key: (1, limit.constraint, side, 0),
+        bounces: false,
     };
     let mut rows = Vec::new();
     if at - limit.low < near {
@@ -144,20 +150,35 @@ pub(super) fn contact_rows(world: &World, contact: &Contact, h: f64, rows: &mut 
     };
     let approach = n.dot(&(speed(first.body) - speed(second.body)));
     let restitution = first.restitution.max(second.restitution);
-    let mut target = depth_target(settings, contact.depth, h);
-    // A body bounces in the step in which it would touch.
-    if restitution > 0.0 && approach < -settings.bounce_speed && approach < target {
-        target = target.max(-restitution * approach);
-    }
     let friction = (first.friction * second.friction).sqrt();
     let ends = |direction: Vec3| {
         let end = |body: Option<usize>, sign: f64| {
             body.map(|i| world.at_link(i, &contact.point, Vec3::zeros(), direction * sign))
         };
-        [end(first.body, 1.0), end(second.body, -1.0)].into_iter().flatten().collect()
+        [end(first.body, 1.0), end(second.body, -1.0)].into_iter().flatten().collect::<Vec<_>>()
     };
+    // The velocity at the end of the step without contacts.
+    let free = world.rate_of(&ends(n));
+    let mut target = depth_target(settings, contact.depth, h);
+    // A body bounces in the step in which it would touch.
+    let bounces = restitution > 0.0 && approach < -settings.bounce_speed && free < target;
+    if bounces {
+        target = target.max(rebound([approach, free], contact.depth, restitution, h));
+    }
     let key = (CONTACT_NORMAL, contact.first, contact.second, contact.feature);
-    touch_rows(settings, (n, friction, target), ends, key, rows);
+    touch_rows(settings, (n, friction, target, bounces), ends, key, rows);
+}
+
+/// The velocity at the end of a step in which a body bounces. Before the step the surfaces approach with a velocity, after it they would with
+/// another, by an acceleration that is taken as constant. On a path of the step's length at the velocity that is wanted, this
+/// acceleration leaves as much energy as restitution does of that at the moment of contact.
+fn rebound([approach, free]: [f64; 2], depth: f64, restitution: f64, h: f64) -> f64 {
+    let pull = approach - free;
+    // Twice the energy by unit of mass, above the height of contact.
+    let above = -2.0 * depth * pull / h;
+    let at_contact = (approach * approach + above).max(0.0);
+    let left = restitution * restitution * at_contact - above + pull * pull;
+    left.max(0.0).sqrt() - pull
 }
 
 /// One normal and two friction rows of a support.
@@ -170,7 +191,7 @@ pub(super) fn support_rows(world: &World, support: &Support, h: f64, rows: &mut 
         support.bodies.iter().map(end).collect()
     };
     let key = (SUPPORT_NORMAL, support.id, 0, 0);
-    touch_rows(&world.settings, (support.normal, support.friction, target), ends, key, rows);
+    touch_rows(&world.settings, (support.normal, support.friction, target, false), ends, key, rows);
 }
 
 /// The row of a pull.
@@ -182,6 +203,7 @@ pub(super) fn pull_row(world: &World, pull: &Pull, h: f64) -> ImpulseRow {
         compliance: pull.compliance,
         bound: ImpulseBound::Box { low: pull.low * h, high: pull.high * h },
         key: (PULL, pull.id, 0, 0),
+        bounces: false,
     }
 }
 
@@ -194,7 +216,7 @@ fn depth_target(settings: &WorldSettings, depth: f64, h: f64) -> f64 {
 /// One normal and two friction rows; `key` is that of the normal row, the others have the next two numbers.
 fn touch_rows(
     settings: &WorldSettings,
-    (n, friction, target): (Vec3, f64, f64),
+    (n, friction, target, bounces): (Vec3, f64, f64, bool),
     ends: impl Fn(Vec3) -> Vec<(usize, Wrench)>,
     key: RowKey,
     rows: &mut Vec<ImpulseRow>,
@@ -219,6 +241,7 @@ fn touch_rows(
             compliance: settings.compliance,
             bound,
             key: (key.0 + k as u8, key.1, key.2, key.3),
+            bounces: bounces && k == 0,
         });
     }
 }

@@ -99,7 +99,12 @@ impl World {
 
     /// The velocity along a row after the last call of [`ArticulationSolver::respond`](super::ArticulationSolver).
     pub(super) fn rate(&self, row: &ImpulseRow) -> f64 {
-        row.ends.iter().map(|(link, wrench)| self.solver.motion(*link).dot(wrench)).sum()
+        self.rate_of(&row.ends)
+    }
+
+    /// The same along a row with these ends.
+    pub(super) fn rate_of(&self, ends: &[(usize, Wrench)]) -> f64 {
+        ends.iter().map(|(link, wrench)| self.solver.motion(*link).dot(wrench)).sum()
     }
 
     pub(super) fn problem(&mut self, rows: &[ImpulseRow], free: &[f64]) -> BoxedProblem {

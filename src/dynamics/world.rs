@@ -8,7 +8,7 @@
 //! constraints. Space: world. Units: SI; impulses are forces times the step.
 
 use super::articulated_solver::ArticulationSolver;
-use super::articulation::Articulation;
+use super::articulation::{ArticulatedLink, Articulation};
 use super::constraint::{Constraint, of};
 use super::constraint_projection::close_constraints;
 use super::contact_point::Contact;
@@ -266,14 +266,21 @@ impl World {
                 None => *free = false,
             }
         }
-        let stays = |k: usize| free[self.tree_of[k]] || self.asleep[self.tree_of[k]];
+        let bounces = rows.iter().zip(&x).any(|(row, x)| row.bounces && *x != 0.0) && !self.is_driven();
+        let moved: Vec<bool> = free.iter().zip(&self.asleep).map(|(free, asleep)| !free && !asleep).collect();
+        let moved_before = if bounces { self.kinetics(&moved, h).0 } else { 0.0 };
+        let stays = |k: usize| !moved[self.tree_of[k]];
         for (k, link) in self.articulation.links().iter().enumerate().filter(|(k, _)| !stays(*k)) {
             let motion = self.solver.centre_motion(k);
             let state = &mut self.states[link.body];
             state.velocity = motion.linear;
             state.angular_velocity = state.orientation.inverse_transform_vector(&motion.angular);
         }
-        let share = if self.settings.passive { self.passive_share(before, h) } else { 1.0 };
+        let share = match (self.settings.passive, bounces) {
+            (true, _) => self.passive_share(before, h),
+            (false, true) => energy_share(self.kinetics(&moved, h), moved_before),
+            (false, false) => 1.0,
+        };
         for (_, link) in self.articulation.links().iter().enumerate().filter(|(k, _)| !stays(*k)) {
             let state = &mut self.states[link.body];
             if share < 1.0 {
@@ -297,21 +304,44 @@ impl World {
 }
 
 impl World {
-    /// The scale `s` of the velocities with which a step of `h` seconds does not raise the energy, where `before` is the
-    /// kinetic energy before the step: the larger root of `s^2 K + s h dP/dt = before`, at most 1. The projection onto
-    /// constraints between bodies changes neither their centre of mass nor the energy.
+    /// Whether anything may add energy to the world.
+    fn is_driven(&self) -> bool {
+        let empty = self.motors.is_empty() && self.springs.is_empty() && self.drives.is_empty();
+        !empty || !self.pulls.is_empty() || self.articulation.constraints().iter().any(|c| c.motor != 0.0)
+    }
+
+    /// The kinetic energy of these trees, and how much energy of position they gain in `h` seconds, joules.
+    fn kinetics(&self, trees: &[bool], h: f64) -> (f64, f64) {
+        let links = self.articulation.links().iter().zip(&self.tree_of).filter(|(_, tree)| trees[**tree]);
+        let of_link = |(link, _): (&ArticulatedLink, _)| {
+            let (body, state) = (&self.articulation.bodies()[link.body], &self.states[link.body]);
+            let spin = state.angular_velocity;
+            let kinetic =
+                0.5 * (body.mass * state.velocity.norm_squared() + spin.dot(&(body.inertia * spin)));
+            (kinetic, -h * body.mass * self.articulation.gravity.dot(&state.velocity))
+        };
+        links.map(of_link).fold((0.0, 0.0), |sum, of| (sum.0 + of.0, sum.1 + of.1))
+    }
+
+    /// The scale of the velocities with which a step of `h` seconds does not raise the energy, where `before` is the kinetic energy before
+    /// the step. The projection onto constraints between bodies changes neither their centre of mass nor the energy.
     fn passive_share(&self, before: f64, h: f64) -> f64 {
         let kinetic = self.articulation.kinetic_energy(&self.states);
         let climb = -h * self.articulation.gravity.dot(&self.articulation.linear_momentum(&self.states));
-        if kinetic + climb <= before {
-            return 1.0;
-        }
-        let root = (climb * climb + 4.0 * kinetic * before).sqrt();
-        // Of the two forms of the root the one without cancellation.
-        let share =
-            if climb < 0.0 { (root - climb) / (2.0 * kinetic) } else { 2.0 * before / (root + climb) };
-        if share.is_finite() { share.min(1.0) } else { 0.0 }
+        energy_share((kinetic, climb), before)
     }
+}
+
+/// The scale `s` of velocities with the kinetic energy `kinetic` that raise the energy of position by `climb`, so that both together are
+/// `before`: the larger root of `s^2 kinetic + s climb = before`, at most 1.
+fn energy_share((kinetic, climb): (f64, f64), before: f64) -> f64 {
+    if kinetic + climb <= before {
+        return 1.0;
+    }
+    let root = (climb * climb + 4.0 * kinetic * before).sqrt();
+    // Of the two forms of the root the one without cancellation.
+    let share = if climb < 0.0 { (root - climb) / (2.0 * kinetic) } else { 2.0 * before / (root + climb) };
+    if share.is_finite() { share.min(1.0) } else { 0.0 }
 }
 
 #[cfg(test)]

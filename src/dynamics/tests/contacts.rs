@@ -238,6 +238,48 @@ fn a_ball_bounces_with_its_restitution() {
     assert!((top - 0.36).abs() < 0.01, "{top}");
 }
 
+/// What bounces without loss keeps its energy, at any step: it comes back to where it fell from, and no higher.
+#[test]
+fn a_bounce_without_loss_neither_gains_energy_nor_loses_height() {
+    for step in [60.0, 240.0, 1000.0] {
+        let mut b = Builder::on_floor(0.0, 1.0);
+        b.add(Shape::Sphere { radius: 0.1 }, 1.0, Vec3::new(0.0, 0.0, 1.0), Vec3::zeros(), 0.0);
+        let mut world = b.world(vec![], WorldSettings::default());
+        let (start, mut last_top) = (world.energy(), 0.0f64);
+        for k in 0..(30.0 * step) as usize {
+            world.step(1.0 / step);
+            assert!(world.energy() <= start * (1.0 + 1e-9), "{} J at step {k} of 1/{step} s", world.energy());
+            last_top = if k as f64 > 28.0 * step { last_top.max(world.states[0].position.z) } else { 0.0 };
+        }
+        println!("1/{step} s: {start} J to {} J, {last_top} m", world.energy());
+        // Of two frames, one is within half a step of the top: there it has fallen by g/8 step^2.
+        assert!((last_top - 1.0).abs() < 1e-4 + G / 8.0 / (step * step), "{last_top} m at 1/{step} s");
+    }
+}
+
+/// The same of boxes that tumble, alone and onto each other, with friction and with restitution of any size.
+#[test]
+fn boxes_that_bounce_never_gain_energy() {
+    for step in [60.0, 240.0, 1000.0] {
+        for (friction, restitution) in [(0.0, 1.0), (0.5, 1.0), (0.5, 0.5)] {
+            let mut b = Builder::on_floor(friction, restitution);
+            b.add(cube(0.1), 1.0, Vec3::new(0.0, 0.0, 0.6), Vec3::new(0.3, 0.5, 0.1), friction);
+            b.add(cube(0.1), 2.0, Vec3::new(0.05, 0.0, 1.1), Vec3::new(0.9, 0.2, 0.4), friction);
+            let mut world = b.world(vec![], WorldSettings::default());
+            let (start, mut last) = (world.energy(), world.energy());
+            for k in 0..(5.0 * step) as usize {
+                world.step(1.0 / step);
+                let now = world.energy();
+                assert!(
+                    now <= last + 1e-6 * start,
+                    "{last} to {now} J at step {k} of 1/{step} s, {restitution}"
+                );
+                last = now;
+            }
+        }
+    }
+}
+
 #[test]
 fn shapes_rest_at_their_heights_on_planes_and_on_each_other() {
     let mut b = Builder::on_floor(0.6, 0.0);

@@ -1,7 +1,7 @@
-//! Tables of a robot's joints, which know no hinges, onto the same robot.
+//! Tables and scenes of a robot's joints, which know no hinges, onto the same robot.
 
 use super::*;
-use crate::export::csv;
+use crate::export::{ExportOptions, Format, csv, save};
 use crate::import::from_bytes;
 use crate::robot_retarget::same_robot::motion_of_same;
 
@@ -14,11 +14,21 @@ fn table_of(motion: &Motion) -> Motion {
         .unwrap()
 }
 
+/// The scene that posemill writes of a motion, read again. Its joints have the axes of the world in the rest pose.
+fn bvh_of(motion: &Motion) -> Motion {
+    let format = Format::of("bvh").unwrap();
+    let bytes =
+        save(std::slice::from_ref(motion), format, &ExportOptions::default()).unwrap().0.remove(0).bytes;
+    from_bytes(&bytes, "t", Some("bvh"), None, &ImportOptions::default()).unwrap().motion(0).unwrap()
+}
+
 #[test]
-fn a_table_of_a_robot_onto_itself_is_the_same() {
-    for robot in [robot(), with_bent_elbows(&robot())] {
+fn a_table_or_a_scene_of_a_robot_onto_itself_is_the_same() {
+    for (robot, written) in [robot(), with_bent_elbows(&robot())].iter().flat_map(|robot| {
+        [table_of, bvh_of].map(|written: fn(&Motion) -> Motion| (Arc::clone(robot), written))
+    }) {
         let own = take_of(&robot, &slow("walk.bvh", 30));
-        let (plain, table) = (RobotMotion::of(&own).unwrap(), table_of(&own));
+        let (plain, table) = (RobotMotion::of(&own).unwrap(), written(&own));
         assert!(table.character.robot.is_none());
         let again = RobotRetarget::new(&robot).unwrap().apply(&table, &[]).unwrap();
         let off = plain.values.iter().zip(&again.values).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);

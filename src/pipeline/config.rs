@@ -6,8 +6,8 @@
 use super::config_error::{ConfigError, ConfigFault, ConfigSource};
 use super::config_keys::{CollectedKeys, PlacedText};
 use super::config_parts::{
-    CharacterLimit, WrittenStageConfig, check_repeated_stages, read_limits, read_section, read_stage,
-    read_words,
+    CharacterLimit, WrittenStageConfig, check_repeated_stages, idle_robot_options, read_limits, read_section,
+    read_stage, read_words,
 };
 use super::input_section::{CalibrationChoice, InputSection};
 use super::output_section::OutputSection;
@@ -89,6 +89,8 @@ impl PipelineConfig {
         if output.formats.is_empty() {
             let place = keys.output.place_of("formats");
             faults.push(ConfigFault::at(place.0, place.1, "`formats` names no format"));
+        } else {
+            faults.extend(idle_robot_options(&output, &keys.output));
         }
         let limits = read_limits(&input.limits, &keys.input, &mut faults);
         for section in &mut keys.stages {

@@ -3,10 +3,11 @@
 use super::config_error::ConfigFault;
 use super::config_keys::{CollectedKeys, PlacedText};
 use super::input_section::{InputSection, WrittenLimits};
+use super::output_section::OutputSection;
 use super::section_keys::SectionKeys;
 use crate::anatomy::{Word, WordError};
 use crate::body::MobilityOverride;
-use crate::model::Role;
+use crate::model::{ROBOT_LAYOUTS, Role};
 use crate::report::nearest;
 use crate::stages::written_keys::{self, ENABLED, listed};
 use crate::stages::{StageEntry, WrittenStage};
@@ -60,6 +61,29 @@ pub(super) fn read_section<T: DeserializeOwned + JsonSchema + Default>(
         faults.extend(found.into_iter().map(|f| section.placed(&section.name, f)));
         T::default()
     })
+}
+
+/// A fault if options of robot motions are set, and no format has such motions.
+pub(super) fn idle_robot_options(output: &OutputSection, section: &SectionKeys<'_>) -> Option<ConfigFault> {
+    let robot = &output.robot;
+    let layout = Some(robot.layout.as_str()).filter(|layout| !layout.is_empty());
+    let is_set = layout.is_some() || robot.rate > 0.0 || !robot.default_pose.is_empty();
+    let has_layouts = |extension: &str| ROBOT_LAYOUTS.iter().any(|known| known.extension == extension);
+    if !is_set
+        || layout == Some("none")
+        || output.formats.iter().any(|format| has_layouts(format.extension()))
+    {
+        return None;
+    }
+    let extension = layout
+        .and_then(|layout| ROBOT_LAYOUTS.iter().find(|known| known.name == layout))
+        .map_or("csv", |known| known.extension);
+    let formats = listed(output.formats.iter().map(|format| format.extension()));
+    let what = layout.map_or_else(|| "`robot`".to_owned(), |layout| format!("the layout `{layout}`"));
+    let message = format!("[output]: {what} does nothing, since the format is {formats}");
+    let hint = format!("write `formats = [\"{extension}\"]` in [output], or end `-o` with `.{extension}`");
+    let place = section.place_of("robot");
+    Some(ConfigFault::at(place.0, place.1, message).hint(Some(hint)))
 }
 
 pub(super) fn read_limits(

@@ -92,6 +92,31 @@ fn a_sound_pipeline_is_read_with_its_defaults() {
 }
 
 #[test]
+fn a_layout_of_robots_that_no_format_has_is_a_fault() {
+    let message = faults("[input]\nmotion = \"a.bvh\"\n[output]\nrobot = \"mjlab\"\n", &[]);
+    assert!(
+        message.contains("[output]: the layout `mjlab` does nothing, since the format is `glb`"),
+        "{message}"
+    );
+    assert!(message.contains("dance.toml:4:"), "{message}");
+    assert!(
+        message.contains("write `formats = [\"npz\"]` in [output], or end `-o` with `.npz`"),
+        "{message}"
+    );
+    let message = faults("", &["output.formats=glb", "output.robot.layout=mjlab"]);
+    assert!(message.contains("the layout `mjlab` does nothing") && message.contains("--set"), "{message}");
+    let message = faults("", &["output.formats=bvh", "output.robot.default_pose=[0.0]"]);
+    assert!(message.contains("`robot` does nothing, since the format is `bvh`"), "{message}");
+    for written in [
+        "formats = [\"npz\"]\nrobot = \"mjlab\"",
+        "formats = [\"glb\", \"npz\"]\nrobot = \"mjlab\"",
+        "robot = \"none\"",
+    ] {
+        assert!(parse(&format!("[output]\n{written}\n"), &[]).is_ok(), "{written}");
+    }
+}
+
+#[test]
 fn all_faults_are_shown_at_once_in_the_order_of_the_text() {
     let text = "\
 [input]

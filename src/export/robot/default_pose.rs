@@ -1,9 +1,11 @@
 //! Adds transitions from and to a standing pose, in which a robot is started and stopped.
 
+use super::lead_collisions::{LeadBody, middle};
 use crate::export::export_options::LONGEST_LEAD;
 use crate::export::save::ExportError;
 use crate::math::{Quat, Transform, Vec3, exp, log, same_hemisphere};
 use crate::model::{Hinge, Robot, RobotMotion};
+use crate::report::Warnings;
 use crate::robot_body::RobotBody;
 use std::sync::Arc;
 
@@ -16,7 +18,8 @@ const BEYOND: f64 = 0.01;
 /// A direction that is steeper than this has no heading: the sine of 6 degrees.
 const LEVEL: f64 = 0.1;
 
-/// The motion from the default pose and back to it in so many seconds each; unchanged without a pose.
+/// The motion from the default pose and back to it in so many seconds each; unchanged without a pose. Parts that come into each other on
+/// the way there or back are a warning.
 ///
 /// # Errors
 /// A pose with too few or too many values, or with one beyond the range of its hinge.
@@ -24,6 +27,7 @@ pub(super) fn led(
     robot: &Arc<Robot>,
     motion: RobotMotion,
     (pose, seconds): (&[f64], f64),
+    warnings: &mut Warnings,
 ) -> Result<RobotMotion, ExportError> {
     let frames = (seconds.clamp(0.0, LONGEST_LEAD) * motion.rate).round() as usize;
     if pose.is_empty() || motion.base.is_empty() {
@@ -41,9 +45,10 @@ pub(super) fn led(
         }
     }
     let last = motion.base.len() - 1;
-    let lead = Lead { robot, body: RobotBody::of(robot).ok(), pose, frames };
-    let before = lead.lead_into(&motion, 0, 1.min(last));
-    let after = lead.lead_into(&motion, last, last.saturating_sub(1));
+    let body = RobotBody::of(robot).ok().map(LeadBody::new);
+    let lead = Lead { robot, body, pose, frames };
+    let before = lead.lead_into(&motion, 0, 1.min(last), warnings);
+    let after = lead.lead_into(&motion, last, last.saturating_sub(1), warnings);
     let mut led = RobotMotion { rate: motion.rate, base: Vec::new(), values: Vec::new() };
     let own = (0..=last).map(|frame| (motion.base[frame], motion.values(frame).to_vec()));
     for (base, values) in before.into_iter().chain(own).chain(after.into_iter().rev()) {
@@ -56,7 +61,7 @@ pub(super) fn led(
 
 struct Lead<'a> {
     robot: &'a Robot,
-    body: Option<RobotBody>,
+    body: Option<LeadBody>,
     pose: &'a [f64],
     frames: usize,
 }
@@ -64,12 +69,28 @@ struct Lead<'a> {
 impl Lead<'_> {
     /// The frames from the default pose to a frame, without it, which arrive with the velocity from that frame to `next`. There are
     /// more of them than asked for if hinges would be faster than their file allows.
-    fn lead_into(&self, motion: &RobotMotion, frame: usize, next: usize) -> Vec<(Transform, Vec<f64>)> {
+    fn lead_into(
+        &self,
+        motion: &RobotMotion,
+        frame: usize,
+        next: usize,
+        warnings: &mut Warnings,
+    ) -> Vec<(Transform, Vec<f64>)> {
         let most = (LONGEST_LEAD * motion.rate) as usize;
         let mut frames = self.frames;
         loop {
-            let values = self.values_of(frames, motion, [frame, next]);
+            let straight = self.values_of(frames, motion, [frame, next], &vec![0.0; self.pose.len()]);
+            let ends = [self.pose, motion.values(frame)];
+            let detour = self.body.as_ref().and_then(|body| {
+                body.detour(ends, straight.clone(), |aside| {
+                    self.values_of(frames, motion, [frame, next], aside)
+                })
+            });
+            let (values, collision) = detour.unwrap_or((straight, None));
             if frames >= most || !self.is_too_fast(&values, motion, [frame, next]) {
+                if let Some(message) = collision {
+                    warnings.add("robot-lead-collision", message, format!("frame {frame}"));
+                }
                 return self.bases_of(&values, motion, [frame, next]).into_iter().zip(values).collect();
             }
             frames += frames.div_ceil(LONGER);
@@ -86,17 +107,24 @@ impl Lead<'_> {
         })
     }
 
-    /// The values of the hinges in a lead of so many frames, without the frame at which it arrives.
-    fn values_of(&self, frames: usize, motion: &RobotMotion, [frame, next]: [usize; 2]) -> Vec<Vec<f64>> {
+    /// The values of the hinges in a lead of so many frames, without the frame at which it arrives; in its middle they are by `aside`
+    /// elsewhere than on the shortest way.
+    fn values_of(
+        &self,
+        frames: usize,
+        motion: &RobotMotion,
+        [frame, next]: [usize; 2],
+        aside: &[f64],
+    ) -> Vec<Vec<f64>> {
         let at = |k: usize| {
             let ends = self.pose.iter().zip(motion.values(frame)).zip(motion.values(next));
-            let value = |(((a, b), c), hinge): (((&f64, &f64), &f64), &Hinge)| {
-                let value = between(*a, *b, c - b, k, frames);
+            let value = |((((a, b), c), hinge), aside): ((((&f64, &f64), &f64), &Hinge), &f64)| {
+                let value = between(*a, *b, c - b, k, frames) + aside * middle(k, frames);
                 // Inside the range, or as far outside as either end is.
                 let [low, high] = hinge.range.unwrap_or([f64::MIN, f64::MAX]);
                 value.clamp(low.min(*a).min(*b), high.max(*a).max(*b))
             };
-            ends.zip(&self.robot.hinges).map(value).collect()
+            ends.zip(&self.robot.hinges).zip(aside).map(value).collect()
         };
         (0..frames).map(at).collect()
     }
@@ -142,7 +170,7 @@ impl Lead<'_> {
     fn lowest(&self, base: &Transform, values: &[f64]) -> f64 {
         let Some(body) = &self.body else { return 0.0 };
         let links = self.robot.links_in_world(*base, values);
-        body.soles.iter().map(|sole| sole.lowest(&links[sole.link], |p| p.z)).fold(f64::MAX, f64::min)
+        body.soles().iter().map(|sole| sole.lowest(&links[sole.link], |p| p.z)).fold(f64::MAX, f64::min)
     }
 }
 

@@ -4,6 +4,7 @@
 //! writes one.
 
 mod robot_track;
+mod lead_collisions;
 mod default_pose;
 mod pickle;
 mod write_layout;

@@ -7,7 +7,7 @@ use crate::export::export_options::RobotOptions;
 use crate::export::file_rate::at_file_rate;
 use crate::export::nominal_rate::nominal;
 #[cfg(feature = "formats")]
-use crate::export::numpy_arrays::{floats, integers, npy, texts};
+use crate::export::numpy_arrays::{doubles, floats, integers, npy, texts};
 use crate::export::save::{ExportError, Format, one_each};
 #[cfg(feature = "formats")]
 use crate::export::zip_archive::{Packing, archive};
@@ -59,11 +59,10 @@ pub(in crate::export) fn robot_bytes(
         robot,
         RobotMotion { rate: nominal(found.rate), ..found },
         (&options.default_pose, options.lead),
+        warnings,
     )?;
     if let Some(usual) = layout.rate.filter(|usual| *usual != found.rate) {
-        let message =
-            format!("readers of `{}` expect {usual} Hz, the file has {} Hz", layout.name, found.rate);
-        warnings.add("robot-rate", message, layout.name);
+        warnings.add("robot-rate", rate_message(layout, usual, found.rate), layout.name);
     }
     let track = RobotTrack::new(robot, &found, layout);
     Ok(Some(match extension {
@@ -71,6 +70,20 @@ pub(in crate::export) fn robot_bytes(
         "pkl" => pickle(&track, layout),
         _ => arrays(&track, layout)?,
     }))
+}
+
+/// What is said of a rate that is not the usual one of a layout.
+fn rate_message(layout: &RobotLayout, usual: f64, rate: f64) -> String {
+    let expected = format!("readers of `{}` expect {usual} Hz, the file has {rate} Hz", layout.name);
+    let in_array = layout.fields.iter().any(|(_, field)| *field == RobotField::RateArray);
+    if !in_array || rate.fract() == 0.0 {
+        return expected;
+    }
+    format!(
+        "{expected}: `fps` is not a whole number, and readers that make it one take {}; `--set output.robot.rate={}` avoids that",
+        rate.trunc(),
+        rate.round().max(1.0)
+    )
 }
 
 /// The layout of this name, or the default of an extension.
@@ -152,8 +165,11 @@ fn arrays(track: &RobotTrack, layout: &RobotLayout) -> Result<Vec<u8>, ExportErr
             continue;
         }
         files.push(match field {
-            // Whole numbers, as all readers cast them.
-            RobotField::RateArray => integers(name, &[1], vec![track.rate().round() as i32]),
+            // Whole where it is, as the scripts of the layouts write it; readers take `fps` as it is.
+            RobotField::RateArray => match track.rate() {
+                rate if rate.fract() == 0.0 => integers(name, &[1], vec![rate as i32]),
+                rate => doubles(name, &[1], vec![rate]),
+            },
             RobotField::Rate => npy(name, "<f8", &[], &track.rate().to_le_bytes()),
             RobotField::HingeNames => {
                 let names = track.hinge_names();

@@ -14,6 +14,7 @@ mod laws;
 #[cfg(feature = "formats")]
 mod losses;
 mod moved_skin;
+mod robots;
 #[cfg(feature = "fbx")]
 mod not_finite;
 #[cfg(feature = "formats")]

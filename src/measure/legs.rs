@@ -11,7 +11,7 @@ use super::metric_context::MetricContext;
 use super::statistics::{mean, rms, rounding, rounding_of_thirds};
 use crate::kinematics::is_cycle;
 use crate::math::{DEGREE, Vec3, angle_between, arc, percentile_in_place};
-use crate::model::{Character, Contacts, Motion};
+use crate::model::{Contacts, Motion};
 use crate::report::Metric;
 
 /// Third differences that a still body may have, metres of the common height: single precision keeps a joint at the end of ten
@@ -47,10 +47,10 @@ pub fn legs(
         series.extend(over_time);
     }
     metrics.extend(loop_seam(source, direct, motion));
-    metrics.extend(match motion.character.robot {
-        Some(_) => limbs.trunk_error_of_robot(&motion.character),
-        None => limbs.trunk_error(source, direct),
-    });
+    match motion.character.robot {
+        Some(_) => metrics.extend(limbs.of_robot(&motion.character)),
+        None => metrics.extend(limbs.trunk_error(source, direct)),
+    }
     (metrics, series)
 }
 
@@ -142,25 +142,20 @@ impl LimbComparison {
             let wanted = arc(&(away * u0), &self.source[f].trunk()?, &Vec3::x()) * facing * v0;
             Some(angle_between(&wanted, &track[f].trunk()?))
         };
-        self.mean_trunk_error(error)
+        self.mean_error("trunk_error", error)
     }
 
-    /// The same of a robot: the angle of its line from hips to shoulders to the source's, less that to up in its zero pose.
-    fn trunk_error_of_robot(&self, robot: &Character) -> Option<Metric> {
-        let zero = LimbFrame::read(&robot.rig, &robot.skeleton().rest_model_pose())?.trunk()?;
-        let zero_lean = angle_between(&zero, &Vec3::y());
-        self.mean_trunk_error(|track, f| {
-            Some((angle_between(&self.source[f].trunk()?, &track[f].trunk()?) - zero_lean).max(0.0))
-        })
-    }
-
-    /// The mean of an error of the trunk over all frames, of the result and of the direct transfer.
-    fn mean_trunk_error(&self, error: impl Fn(&[LimbFrame], usize) -> Option<f64>) -> Option<Metric> {
+    /// The mean of an error over all frames, of the result and of the direct transfer.
+    pub(super) fn mean_error(
+        &self,
+        name: &str,
+        error: impl Fn(&[LimbFrame], usize) -> Option<f64>,
+    ) -> Option<Metric> {
         let of = |track: &[LimbFrame]| {
             let errors: Option<Vec<f64>> = (0..self.frames).map(|f| error(track, f)).collect();
             errors.map(|errors| mean(&errors))
         };
-        Some(with_direct("trunk_error", of(&self.result)?, of(&self.direct)?))
+        Some(with_direct(name, of(&self.result)?, of(&self.direct)?))
     }
 }
 

@@ -29,6 +29,7 @@ mod limb_comparison;
 mod limb_steps;
 mod robot_measures;
 mod planted_feet;
+mod robot_against_take;
 mod legs;
 mod label_agreement;
 mod assess;

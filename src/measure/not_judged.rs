@@ -35,6 +35,8 @@ pub const AGAINST_THE_TAKE: &[&str] = &[
     "trunk_error",
     "flight_error",
     "flight_height_p95",
+    "robot_base_error",
+    "robot_path_error",
 ];
 
 /// Measures with a limit of the result by itself.
@@ -55,14 +57,18 @@ pub const OF_ROBOTS: &[&str] = &[
     "robot_floating",
     "robot_hinge_speed_max",
     "robot_speed_ratio_max",
+    "robot_off_floor_max",
 ];
 
-/// Measures against the take that robots have too, with the limits of robots.
-const LIMITS_OF_ROBOTS: [(&str, f64); 4] = [
+/// Measures against the take that robots have too, with the limits of robots: what goes elsewhere, or does something else, is no
+/// performance of the take.
+const LIMITS_OF_ROBOTS: [(&str, f64); 6] = [
     ("limb_error_p95", acceptable::ROBOT_LIMB),
     ("trunk_error", acceptable::ROBOT_TRUNK),
     ("rest_slip_p95", acceptable::SLIP),
     ("rest_drift", acceptable::ROBOT_DRIFT),
+    ("robot_base_error", acceptable::ROBOT_BASE),
+    ("robot_path_error", acceptable::ROBOT_PATH),
 ];
 
 /// Key in records of the measures that are not judged because a robot has no limits in them; other keys are names of stages.

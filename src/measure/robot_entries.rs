@@ -40,4 +40,25 @@ pub(super) const ROBOTS: &[Measure] = &[
         acceptable::HINGE_SPEED_RATIO,
         "greatest speed of a hinge / its limit in the robot's file",
     ),
+    limited(
+        "robot_off_floor_max",
+        "s",
+        acceptable::OFF_FLOOR,
+        "longest time in which all parts are over 10 cm above 0 and above what holds a part of the take, while the base falls with \
+         less than a quarter of gravity (ProtoMotions)",
+    ),
+    limited(
+        "robot_base_error",
+        "rad",
+        acceptable::ROBOT_BASE,
+        "mean over f of the rotation from the frame of the take's hip joints and trunk to that of the base, which is upright and \
+         faces the front in the zero pose",
+    ),
+    limited(
+        "robot_path_error",
+        "1",
+        acceptable::ROBOT_PATH,
+        "max over f of the horizontal distance between the displacements since f = 0 of the hip joints and of the leg-scaled take's / \
+         the greatest such displacement of the take, at least the length of the legs",
+    ),
 ];

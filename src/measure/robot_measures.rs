@@ -1,9 +1,10 @@
-//! The measures of robots: ranges and speeds of hinges, jumps, soles on the floor, parts in each other.
+//! The measures of robots: ranges and speeds of hinges, jumps, soles on the floor, time above it, parts in each other.
 //!
 //! Definitions follow PHUMA (arXiv 2510.26236: ranges, floating, penetration and skating of feet), NMR (2603.22201: collisions, jumps).
 //! Unlike other measures, lengths are the robot's own. Collisions are those of capsules around the robot's shapes.
 
 use super::catalogue::metric;
+use crate::kinematics::GRAVITY;
 use crate::math::{Transform, Vec3, nearest_points_of_segments};
 use crate::model::{ContactPart, Contacts, Hinge, Motion, RobotMotion, Side, model_from_world};
 use crate::parallel;
@@ -22,6 +23,11 @@ const COLLIDES: f64 = 0.001;
 const JUMPS: f64 = 0.5;
 /// The rate at which jumps are defined, Hz.
 const JUMP_RATE: f64 = 30.0;
+/// A robot whose lowest part is farther from the floor than this has nothing to stand on, metres (ProtoMotions).
+const OFF_GROUND: f64 = 0.1;
+/// The base of a robot in flight falls with more than this share of gravity, in the mean over the flight: the path of a robot of half a
+/// person's size falls half as fast, and tucked legs take as much again from its base.
+const FALLS: f64 = 0.25;
 
 /// What one frame says.
 struct FrameState {
@@ -35,8 +41,8 @@ struct FrameState {
     others: f64,
 }
 
-/// The measures of a robot's motion; none for other characters. `cuts` are the frames that follow a cut of the take: nothing that moves
-/// over one is judged.
+/// The measures of a robot's motion; none for other characters. `cuts` are the frames that follow a cut of the take: planted feet may be
+/// elsewhere after one. Hinges may not: a tracker has to follow what is in the file.
 pub(super) fn robot(motion: &Motion, contacts: Option<&Contacts>, cuts: &[usize]) -> Vec<Metric> {
     let Some(robot) = &motion.character.robot else { return Vec::new() };
     let (Ok(body), Ok(own)) = (RobotBody::of(robot), RobotMotion::of(motion)) else { return Vec::new() };
@@ -62,28 +68,64 @@ pub(super) fn robot(motion: &Motion, contacts: Option<&Contacts>, cuts: &[usize]
         let (before, now) = (own.values(frame - 1), own.values(frame));
         before.iter().zip(now).map(|(a, b)| (b - a).abs() * own.rate).fold(0.0, f64::max)
     };
-    let steps: Vec<usize> = (1..frames).filter(|frame| !cuts.contains(frame)).collect();
-    let speeds: Vec<f64> = steps.iter().map(|&frame| step(frame)).collect();
+    let speeds: Vec<f64> = (1..frames).map(step).collect();
     found.push(metric("robot_hinge_speed_max", speeds.iter().copied().fold(0.0, f64::max)));
-    found.extend(speed_ratio(&body, &own, &steps).map(|ratio| metric("robot_speed_ratio_max", ratio)));
+    found.extend(speed_ratio(&body, &own).map(|ratio| metric("robot_speed_ratio_max", ratio)));
     let jumps = speeds.iter().filter(|speed| **speed > JUMPS * JUMP_RATE).count();
     found.push(metric("robot_jumps", jumps as f64));
+    found.push(metric("robot_off_floor_max", off_floor(&own, &states, contacts)));
+    let steps: Vec<usize> = (1..frames).filter(|frame| !cuts.contains(frame)).collect();
     found.extend(
         contacts.map(|labels| planted(&body.soles, &states, labels, &steps, own.rate)).into_iter().flatten(),
     );
     found
 }
 
-/// The greatest speed of a hinge since the frames before `steps` over the highest speed that the robot's file states for it; `None` if it
-/// states none.
-fn speed_ratio(body: &RobotBody, own: &RobotMotion, steps: &[usize]) -> Option<f64> {
+/// The longest time, seconds, in which no part of the robot is near the floor, nor near what holds a part of the take, while its base does
+/// not fall.
+fn off_floor(own: &RobotMotion, states: &[FrameState], contacts: Option<&Contacts>) -> f64 {
+    // Heights above uneven ground are above what holds the feet already.
+    let level = contacts.filter(|contacts| contacts.uneven().is_none());
+    let mut support = vec![0.0f64; states.len()];
+    for hold in level.iter().flat_map(|contacts| contacts.parts().flat_map(|part| contacts.holds(part))) {
+        let frames = hold.frames.start.min(states.len())..hold.frames.end.min(states.len());
+        support[frames].iter_mut().for_each(|height| *height = height.max(hold.height));
+    }
+    let off = |frame: usize| {
+        let [left, right] = states[frame].soles;
+        left.0.min(right.0).min(states[frame].others) - support[frame] > OFF_GROUND
+    };
+    let frames: Vec<usize> = (0..states.len()).collect();
+    let spans = frames.chunk_by(|&a, &b| off(a) == off(b)).filter(|span| off(span[0]));
+    let hovers = spans.filter(|span| {
+        let heights: Vec<f64> = span.iter().map(|&frame| own.base[frame].translation.z).collect();
+        mean_acceleration(&heights, own.rate) > -FALLS * GRAVITY
+    });
+    hovers.map(|span| span.len() as f64 / own.rate).fold(0.0, f64::max)
+}
+
+/// The acceleration of the parabola that is nearest to these heights, metres per second squared; 0 of fewer than three.
+fn mean_acceleration(heights: &[f64], rate: f64) -> f64 {
+    // Against the parabola without mean and slope: the second of the orthogonal polynomials.
+    let middle = (heights.len() as f64 - 1.0) / 2.0;
+    let square = |k: usize| (k as f64 - middle).powi(2);
+    let mean = (0..heights.len()).map(square).sum::<f64>() / heights.len() as f64;
+    let (sum, norm) = heights.iter().enumerate().fold((0.0, 0.0), |(sum, norm), (k, height)| {
+        let weight = square(k) - mean;
+        (sum + weight * height, norm + weight * weight)
+    });
+    if norm > 0.0 { 2.0 * sum / norm * rate * rate } else { 0.0 }
+}
+
+/// The greatest speed of a hinge over the highest speed that the robot's file states for it; `None` if it states none.
+fn speed_ratio(body: &RobotBody, own: &RobotMotion) -> Option<f64> {
     let fastest: Vec<(usize, f64)> =
         (body.robot.hinges.iter().enumerate()).filter_map(|(k, hinge)| Some((k, hinge.speed?))).collect();
-    let ratio = |&frame: &usize| {
+    let ratio = |frame: usize| {
         let (before, now) = (own.values(frame - 1), own.values(frame));
         fastest.iter().map(|(k, most)| (now[*k] - before[*k]).abs() * own.rate / most).fold(0.0, f64::max)
     };
-    (!fastest.is_empty()).then(|| steps.iter().map(ratio).fold(0.0, f64::max))
+    (!fastest.is_empty()).then(|| (1..own.frames()).map(ratio).fold(0.0, f64::max))
 }
 
 fn state(body: &RobotBody, own: &RobotMotion, contacts: Option<&Contacts>, frame: usize) -> FrameState {

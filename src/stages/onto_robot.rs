@@ -1,6 +1,6 @@
 //! The stage `retarget` where the character is a robot.
 
-use super::take_cuts::warn_of_cuts;
+use super::take_cuts::warn_of_jumps;
 use super::{Stage, StageError};
 use crate::kinematics::cuts;
 use crate::measure::{ROBOT, of_bodies};
@@ -49,9 +49,9 @@ impl Stage for RetargetRobotStage {
             report.warnings.add("robot-ground", message, motion.clip.name.clone());
         }
         let cuts = cuts(&motion);
-        warn_of_cuts(&motion, &cuts, report);
         let performed = self.retarget.apply_on(&motion, &cuts, ground.as_ref());
         let performed = performed.map_err(|error| StageError::new(error.to_string()))?;
+        warn_of_jumps(&motion, &performed, &cuts, report);
         let mut clip = performed.clip(&motion.clip.name, &self.robot);
         clip.start = motion.clip.start;
         Ok(Motion::new(Arc::clone(&self.target), clip))

@@ -58,6 +58,7 @@ impl StageConfig for RootMotionConfig {
                 "foot_slide_p95",
                 "rest_slip_p95",
                 "rest_drift",
+                "robot_path_error",
                 "jerk_ratio",
                 "knee_jerk_ratio",
                 "foot_jerk_ratio",

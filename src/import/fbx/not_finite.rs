@@ -43,7 +43,9 @@ impl Repaired {
                 )
             }
         };
-        let said = format!("{said} are not finite numbers (or beyond 1e30); repair the mesh in the program that wrote it");
+        let said = format!(
+            "{said} are not finite numbers (or beyond 1e30); repair the mesh in the program that wrote it"
+        );
         warnings.add("fbx-not-finite", said, one_line(mesh));
     }
 }

@@ -221,21 +221,30 @@ fn a_robots_result_is_judged_by_the_measures_of_robots() {
     assert!(import::load(data("walk.bvh"), &options).unwrap().character.robot.is_none());
 }
 
-/// Takes of CMU begin with a T-pose, over which no robot moves; what it does elsewhere is judged.
+/// Takes of CMU begin with a T-pose: the robot's file has the jump, so that the run judges it as `measure` of the file does, and the
+/// warning says how to leave it out.
 #[test]
-fn a_robot_is_not_blamed_for_the_cut_after_a_pose_that_begins_the_take() {
+fn a_robot_that_jumps_after_a_pose_that_begins_the_take_is_over_until_the_take_is_trimmed() {
     let mut take = take("walk.bvh");
     let rest: Vec<_> = take.character.skeleton().joints().iter().map(|joint| joint.rest.rotation).collect();
     take.clip.rotations_mut(0).copy_from_slice(&rest);
     assert_eq!(cuts(&take), [1]);
     let mut pipeline = Pipeline::standard(data("humanoid.xml")).unwrap();
     pipeline.verdict = true;
-    let (result, report) = pipeline.apply(take).unwrap();
-    assert_eq!(over(&report.metrics), [""; 0]);
-    assert!(report.warnings.iter().any(|warning| warning.code == "take-cut"));
+    let (result, report) = pipeline.apply(take.clone()).unwrap();
+    assert_eq!(over(&report.metrics), ["robot_hinge_speed_max"]);
     let own = RobotMotion::of(&result).unwrap();
     let moved = own.values(0).iter().zip(own.values(1)).map(|(a, b)| (b - a).abs() * own.rate);
-    assert!(moved.fold(0.0, f64::max) > 40.0, "the poses are as good as the same");
+    let moved = moved.fold(0.0, f64::max);
+    assert!(moved > 40.0, "the poses are as good as the same");
+    let context = MetricContext::new(&result.character);
+    assert_eq!(over(&assess_alone(&context, &result, 0.0).metrics), ["robot_hinge_speed_max"]);
+    let warning = report.warnings.iter().find(|warning| warning.code == "take-cut").unwrap();
+    let expected =
+        format!("hinges jump there by {moved:.0} rad/s, which no robot follows; `--trim 0.0083..`");
+    assert!(warning.message.contains(&expected), "{}", warning.message);
+    let trimmed = pipeline.apply(take.part(1..take.clip.frames())).unwrap();
+    assert_eq!(over(&trimmed.1.metrics), [""; 0]);
 }
 
 /// The measures of a report that are over.

@@ -1,29 +1,27 @@
 //! Keeps arms out of the body in the transitions from and to a standing pose.
 //!
-//! The shortest way between two poses may lead a hand through a thigh. Capsules show where; the hinges of the arms then go aside in the
-//! middle of the transition, by the smallest change that separates the parts, round after round.
+//! The shortest way between two poses may lead a hand through a thigh. Capsules show where; the arm then goes to its side in the middle of
+//! the transition, as far as it has to.
 
 use crate::math::{Transform, Vec3, nearest_points_of_segments};
-use crate::robot_body::{RobotBody, Sole};
+use crate::robot_body::{RobotBody, RobotLimb, Sole};
 
 /// Parts that are by less deeper in each other than at both ends do not collide, metres: capsules are larger than shapes by more.
 const COLLIDES: f64 = 0.005;
-/// Parts are separated by more than is needed, metres: then the way beside the deepest frame is free as well.
-const CLEAR: f64 = 0.01;
-/// The most rounds: a detour is found in a few, or not at all.
-const ROUNDS: usize = 24;
-/// A hinge goes aside by at most this in a round, radians: beyond it distances are not linear.
-const STEP: f64 = 0.3;
-/// Frames with less of a detour are so near an end that hinges would have to jump there.
-const NEAR_END: f64 = 0.05;
-/// Change of a hinge by which the change of a distance is found, radians.
+/// The most rounds, each of which moves the arms of one collision: two arms, and once more if they meet something else.
+const ROUNDS: usize = 4;
+/// The hinge of an arm that goes aside the most is tried in steps of this size, radians, ...
+const STEP: f64 = 0.05;
+/// ... of which there are so many: up to 86 degrees, an arm that is raised to the side.
+const STEPS: usize = 30;
+/// Change of a hinge by which the way of a hand is found, radians.
 const SMALL: f64 = 1e-5;
 
 /// A robot whose transitions are examined.
 pub(super) struct LeadBody {
     body: RobotBody,
-    /// The hinges of the arms that no other hinge is coupled with.
-    arms: Vec<usize>,
+    /// Per arm its side, 1 left and -1 right, its last link, and those of its hinges that no other hinge is coupled with.
+    arms: Vec<(f64, usize, Vec<usize>)>,
 }
 
 /// Where two capsules are deepest in each other.
@@ -41,8 +39,11 @@ impl LeadBody {
             hinges.iter().any(|other| other.follows.as_ref().is_some_and(|f| f.hinge == hinge))
         };
         let alone = |hinge: &usize| hinges[*hinge].follows.is_none() && !leads(*hinge);
-        let all = body.limbs.arms.iter().flatten().flat_map(|arm| arm.hinges.iter().copied());
-        let arms = all.filter(alone).collect();
+        let arm = |(arm, side): (&Option<RobotLimb>, f64)| {
+            let arm = arm.as_ref()?;
+            Some((side, arm.end, arm.hinges.iter().copied().filter(alone).collect()))
+        };
+        let arms = body.limbs.arms.iter().zip([1.0, -1.0]).filter_map(arm).collect();
         Self { body, arms }
     }
 
@@ -59,26 +60,26 @@ impl LeadBody {
         by: impl Fn(&[f64]) -> Vec<Vec<f64>>,
     ) -> Option<(Vec<Vec<f64>>, Option<String>)> {
         let mut worst = self.deepest(ends, &straight).filter(|found| found.depth > COLLIDES)?;
-        let mut aside = vec![0.0; straight.first()?.len()];
-        let (mut rows, mut best) = (straight.clone(), (worst.depth, straight));
+        let (mut rows, mut aside) = (straight, vec![0.0; ends[0].len()]);
         for _ in 0..ROUNDS {
-            let share = middle(worst.row, rows.len());
-            if share < NEAR_END || !self.step_aside(&worst, &rows[worst.row], share, &mut aside) {
-                break;
+            let Some(outward) = self.outward(&worst, &rows[worst.row]) else { break };
+            let (mut best, before) = (None, aside.clone());
+            for step in 1..=STEPS {
+                let moved: Vec<f64> =
+                    before.iter().zip(&outward).map(|(a, b)| a + b * step as f64 * STEP).collect();
+                let made = by(&moved);
+                let Some(found) = self.deepest(ends, &made).filter(|found| found.depth > COLLIDES) else {
+                    return Some((made, None));
+                };
+                if found.depth < worst.depth {
+                    (worst, best) = (found, Some((moved, made)));
+                }
             }
-            rows = by(&aside);
-            let Some(found) = self.deepest(ends, &rows) else { break };
-            if found.depth < best.0 {
-                best = (found.depth, rows.clone());
-            }
-            if found.depth <= COLLIDES {
-                return Some((rows, None));
-            }
-            worst = found;
+            let Some(best) = best else { break };
+            (aside, rows) = best;
         }
-        let left = self.deepest(ends, &best.1)?;
-        let message = self.message(&left);
-        Some((best.1, Some(message)))
+        let message = self.message(&worst);
+        Some((rows, Some(message)))
     }
 
     fn message(&self, left: &Collision) -> String {
@@ -118,25 +119,27 @@ impl LeadBody {
         self.body.capsules[a].radius + self.body.capsules[b].radius - (p - q).norm()
     }
 
-    /// Adds the smallest change of the arms that separates two parts in a frame that has this share of a detour; whether there is one.
-    fn step_aside(&self, worst: &Collision, values: &[f64], share: f64, aside: &mut [f64]) -> bool {
-        let now = self.depth(&self.capsules(values), worst.pair);
-        let slope = |&hinge: &usize| {
-            let mut moved = values.to_vec();
-            moved[hinge] += SMALL;
-            (now - self.depth(&self.capsules(&moved), worst.pair)) / SMALL
+    /// The change of the hinges of colliding arms by which their hands go to their sides from a pose, 1 for the hinge that changes most;
+    /// `None` if no arm collides.
+    fn outward(&self, worst: &Collision, values: &[f64]) -> Option<Vec<f64>> {
+        let robot = &self.body.robot;
+        let upright = robot.links[0].parent_from_link;
+        let links = worst.pair.map(|k| self.body.capsules[k].link);
+        let collides = |hinges: &[usize]| {
+            links.iter().any(|&link| hinges.iter().any(|hinge| self.body.zero.chains[link].contains(hinge)))
         };
-        let slopes: Vec<f64> = self.arms.iter().map(slope).collect();
-        let square: f64 = slopes.iter().map(|slope| slope * slope).sum();
-        let largest = slopes.iter().map(|slope| slope.abs()).fold(0.0, f64::max);
-        if largest < SMALL {
-            return false;
+        let mut outward = vec![0.0; values.len()];
+        for (side, end, hinges) in self.arms.iter().filter(|(_, _, hinges)| collides(hinges)) {
+            let far = |values: &[f64]| side * robot.links_in_world(upright, values)[*end].translation.y;
+            let now = far(values);
+            for &hinge in hinges {
+                let mut moved = values.to_vec();
+                moved[hinge] += SMALL;
+                outward[hinge] = (far(&moved) - now) / SMALL;
+            }
         }
-        let step = ((worst.depth + CLEAR) / square).min(STEP / largest) / share;
-        for (&hinge, slope) in self.arms.iter().zip(&slopes) {
-            aside[hinge] += slope * step;
-        }
-        true
+        let largest = outward.iter().map(|change| change.abs()).fold(0.0, f64::max);
+        (largest > SMALL).then(|| outward.iter().map(|change| change / largest).collect())
     }
 }
 

@@ -4,7 +4,7 @@ use super::lead_collisions::{LeadBody, middle};
 use crate::export::export_options::LONGEST_LEAD;
 use crate::export::save::ExportError;
 use crate::math::{Quat, Transform, Vec3, exp, log, same_hemisphere};
-use crate::model::{Hinge, Robot, RobotMotion};
+use crate::model::{Robot, RobotMotion};
 use crate::report::Warnings;
 use crate::robot_body::RobotBody;
 use std::sync::Arc;
@@ -116,16 +116,15 @@ impl Lead<'_> {
         [frame, next]: [usize; 2],
         aside: &[f64],
     ) -> Vec<Vec<f64>> {
-        let at = |k: usize| {
-            let ends = self.pose.iter().zip(motion.values(frame)).zip(motion.values(next));
-            let value = |((((a, b), c), hinge), aside): ((((&f64, &f64), &f64), &Hinge), &f64)| {
-                let value = between(*a, *b, c - b, k, frames) + aside * middle(k, frames);
-                // Inside the range, or as far outside as either end is.
-                let [low, high] = hinge.range.unwrap_or([f64::MIN, f64::MAX]);
-                value.clamp(low.min(*a).min(*b), high.max(*a).max(*b))
-            };
-            ends.zip(&self.robot.hinges).zip(aside).map(value).collect()
+        let [to, beyond] = [frame, next].map(|frame| motion.values(frame));
+        let value = |hinge: usize, k: usize| {
+            let (from, to, beyond) = (self.pose[hinge], to[hinge], beyond[hinge]);
+            let value = between(from, to, beyond - to, k, frames) + aside[hinge] * middle(k, frames);
+            // Inside the range, or as far outside as either end is.
+            let [low, high] = self.robot.hinges[hinge].range.unwrap_or([f64::MIN, f64::MAX]);
+            value.clamp(low.min(from).min(to), high.max(from).max(to))
         };
+        let at = |k: usize| (0..self.robot.hinges.len()).map(|hinge| value(hinge, k)).collect();
         (0..frames).map(at).collect()
     }
 

@@ -257,9 +257,9 @@ mod tests {
         let seconds = |k: usize| format!("\"timestamp\":{}", k as f64 / 25.0);
         let milliseconds = |k: usize| format!("\"timestamp_ms\":{}", (k as f64 * 1e3 / 30.0).round());
         let both = |k: usize| format!("\"frame\":{k},\"time\":{}", k as f64 / 25.0);
-        let of: [(&dyn Fn(usize) -> String, Option<f64>); 4] =
-            [(&number, None), (&seconds, Some(25.0)), (&milliseconds, Some(30.0)), (&both, Some(25.0))];
-        for (of, rate) in of {
+        let members: [&dyn Fn(usize) -> String; 4] = [&number, &seconds, &milliseconds, &both];
+        let rates = [None, Some(25.0), Some(30.0), Some(25.0)];
+        for (of, rate) in members.into_iter().zip(rates) {
             for head in ["", "\"fps\":30,"] {
                 let found = numbered(&frames, head, of).unwrap();
                 assert!(found.warnings.has("points-missing-frames"), "{}", of(1));
@@ -282,7 +282,7 @@ mod tests {
             }
         }
         let whole: Vec<usize> = (1..60).collect();
-        for (of, rate) in of {
+        for (of, rate) in members.into_iter().zip(rates) {
             let found = numbered(&whole, "", of).unwrap();
             assert_eq!((found.array.frames(), found.rate_of_times.is_some()), (59, rate.is_some()));
             assert!(!found.warnings.has("points-missing-frames"), "{}", of(1));

@@ -63,11 +63,11 @@ pub(super) fn read_section<T: DeserializeOwned + JsonSchema + Default>(
     })
 }
 
-/// A fault if options of robot motions are set, and no format has such motions.
+/// A fault if a layout or a pose of robots is set, and no format has their motions.
 pub(super) fn idle_robot_options(output: &OutputSection, section: &SectionKeys<'_>) -> Option<ConfigFault> {
     let robot = &output.robot;
     let layout = Some(robot.layout.as_str()).filter(|layout| !layout.is_empty());
-    let is_set = layout.is_some() || robot.rate > 0.0 || !robot.default_pose.is_empty();
+    let is_set = layout.is_some() || !robot.default_pose.is_empty();
     let has_layouts = |extension: &str| ROBOT_LAYOUTS.iter().any(|known| known.extension == extension);
     if !is_set
         || layout == Some("none")
@@ -79,7 +79,8 @@ pub(super) fn idle_robot_options(output: &OutputSection, section: &SectionKeys<'
         .and_then(|layout| ROBOT_LAYOUTS.iter().find(|known| known.name == layout))
         .map_or("csv", |known| known.extension);
     let formats = listed(output.formats.iter().map(|format| format.extension()));
-    let what = layout.map_or_else(|| "`robot`".to_owned(), |layout| format!("the layout `{layout}`"));
+    let what =
+        layout.map_or_else(|| "`robot.default_pose`".to_owned(), |layout| format!("the layout `{layout}`"));
     let message = format!("[output]: {what} does nothing, since the format is {formats}");
     let hint = format!("write `formats = [\"{extension}\"]` in [output], or end `-o` with `.{extension}`");
     let place = section.place_of("robot");

@@ -106,7 +106,7 @@ fn a_layout_of_robots_that_no_format_has_is_a_fault() {
     let message = faults("", &["output.formats=glb", "output.robot.layout=mjlab"]);
     assert!(message.contains("the layout `mjlab` does nothing") && message.contains("--set"), "{message}");
     let message = faults("", &["output.formats=bvh", "output.robot.default_pose=[0.0]"]);
-    assert!(message.contains("`robot` does nothing, since the format is `bvh`"), "{message}");
+    assert!(message.contains("`robot.default_pose` does nothing, since the format is `bvh`"), "{message}");
     for written in [
         "formats = [\"npz\"]\nrobot = \"mjlab\"",
         "formats = [\"glb\", \"npz\"]\nrobot = \"mjlab\"",
@@ -468,8 +468,10 @@ fn all_faults_of_what_a_pipeline_names_are_shown_at_once() {
 
 #[test]
 fn the_layout_of_a_robot_is_a_name_or_one_of_its_options() {
-    let robot =
-        |value: &str| parse(&format!("[output]\nrobot = {value}\n"), &[]).map(|config| config.output.robot);
+    let robot = |value: &str| {
+        let text = format!("[output]\nformats = \"npz\"\nrobot = {value}\n");
+        parse(&text, &[]).map(|config| config.output.robot)
+    };
     assert_eq!(robot("\"mjlab\""), robot("{ layout = \"mjlab\" }"));
     assert_eq!(robot("\"mjlab\"").unwrap().layout, "mjlab");
     assert!(robot("{ layuot = \"mjlab\" }").unwrap_err().contains("`layuot`"));

@@ -63,13 +63,17 @@ pub(super) fn read_section<T: DeserializeOwned + JsonSchema + Default>(
     })
 }
 
-/// A fault if a layout or a pose of robots is set, and no format has their motions.
+/// A fault if a layout or a pose of robots is set, and no format has their motions. The format of a command that states none is known
+/// later, from the name of its output.
 pub(super) fn idle_robot_options(output: &OutputSection, section: &SectionKeys<'_>) -> Option<ConfigFault> {
     let robot = &output.robot;
     let layout = Some(robot.layout.as_str()).filter(|layout| !layout.is_empty());
     let is_set = layout.is_some() || !robot.default_pose.is_empty();
+    let place = section.place_of("robot");
+    let is_known = place.0 == 0 || section.keys.iter().any(|key| key.written.name == "formats");
     let has_layouts = |extension: &str| ROBOT_LAYOUTS.iter().any(|known| known.extension == extension);
     if !is_set
+        || !is_known
         || layout == Some("none")
         || output.formats.iter().any(|format| has_layouts(format.extension()))
     {
@@ -83,7 +87,6 @@ pub(super) fn idle_robot_options(output: &OutputSection, section: &SectionKeys<'
         layout.map_or_else(|| "`robot.default_pose`".to_owned(), |layout| format!("the layout `{layout}`"));
     let message = format!("[output]: {what} does nothing, since the format is {formats}");
     let hint = format!("write `formats = [\"{extension}\"]` in [output], or end `-o` with `.{extension}`");
-    let place = section.place_of("robot");
     Some(ConfigFault::at(place.0, place.1, message).hint(Some(hint)))
 }
 

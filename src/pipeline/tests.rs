@@ -141,7 +141,7 @@ error: [input]: `motion` must be a list of strings, not integer `7`
 2 | motion = 7
   |          ^
 
-error: [input]: `up` must be one of `y`, `z`, not `x`
+error: [input]: `up` must be one of `y`, `z`, `-y`, not `x`
  --> dance.toml:3:6
   |
 3 | up = \"x\"

@@ -14,7 +14,7 @@ pub(crate) fn integers(name: &str, shape: &[usize], numbers: Vec<i32>) -> Output
 }
 
 /// Numbers in full precision.
-#[cfg(any(feature = "physics", test))]
+#[cfg(any(feature = "physics", feature = "formats", test))]
 pub(crate) fn doubles(name: &str, shape: &[usize], numbers: Vec<f64>) -> OutputFile {
     npy(name, "<f8", shape, &numbers.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>())
 }

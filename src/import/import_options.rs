@@ -1,7 +1,9 @@
 //! Options of the import: user-specified properties of files and limits.
 
 use super::bvh::Positions;
-use crate::anatomy::{ArrayAxes, Vocabulary, Word};
+#[cfg(feature = "formats")]
+use crate::anatomy::ArrayAxes;
+use crate::anatomy::{Vocabulary, Word};
 use crate::math::{Quat, Vec3};
 use crate::memory_budget::MemoryBudget;
 use crate::model::BodyMass;
@@ -41,6 +43,7 @@ impl UpAxis {
     }
 
     /// The axes of an array with this axis up.
+    #[cfg(feature = "formats")]
     pub(super) fn array_axes(self) -> ArrayAxes {
         match self {
             UpAxis::Y => ArrayAxes::YUp,

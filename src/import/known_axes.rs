@@ -27,8 +27,10 @@ pub(super) enum MotionUp {
     /// Y, by the format.
     Y,
     /// The axis that the user sets.
+    #[cfg_attr(not(feature = "formats"), allow(dead_code))]
     User(UpAxis),
     /// Not stated: Y, unless figure and ground prove another axis.
+    #[cfg_attr(not(feature = "formats"), allow(dead_code))]
     Unstated,
 }
 

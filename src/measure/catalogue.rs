@@ -4,7 +4,7 @@
 //! the flight measures use unscaled metres, because gravity does not scale. `f` is the frame, `dt` the time between two frames,
 //! `x_c` the lowest position of the contact point `c`, `v` its horizontal speed since the previous frame, `z` its height above
 //! its support while it is labelled, else above the lower of the ground and its supports before and after; `H` is the body
-//! height. The direct transfer has the rotations of the take without any correction; `x_direct` are its positions.
+//! height. The direct transfer has the rotations of the take before legs, arms and floor are corrected; `x_direct` are its positions.
 
 use super::acceptable;
 use super::measure_entry::{Measure, limited, measure, share};

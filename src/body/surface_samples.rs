@@ -29,24 +29,17 @@ pub(super) fn samples(
     spacing: f64,
     list_of_joint: &[Option<usize>],
 ) -> Vec<Vec<SkinSample>> {
-    let place = |mesh: &Mesh| -> Vec<Option<SkinCorner>> {
-        (0..mesh.positions.len()).map(|v| attached(mesh, reference_pose, v, list_of_joint)).collect()
-    };
-    let placed: Vec<Vec<Option<SkinCorner>>> = character.meshes.iter().map(place).collect();
-    let triangles = |placed: &[Option<SkinCorner>], mesh: &Mesh, step: usize| -> Vec<[SkinCorner; 3]> {
+    let triangles = |mesh: &Mesh| -> (usize, Vec<[SkinCorner; 3]>) {
+        let placed: Vec<Option<SkinCorner>> =
+            (0..mesh.positions.len()).map(|v| attached(mesh, reference_pose, v, list_of_joint)).collect();
+        let step = mesh.triangles.len().div_ceil(MOST).max(1);
         let corners = mesh.triangles.iter().step_by(step).filter_map(|corners| {
             let [a, b, c] = corners.map(|v| placed[v as usize]);
             Some([a?, b?, c?])
         });
-        corners.filter(|corners| corners.iter().any(|(_, list)| list.is_some())).collect()
+        (step, corners.filter(|corners| corners.iter().any(|(_, list)| list.is_some())).collect())
     };
-    let step = |mesh: &Mesh| mesh.triangles.len().div_ceil(MOST).max(1);
-    let sampled: Vec<(usize, Vec<[SkinCorner; 3]>)> = character
-        .meshes
-        .iter()
-        .zip(&placed)
-        .map(|(mesh, placed)| (step(mesh), triangles(placed, mesh, step(mesh))))
-        .collect();
+    let sampled: Vec<(usize, Vec<[SkinCorner; 3]>)> = character.meshes.iter().map(triangles).collect();
     let all = || sampled.iter().flat_map(|(step, corners)| corners.iter().map(|corners| (*step, corners)));
     let wanted: usize = all().map(|(_, corners)| divisions(corners, spacing).pow(2)).sum();
     let spacing = spacing * (wanted as f64 / MOST_SAMPLES as f64).max(1.0).sqrt();

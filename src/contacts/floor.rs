@@ -152,17 +152,16 @@ fn heels_up(tracks: &[PointTrack], scale: f64) -> Vec<bool> {
     let feet = Side::BOTH.map(|side| {
         let path = |part: ContactPart| tracks.iter().find(|t| t.part == part);
         let heights = |track: &PointTrack| track.at.iter().map(|at| at.y).collect::<Vec<f64>>();
-        let of_foot = |t: &&PointTrack| t.part.of_foot() && t.part.side() == Some(side);
-        let lowest =
-            |f: usize| tracks.iter().filter(of_foot).map(|t| t.at[f].y).fold(f64::INFINITY, f64::min);
+        let soles = SoleSamples::of(tracks, |part| part.of_foot() && part.side() == Some(side));
         let up = match (path(ContactPart::Heel(side)), path(ContactPart::Ball(side))) {
             (Some(heel), Some(ball)) => heel_is_up(&heights(heel), &heights(ball), LEG * scale),
             _ => vec![false; frames],
         };
-        (up, (0..frames).map(lowest).collect::<Vec<f64>>())
+        (up, soles.at)
     });
     let [(left_up, left), (right_up, right)] = &feet;
-    (0..frames).map(|f| if left[f] <= right[f] { left_up[f] } else { right_up[f] }).collect()
+    let height = |at: &[Vec3], f: usize| at.get(f).map_or(f64::INFINITY, |at| at.y);
+    (0..frames).map(|f| if height(left, f) <= height(right, f) { left_up[f] } else { right_up[f] }).collect()
 }
 
 /// The lowest sole point of every frame, with its speed.

@@ -9,7 +9,7 @@ use crate::import::format::{ReadFormat, SourceFile};
 use crate::import::import_error::ImportError;
 use crate::import::import_options::ImportOptions;
 use crate::import::known_axes::{KnownAxesFile, MotionUp};
-use crate::model::{Asset, Clip, JointId};
+use crate::model::{Asset, Clip, JointId, Skeleton};
 use crate::regular_file::{is_there, read_regular};
 use crate::report::{Warnings, io_reason};
 use std::path::{Path, PathBuf};
@@ -29,18 +29,27 @@ pub const ASF: ReadFormat = ReadFormat {
         let skeleton = amc_motion::skeleton(&bones)?;
         let clip = Clip::new("", USUAL_RATE, skeleton.len(), Vec::new(), vec![JointId::new(0)], Vec::new());
         let metres_per_unit = options.units.or(bones.metres_per_unit);
-        KnownAxesFile {
-            skeleton,
-            clip,
-            motion_up: MotionUp::Y,
-            states_rest: true,
-            metres_per_unit,
-            place: "the skeleton",
-            warnings,
-        }
-        .asset(source.name, options)
+        known_axes(skeleton, clip, metres_per_unit, warnings).asset(source.name, options)
     },
 };
+
+/// What an Acclaim skeleton states of its axes and units.
+fn known_axes(
+    skeleton: Skeleton,
+    clip: Clip,
+    metres_per_unit: Option<f64>,
+    warnings: Warnings,
+) -> KnownAxesFile {
+    KnownAxesFile {
+        skeleton,
+        clip,
+        motion_up: MotionUp::Y,
+        states_rest: true,
+        metres_per_unit,
+        place: "the skeleton",
+        warnings,
+    }
+}
 
 /// Acclaim motions.
 pub const AMC: ReadFormat = ReadFormat {
@@ -92,16 +101,7 @@ fn import(source: &SourceFile, options: &ImportOptions) -> Result<Asset, ImportE
     let clip =
         amc_motion::read(&text, &format!("{}.amc", source.name), &bones, rate, &budget, &mut warnings)?;
     let metres_per_unit = options.units.or(bones.metres_per_unit);
-    let stated = KnownAxesFile {
-        skeleton,
-        clip,
-        motion_up: MotionUp::Y,
-        states_rest: true,
-        metres_per_unit,
-        place: "the skeleton",
-        warnings,
-    };
-    let mut asset = stated.asset(source.name, options)?;
+    let mut asset = known_axes(skeleton, clip, metres_per_unit, warnings).asset(source.name, options)?;
     if options.skeleton.is_none() {
         asset.companions.push((name, Arc::from(bytes)));
     }

@@ -32,7 +32,7 @@ pub(crate) mod robot;
 mod synthetic_root;
 mod surface_hash;
 #[cfg(feature = "formats")]
-mod surface_losses;
+mod omitted_parts;
 #[cfg(feature = "formats")]
 mod texture_file;
 #[cfg(feature = "formats")]

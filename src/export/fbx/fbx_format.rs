@@ -9,8 +9,8 @@ use super::{animation_stack, limb_nodes, mesh};
 #[cfg(feature = "fbx")]
 use super::{append_clips, original_nodes};
 use crate::export::export_options::ExportOptions;
+use crate::export::omitted_parts::warn_of_omitted;
 use crate::export::save::{ExportError, Format, OutputFile, Written};
-use crate::export::surface_losses::warn_of_omitted;
 use crate::export::synthetic_root::has_synthetic_root;
 use crate::export::whole_mesh::whole_meshes;
 use crate::kinematics::cuts;

@@ -25,6 +25,11 @@ const COLOR: [f32; 4] = [0.39, 0.5, 0.0, 1.0];
 
 /// A card on two joints with a material, and a floor on a node outside of the skeleton, 3 m aside.
 fn card(material: Value) -> Vec<u8> {
+    card_with(material, |_, _| {})
+}
+
+/// The same, whose document is changed before it is packed.
+fn card_with(material: Value, change: impl FnOnce(&mut Value, &mut GlbBuilder)) -> Vec<u8> {
     let mut binary = GlbBuilder::default();
     let corner = json!({ "componentType": UNSIGNED_SHORT, "count": 6, "type": "SCALAR" });
     let corners: Vec<u8> = [0u16, 1, 2, 0, 2, 3].iter().flat_map(|c| c.to_le_bytes()).collect();
@@ -36,7 +41,7 @@ fn card(material: Value) -> Vec<u8> {
     let color = binary.tuples(&[COLOR; 4], None);
     let image = binary.view(&half_clear(), None);
     let attributes = json!({ "POSITION": position, "TEXCOORD_0": uv, "JOINTS_0": joints, "WEIGHTS_0": weights, "COLOR_0": color });
-    let json = json!({
+    let mut json = json!({
         "scene": 0, "scenes": [{ "nodes": [0, 2, 3] }],
         "nodes": [
             { "name": "hips", "children": [1] }, { "name": "spine", "translation": [0, 1, 0] },
@@ -52,6 +57,7 @@ fn card(material: Value) -> Vec<u8> {
         "samplers": [{ "wrapS": 33071, "wrapT": 33071 }],
         "images": [{ "bufferView": image, "mimeType": "image/png" }],
     });
+    change(&mut json, &mut binary);
     binary.glb(json).unwrap()
 }
 
@@ -185,6 +191,93 @@ fn meshes_that_no_joint_moves_stay_where_they_are() {
     assert!((right - 4.0).abs() < 1e-6, "{right}");
     // A floor is no part of the body.
     assert_eq!(read(&card(json!({})), "glb").character.meshes.len(), 1);
+}
+
+#[test]
+fn parts_of_a_file_that_have_no_place_elsewhere_are_named() {
+    let bytes = card_with(json!({}), |json, _| {
+        json["cameras"] = json!([{ "type": "perspective", "perspective": { "yfov": 1.0, "znear": 0.1 } }]);
+        json["nodes"][3]["camera"] = 0.into();
+        json["nodes"].as_array_mut().unwrap().push(json!({ "name": "Spare", "mesh": 1 }));
+        let lines = json["meshes"][0]["primitives"][0]["attributes"]["POSITION"].clone();
+        let wires = json!({ "attributes": { "POSITION": lines }, "mode": 1 });
+        json["meshes"][1]["primitives"].as_array_mut().unwrap().push(wires);
+        let coordinates = json["meshes"][0]["primitives"][0]["attributes"]["TEXCOORD_0"].clone();
+        json["meshes"][0]["primitives"][0]["targets"] = json!([{ "TEXCOORD_0": coordinates }]);
+        json["extensionsUsed"] =
+            json!(["KHR_lights_punctual", "KHR_materials_variants", "VENDOR_fur", "KHR_mesh_quantization"]);
+        json["extensions"] = json!({
+            "KHR_lights_punctual": { "lights": [{ "type": "point" }, { "type": "spot" }] },
+            "KHR_materials_variants": { "variants": [{ "name": "red" }] },
+        });
+    });
+    let asset = read(&bytes, "glb");
+    for format in ["fbx", "usda", "usdc"] {
+        let (_, warnings) = write(&asset, format, ExportOptions::default());
+        let told = warnings.iter().find(|w| w.code == "file-parts-omitted").unwrap();
+        let expected = "1 camera, 2 lights, 1 material variant, 1 primitive of points or lines, \
+                        1 morph target of texture coordinates or colours, `VENDOR_fur` have no place";
+        assert!(told.message.starts_with(expected), "{}", told.message);
+        assert!(warnings.has("gltf-mesh-not-shown"), "{format}: {warnings:?}");
+    }
+    let (_, warnings) = write(&asset, "glb", ExportOptions::default());
+    assert!(!warnings.has("file-parts-omitted") && !warnings.has("gltf-mesh-not-shown"), "{warnings:?}");
+    let (_, plain) = write(&read(&card(json!({})), "glb"), "fbx", ExportOptions::default());
+    assert!(!plain.has("file-parts-omitted") && !plain.has("gltf-mesh-not-shown"), "{plain:?}");
+}
+
+#[test]
+fn all_weights_of_a_vertex_are_written() {
+    // Nine joints; one weight of a ninth in each of three sets of four.
+    let bytes = card_with(json!({}), |json, binary| {
+        let nodes = json["nodes"].as_array_mut().unwrap();
+        let first = nodes.len();
+        nodes.extend((0..7).map(|k| json!({ "name": format!("more{k}") })));
+        nodes[1]["children"] = (first..first + 7).collect::<Vec<_>>().into();
+        json["skins"][0]["joints"] = [0, 1].into_iter().chain(first..first + 7).collect::<Vec<_>>().into();
+        for set in 0..3u16 {
+            let count = if set == 2 { 1 } else { 4 };
+            let of_vertex = (0..4).map(|k| if k < count { 4 * set + k } else { 0 });
+            let joints: Vec<u8> = (0..4).flat_map(|_| of_vertex.clone()).flat_map(u16::to_le_bytes).collect();
+            let accessor = json!({ "componentType": UNSIGNED_SHORT, "count": 4, "type": "VEC4" });
+            let weight = |k| if k < count { 1.0f32 / 9.0 } else { 0.0 };
+            let attributes = &mut json["meshes"][0]["primitives"][0]["attributes"];
+            attributes[format!("JOINTS_{set}")] = binary.push(&joints, None, accessor).into();
+            attributes[format!("WEIGHTS_{set}")] = binary.tuples(&[[0, 1, 2, 3].map(weight); 4], None).into();
+        }
+    });
+    let asset = read(&bytes, "glb");
+    let (text, _) = write(&asset, "usda", ExportOptions::default());
+    assert!(String::from_utf8(text).unwrap().contains("elementSize = 9"));
+    let (fbx, warnings) = write(&asset, "fbx", ExportOptions::default());
+    let scene = open(&fbx);
+    let skin = scene.meshes.iter().find_map(|mesh| mesh.skin_deformers.iter().next()).unwrap();
+    assert!(skin.vertices.iter().all(|vertex| vertex.num_weights == 9), "{warnings:?}");
+}
+
+#[test]
+fn names_that_usd_paths_cannot_have_come_back() {
+    let bytes =
+        card_with(json!({ "name": "skin.001" }), |json, _| json["meshes"][0]["name"] = "Body-頭".into());
+    let asset = read(&bytes, "glb");
+    for format in ["usda", "usdc"] {
+        let (bytes, _) = write(&asset, format, ExportOptions::default());
+        let names = if format == "usda" { String::from_utf8(bytes.clone()).unwrap() } else { String::new() };
+        assert!(format == "usdc" || names.contains("displayName = \"skin.001\""), "{names}");
+        let back = read(&bytes, format);
+        assert_eq!(back.character.meshes[0].name, "Body-頭", "{format}");
+    }
+}
+
+#[test]
+fn alpha_of_vertex_colours_is_written_to_usd() {
+    let clear = card_with(json!({}), |json, binary| {
+        let color = binary.tuples(&[[0.5f32, 0.5, 0.5, 0.25]; 4], None);
+        json["meshes"][0]["primitives"][0]["attributes"]["COLOR_0"] = color.into();
+    });
+    let (text, _) = write(&read(&clear, "glb"), "usda", ExportOptions::default());
+    assert!(String::from_utf8(text).unwrap().contains("primvars:displayOpacity = [0.25, 0.25, 0.25, 0.25]"));
+    assert!(!written(json!({})).0.contains("displayOpacity"));
 }
 
 #[test]

@@ -166,6 +166,7 @@ pub(super) fn write(
             })
             .unzip();
         layer.open("BlendShape", prim, &[]);
+        layer.display_name(&morph.name);
         layer.attribute("uniform vector3f[] offsets", UsdValue::Triples(offsets));
         layer.attribute("uniform int[] pointIndices", UsdValue::Integers(indices));
         layer.close();

@@ -241,6 +241,9 @@ impl CrateWriter {
         if prim.component {
             fields.push(("kind", self.token("component")));
         }
+        if !prim.display_name.is_empty() {
+            fields.push(("displayName", self.value(&UsdValue::Text(prim.display_name.clone()))));
+        }
         if !prim.schemas.is_empty() {
             let mut bytes = vec![PREPENDED];
             bytes.extend(self.tokens(prim.schemas.iter().copied()));

@@ -160,6 +160,7 @@ pub(super) fn write(
         _ => &["SkelBindingAPI", "MaterialBindingAPI"],
     };
     layer.open("Mesh", &references.name, schemas);
+    layer.display_name(&whole.first.name);
     write_surface(layer, whole, placed);
     if placed.skeleton.is_some() {
         write_influences(layer, mesh);
@@ -221,6 +222,10 @@ fn write_surface(layer: &mut UsdLayer, whole: &WholeMesh, placed: &PlacedMesh) {
         let bases = base_colors(whole);
         let colors = mesh.colors.iter().zip(&bases).map(|(c, [r, g, b, _])| [c[0] * r, c[1] * g, c[2] * b]);
         layer.per_vertex("color3f[] primvars:displayColor", UsdValue::Triples(colors.collect()), None);
+        if mesh.colors.iter().any(|color| color[3] != 1.0) {
+            let alphas = mesh.colors.iter().zip(&bases).map(|(c, base)| c[3] * base[3]).collect();
+            layer.per_vertex("float[] primvars:displayOpacity", UsdValue::Singles(alphas), None);
+        }
     }
     let sets = std::iter::once(&mesh.texcoords).chain(&mesh.further_texcoords);
     for (set, texcoords) in sets.enumerate().filter(|(_, list)| !list.is_empty()) {

@@ -213,6 +213,7 @@ impl<'a> PreviewMaterials<'a> {
     fn write_material(&self, layer: &mut UsdLayer, preview: &PreviewMaterial) {
         let path = format!("{ROOT}/{}", preview.name);
         layer.open("Material", &preview.name, &[]);
+        layer.display_name(&preview.material.name);
         layer.connected("token outputs:surface", format!("{path}/Surface.outputs:surface"));
         write_surface(layer, preview, &path);
         let mut sets: Vec<usize> = preview.maps.iter().map(|map| map.set).collect();

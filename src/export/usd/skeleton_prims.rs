@@ -9,7 +9,6 @@ use super::usd_layer::{ROOT, UsdLayer, UsdValue};
 use crate::export::nominal_rate::nominal;
 use crate::math::Mat4;
 use crate::model::{Clip, Motion, Skeleton};
-use crate::report::one_line;
 
 /// The animation of a character without clips, which holds its resting weights.
 const REST: &str = "Rest";
@@ -91,10 +90,7 @@ fn animation(
         UsdValue::Quaternions(wxyz.collect())
     };
     layer.open("SkelAnimation", name, &[]);
-    // Names of prims have letters, digits and `_` only.
-    if !clip.name.is_empty() && clip.name != name {
-        layer.attribute("uniform token[] posemill:name", UsdValue::Tokens(vec![one_line(&clip.name)]));
-    }
+    layer.display_name(&clip.name);
     layer.attribute("uniform token[] joints", joints.clone());
     match clip.translated() {
         [] => layer.attribute("float3[] translations", translations(0)),

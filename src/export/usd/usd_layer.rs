@@ -1,6 +1,7 @@
 //! A layer in memory: prims with typed values, written as text or as a crate.
 
 use crate::math::Mat4;
+use crate::report::one_line;
 
 /// The prim that holds skeletons and meshes.
 pub(super) const ROOT: &str = "/Root/Character";
@@ -69,6 +70,8 @@ pub(super) enum PrimItem {
 pub(super) struct LayerPrim {
     pub(super) kind: &'static str,
     pub(super) name: String,
+    /// The name for people (`displayName`), where `name` cannot be it; empty otherwise.
+    pub(super) display_name: String,
     /// The schemas that are applied to it.
     pub(super) schemas: &'static [&'static str],
     /// Whether it is the model of the file (`kind = "component"`).
@@ -110,6 +113,13 @@ impl UsdLayer {
     /// Begins a prim.
     pub(super) fn open(&mut self, kind: &'static str, name: &str, schemas: &'static [&'static str]) {
         self.open.push(LayerPrim { kind, name: name.to_owned(), schemas, ..LayerPrim::default() });
+    }
+
+    /// States the name that the thing has where it is from, unless the prim that is open has the same.
+    pub(super) fn display_name(&mut self, name: &str) {
+        if let Some(prim) = self.open.last_mut().filter(|prim| prim.name != name) {
+            prim.display_name = one_line(name);
+        }
     }
 
     /// Begins the prim of the model.

@@ -60,6 +60,9 @@ impl UsdaText {
         if prim.component {
             metadata.push(r#"kind = "component""#.to_owned());
         }
+        if !prim.display_name.is_empty() {
+            metadata.push(format!("displayName = {}", quoted(&prim.display_name)));
+        }
         if !prim.schemas.is_empty() {
             metadata.push(format!("prepend apiSchemas = {}", tokens(prim.schemas)));
         }

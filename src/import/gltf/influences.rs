@@ -1,4 +1,4 @@
-//! Reads the weights of the vertices of a skinned primitive, up to eight for each vertex.
+//! Reads the weights of the vertices of a skinned primitive: all sets of four.
 //!
 //! Source: glTF 2.0 specification, section 3.7.3.3.
 
@@ -27,7 +27,7 @@ pub(super) fn influences(
     bindings: usize,
 ) -> Result<VertexInfluences, GltfError> {
     let mut sets = Vec::new();
-    for set in 0..2 {
+    for set in 0.. {
         let pair =
             (attribute(primitive, Semantic::Joints(set)), attribute(primitive, Semantic::Weights(set)));
         let (Some(joints), Some(weights)) = pair else { break };
@@ -47,7 +47,7 @@ pub(super) fn influences(
         further: Vec::new(),
     };
     for v in 0..n {
-        let mut all: Vec<(u32, f32)> = Vec::with_capacity(8);
+        let mut all: Vec<(u32, f32)> = Vec::with_capacity(4 * sets.len());
         for (j, w) in &sets {
             all.extend(j[4 * v..][..4].iter().copied().zip(w[4 * v..][..4].iter().copied()));
         }

@@ -64,7 +64,15 @@ pub(super) fn meshes(
         }
         let (bindings, kind) = match bindings(source, n, &rigid_from_node)? {
             Some(bindings) => (bindings, WantedMeshes::Moved),
-            None if node.skin.is_some() || !is_shown(n) => continue,
+            None if node.skin.is_some() => continue,
+            None if !is_shown(n) => {
+                meshes.more = true;
+                if wanted == WantedMeshes::Unmoved {
+                    let said = "meshes on nodes outside of the scene are left out; GLB keeps all";
+                    warnings.add("gltf-mesh-not-shown", said, here);
+                }
+                continue;
+            }
             None => {
                 let joint_from_mesh = source.worlds[n].affine().to_matrix();
                 (vec![Binding { joint: JointId::new(0), joint_from_mesh }], WantedMeshes::Unmoved)

@@ -147,11 +147,12 @@ impl<'t> SpecsByPath<'t> {
             layer.refers |= ["references", "payload", "inheritPaths"].contains(&name);
             prim.unused |=
                 name == "specifier" && inline(value) != DEF || name == "active" && inline(value) == 0;
-            if !["typeName", "primChildren", "properties", "variantSetNames"].contains(&name) {
+            if !["typeName", "displayName", "primChildren", "properties", "variantSetNames"].contains(&name) {
                 continue;
             }
             match (name, self.tables.value(value)?) {
                 ("typeName", Value::Words(words)) => prim.kind = words.concat(),
+                ("displayName", Value::Words(words)) => prim.display_name = words.concat(),
                 ("primChildren", Value::Words(words)) => children = words,
                 ("properties", Value::Words(words)) => properties = words,
                 ("variantSetNames", Value::Words(words)) => layer.variants.extend(words),

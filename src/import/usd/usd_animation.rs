@@ -182,10 +182,8 @@ pub(super) fn animation(
     }
     weights(layer, prim, faces, &codes, budget, &mut made)?;
     let AnimationBuilder { samplers, channels, .. } = made;
-    // The name of the clip, where that of a prim cannot be it.
-    let name = prim.words("posemill:name").first().map_or(prim.name(), String::as_str);
     let moves = !channels.is_empty();
-    let mut found = json!({"name": name, "samplers": samplers, "channels": channels});
+    let mut found = json!({"name": prim.name(), "samplers": samplers, "channels": channels});
     if layer.rate <= HIGHEST_RATE {
         found["extras"] = json!({ RATE: layer.rate });
     }

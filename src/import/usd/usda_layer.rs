@@ -40,6 +40,8 @@ pub(super) struct UsdProperty {
 pub(super) struct Prim {
     pub(super) kind: String,
     pub(super) path: String,
+    /// Its name for people, where that has characters that paths do not have; empty if none is stated.
+    pub(super) display_name: String,
     /// Whether the stage leaves it out: an inactive prim, an `over` or a `class`, or one below such a prim.
     pub(super) unused: bool,
     /// The index of the prim above it in [`Layer::prims`].
@@ -129,9 +131,12 @@ impl Prim {
         property.value.as_ref().or_else(|| property.samples.first().map(|sample| &sample.1))
     }
 
-    /// The last part of the path.
+    /// Its name for people, else the last part of the path.
     pub(super) fn name(&self) -> &str {
-        self.path.rsplit('/').next().unwrap_or_default()
+        match self.display_name.as_str() {
+            "" => self.path.rsplit('/').next().unwrap_or_default(),
+            stated => stated,
+        }
     }
 }
 

@@ -15,8 +15,14 @@ use std::borrow::Cow;
 /// Parses a layer.
 pub(super) fn parse(text: &str, budget: &MemoryBudget) -> Result<Layer, UsdError> {
     let mut layer = Layer { metres_per_unit: 0.01, ..Layer::default() };
-    let mut parser =
-        Parser { text, at: 0, layer: &mut layer, inactive: false, frame_rate: USUAL_RATE, budget };
+    let mut parser = Parser {
+        text,
+        at: 0,
+        layer: &mut layer,
+        of_prim: PrimMetadata::default(),
+        frame_rate: USUAL_RATE,
+        budget,
+    };
     parser.skip_space();
     if parser.peek() == Some(b'(') {
         parser.metadata(&mut UsdProperty::default(), true)?;
@@ -31,12 +37,20 @@ pub(super) fn parse(text: &str, budget: &MemoryBudget) -> Result<Layer, UsdError
     }
 }
 
+/// What the metadata of a prim say.
+#[derive(Default)]
+struct PrimMetadata {
+    /// `active = false`.
+    inactive: bool,
+    display_name: String,
+}
+
 struct Parser<'a, 'l> {
     text: &'a str,
     at: usize,
     layer: &'l mut Layer,
-    /// Whether the metadata that were read last have `active = false`.
-    inactive: bool,
+    /// Of the prim whose metadata were read last.
+    of_prim: PrimMetadata,
     /// `framesPerSecond`, 24 by default: the rate of time codes that have none of their own.
     frame_rate: f64,
     budget: &'l MemoryBudget,
@@ -173,11 +187,13 @@ impl<'a> Parser<'a, '_> {
         let unused = specifier != "def" || parent.is_some_and(|p| self.layer.prims[p].unused);
         self.layer.prims.push(Prim { kind: kind.to_owned(), path, unused, parent, ..Prim::default() });
         self.skip_space();
-        self.inactive = false;
+        self.of_prim = PrimMetadata::default();
         if self.peek() == Some(b'(') {
             self.metadata(&mut UsdProperty::default(), false)?;
         }
-        self.layer.prims[own].unused |= self.inactive;
+        let PrimMetadata { inactive, display_name } = std::mem::take(&mut self.of_prim);
+        self.layer.prims[own].unused |= inactive;
+        self.layer.prims[own].display_name = display_name;
         self.expect(b'{')?;
         self.prims(Some(own), depth + 1)?;
         self.expect(b'}')
@@ -271,7 +287,8 @@ impl<'a> Parser<'a, '_> {
             }
             match (self.value(0)?, key) {
                 (Value::Words(words), "interpolation") => property.interpolation = words.concat(),
-                (Value::Numbers(n), "active") => self.inactive = n == [0.0],
+                (Value::Numbers(n), "active") => self.of_prim.inactive = n == [0.0],
+                (Value::Words(words), "displayName") => self.of_prim.display_name = words.concat(),
                 (Value::Numbers(n), "elementSize") => property.element_size = n.first().map(|n| *n as usize),
                 (Value::Numbers(n), "framesPerSecond") if layer => positive(&n, &mut self.frame_rate),
                 (value, key) if layer => self.layer.set(key, &value),

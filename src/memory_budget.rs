@@ -34,7 +34,6 @@ pub struct MemoryBudget {
     whole: Cell<u64>,
     left: Cell<u64>,
     /// Steps of work done so far.
-    #[cfg_attr(not(feature = "formats"), allow(dead_code))]
     steps: Cell<u64>,
 }
 
@@ -99,8 +98,8 @@ impl OverBudget {
         if self.needed > ABSURD {
             return "a number in the file is damaged; export it again".to_owned();
         }
-        // Twice what has been requested so far: more will follow.
-        let enough = 2 * ((self.whole - self.left.min(self.whole)) + self.needed);
+        // Four times what has been requested so far: more will follow, also of this kind.
+        let enough = 4 * ((self.whole - self.left.min(self.whole)) + self.needed);
         format!("allow it with `--set input.memory={}` if you trust the file", ByteCount(enough).word())
     }
 }
@@ -180,7 +179,6 @@ impl MemoryBudget {
     ///
     /// # Errors
     /// `OverWork` if that exceeds what the budget allows.
-    #[cfg_attr(not(feature = "formats"), allow(dead_code))]
     pub fn work(&self, steps: u64, what: impl FnOnce() -> String) -> Result<(), OverWork> {
         let left = (self.whole.get() / BYTES_PER_STEP).saturating_sub(self.steps.get());
         if steps > left {

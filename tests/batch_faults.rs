@@ -160,6 +160,17 @@ fn takes_that_would_go_to_one_file_fail_together_and_alone() {
     }
     assert!(err.ends_with("1 written, 2 failed\n"), "{err}");
     assert_eq!(outputs(path).into_keys().collect::<Vec<_>>(), [".posemill.jsonl", "b.glb"]);
+    // A file that only its extension makes a take does not stop one of the same name; two such files stop each other.
+    for junk in ["takes/b.fbx", "takes/d.fbx", "takes/d.csv"] {
+        write(path, junk, "no motion");
+    }
+    let (code, _, err) = posemill(
+        path,
+        &["convert", "takes/b.bvh", "takes/b.fbx", "takes/d.fbx", "takes/d.csv", "-o", "junk/"],
+    );
+    let told = "error: takes/b.fbx: `takes/b.bvh` would go to `junk/b.glb` too, and is written: of this one, only the extension";
+    assert!(code == 1 && err.contains(told) && path.join("junk/b.glb").exists(), "{err}");
+    assert!(err.ends_with("1 written, 3 failed\n") && err.matches("neither does").count() == 2, "{err}");
     // A file beside one output that is the output of another take.
     write(path, "takes/c.contacts.bvh", TAKE);
     fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/data/walk.bvh"), path.join("takes/c.bvh")).unwrap();

@@ -2,7 +2,7 @@
 
 use super::file_times::key;
 use super::take_list::TakeList;
-use crate::import;
+use crate::import::FormatKnownBy;
 use crate::pipeline::{Collision, Job, OutputFormat, PlanError, output_format};
 use crate::regular_file::named_folder;
 use crate::regular_file::tar_archive::unarchived;
@@ -142,12 +142,13 @@ impl Jobs {
         }
     }
 
-    /// Whether the take of a job has a known format; others have no output and an error of their own.
-    fn is_readable(&self, number: usize) -> bool {
-        import::format_name(&self.takes.get(number).path).is_ok()
+    /// How the format of the take of a job is known.
+    fn known_by(&self, number: usize) -> FormatKnownBy {
+        FormatKnownBy::of(&self.takes.get(number).path)
     }
 
-    /// The collisions of jobs that share an output.
+    /// The collisions of jobs that share an output. It belongs to the take whose content is of a known format, if the other
+    /// has nothing but the extension; a take of no known format has no output and an error of its own.
     fn collisions(&self) -> BTreeMap<usize, Collision> {
         // 64 bits per path, as in [`super::path_ownership::PathOwnership`].
         let mut first: HashMap<u64, u32> = HashMap::with_capacity(self.len());
@@ -162,16 +163,24 @@ impl Jobs {
                     Entry::Occupied(owner) => owner,
                 };
                 let other = *owner.get() as usize;
-                if other == number || !self.is_readable(number) {
+                if other == number {
                     continue;
                 }
-                if !self.is_readable(other) {
+                let (own, others) = (self.known_by(number), self.known_by(other));
+                if own > others {
                     owner.insert(number as u32);
-                    continue;
                 }
-                for (one, other) in [(other, number), (number, other)] {
-                    let other = self.takes.get(other).path;
-                    collisions.entry(one).or_insert_with(|| Collision { other, output: output.clone() });
+                for (one, known, other, others) in
+                    [(number, own, other, others), (other, others, number, own)]
+                {
+                    if known > others || known == FormatKnownBy::Nothing {
+                        continue;
+                    }
+                    collisions.entry(one).or_insert_with(|| Collision {
+                        other: self.takes.get(other).path,
+                        output: output.clone(),
+                        other_is_written: known < others,
+                    });
                 }
             }
         }

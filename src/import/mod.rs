@@ -43,8 +43,8 @@ pub(crate) use gltf::SCALE_ANIMATED;
 pub use import_error::{CsvError, ImportError};
 pub use import_options::{Calibrate, ImportOptions, PointLayout, PointOptions, UpAxis};
 pub(crate) use load::MAX_FILE_BYTES;
+pub(crate) use load::{FormatKnownBy, from_shared, load_blocks, read};
 pub use load::{format_name, from_bytes, from_file, load};
-pub(crate) use load::{from_shared, load_blocks, read};
 #[cfg(feature = "formats")]
 pub use mmd::MmdError;
 #[cfg(feature = "formats")]

@@ -29,15 +29,24 @@ pub struct Job {
 /// Two takes would be written to one file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{other}` would go to `{output}` too, and neither does\n  hint: \
+    "`{other}` would go to `{output}` too, and {outcome}\n  hint: \
      give their common folder as a glob (`takes/**/*.bvh`), which keeps sub-folders, or rename one",
-    other = other.shown(), output = output.shown()
+    other = other.shown(), output = output.shown(), outcome = outcome(*other_is_written)
 )]
 pub struct Collision {
     /// The other take.
     pub other: PathBuf,
     /// The file.
     pub output: PathBuf,
+    /// Whether the other take is written there, since only the extension tells the format of this one.
+    pub other_is_written: bool,
+}
+
+fn outcome(other_is_written: bool) -> &'static str {
+    match other_is_written {
+        true => "is written: of this one, only the extension tells the format",
+        false => "neither does",
+    }
 }
 
 /// The format of an output that the user named.

@@ -3,6 +3,7 @@
 use super::{ModelPose, Pose};
 use crate::math::{Transform, Vec3};
 use std::collections::HashMap;
+use std::ops::Range;
 
 /// The index of a joint in its skeleton.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -101,6 +102,8 @@ pub struct Skeleton {
     joints: Vec<Joint>,
     parents: Vec<Option<JointId>>,
     children: Vec<Vec<JointId>>,
+    /// For each joint, the numbers of its subtree, itself first, when joints are numbered depth first.
+    subtrees: Vec<Range<usize>>,
     by_name: HashMap<String, JointId>,
 }
 
@@ -149,8 +152,9 @@ impl Skeleton {
                 return Err(SkeletonError::NotFinite { joint: joint.name.clone() });
             }
         }
-        let parents = joints.iter().map(|j| j.parent).collect();
-        Ok(Self { joints, parents, children, by_name })
+        let parents: Vec<Option<JointId>> = joints.iter().map(|j| j.parent).collect();
+        let subtrees = subtrees(&parents);
+        Ok(Self { joints, parents, children, subtrees, by_name })
     }
 
     /// The number of joints; at least one.
@@ -201,7 +205,7 @@ impl Skeleton {
 
     /// Whether `ancestor` lies on the path from `id` to the root; a joint is its own ancestor.
     pub fn is_ancestor(&self, ancestor: JointId, id: JointId) -> bool {
-        self.path_to_root(id).any(|j| j == ancestor)
+        self.subtrees[ancestor.index()].contains(&self.subtrees[id.index()].start)
     }
 
     /// For each joint, whether it or one of its descendants is like this.
@@ -234,6 +238,24 @@ impl Skeleton {
     pub fn rest_model_pose(&self) -> ModelPose {
         ModelPose::of(self, &self.rest_pose())
     }
+}
+
+/// The numbers of the subtree of every joint, depth first, of a list with parents first.
+fn subtrees(parents: &[Option<JointId>]) -> Vec<Range<usize>> {
+    let mut sizes = vec![1; parents.len()];
+    for (k, parent) in parents.iter().enumerate().rev() {
+        parent.into_iter().for_each(|p| sizes[p.index()] += sizes[k]);
+    }
+    let mut subtrees: Vec<Range<usize>> = Vec::with_capacity(parents.len());
+    // For each joint, the number that its next child gets.
+    let mut next: Vec<usize> = Vec::with_capacity(parents.len());
+    for (parent, size) in parents.iter().zip(sizes) {
+        let start = parent.map_or(0, |p| next[p.index()]);
+        parent.into_iter().for_each(|p| next[p.index()] += size);
+        subtrees.push(start..start + size);
+        next.push(start + 1);
+    }
+    subtrees
 }
 
 #[cfg(test)]
@@ -275,5 +297,15 @@ mod tests {
         assert_eq!(path, [2, 1, 0]);
         assert_eq!(s.below(&[s.find("b").unwrap()]), [false, true, true]);
         assert!(s.is_ancestor(s.find("a").unwrap(), c) && !s.is_ancestor(c, s.find("a").unwrap()));
+    }
+    #[test]
+    fn ancestors_are_the_joints_on_the_path_to_the_root() {
+        // Children of every earlier joint, in an order that is not depth first.
+        let parent = |k: usize| (k > 0).then(|| (k * 7919 + 13) % k);
+        let joints = (0..60).map(|k| joint(&format!("j{k}"), parent(k))).collect();
+        let s = Skeleton::new(joints).unwrap();
+        for (a, b) in s.ids().flat_map(|a| s.ids().map(move |b| (a, b))) {
+            assert_eq!(s.is_ancestor(a, b), s.path_to_root(b).any(|j| j == a), "{a:?} {b:?}");
+        }
     }
 }

@@ -35,11 +35,12 @@ pub fn position_sources(
     let skeleton = rig.skeleton();
     let mut positions = vec![PositionSource::Tree; skeleton.len()];
     let above_hips = |id: JointId| hips.is_some_and(|h| skeleton.is_ancestor(id, h));
+    let driven: Vec<JointId> = map.pairs.iter().map(|pair| pair.target).collect();
+    let is_moved = skeleton.below(&driven);
     for pair in &map.pairs {
         let id = pair.target;
         // Above the hips, or without a driven ancestor: the joint moves through the world as on the source.
-        let alone =
-            pair.role.is_none() && !skeleton.path_to_root(id).skip(1).any(|j| map.driving(j).is_some());
+        let alone = pair.role.is_none() && skeleton.parent(id).is_none_or(|parent| !is_moved[parent.index()]);
         if Some(id) != hips && (above_hips(id) || alone) {
             positions[id.index()] = PositionSource::Path(pair.source);
             continue;

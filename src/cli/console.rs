@@ -3,6 +3,7 @@
 use crate::report::{Warning, Warnings, io_reason, json_text, one_line, printable};
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::borrow::Cow;
 use std::fmt::Display;
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -109,12 +110,13 @@ impl Console {
 
     fn labelled(&self, label: &str, color: &str, message: impl Display) {
         let message = printable(&message.to_string());
-        let mut lines = message.lines();
+        let mut lines = message.lines().map(shortened);
         let first = lines.next().unwrap_or_default();
         let label = if self.colors { format!("\x1b[1;{color}m{label}\x1b[0m") } else { label.to_owned() };
         let mut text = format!("{label}: {first}");
         // Other lines belong to the one before, such as a line to be copied into a file.
-        for line in lines.map(str::trim_start) {
+        for line in lines {
+            let line = line.trim_start();
             let indent = if line.starts_with("hint: ") { "  " } else { "    " };
             text += &format!("\n{indent}{line}");
         }
@@ -126,8 +128,38 @@ impl Console {
     }
 }
 
+/// Most characters of a line: a page of a terminal. Only names that nobody chose make longer ones; JSON has them whole.
+const LONGEST: usize = 4000;
+
+/// A line of a message, without its middle if it is longer than a page.
+fn shortened(line: &str) -> Cow<'_, str> {
+    let length = line.chars().count();
+    if length <= LONGEST {
+        return line.into();
+    }
+    let at = |chars: usize| line.char_indices().nth(chars).map_or(line.len(), |(at, _)| at);
+    let (head, tail) = (&line[..at(LONGEST / 2)], &line[at(length - LONGEST / 2)..]);
+    format!("{head} ... ({} characters left out) ... {tail}", length - LONGEST / 2 * 2).into()
+}
+
 /// Where a warning was met first, if somewhere, and how often: the end of its line.
 pub fn place_and_times(first: &str, count: u64) -> String {
     let place = if first.is_empty() { String::new() } else { format!(" ({})", one_line(first)) };
     if count > 1 { format!("{place}, {count} times") } else { place }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_lines_beyond_a_page_lose_their_middle() {
+        let page = "ä".repeat(LONGEST);
+        assert_eq!(shortened(&page), page);
+        let long = format!("begin{page}end");
+        let short = shortened(&long);
+        assert!(
+            short.starts_with("begin") && short.ends_with("end") && short.contains("(8 characters left out)")
+        );
+    }
 }

@@ -11,7 +11,8 @@
 //!   quadrupeds as the trunk: their joints are anywhere along the chest.
 //! * Upper arm, forearm, thigh, shin, fingers: by the smallest rotation that aligns the segment's direction with the source's,
 //!   after the alignment of the joint above. This handles T, A and other rest poses.
-//! * Hands: by direction of the hand and palm if both have knuckles, else as the forearm. Front paws of quadrupeds: as the whole body.
+//! * Hands: by direction of the hand and palm if both have knuckles, else as the forearm, with palms that a reference pose turns by a
+//!   quarter turned back. Front paws of quadrupeds: as the whole body.
 //! * Feet: flat on flat, with the toes in the same direction over the ground. The slope from ankle to toes depends on the
 //!   height of the ankle and is not changed.
 
@@ -21,6 +22,7 @@ use crate::anatomy::{Figure, foot_roll, on_four_legs, parent_joint, tilt};
 use crate::body::CharacterBody;
 use crate::math::{Quat, Vec3, arc, exp, from_columns, horizontal};
 use crate::model::{Finger, JointId, ModelPose, Rig, Role, Side};
+use std::f64::consts::FRAC_PI_2;
 
 /// A character in its reference pose.
 #[derive(Clone, Copy)]
@@ -270,14 +272,49 @@ fn align_hand(side: Side, inherited: Quat, source: &ReferenceBody, target: &Refe
         .filter(|&f| has(source, f) && has(target, f))
         .collect::<Vec<_>>();
     let frames = (source.hand_frame(side, &shared), target.hand_frame(side, &shared));
-    let (Some((s_along, s_across)), Some((t_along, t_across))) = frames else { return inherited };
-    match (s_across, t_across) {
-        (Some(s), Some(t)) => {
-            let frame = |along: Vec3, across: Vec3| from_columns(&along, &across, &along.cross(&across));
-            frame(s_along, s) * frame(t_along, t).inverse()
-        }
-        _ => arc(&(inherited * t_along), &s_along, &Vec3::y()) * inherited,
+    if let (Some((s_along, Some(s))), Some((t_along, Some(t)))) = frames {
+        let frame = |along: Vec3, across: Vec3| from_columns(&along, &across, &along.cross(&across));
+        return frame(s_along, s) * frame(t_along, t).inverse();
     }
+    // The palm of a body without knuckles is as palms mostly are in reference poses.
+    let inherited = match [source, target].map(|body| turned_palm(body, side)) {
+        [None, None] => inherited,
+        [s, t] => s.unwrap_or_default() * inherited * t.unwrap_or_default().inverse(),
+    };
+    match frames {
+        (Some((s_along, _)), Some((t_along, _))) => {
+            arc(&(inherited * t_along), &s_along, &Vec3::y()) * inherited
+        }
+        _ => inherited,
+    }
+}
+
+/// Largest angle to a quarter turn, radians (30 degrees), up to which a palm counts as turned by it: palms of reference poses deviate
+/// from the neutral pose by up to 30 degrees, and between the two nothing is known.
+const NEAR_QUARTER: f64 = 0.52;
+/// The least part of the direction ahead that is across a forearm, for which the neutral pose is known: not of arms that point ahead.
+const ACROSS_FOREARM: f64 = 0.5;
+
+/// The quarter turns about the forearm by which a reference pose turns the palm from the neutral pose, in which its thumb is ahead: palms
+/// down with raised arms, towards the body with hanging ones. `None` of a neutral palm, and without knuckles or if the thumb is not
+/// on the side of the index finger.
+fn turned_palm(body: &ReferenceBody, side: Side) -> Option<Quat> {
+    const KNUCKLES: [Finger; 4] = [Finger::Index, Finger::Middle, Finger::Ring, Finger::Little];
+    let has = |f: &Finger| body.rig.joint(Role::Finger(side, *f, 0)).is_some();
+    let knuckles: Vec<Finger> = KNUCKLES.into_iter().filter(has).collect();
+    let across = body.hand_frame(side, &knuckles)?.1?;
+    let axis = body.segment(Role::LowerArm(side), Role::Hand(side))?;
+    let wrist = body.position(Role::Hand(side))?;
+    if body.position(Role::Finger(side, Finger::Thumb, 0)).is_some_and(|at| (at - wrist).dot(&across) <= 0.0)
+    {
+        return None;
+    }
+    let ahead = body.figure?.front();
+    let neutral = (ahead - axis * axis.dot(&ahead)).try_normalize(ACROSS_FOREARM)?;
+    let angle = libm::atan2(axis.dot(&neutral.cross(&across)), neutral.dot(&across));
+    let turned = (angle / FRAC_PI_2).round() * FRAC_PI_2;
+    let known = turned != 0.0 && (angle - turned).abs() < NEAR_QUARTER;
+    known.then(|| exp(&(axis * turned)))
 }
 
 /// Largest change of the slope, radians (15 degrees); the rest is taken up by the bend of both pairs of legs.

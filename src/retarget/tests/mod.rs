@@ -13,6 +13,7 @@ mod loose;
 mod low_feet;
 mod missing;
 mod morph_weights;
+mod palms;
 mod posed;
 mod real;
 mod repaired;

@@ -7,7 +7,7 @@ use crate::humanoids::{CHARACTERS, TAKES};
 use posemill::anatomy::Figure;
 use posemill::import::{ImportOptions, load};
 use posemill::math::{Vec3, exp, rotation_between};
-use posemill::model::{Asset, Joint, ModelPose, Rig, Role, Side, Skeleton};
+use posemill::model::{Asset, Clip, Joint, ModelPose, Rig, Role, Side, Skeleton};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ fn shipped(name: &str) -> Asset {
 type Rotations = &'static [(Role, [f64; 3])];
 
 /// `asset` with joints of its bind or rest pose rotated in model space, with all below them; the motion stays as it is.
-fn posed(asset: &Asset, rotations: Rotations) -> Asset {
+fn posed(asset: &Asset, rotations: &[(Role, [f64; 3])]) -> Asset {
     let mut asset = asset.clone();
     let character = Arc::make_mut(&mut asset.character);
     let (skeleton, own) = (character.skeleton().clone(), character.reference_pose());
@@ -170,6 +170,36 @@ fn trunks_that_a_rest_pose_bends_or_twists_are_straight_if_the_motion_is_upright
         still.clips.clear();
         neutralize(&mut still);
         assert!(still.character.calibration.is_none());
+    }
+}
+
+#[test]
+fn trunks_that_a_rest_pose_leans_forwards_are_straight_if_the_motion_holds_chest_and_head_back() {
+    let thighs = |degrees: f64| Side::BOTH.map(|side| (Role::UpperLeg(side), [-degrees, 0.0, 0.0]));
+    let trunk = [Role::Hips, Role::Spine(0), Role::Spine(1), Role::UpperArm(Side::Left), Role::Head, FEET[0]];
+    // The first joint of the spine of the second is higher, so that less of the line of the trunk leans.
+    for (file, leans) in [("walk.bvh", [12.0, 15.0, 19.0]), ("wave.bvh", [16.0, 18.0, 19.0])] {
+        let plain = shipped(file);
+        for degrees in leans {
+            let from_spine = vec![(Role::Spine(0), [degrees, 0.0, 0.0])];
+            let from_hips = [vec![(Role::Hips, [degrees, 0.0, 0.0])], thighs(degrees).to_vec()].concat();
+            for rotations in [from_spine, from_hips] {
+                let mut asset = posed(&plain, &rotations);
+                assert!(apart(&asset, &plain, &trunk) > degrees - 0.1);
+                neutralize(&mut asset);
+                let off = apart(&asset, &plain, &trunk);
+                assert!(off < 5.0, "{file}, {rotations:?}: the trunk is off by {off} degrees");
+                assert_eq!(warnings_of(&asset), [false, true, false]);
+            }
+            // A motion that leans as the pose does shows a body that is built so.
+            let mut leaning = plain.clone();
+            leaning.character = posed(&plain, &[(Role::Spine(0), [degrees, 0.0, 0.0])]).character;
+            let skeleton = leaning.character.skeleton().clone();
+            let pose = skeleton.rest_pose();
+            leaning.clips = vec![Clip::from_poses("rest", 30.0, &skeleton, &vec![pose; 10])];
+            neutralize(&mut leaning);
+            assert_eq!(warnings_of(&leaning), [false; 3]);
+        }
     }
 }
 

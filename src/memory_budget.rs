@@ -289,7 +289,7 @@ mod tests {
         assert_eq!(
             error.to_string(),
             "`accessors[3]` needs 3.0 GB, and 128 MB are left of the 128 MB that a file of this size may use \
-             (`input.memory`)\n  hint: allow it with `--set input.memory=6GB` if you trust the file"
+             (`input.memory`)\n  hint: allow it with `--set input.memory=12GB` if you trust the file"
         );
         let endless = MemoryBudget::new(0, Some(10)).reserve(u64::MAX, || "a clip".into()).unwrap_err();
         assert!(endless.to_string().contains("1.8e10 GB"), "{endless}");

@@ -15,8 +15,8 @@ pub fn parent_joint(rig: &Rig, role: Role) -> Option<JointId> {
 
 /// The last role of a numbered chain.
 pub fn last(rig: &Rig, role: fn(u8) -> Role) -> Option<Role> {
-    let count = rig.chain(role).len();
-    u8::try_from(count).ok().and_then(|n| n.checked_sub(1)).map(role)
+    let last = rig.chain(role).len().checked_sub(1)?;
+    u8::try_from(last).ok().map(role)
 }
 
 /// The parent of `role` in a body with all roles, given the spine and neck of this rig.
@@ -39,4 +39,24 @@ fn inner(rig: &Rig, role: Role) -> Option<Role> {
         Role::Toes(s) => Role::Foot(s),
         Role::Tail(n) => Role::Tail(n - 1),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::Transform;
+    use crate::model::{Assignment, Joint, Skeleton};
+
+    #[test]
+    fn a_spine_of_as_many_joints_as_there_are_numbers_has_a_last_one() {
+        let parent = |k: usize| k.checked_sub(1).map(JointId::new);
+        let joint = |k: usize| Joint::new(format!("j{k}"), parent(k), Transform::identity());
+        let skeleton = Skeleton::new((0..300).map(joint).collect()).unwrap();
+        let spine = |n: u8| (Role::Spine(n), Assignment::new(JointId::new(usize::from(n)), 1.0, "test"));
+        assert_eq!(
+            last(&Rig::new(skeleton.clone(), (0..=255).map(spine)), Role::Spine),
+            Some(Role::Spine(255))
+        );
+        assert_eq!(last(&Rig::new(skeleton, []), Role::Spine), None);
+    }
 }

@@ -124,7 +124,9 @@ fn hangs_like_people(rig: &Rig, id: JointId, role: Role) -> bool {
 fn bone_of(rig: &Rig, reference_pose: &ModelPose, id: JointId) -> Option<Vec3> {
     let skeleton = rig.skeleton();
     let x = reference_pose.position(id);
-    let next = match rig.role(id)? {
+    let role = rig.role(id)?;
+    let following = || role.next().and_then(|next| rig.joint(next));
+    let next = match role {
         Role::UpperLeg(s) => rig.joint(Role::LowerLeg(s)),
         Role::LowerLeg(s) => rig.joint(Role::Foot(s)),
         Role::Foot(s) => rig.joint(Role::Toes(s)),
@@ -132,9 +134,9 @@ fn bone_of(rig: &Rig, reference_pose: &ModelPose, id: JointId) -> Option<Vec3> {
         Role::UpperArm(s) => rig.joint(Role::LowerArm(s)),
         Role::LowerArm(s) => rig.joint(Role::Hand(s)),
         Role::Hand(s) => rig.joint(Role::Finger(s, Finger::Middle, 0)),
-        Role::Finger(s, f, n) => rig.joint(Role::Finger(s, f, n + 1)),
-        Role::Spine(n) => rig.joint(Role::Spine(n + 1)).or_else(|| rig.joint(Role::Neck(0))),
-        Role::Neck(n) => rig.joint(Role::Neck(n + 1)).or_else(|| rig.joint(Role::Head)),
+        Role::Finger(..) => following(),
+        Role::Spine(_) => following().or_else(|| rig.joint(Role::Neck(0))),
+        Role::Neck(_) => following().or_else(|| rig.joint(Role::Head)),
         _ => None,
     };
     if let Some(d) = next.and_then(|n| (reference_pose.position(n) - x).try_normalize(1e-6)) {

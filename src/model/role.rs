@@ -121,6 +121,17 @@ impl Role {
         }
     }
 
+    /// The next role of a numbered chain (spine, neck, tail, finger); `None` behind the last number, and of other roles.
+    pub(crate) fn next(self) -> Option<Role> {
+        match self {
+            Role::Spine(n) => n.checked_add(1).map(Role::Spine),
+            Role::Neck(n) => n.checked_add(1).map(Role::Neck),
+            Role::Tail(n) => n.checked_add(1).map(Role::Tail),
+            Role::Finger(side, finger, n) => n.checked_add(1).map(|n| Role::Finger(side, finger, n)),
+            _ => None,
+        }
+    }
+
     /// The same role on the other side; roles without a side are unchanged.
     pub fn mirrored(self) -> Role {
         match self {
@@ -228,6 +239,16 @@ impl FromStr for Role {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_chain_ends_at_its_last_number() {
+        assert_eq!(Role::Spine(254).next(), Some(Role::Spine(255)));
+        let left = |n| Role::Finger(Side::Left, Finger::Thumb, n);
+        assert_eq!(left(0).next(), Some(left(1)));
+        for last in [Role::Spine(255), Role::Neck(255), Role::Tail(255), left(255), Role::Hips] {
+            assert_eq!(last.next(), None);
+        }
+    }
 
     #[test]
     fn every_role_reads_back_and_mirrors_back() {

@@ -221,15 +221,9 @@ fn align_role(
             roll_s * yaw * base * roll_t.inverse()
         }
         Role::Toes(_) => inherited,
-        Role::Finger(side, finger, n) => {
-            let next = Role::Finger(side, finger, n + 1);
-            match (source.segment(role, next), target.segment(role, next)) {
-                (Some(s), Some(t)) => arc(&(inherited * t), &s, &Vec3::y()) * inherited,
-                _ => inherited,
-            }
-        }
-        Role::Tail(n) => {
-            match (source.segment(role, Role::Tail(n + 1)), target.segment(role, Role::Tail(n + 1))) {
+        Role::Finger(..) | Role::Tail(_) => {
+            let segment = |body: &ReferenceBody| body.segment(role, role.next()?);
+            match (segment(source), segment(target)) {
                 (Some(s), Some(t)) => arc(&(inherited * t), &s, &Vec3::y()) * inherited,
                 _ => inherited,
             }

@@ -123,7 +123,7 @@ fn mirror_image(rig: &Rig, pose: &ModelPose, partner: &[JointId]) -> Vec<Quat> {
         let role = rig.role(id)?;
         let side = role.side()?;
         let end = match role {
-            Role::Finger(_, finger, n) => rig.joint(Role::Finger(side, finger, n + 1)),
+            Role::Finger(..) => role.next().and_then(|next| rig.joint(next)),
             Role::Foot(_) => rig.joint(Role::Toes(side)),
             _ => outward(role).iter().find_map(|end| rig.joint(end(side))),
         };

@@ -60,14 +60,15 @@ fn fingers(e: &MotionSamples, found: &mut PartialEstimate, side: Side) {
     for finger in Finger::ALL {
         let mut bone: Option<Vec3> = None;
         for n in 0..=u8::MAX {
-            let (role, after) = (Role::Finger(side, finger, n), Role::Finger(side, finger, n + 1));
+            let role = Role::Finger(side, finger, n);
+            let after = role.next().filter(|next| e.has(&[*next]));
             if !e.has(&[role]) {
                 break;
             }
             let (relative, _) = found.relative_rotation(e, &hand, role);
-            let here = match e.has(&[after]) {
-                true => e.line(role, role, after).try_normalize(1e-12),
-                false => e.tip(role, found.size, &found.weights),
+            let here = match after {
+                Some(after) => e.line(role, role, after).try_normalize(1e-12),
+                None => e.tip(role, found.size, &found.weights),
             };
             // A last joint without a tip has the direction of the one before it.
             bone = here.or(bone);

@@ -244,14 +244,18 @@ impl Skeleton {
 fn subtrees(parents: &[Option<JointId>]) -> Vec<Range<usize>> {
     let mut sizes = vec![1; parents.len()];
     for (k, parent) in parents.iter().enumerate().rev() {
-        parent.into_iter().for_each(|p| sizes[p.index()] += sizes[k]);
+        if let Some(parent) = parent {
+            sizes[parent.index()] += sizes[k];
+        }
     }
     let mut subtrees: Vec<Range<usize>> = Vec::with_capacity(parents.len());
     // For each joint, the number that its next child gets.
     let mut next: Vec<usize> = Vec::with_capacity(parents.len());
     for (parent, size) in parents.iter().zip(sizes) {
         let start = parent.map_or(0, |p| next[p.index()]);
-        parent.into_iter().for_each(|p| next[p.index()] += size);
+        if let Some(parent) = parent {
+            next[parent.index()] += size;
+        }
         subtrees.push(start..start + size);
         next.push(start + 1);
     }

@@ -93,7 +93,7 @@ impl UprightPitch {
     }
 
     /// Whether the pelvis is held back with them, so that the pose leans from the hips.
-    fn from_hips(&self, lean: f64) -> bool {
+    fn is_from_hips(&self, lean: f64) -> bool {
         self.hips < -STRAIGHTER * lean && self.chest - self.hips > -STRAIGHTER * lean
     }
 }
@@ -133,7 +133,8 @@ pub fn straightened_trunk(
     let angles = [bend.forwards, bend.sideways, bend.twist];
     let angle =
         angles.iter().zip(posed).filter(|(_, posed)| *posed).map(|(a, _)| a.abs()).fold(0.0, f64::max);
-    let from_hips = pitch.filter(|pitch| pitch.from_hips(bend.forwards)).and_then(|_| rig.joint(Role::Hips));
+    let from_hips =
+        pitch.filter(|pitch| pitch.is_from_hips(bend.forwards)).and_then(|_| rig.joint(Role::Hips));
     let (away, pivot) = match from_hips {
         Some(hips) => (angle, hips),
         None => posed_joint(&e, pose)?,

@@ -8,7 +8,7 @@ use super::accessor_elements::Numbers;
 use super::accessors::Accessors;
 use super::draco::DRACO;
 use super::influences::{VertexInfluences, influences};
-use super::materials::materials;
+use super::materials::{GltfMaterial, materials};
 use super::mesh_context::{MeshContext, attribute};
 use super::morph_targets::MorphSource;
 use crate::gltf_document::{Affine, GltfError, WorldTransform, is_added};
@@ -93,24 +93,16 @@ pub(super) fn meshes(
             budget.reserve_list::<Mesh>(2, || format!("`{path}`"))?;
             match read(source.accessors, &primitive, &path, &bindings, node.skin.is_some()) {
                 Ok(Some(mut read)) => {
-                    let n_vertices = read.positions.len();
                     read.node = node.name.clone().unwrap_or_default();
                     read.name =
                         mesh.name().map(str::to_owned).or_else(|| node.name.clone()).unwrap_or_default();
                     read.primitive_of = Some(n);
-                    let material = primitive.material().index().and_then(|m| materials.get(m));
-                    let material = material.cloned().unwrap_or_default();
-                    (read.texcoords, read.further_texcoords) =
-                        all_texcoords(source.accessors, &primitive, &path, material.set, n_vertices)?;
-                    material.apply(&mut read);
-                    if attribute(&primitive, Semantic::Colors(1)).is_some() {
-                        read.omitted.push("a second set of vertex colours".to_owned());
-                    }
+                    add_surface(&mut read, source.accessors, &primitive, &path, &materials)?;
                     if primitive.morph_targets().next().is_some() {
                         let node = raw_nodes.get(n).copied();
                         let target = morph_source.get_or_insert_with(|| MorphSource::new(&mesh, node));
-                        read.morphs =
-                            target.read(source.accessors, &primitive, n_vertices, &path, warnings)?;
+                        let vertices = read.positions.len();
+                        read.morphs = target.read(source.accessors, &primitive, vertices, &path, warnings)?;
                     }
                     meshes.read.push(read);
                 }
@@ -123,6 +115,25 @@ pub(super) fn meshes(
         }
     }
     Ok(meshes)
+}
+
+/// Adds the texture coordinates and the material of a primitive.
+fn add_surface(
+    read: &mut Mesh,
+    accessors: &Accessors,
+    primitive: &Primitive,
+    path: &str,
+    materials: &[GltfMaterial],
+) -> Result<(), GltfError> {
+    let material = primitive.material().index().and_then(|m| materials.get(m)).cloned().unwrap_or_default();
+    let vertices = read.positions.len();
+    (read.texcoords, read.further_texcoords) =
+        all_texcoords(accessors, primitive, path, material.set, vertices)?;
+    material.apply(read);
+    if attribute(primitive, Semantic::Colors(1)).is_some() {
+        read.omitted.push("a second set of vertex colours".to_owned());
+    }
+    Ok(())
 }
 
 /// The top nodes of the scene that the file shows; `None` for a file without scenes.

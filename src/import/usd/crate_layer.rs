@@ -151,12 +151,10 @@ impl<'t> SpecsByPath<'t> {
                 continue;
             }
             match (name, self.tables.value(value)?) {
-                ("typeName", Value::Words(words)) => prim.kind = words.concat(),
-                ("displayName", Value::Words(words)) => prim.display_name = words.concat(),
                 ("primChildren", Value::Words(words)) => children = words,
                 ("properties", Value::Words(words)) => properties = words,
                 ("variantSetNames", Value::Words(words)) => layer.variants.extend(words),
-                _ => {}
+                (name, value) => prim.set(name, &value),
             }
         }
         for name in properties {
@@ -180,16 +178,7 @@ impl<'t> SpecsByPath<'t> {
                     property.value = Some(self.tables.value(value)?).filter(|value| *value != Value::Other);
                 }
                 "timeSamples" => property.samples = self.tables.samples(value)?,
-                "interpolation" => {
-                    if let Value::Words(words) = self.tables.value(value)? {
-                        property.interpolation = words.concat();
-                    }
-                }
-                "elementSize" => {
-                    if let Value::Numbers(n) = self.tables.value(value)? {
-                        property.element_size = n.first().map(|n| *n as usize);
-                    }
-                }
+                "interpolation" | "elementSize" => property.set(name, &self.tables.value(value)?),
                 _ => {}
             }
         }

@@ -109,7 +109,28 @@ impl Layer {
     }
 }
 
+impl UsdProperty {
+    /// Sets what a field of its metadata says; others say nothing here.
+    pub(super) fn set(&mut self, field: &str, value: &Value) {
+        match (field, value) {
+            ("interpolation", Value::Words(words)) => self.interpolation = words.concat(),
+            ("elementSize", Value::Numbers(n)) => self.element_size = n.first().map(|n| *n as usize),
+            _ => {}
+        }
+    }
+}
+
 impl Prim {
+    /// Sets what a field of its metadata says; others say nothing here.
+    pub(super) fn set(&mut self, field: &str, value: &Value) {
+        match (field, value) {
+            ("active", Value::Numbers(n)) => self.unused |= *n == [0.0],
+            ("displayName", Value::Words(words)) => self.display_name = words.concat(),
+            ("typeName", Value::Words(words)) => self.kind = words.concat(),
+            _ => {}
+        }
+    }
+
     /// The numbers of an attribute: its value without time, else its first sample; empty if it has none.
     pub(super) fn numbers(&self, name: &str) -> &[f64] {
         match self.first(name) {

@@ -15,17 +15,10 @@ use std::borrow::Cow;
 /// Parses a layer.
 pub(super) fn parse(text: &str, budget: &MemoryBudget) -> Result<Layer, UsdError> {
     let mut layer = Layer { metres_per_unit: 0.01, ..Layer::default() };
-    let mut parser = Parser {
-        text,
-        at: 0,
-        layer: &mut layer,
-        of_prim: PrimMetadata::default(),
-        frame_rate: USUAL_RATE,
-        budget,
-    };
+    let mut parser = Parser { text, at: 0, layer: &mut layer, frame_rate: USUAL_RATE, budget };
     parser.skip_space();
     if parser.peek() == Some(b'(') {
-        parser.metadata(&mut UsdProperty::default(), true)?;
+        parser.metadata(MetadataOf::Layer)?;
     }
     if parser.layer.rate == 0.0 {
         parser.layer.rate = parser.frame_rate;
@@ -37,20 +30,18 @@ pub(super) fn parse(text: &str, budget: &MemoryBudget) -> Result<Layer, UsdError
     }
 }
 
-/// What the metadata of a prim say.
-#[derive(Default)]
-struct PrimMetadata {
-    /// `active = false`.
-    inactive: bool,
-    display_name: String,
+/// What metadata belong to.
+enum MetadataOf<'p> {
+    Layer,
+    /// The prim with this index.
+    Prim(usize),
+    Property(&'p mut UsdProperty),
 }
 
 struct Parser<'a, 'l> {
     text: &'a str,
     at: usize,
     layer: &'l mut Layer,
-    /// Of the prim whose metadata were read last.
-    of_prim: PrimMetadata,
     /// `framesPerSecond`, 24 by default: the rate of time codes that have none of their own.
     frame_rate: f64,
     budget: &'l MemoryBudget,
@@ -187,13 +178,9 @@ impl<'a> Parser<'a, '_> {
         let unused = specifier != "def" || parent.is_some_and(|p| self.layer.prims[p].unused);
         self.layer.prims.push(Prim { kind: kind.to_owned(), path, unused, parent, ..Prim::default() });
         self.skip_space();
-        self.of_prim = PrimMetadata::default();
         if self.peek() == Some(b'(') {
-            self.metadata(&mut UsdProperty::default(), false)?;
+            self.metadata(MetadataOf::Prim(own))?;
         }
-        let PrimMetadata { inactive, display_name } = std::mem::take(&mut self.of_prim);
-        self.layer.prims[own].unused |= inactive;
-        self.layer.prims[own].display_name = display_name;
         self.expect(b'{')?;
         self.prims(Some(own), depth + 1)?;
         self.expect(b'}')
@@ -233,7 +220,7 @@ impl<'a> Parser<'a, '_> {
         }
         self.skip_space();
         if self.peek() == Some(b'(') {
-            self.metadata(&mut property, false)?;
+            self.metadata(MetadataOf::Property(&mut property))?;
         }
         let known = self.layer.prims[prim].properties.entry(name.to_owned()).or_default();
         known.value = property.value.or(known.value.take());
@@ -263,8 +250,8 @@ impl<'a> Parser<'a, '_> {
         Ok(samples)
     }
 
-    /// What is in brackets after a prim or a property; of a `layer` also its units.
-    fn metadata(&mut self, property: &mut UsdProperty, layer: bool) -> Result<(), UsdError> {
+    /// What is in brackets after a prim or a property, or at the top of a layer.
+    fn metadata(&mut self, mut of: MetadataOf) -> Result<(), UsdError> {
         self.expect(b'(')?;
         while !self.take(b')') {
             self.skip_space();
@@ -285,14 +272,14 @@ impl<'a> Parser<'a, '_> {
             if ["references", "payload", "inherits", "subLayers"].contains(&key) {
                 self.layer.refers = true;
             }
-            match (self.value(0)?, key) {
-                (Value::Words(words), "interpolation") => property.interpolation = words.concat(),
-                (Value::Numbers(n), "active") => self.of_prim.inactive = n == [0.0],
-                (Value::Words(words), "displayName") => self.of_prim.display_name = words.concat(),
-                (Value::Numbers(n), "elementSize") => property.element_size = n.first().map(|n| *n as usize),
-                (Value::Numbers(n), "framesPerSecond") if layer => positive(&n, &mut self.frame_rate),
-                (value, key) if layer => self.layer.set(key, &value),
-                _ => {}
+            let value = self.value(0)?;
+            match (&mut of, &value) {
+                (MetadataOf::Property(own), value) => own.set(key, value),
+                (MetadataOf::Prim(own), value) => self.layer.prims[*own].set(key, value),
+                (MetadataOf::Layer, Value::Numbers(n)) if key == "framesPerSecond" => {
+                    positive(n, &mut self.frame_rate);
+                }
+                (MetadataOf::Layer, value) => self.layer.set(key, value),
             }
         }
         Ok(())

@@ -103,17 +103,21 @@ fn ends_of_skin(rig: &Rig, reference_pose: &ModelPose) -> Vec<f64> {
         let thigh = hips - knees;
         thigh.y > 0.7 * thigh.norm()
     });
-    let ends = |id: JointId| {
+    // The role of each joint, else that of the nearest joint above it.
+    let mut roles: Vec<Option<Role>> = Vec::with_capacity(skeleton.len());
+    for id in skeleton.ids() {
+        roles.push(rig.role(id).or_else(|| skeleton.parent(id).and_then(|parent| roles[parent.index()])));
+    }
+    let ends = |role: Option<Role>| {
         let (hips, knees) = legs?;
-        let role = std::iter::successors(Some(id), |&k| skeleton.parent(k)).find_map(|k| rig.role(k))?;
-        let share = match role {
+        let share = match role? {
             Role::Hips | Role::Spine(_) => TRUNK_ENDS,
             Role::UpperLeg(_) => THIGH_ENDS,
             _ => return None,
         };
         Some(hips.y - share * (hips.y - knees.y))
     };
-    skeleton.ids().map(|id| ends(id).unwrap_or(f64::NEG_INFINITY)).collect()
+    roles.into_iter().map(|role| ends(role).unwrap_or(f64::NEG_INFINITY)).collect()
 }
 
 /// Whether each joint has a role or is above one that has.

@@ -37,6 +37,8 @@ pub(super) struct CandidateBody<'a> {
     height: f64,
     /// The number of joints in the subtree of each joint, itself included.
     subtree: Vec<usize>,
+    /// The number of joints above each joint.
+    depth: Vec<usize>,
 }
 
 impl<'a> CandidateBody<'a> {
@@ -52,7 +54,11 @@ impl<'a> CandidateBody<'a> {
                 subtree[parent.index()] += subtree[id.index()];
             }
         }
-        Self { character, rig: Cow::Borrowed(rig), pose, low, height, subtree }
+        let mut depth: Vec<usize> = Vec::with_capacity(skeleton.len());
+        for id in skeleton.ids() {
+            depth.push(skeleton.parent(id).map_or(0, |parent| depth[parent.index()] + 1));
+        }
+        Self { character, rig: Cow::Borrowed(rig), pose, low, height, subtree, depth }
     }
 
     pub(super) fn pose(&self) -> &ModelPose {
@@ -197,7 +203,8 @@ impl<'a> CandidateBody<'a> {
             .map(|name| strsim::jaro_winkler(&own.words.concat(), &JointLabel::of(name).words.concat()));
         let alike = alike.fold(0.0, f64::max);
         let steps = parent_joint(&self.rig, role)
-            .and_then(|inner| skeleton.path_to_root(joint).position(|id| id == inner))
+            .filter(|inner| skeleton.is_ancestor(*inner, joint))
+            .map(|inner| self.depth[joint.index()] - self.depth[inner.index()])
             .map_or(0.0, |steps| NEXT / steps.max(1) as f64);
         let subtree = match role {
             Role::Head | Role::Hand(_) => SUBTREE * self.share(role, joint),

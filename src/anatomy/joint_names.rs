@@ -11,13 +11,14 @@ use super::vocabulary::{NamedPart, Sense, Vocabulary, Word};
 use crate::model::{Finger, JointId, Side, Skeleton};
 use crate::parallel;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// The parsed joint names of a skeleton.
 #[derive(Clone, Debug)]
 pub struct JointNames {
     joints: Vec<ParsedName>,
-    /// Depth-first index of each joint, and that of the last joint in its subtree.
-    walk: Vec<(usize, usize)>,
+    /// As [`Skeleton::subtrees`].
+    subtrees: Vec<Range<usize>>,
 }
 
 /// One parsed name.
@@ -85,7 +86,7 @@ impl JointNames {
             joints[id.index()] =
                 ParsedName { side: joints[id.index()].side, helper: true, ..ParsedName::default() };
         }
-        JointNames { joints, walk: walk(skeleton) }
+        JointNames { joints, subtrees: skeleton.subtrees().to_vec() }
     }
 
     /// The side in the name.
@@ -131,41 +132,8 @@ impl JointNames {
 
     /// Whether `id` is `ancestor` or a descendant of it.
     pub fn is_below(&self, id: JointId, ancestor: JointId) -> bool {
-        let (first, last) = self.walk[ancestor.index()];
-        (first..=last).contains(&self.walk[id.index()].0)
+        self.subtrees[ancestor.index()].contains(&self.subtrees[id.index()].start)
     }
-}
-
-/// For every joint its depth-first index and that of the last joint in its subtree.
-fn walk(skeleton: &Skeleton) -> Vec<(usize, usize)> {
-    let n = skeleton.len();
-    // Children follow their parents: a backward pass sums subtree sizes, a forward pass assigns indices.
-    let mut below = vec![1_usize; n];
-    for id in skeleton.ids().rev() {
-        if let Some(parent) = skeleton.parent(id) {
-            below[parent.index()] += below[id.index()];
-        }
-    }
-    let mut walk = vec![(0, 0); n];
-    let mut free = vec![0; n];
-    let mut roots = 0;
-    for id in skeleton.ids() {
-        let i = id.index();
-        let first = match skeleton.parent(id) {
-            Some(parent) => {
-                let index = free[parent.index()];
-                free[parent.index()] += below[i];
-                index
-            }
-            None => {
-                roots += below[i];
-                roots - below[i]
-            }
-        };
-        walk[i] = (first, first + below[i] - 1);
-        free[i] = first + 1;
-    }
-    walk
 }
 
 /// Removes the words for a tip from joints that have others below them: the `end` of mGear's limbs is a wrist or an ankle.

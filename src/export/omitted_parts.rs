@@ -59,27 +59,23 @@ fn parts_of(document: &Document) -> Option<Vec<String>> {
     let chunks = Chunks::open(&document.bytes).ok()?;
     let json = Json::parse(chunks.json, chunks.json_offset).ok()?;
     let extensions = json.value("extensions").unwrap_or_default();
-    let length = |value: Option<&Value>| value.and_then(Value::as_array).map_or(0, Vec::len);
-    let of_extension = |name: &str, list: &str| length(extensions.get(name).and_then(|e| e.get(list)));
+    let of_extension =
+        |name: &str, list: &str| extensions.get(name).map_or(0, |extension| items(extension, list).len());
     let (mut lines, mut targets) = (0, 0);
     for mesh in json.items("meshes").unwrap_or_default() {
         let found = omitted_of_mesh(mesh);
         (lines, targets) = (lines + found.lines, targets + found.targets);
     }
     let counts = [
-        (json.items("cameras").map_or(0, |list| list.len()), "camera"),
-        (of_extension("KHR_lights_punctual", "lights"), "light"),
-        (of_extension("KHR_materials_variants", "variants"), "material variant"),
-        (lines, "primitive of points or lines"),
-        (targets, "morph target of texture coordinates or colours"),
+        (json.items("cameras").map_or(0, |list| list.len()), "camera", ""),
+        (of_extension("KHR_lights_punctual", "lights"), "light", ""),
+        (of_extension("KHR_materials_variants", "variants"), "material variant", ""),
+        (lines, "primitive", " of points or lines"),
+        (targets, "morph target", " of texture coordinates or colours"),
     ];
-    let mut parts: Vec<String> = Vec::new();
-    for (count, what) in counts.into_iter().filter(|(count, _)| *count > 0) {
-        let (first, rest) = what
-            .split_once(" of ")
-            .map_or((what, String::new()), |(first, rest)| (first, format!(" of {rest}")));
-        parts.push(format!("{}{rest}", counted(count, first)));
-    }
+    let counts = counts.into_iter().filter(|(count, ..)| *count > 0);
+    let mut parts: Vec<String> =
+        counts.map(|(count, what, of)| format!("{}{of}", counted(count, what))).collect();
     let used = json.value("extensionsUsed").unwrap_or_default();
     let names = used.as_array().into_iter().flatten().filter_map(Value::as_str);
     let unknown = names.filter(|name| !KNOWN.contains(name) && !name.starts_with(OF_MATERIALS));
@@ -105,22 +101,25 @@ fn omitted_of_mesh(mesh: &str) -> OmittedOfMesh {
     if mesh.get("extras").and_then(|extras| extras.get(ADDED)).is_some() {
         return found;
     }
-    let list =
-        |value: &Value, name: &str| value.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
     let moved = ["POSITION", "NORMAL", "TANGENT"];
     let more = |target: &Value| {
         target.as_object().is_some_and(|own| own.keys().any(|key| !moved.contains(&key.as_str())))
     };
     let mut targets: Vec<bool> = Vec::new();
-    for primitive in list(&mesh, "primitives") {
+    for primitive in items(&mesh, "primitives") {
         let mode = primitive.get("mode").and_then(Value::as_u64).unwrap_or(TRIANGLES);
         found.lines += usize::from(mode < TRIANGLES);
         // The primitives of a mesh have the same targets.
-        for (k, target) in list(&primitive, "targets").iter().enumerate() {
+        for (k, target) in items(primitive, "targets").iter().enumerate() {
             targets.resize(targets.len().max(k + 1), false);
             targets[k] |= more(target);
         }
     }
     found.targets = targets.into_iter().filter(|more| *more).count();
     found
+}
+
+/// The list of this name; empty if there is none.
+fn items<'v>(value: &'v Value, name: &str) -> &'v [Value] {
+    value.get(name).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }

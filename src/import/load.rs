@@ -191,8 +191,8 @@ fn from_source(source: &SourceFile, options: &ImportOptions) -> Result<Asset, Im
     if robot.is_some() { Ok(asset) } else { finished(asset, options) }
 }
 
-/// Steps of work that a frame may need once it is read: retargeting one takes up to 180 microseconds of processor time. A small file
-/// may have eleven minutes at 60 Hz; with half of the steps it takes 15 seconds.
+/// Steps of work that a frame may need once it is read: retargeting one takes up to 180 microseconds of processor time. The
+/// smallest file may so have eleven minutes at 60 Hz.
 const STEPS_PER_FRAME: u64 = 200;
 
 /// Steps of work that a clip may need besides its frames: preparing the bodies for one takes 5 milliseconds.

@@ -102,7 +102,7 @@ pub struct Skeleton {
     joints: Vec<Joint>,
     parents: Vec<Option<JointId>>,
     children: Vec<Vec<JointId>>,
-    /// For each joint, the numbers of its subtree, itself first, when joints are numbered depth first.
+    /// As [`Skeleton::subtrees`] returns it.
     subtrees: Vec<Range<usize>>,
     by_name: HashMap<String, JointId>,
 }
@@ -206,6 +206,11 @@ impl Skeleton {
     /// Whether `ancestor` lies on the path from `id` to the root; a joint is its own ancestor.
     pub fn is_ancestor(&self, ancestor: JointId, id: JointId) -> bool {
         self.subtrees[ancestor.index()].contains(&self.subtrees[id.index()].start)
+    }
+
+    /// For each joint, the numbers of its subtree, itself first, when joints are numbered depth first.
+    pub(crate) fn subtrees(&self) -> &[Range<usize>] {
+        &self.subtrees
     }
 
     /// For each joint, whether it or one of its descendants is like this.

@@ -35,8 +35,6 @@ pub(super) struct CandidateBody<'a> {
     pose: ModelPose,
     low: f64,
     height: f64,
-    /// The number of joints in the subtree of each joint, itself included.
-    subtree: Vec<usize>,
     /// The number of joints above each joint.
     depth: Vec<usize>,
 }
@@ -48,17 +46,11 @@ impl<'a> CandidateBody<'a> {
         let low = heights().fold(f64::MAX, f64::min);
         let height = (heights().fold(f64::MIN, f64::max) - low).max(1e-9);
         let skeleton = rig.skeleton();
-        let mut subtree = vec![1; skeleton.len()];
-        for id in skeleton.ids().rev() {
-            if let Some(parent) = skeleton.parent(id) {
-                subtree[parent.index()] += subtree[id.index()];
-            }
-        }
         let mut depth: Vec<usize> = Vec::with_capacity(skeleton.len());
         for id in skeleton.ids() {
             depth.push(skeleton.parent(id).map_or(0, |parent| depth[parent.index()] + 1));
         }
-        Self { character, rig: Cow::Borrowed(rig), pose, low, height, subtree, depth }
+        Self { character, rig: Cow::Borrowed(rig), pose, low, height, depth }
     }
 
     pub(super) fn pose(&self) -> &ModelPose {
@@ -165,8 +157,9 @@ impl<'a> CandidateBody<'a> {
 
     /// The share of the parent role's subtree that is in the subtree of `joint`, itself included.
     fn share(&self, role: Role, joint: JointId) -> f64 {
-        let all = parent_joint(&self.rig, role).map_or(self.subtree[0], |top| self.subtree[top.index()] - 1);
-        self.subtree[joint.index()] as f64 / all.max(1) as f64
+        let size = |id: JointId| self.rig.skeleton().subtrees()[id.index()].len();
+        let all = parent_joint(&self.rig, role).map_or(size(JointId::new(0)), |top| size(top) - 1);
+        size(joint) as f64 / all.max(1) as f64
     }
 
     /// The score, up to 3: position, name, and nearness in the tree.

@@ -121,7 +121,7 @@ fn solve_limb(
 
 /// The direction from the hip in which a leg of this length leaves the least cost of the foot's error: `e` leads to the goal, at the
 /// wanted distance, and errors over the ground cost `slip_weight` times as much as errors of height.
-fn direction(e: &Vec3, [wanted, distance]: [f64; 2], slip_weight: f64) -> Vec3 {
+pub fn direction(e: &Vec3, [wanted, distance]: [f64; 2], slip_weight: f64) -> Vec3 {
     let error = Vec3::new(e.x / slip_weight, e.y, e.z / slip_weight);
     let error = error * ((distance - wanted) / error.dot(e));
     (e * wanted + error).try_normalize(1e-12).unwrap_or(*e)

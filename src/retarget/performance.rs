@@ -5,7 +5,8 @@ use super::on_skin::OnSkin;
 use super::skinned_roots::SkinnedRoots;
 use crate::body::{SupportPoints, follow};
 use crate::legs::{
-    LegPair, LegTrajectories, Settings, Timeline, raise_hands, raise_head, shifted, with_slides,
+    LegPair, LegTrajectories, PlantedHands, Settings, Timeline, mean_length, raise_hands, raise_head,
+    shifted, with_slides,
 };
 use crate::math::Vec3;
 use crate::model::{Clip, Contacts, Motion, PropertyTrack};
@@ -21,6 +22,8 @@ pub struct Performance<'a> {
     pub(super) legs: &'a [LegPair],
     pub(super) skin: &'a SupportPoints,
     pub(super) trajectories: Option<LegTrajectories>,
+    /// Hands that rest on the floor in the take.
+    pub(super) planted_hands: Option<PlantedHands>,
     pub(super) time: Timeline,
     /// Whether no foot of the take stands on the floor, so that the body keeps the take's height, scaled.
     pub off_floor: bool,
@@ -67,13 +70,16 @@ impl Performance<'_> {
         whole
     }
 
-    /// The finished motion with its hands out of the floor; must run last of all steps that move arms. Then joints apart from the
-    /// body follow it, and a ramp or stairs are lowered to where the take has them.
-    pub fn raised_hands(&self, whole: Motion) -> Motion {
-        let whole = match self.trajectories.is_some() {
-            true => raise_hands(whole, self.skin, &self.time, self.legs, &Settings::default()),
-            false => whole,
-        };
+    /// The finished motion with its hands planted where the take's are, and out of the floor; must run last of all steps that move
+    /// arms. Then joints apart from the body follow it, and a ramp or stairs are lowered to where the take has them.
+    pub fn raised_hands(&self, mut whole: Motion) -> Motion {
+        let settings = Settings::default();
+        if self.trajectories.is_some() {
+            if let Some(hands) = &self.planted_hands {
+                whole = hands.planted(whole, &self.time, mean_length(self.legs), &settings);
+            }
+            whole = raise_hands(whole, self.skin, &self.time, self.legs, &settings);
+        }
         let whole = follow(whole, &self.direct.joints.loose, None);
         if self.trajectories.is_none() || self.lowest == 0.0 {
             return whole;

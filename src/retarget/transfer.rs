@@ -14,7 +14,9 @@ use crate::anatomy::parent_joint;
 use crate::body::{CharacterBody, SupportPoints};
 use crate::contacts::{Footing, FootingJoints};
 use crate::kinematics::without_still_ends;
-use crate::legs::{LegPair, LegTrajectories, LimbChain, Settings, Timeline, leg_ratio, solve_legs};
+use crate::legs::{
+    ArmPair, LegPair, LegTrajectories, LimbChain, PlantedHands, Settings, Timeline, leg_ratio, solve_legs,
+};
 use crate::model::{Character, Clip, Contacts, JointId, ModelPose, Motion, PropertyTrack, Rig, Role};
 use crate::signal::fix_hemispheres;
 use std::sync::Arc;
@@ -42,6 +44,8 @@ pub struct Retarget {
     legs: Vec<LegPair>,
     /// The front legs of two quadrupeds.
     forelegs: Vec<LegPair>,
+    /// The arms that both bodies have, as the legs.
+    arms: Vec<ArmPair>,
     /// The support points of the target that may be in the floor.
     skin: SupportPoints,
     /// The joints of the source that tell where it stands.
@@ -93,6 +97,7 @@ impl Retarget {
         };
         let legs = if same { Vec::new() } else { LegPair::of(source, target) };
         let forelegs = if legs.is_empty() { Vec::new() } else { LegPair::forelegs(source, target) };
+        let arms = if legs.is_empty() { Vec::new() } else { ArmPair::of(source, target) };
         let skin = if same { SupportPoints::default() } else { target.support_points().clone() };
         let scale = same_scale.or(leg_ratio(&legs)).unwrap_or_else(|| {
             match (source_body.figure, target_body.figure) {
@@ -111,7 +116,12 @@ impl Retarget {
         let roots = hips.and_then(|pair| SkinnedRoots::of(&target_body, pair.target));
         let on_skin = OnSkin::of(source, target).filter(|_| !same);
         let footing = FootingJoints::of(source);
-        Retarget { joints, legs, forelegs, skin, footing, path_scale, roots, same_bones: same, on_skin }
+        Retarget { joints, legs, forelegs, arms, skin, footing, path_scale, roots, same_bones: same, on_skin }
+    }
+
+    /// The transfer with hands as directly transferred also where the take's rest on the floor.
+    pub(crate) fn with_free_hands(self) -> Retarget {
+        Retarget { arms: Vec::new(), ..self }
     }
 
     /// Whether both bodies have the same bones, so that neither legs nor arms need a correction.
@@ -181,12 +191,15 @@ impl Retarget {
             let heights = skin.heights(motion).into_iter().map(|height| self.scale() * height);
             (skin, heights.collect())
         });
+        let legs: Vec<&LimbChain> = self.legs.iter().map(|pair| &pair.source).collect();
+        let planted_hands = PlantedHands::of(motion, (&self.arms, &legs), [self.path_scale, self.scale()]);
         Performance {
             direct,
             direct_clip,
             legs: &self.legs,
             skin: &self.skin,
             trajectories,
+            planted_hands,
             time: time.clone(),
             off_floor: footing.floor().is_some(),
             lowest: self.scale() * footing.uneven.map_or(0.0, |ground| ground.lowest),

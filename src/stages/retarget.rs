@@ -34,8 +34,8 @@ pub struct RetargetConfig {
     /// that factor (1.0 keeps the path). Heights are always scaled by the ratio of leg lengths.
     pub scale: PathScale,
     /// Whether hands near the body, or near each other, keep their distance from the skin on bodies of other
-    /// proportions (a hand on the hip stays on the hip), and arms go no deeper into the body than on the source. Arms away
-    /// from the body are not changed; `false` leaves all arms as directly
+    /// proportions (a hand on the hip stays on the hip), arms go no deeper into the body than on the source, and hands that
+    /// rest on the floor keep their place on it. Other arms are not changed; `false` leaves all arms as directly
     /// transferred.
     pub hands: bool,
 }
@@ -140,6 +140,7 @@ impl StageConfig for RetargetConfig {
         body.prepare();
         let from = CharacterBody::of(source, &s_rig);
         let retarget = Retarget::between(&from, &body, &map, travel);
+        let retarget = if self.hands { retarget } else { retarget.with_free_hands() };
         let sure = map.pairs.iter().map(|p| p.confidence).fold(1.0, f64::min);
         let mut left_out = warnings(&gaps(&map, (source, &s_rig), (&target, &t_rig)));
         if let Some(message) = postures_differ((source, &s_rig), (&target, &t_rig)) {

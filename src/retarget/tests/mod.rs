@@ -14,6 +14,7 @@ mod low_feet;
 mod missing;
 mod morph_weights;
 mod palms;
+mod planted_hands;
 mod posed;
 mod real;
 mod repaired;

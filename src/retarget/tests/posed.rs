@@ -54,22 +54,22 @@ pub(super) fn lowest(model: &ModelPose) -> f64 {
 
 /// The take with its arms straight and pointing along `direction` of the upright body.
 pub(super) fn with_arms(take: &Motion, direction: Vec3) -> Motion {
+    let upper = pointed(take, [Role::UpperArm, Role::LowerArm], direction);
+    pointed(&upper, [Role::LowerArm, Role::Hand], direction)
+}
+
+/// The take with the bones of both sides between two joints pointing along `direction`.
+pub(super) fn pointed(take: &Motion, ends: [fn(Side) -> Role; 2], direction: Vec3) -> Motion {
     let rig = &take.character.rig;
-    let mut arms = take.clone();
-    type OfSide = fn(Side) -> Role;
-    let bones: [[OfSide; 2]; 2] = [[Role::UpperArm, Role::LowerArm], [Role::LowerArm, Role::Hand]];
-    for [upper, lower] in bones {
-        arms = changed(&arms, |f, pose| {
-            let model = arms.model_pose(f);
-            for side in Side::BOTH {
-                let [from, to] = [upper(side), lower(side)].map(|role| rig.joint(role).unwrap());
-                let own = model.joint(from).rotation;
-                let swing = arc(&(model.position(to) - model.position(from)), &direction, &Vec3::x());
-                pose.local_mut()[from.index()].rotation *= own.inverse() * swing * own;
-            }
-        });
-    }
-    arms
+    changed(take, |f, pose| {
+        let model = take.model_pose(f);
+        for side in Side::BOTH {
+            let [from, to] = ends.map(|role| rig.joint(role(side)).unwrap());
+            let own = model.joint(from).rotation;
+            let swing = arc(&(model.position(to) - model.position(from)), &direction, &Vec3::x());
+            pose.local_mut()[from.index()].rotation *= own.inverse() * swing * own;
+        }
+    })
 }
 
 /// The take with thighs, shins and feet rotated about the axis across by these angles, positive backwards and feet down.

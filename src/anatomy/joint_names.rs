@@ -30,6 +30,7 @@ struct ParsedName {
     leg: bool,
     helper: bool,
     vague: bool,
+    group: bool,
 }
 
 /// The finger joint that a name denotes.
@@ -89,6 +90,21 @@ impl JointNames {
         JointNames { joints, subtrees: skeleton.subtrees().to_vec() }
     }
 
+    /// The names without those of joints that only group another one; `grouped` has that joint for each joint.
+    pub fn without_groups(&self, grouped: &[Option<JointId>]) -> JointNames {
+        let mut names = self.clone();
+        for (name, _) in names.joints.iter_mut().zip(grouped).filter(|(_, grouped)| grouped.is_some()) {
+            *name = ParsedName { side: name.side, group: true, ..ParsedName::default() };
+        }
+        names
+    }
+
+    /// Whether the name of `id` denotes nothing, or just what that of `real` does: no `shoulder` is an `arm`.
+    pub fn may_group(&self, id: JointId, real: JointId) -> bool {
+        let [own, real] = [id, real].map(|id| &self.joints[id.index()]);
+        !real.names_no_part() && (own.names_no_part() || own.names_parts_of(real))
+    }
+
     /// The side in the name.
     pub fn side(&self, id: JointId) -> Option<Side> {
         self.joints[id.index()].side
@@ -128,6 +144,11 @@ impl JointNames {
     /// Whether the name has words that are unknown, so that it counts only where the shape agrees.
     pub fn is_vague(&self, id: JointId) -> bool {
         self.joints[id.index()].vague
+    }
+
+    /// Whether the joint only groups the one below it: see [`JointNames::without_groups`].
+    pub fn is_group(&self, id: JointId) -> bool {
+        self.joints[id.index()].group
     }
 
     /// Whether `id` is `ancestor` or a descendant of it.
@@ -197,6 +218,17 @@ impl ParsedName {
     /// Whether the name denotes neither a part nor a side.
     fn denotes_nothing(&self) -> bool {
         self.side.is_none() && self.readings.is_empty() && self.finger.is_none() && !self.helper && !self.leg
+    }
+
+    fn names_no_part(&self) -> bool {
+        self.readings.is_empty() && self.finger.is_none()
+    }
+
+    /// Whether both names denote the same parts, or the same joint of a finger.
+    fn names_parts_of(&self, other: &ParsedName) -> bool {
+        let [own, others] =
+            [self, other].map(|name| name.finger.as_ref().map(|finger| (finger.which, finger.number)));
+        own == others && self.readings.iter().map(|r| r.0).eq(other.readings.iter().map(|r| r.0))
     }
 
     fn of(vocabulary: &Vocabulary, label: &JointLabel) -> ParsedName {

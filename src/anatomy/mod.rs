@@ -11,6 +11,7 @@ mod body_points;
 mod point_layouts;
 mod figure_measures;
 mod fingers;
+mod group_nodes;
 mod shape_gaps;
 mod humanoid;
 mod length_unit;

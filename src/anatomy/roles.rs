@@ -2,6 +2,7 @@
 
 use super::detached_paws::detached_paws;
 use super::fingers::fingers;
+use super::group_nodes::grouped_joints;
 use super::humanoid::{self, HumanoidMap};
 use super::joint_names::JointNames;
 use super::named_limbs::{self, ARM, GAP_CONFIDENCE, LEG, LimbSlot, limb_role};
@@ -43,8 +44,14 @@ pub fn detect_roles_from(
 ) -> DetectedRig {
     let mut found = FoundRoles::default();
     let mut warnings = Warnings::new();
+    let grouped = evidence.map(|evidence| grouped_joints(&skeleton, names, evidence));
+    let any = grouped.as_ref().filter(|grouped| grouped.iter().any(Option::is_some));
+    let without_groups = any.map(|grouped| names.without_groups(grouped));
+    let names = without_groups.as_ref().unwrap_or(names);
     if humanoid.is_empty() {
-        guess(&skeleton, rest, names, evidence, &mut found, &mut warnings);
+        let shape = evidence.and_then(|evidence| shape::find(&skeleton, rest, evidence));
+        let shape = shape.map(|shape| shape.below_groups(grouped.as_deref().unwrap_or_default()));
+        guess(&skeleton, rest, names, (evidence, shape), &mut found, &mut warnings);
     } else {
         for (role, joint) in humanoid::roles(humanoid) {
             found.add(role, joint, 1.0, "the file's humanoid map".into());
@@ -87,11 +94,10 @@ fn guess(
     skeleton: &Skeleton,
     rest: &ModelPose,
     names: &JointNames,
-    evidence: Option<&ShapeEvidence>,
+    (evidence, shape): (Option<&ShapeEvidence>, Option<BodyShape>),
     found: &mut FoundRoles,
     warnings: &mut Warnings,
 ) {
-    let shape = evidence.and_then(|evidence| shape::find(skeleton, rest, evidence));
     let named = [LEG, ARM].iter().flatten().any(|&part| {
         skeleton
             .ids()

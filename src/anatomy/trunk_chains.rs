@@ -117,7 +117,8 @@ pub fn find(
     if trunk.head.is_none() {
         trunk.head = unnamed_head(names, rest, hips, line, shoulders).or_else(|| face(skeleton, names, line));
     }
-    let line: Vec<JointId> = line.iter().copied().filter(|&id| Some(id) != trunk.head).collect();
+    let line: Vec<JointId> =
+        line.iter().copied().filter(|&id| Some(id) != trunk.head && !names.is_group(id)).collect();
     let split = neck_start(names, rest, &line, (hips, chest), shoulders);
     let reach = line.iter().map(|&id| (rest.position(id) - rest.position(hips)).norm()).fold(0.0, f64::max);
     let distinct = |chain: &[JointId]| one_for_each_place(chain, rest, ONE_PLACE * reach, clip);

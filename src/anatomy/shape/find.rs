@@ -49,6 +49,27 @@ impl BodyShape {
         self.fingers.reverse();
         BodyShape { knees: self.knees.map(|k| -k), ..self }
     }
+
+    /// The body of the joints that group nodes group, in their place; `grouped` has that joint for each joint.
+    pub fn below_groups(mut self, grouped: &[Option<JointId>]) -> BodyShape {
+        let real = |id: JointId| grouped.get(id.index()).copied().flatten().unwrap_or(id);
+        self.hips = real(self.hips);
+        self.head = self.head.map(real);
+        let limbs = self.legs.iter_mut().chain(&mut self.arms);
+        for slots in limbs.map(|limb| limb.as_mut_slice()) {
+            slots.iter_mut().flatten().for_each(|slot| slot.0 = real(slot.0));
+            for k in 1..slots.len() {
+                let is_inner = |slot: &(JointId, f64)| slots[..k].iter().flatten().any(|s| s.0 == slot.0);
+                slots[k] = slots[k].filter(|slot| !is_inner(slot));
+            }
+        }
+        let fingers = self.fingers.iter_mut().flatten().map(|(_, chain)| chain);
+        for chain in fingers.chain([&mut self.spine, &mut self.neck, &mut self.tail]) {
+            chain.iter_mut().for_each(|id| *id = real(*id));
+            chain.dedup();
+        }
+        self
+    }
 }
 
 /// Confidence of a body whose limbs have all features of limbs. Less than that of names, which people gave.

@@ -4,6 +4,7 @@ mod animals;
 mod bind_pose;
 mod dressed_bodies;
 mod folded_arms;
+mod group_nodes;
 mod names;
 mod rest_pose;
 mod role_faults;

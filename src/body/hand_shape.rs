@@ -1,11 +1,12 @@
 //! The skin of a hand about its two points, palm and fingers, as its outermost points in 26 directions.
 //!
 //! The extent in a direction is that of the outermost of them: thin through the palm, wide across it, with the thumb on its own side.
-//! Fingers are as in the reference pose. Space: joint space of the hand. Units: metres.
+//! The directions are those of the hand, not of its joint's axes, which any tool may choose. Fingers are as in the reference pose.
+//! Space: joint space of the hand. Units: metres.
 
-use crate::math::Vec3;
+use crate::math::{Mat3, Vec3};
 
-/// The directions from a cube's middle to its faces, edges and corners: between two of them an extent is at most a twentieth
+/// The directions from the middle of a cube to its faces, edges and corners: between two of them an extent is at most a twentieth
 /// too small.
 const DIRECTIONS: usize = 26;
 /// The part of the skin that may lie beyond its extent: rings and seams.
@@ -26,10 +27,29 @@ pub struct HandShape {
     largest: f64,
 }
 
-fn directions() -> impl Iterator<Item = Vec3> {
+/// The directions of a cube with these axes. A change of sign of an axis changes their order alone.
+fn directions(axes: &Mat3<f64>) -> impl Iterator<Item = Vec3> {
     let all = (0..27)
         .map(|k| Vec3::new(f64::from(k % 3), f64::from(k / 3 % 3), f64::from(k / 9)) - Vec3::repeat(1.0));
-    all.filter(|d| *d != Vec3::zeros()).map(|d| d.normalize())
+    all.filter(|d| *d != Vec3::zeros()).map(move |d| axes * d.normalize())
+}
+
+/// The axes of a hand, as columns: along its points, across the palm, where its skin is widest, and through the palm.
+fn axes(skin: &[(Vec3, f64)], points: &[Vec3; 2]) -> Mat3<f64> {
+    let Some(along) = (points[1] - points[0]).try_normalize(1e-9) else { return Mat3::identity() };
+    let least = along.iamin();
+    let first = along.cross(&Vec3::ith(least, 1.0)).normalize();
+    let second = along.cross(&first);
+    let area = skin.iter().map(|s| s.1).sum::<f64>();
+    let mean = skin.iter().map(|(at, area)| at * *area).sum::<Vec3>() / area;
+    let covariance = |a: &Vec3, b: &Vec3| {
+        skin.iter().map(|(at, area)| (at - mean).dot(a) * (at - mean).dot(b) * area).sum::<f64>()
+    };
+    let [xx, xy, yy] =
+        [(&first, &first), (&first, &second), (&second, &second)].map(|(a, b)| covariance(a, b));
+    let angle = 0.5 * libm::atan2(2.0 * xy, xx - yy);
+    let across = first * libm::cos(angle) + second * libm::sin(angle);
+    Mat3::from_columns(&[along, across, along.cross(&across)])
 }
 
 impl HandShape {
@@ -50,9 +70,13 @@ impl HandShape {
         if parts.iter().map(Vec::len).sum::<usize>() < FEW {
             return HandShape::round(radius);
         }
+        let axes = axes(skin, points);
         let outermost = parts.map(|part| {
             let mut found = [Vec3::zeros(); DIRECTIONS];
-            found.iter_mut().zip(directions()).for_each(|(at, direction)| *at = outermost(&part, &direction));
+            found
+                .iter_mut()
+                .zip(directions(&axes))
+                .for_each(|(at, direction)| *at = outermost(&part, &direction));
             found
         });
         let largest = outermost.iter().flatten().map(|p| p.norm()).fold(0.0, f64::max);
@@ -138,5 +162,28 @@ mod tests {
         assert_eq!(HandShape::of(&skin[..5], &points, 0.02), HandShape::round(0.02));
         assert!(hand.largest() >= hand.extent(0, &Vec3::y()));
         assert_eq!(HandShape::round(0.02).extent(1, &Vec3::y()), 0.02);
+    }
+
+    #[test]
+    fn a_hand_is_as_large_whatever_the_axes_of_its_joint() {
+        // A palm with a thumb, all in general directions.
+        let mut skin: Vec<(Vec3, f64)> = (0..400_i32)
+            .map(f64::from)
+            .map(|k| Vec3::new(0.0004 * k, 0.03 * libm::cos(2.0 * k), 0.01 * libm::sin(2.0 * k)))
+            .map(|at| (at, 1.0 + at.x))
+            .collect();
+        skin.extend((0..60).map(|k| (Vec3::new(0.05, 0.04 + 0.0005 * f64::from(k), 0.01), 2.0)));
+        let points = [Vec3::new(0.07, 0.001, 0.0), Vec3::new(0.15, 0.002, -0.01)];
+        let hand = HandShape::of(&skin, &points, 0.1);
+        for k in 0..20 {
+            let axis = Vec3::new(libm::sin(f64::from(k)), libm::cos(2.0 * f64::from(k)), 0.3 * f64::from(k));
+            let turn = crate::math::exp(&(axis * 0.7));
+            let turned: Vec<(Vec3, f64)> = skin.iter().map(|(at, area)| (turn * at, *area)).collect();
+            let other = HandShape::of(&turned, &points.map(|p| turn * p), 0.1);
+            for direction in directions(&Mat3::identity()) {
+                let [a, b] = [hand.extent(1, &direction), other.extent(1, &(turn * direction))];
+                assert!((a - b).abs() < 1e-9, "{k} {direction:?}: {a} {b}");
+            }
+        }
     }
 }

@@ -425,7 +425,8 @@ fn a_thumb_that_passes_beside_a_limb_is_not_in_it() {
     // A thumb that reaches 6 cm towards the line of the thigh, 9 cm ahead of the palm, and one 9 cm along the thigh.
     let thumbs = [Vec3::new(-0.06, 0.01, 0.09), Vec3::new(-0.06, 0.09, 0.01)];
     let [ahead, along] = thumbs.map(|thumb| {
-        let skin = (0..50).map(|k| (thumb * (f64::from(k % 2)), 1e-4)).collect::<Vec<_>>();
+        let aside = thumb.cross(&Vec3::y()).normalize() * 0.001;
+        let skin = (0..52).map(|k| ([Vec3::zeros(), thumb, aside, -aside][k % 4], 1e-4)).collect::<Vec<_>>();
         let mut surface = surface.clone();
         surface.hands[0] = HandShape::of(&skin, &[Vec3::zeros(), Vec3::y() * 9.0], 0.03);
         let mut pose = pose;

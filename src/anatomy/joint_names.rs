@@ -30,6 +30,7 @@ struct ParsedName {
     leg: bool,
     helper: bool,
     vague: bool,
+    /// Set by [`JointNames::without_groups`].
     group: bool,
 }
 
@@ -217,7 +218,7 @@ fn drop_shared(vocabulary: &Vocabulary, labels: &mut [JointLabel]) {
 impl ParsedName {
     /// Whether the name denotes neither a part nor a side.
     fn denotes_nothing(&self) -> bool {
-        self.side.is_none() && self.readings.is_empty() && self.finger.is_none() && !self.helper && !self.leg
+        self.side.is_none() && self.names_no_part() && !self.helper && !self.leg
     }
 
     fn names_no_part(&self) -> bool {

@@ -44,7 +44,8 @@ pub fn detect_roles_from(
 ) -> DetectedRig {
     let mut found = FoundRoles::default();
     let mut warnings = Warnings::new();
-    let grouped = evidence.map(|evidence| grouped_joints(&skeleton, names, evidence));
+    let guessed = evidence.filter(|_| humanoid.is_empty());
+    let grouped = guessed.map(|evidence| grouped_joints(&skeleton, names, evidence));
     let any = grouped.as_ref().filter(|grouped| grouped.iter().any(Option::is_some));
     let without_groups = any.map(|grouped| names.without_groups(grouped));
     let names = without_groups.as_ref().unwrap_or(names);

@@ -4,6 +4,7 @@
 //! The directions are those of the hand, not of its joint's axes, which any tool may choose. Fingers are as in the reference pose.
 //! Space: joint space of the hand. Units: metres.
 
+use super::surface_samples::principal;
 use crate::math::{Mat3, Vec3};
 
 /// The directions from the middle of a cube to its faces, edges and corners: between two of them an extent is at most a twentieth
@@ -37,19 +38,8 @@ fn directions(axes: &Mat3<f64>) -> impl Iterator<Item = Vec3> {
 /// The axes of a hand, as columns: along its points, across the palm, where its skin is widest, and through the palm.
 fn axes(skin: &[(Vec3, f64)], points: &[Vec3; 2]) -> Mat3<f64> {
     let Some(along) = (points[1] - points[0]).try_normalize(1e-9) else { return Mat3::identity() };
-    let least = along.iamin();
-    let first = along.cross(&Vec3::ith(least, 1.0)).normalize();
-    let second = along.cross(&first);
-    let area = skin.iter().map(|s| s.1).sum::<f64>();
-    let mean = skin.iter().map(|(at, area)| at * *area).sum::<Vec3>() / area;
-    let covariance = |a: &Vec3, b: &Vec3| {
-        skin.iter().map(|(at, area)| (at - mean).dot(a) * (at - mean).dot(b) * area).sum::<f64>()
-    };
-    let [xx, xy, yy] =
-        [(&first, &first), (&first, &second), (&second, &second)].map(|(a, b)| covariance(a, b));
-    let angle = 0.5 * libm::atan2(2.0 * xy, xx - yy);
-    let across = first * libm::cos(angle) + second * libm::sin(angle);
-    Mat3::from_columns(&[along, across, along.cross(&across)])
+    let [across, through] = principal(skin.iter().copied(), &along);
+    Mat3::from_columns(&[along, across, through])
 }
 
 impl HandShape {

@@ -4,7 +4,7 @@
 //! triangles of a low-poly model are sampled as densely as small ones. Space: model space of the pose in which
 //! the skin was attached. Units: metres.
 
-use crate::math::Vec3;
+use crate::math::{Vec3, any_perpendicular};
 use crate::model::{Character, Mesh, ModelPose};
 
 /// A piece of skin.
@@ -148,16 +148,16 @@ pub(super) fn range(skin: &[&SkinSample], at: &Vec3, axis: &Vec3) -> Option<[f64
     quantiles(&along(skin, at, axis)?, [0.02, 0.98])
 }
 
-/// The two directions across `axis` in which the skin is widest and narrowest.
-fn principal(skin: &[&SkinSample], at: &Vec3, axis: &Vec3) -> [Vec3; 2] {
-    let p = axis.cross(&Vec3::ith(axis.iamin(), 1.0)).normalize();
+/// The two directions across `axis` in which skin, places with areas, is widest and narrowest; with the axis they are right-handed.
+pub(super) fn principal(skin: impl Iterator<Item = (Vec3, f64)>, axis: &Vec3) -> [Vec3; 2] {
+    let p = any_perpendicular(axis);
     let q = axis.cross(&p);
     let (mut total, mut mean, mut square) = (0.0, [0.0; 2], [0.0; 3]);
-    for s in skin {
-        let (x, y) = ((s.at - at).dot(&p), (s.at - at).dot(&q));
-        total += s.area;
-        mean = [mean[0] + s.area * x, mean[1] + s.area * y];
-        square = [square[0] + s.area * x * x, square[1] + s.area * x * y, square[2] + s.area * y * y];
+    for (at, area) in skin {
+        let (x, y) = (at.dot(&p), at.dot(&q));
+        total += area;
+        mean = [mean[0] + area * x, mean[1] + area * y];
+        square = [square[0] + area * x * x, square[1] + area * x * y, square[2] + area * y * y];
     }
     let [x, y] = mean.map(|m| m / total);
     let [xx, xy, yy] = square.map(|m| m / total);
@@ -168,7 +168,7 @@ fn principal(skin: &[&SkinSample], at: &Vec3, axis: &Vec3) -> [Vec3; 2] {
 /// How far the middle of the skin lies off a line through `at`, and the 80th percentile of the distance from it.
 pub(super) fn around(skin: &[&SkinSample], at: &Vec3, axis: &Vec3) -> Option<(Vec3, f64)> {
     (skin.len() >= FEW).then_some(())?;
-    let [p, q] = principal(skin, at, axis);
+    let [p, q] = principal(skin.iter().map(|s| (s.at - at, s.area)), axis);
     let shift = p * spread(skin, at, &p)?.0 + q * spread(skin, at, &q)?.0;
     let distance = |s: &&SkinSample| {
         let off = s.at - at - shift;
@@ -182,7 +182,7 @@ pub(super) fn around(skin: &[&SkinSample], at: &Vec3, axis: &Vec3) -> Option<(Ve
 /// As [`around`] for what is flat: the geometric mean of half its width and half its thickness.
 pub(super) fn flat(skin: &[&SkinSample], at: &Vec3, axis: &Vec3) -> Option<(Vec3, f64)> {
     (skin.len() >= FEW).then_some(())?;
-    let [p, q] = principal(skin, at, axis);
+    let [p, q] = principal(skin.iter().map(|s| (s.at - at, s.area)), axis);
     let ((a, wide), (b, thick)) = (spread(skin, at, &p)?, spread(skin, at, &q)?);
     Some((p * a + q * b, (wide * thick).sqrt()))
 }

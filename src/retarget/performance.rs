@@ -22,7 +22,7 @@ pub struct Performance<'a> {
     pub(super) legs: &'a [LegPair],
     pub(super) skin: &'a SupportPoints,
     pub(super) trajectories: Option<LegTrajectories>,
-    /// Hands that rest on the floor in the take.
+    /// Hands that rest on the floor in the take; none where legs are not solved.
     pub(super) planted_hands: Option<PlantedHands>,
     pub(super) time: Timeline,
     /// Whether no foot of the take stands on the floor, so that the body keeps the take's height, scaled.
@@ -74,10 +74,10 @@ impl Performance<'_> {
     /// arms. Then joints apart from the body follow it, and a ramp or stairs are lowered to where the take has them.
     pub fn raised_hands(&self, mut whole: Motion) -> Motion {
         let settings = Settings::default();
+        if let Some(hands) = &self.planted_hands {
+            whole = hands.planted(whole, &self.time, mean_length(self.legs), &settings);
+        }
         if self.trajectories.is_some() {
-            if let Some(hands) = &self.planted_hands {
-                whole = hands.planted(whole, &self.time, mean_length(self.legs), &settings);
-            }
             whole = raise_hands(whole, self.skin, &self.time, self.legs, &settings);
         }
         let whole = follow(whole, &self.direct.joints.loose, None);

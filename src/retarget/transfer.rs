@@ -191,8 +191,10 @@ impl Retarget {
             let heights = skin.heights(motion).into_iter().map(|height| self.scale() * height);
             (skin, heights.collect())
         });
-        let legs: Vec<&LimbChain> = self.legs.iter().map(|pair| &pair.source).collect();
-        let planted_hands = PlantedHands::of(motion, (&self.arms, &legs), [self.path_scale, self.scale()]);
+        let planted_hands = trajectories.as_ref().and_then(|_| {
+            let legs: Vec<&LimbChain> = self.legs.iter().map(|pair| &pair.source).collect();
+            PlantedHands::of(motion, (&self.arms, &legs), [self.path_scale, self.scale()])
+        });
         Performance {
             direct,
             direct_clip,

@@ -35,8 +35,7 @@ pub struct RetargetConfig {
     pub scale: PathScale,
     /// Whether hands near the body, or near each other, keep their distance from the skin on bodies of other
     /// proportions (a hand on the hip stays on the hip), arms go no deeper into the body than on the source, and hands that
-    /// rest on the floor keep their place on it. Other arms are not changed; `false` leaves all arms as directly
-    /// transferred.
+    /// rest on the floor keep their place on it. Other arms are not changed; `false` leaves all arms as directly transferred.
     pub hands: bool,
 }
 

@@ -42,6 +42,9 @@ const REST_TIME: f64 = 0.06;
 /// Share of frames with a low foot from which a floor carries it although it never rests, as on a skateboard: 0.11 to 0.19 in flights
 /// and in swings by 43 degrees.
 const LOW_SHARE: f64 = 0.4;
+/// Shortest take of which that share tells anything, seconds. In half of it a body falls by 5 cm from the top of a flight; in less, its
+/// feet are within [`NEAR_FLOOR`] of their lowest in more than that share of the frames.
+const SHARE_TIME: f64 = 0.2;
 /// Height of the hip joints above the ankles below which a body sits or lies: less than a deep crouch from which it walks.
 pub(super) const LEAST_UPRIGHT_HEIGHT: f64 = 0.75;
 /// Height of the soles above height 0 from which feet may be in the air throughout. The ankles of eleven captures that stand are
@@ -276,7 +279,9 @@ impl FootingJoints {
             let near_floor_frames = counted.iter().filter(near_floor).count();
             let rests =
                 |k: usize| self.rests(frames, k, |f| is_near_floor(k, f), shots, motion.clip.sample_rate);
-            near_floor_frames as f64 >= LOW_SHARE * counted.len() as f64 || leg_indices.clone().any(rests)
+            let is_low = near_floor_frames as f64 >= LOW_SHARE * counted.len() as f64;
+            let is_long = counted.len() as f64 >= SHARE_TIME * motion.clip.sample_rate;
+            is_low && is_long || leg_indices.clone().any(rests)
         });
         let lowest_joint = |f: &usize| {
             let (legs, lowest_other) = &frames[*f];

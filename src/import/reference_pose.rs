@@ -8,8 +8,8 @@
 use super::import_error::ImportError;
 use super::import_options::{Calibrate, ImportOptions};
 use crate::anatomy::{
-    CONTRADICTED, Estimate, Figure, RestFault, UNSURE, folded_arms, orientation, posed_rest, rest_fault,
-    rest_from_motion, with_estimated_arms,
+    CONTRADICTED, Estimate, Figure, RestFault, UNSURE, folded_arms, motion_up, orientation, posed_rest,
+    rest_fault, rest_from_motion, with_estimated_arms,
 };
 use crate::math::{Quat, Transform, Vec3, arc};
 use crate::model::{Calibration, CalibrationSource, Character, Clip, ModelPose, Rig, Role, Side, Skeleton};
@@ -67,11 +67,16 @@ impl UncalibratedBody<'_> {
 
     /// The pose estimated from the motion, if the file's own pose is degenerate.
     fn found(&self, warnings: &mut Warnings) -> Option<Calibrated> {
-        let may_be_posed = self.place != BVH && !self.bound && !self.clips.is_empty();
-        let posed = || posed_rest(self.rig, self.rest).filter(|_| may_be_posed);
+        let posed = || posed_rest(self.rig, self.rest, self.clips).filter(|_| !self.bound);
         let fault = fault(self.rig, self.rest, self.bound, self.clips).or_else(posed);
         let Some(fault) = fault else { return self.folded_arms(warnings) };
-        match self.estimate() {
+        let mut estimate = self.estimate();
+        if is_frame(&fault) && estimate.as_ref().is_some_and(|estimate| !estimate.sure_of_up) {
+            // A posed figure stands in the world of the motion.
+            let up = self.up_at_rest();
+            estimate = up.and_then(|up| rest_from_motion(self.rig, self.clips, Some(up))).or(estimate);
+        }
+        match estimate {
             Some(estimate) => Some(self.calibrated(estimate, Some(fault), warnings)),
             None => {
                 let said = format!("{fault}, and there is no motion to estimate a reference pose from");
@@ -79,6 +84,12 @@ impl UncalibratedBody<'_> {
                 None
             }
         }
+    }
+
+    /// The up axis of the motion that the rest pose suggests.
+    fn up_at_rest(&self) -> Option<Vec3> {
+        let stands = orientation(self.rig, self.rest, self.up, false)?;
+        Some(motion_up(self.rig, self.clips.first()?, &stands).inverse() * Vec3::y())
     }
 
     /// The rest pose with arms estimated from the motion where it folds them as no body does and the motion contradicts their roll.
@@ -119,7 +130,7 @@ impl UncalibratedBody<'_> {
         fault: Option<RestFault>,
         warnings: &mut Warnings,
     ) -> Calibrated {
-        let posed = matches!(fault, Some(RestFault::Posed(_)));
+        let posed = fault.as_ref().is_some_and(is_frame);
         let mut said = "the reference pose was estimated from the motion".to_owned();
         if let Some(fault) = fault {
             said += &format!(" ({fault})");
@@ -245,6 +256,11 @@ impl UncalibratedBody<'_> {
 /// line (the skin of bones of a converted BVH). Animals are folded too, but upright.
 pub(super) fn fault(rig: &Rig, rest: &ModelPose, bound: bool, clips: &[&Clip]) -> Option<RestFault> {
     rest_fault(rig, rest, clips).filter(|fault| !bound || *fault == RestFault::Folded && is_a_line(rest))
+}
+
+/// Whether the rest pose is a frame of some motion.
+fn is_frame(fault: &RestFault) -> bool {
+    matches!(fault, RestFault::Posed(_) | RestFault::Crouched(_))
 }
 
 /// A figure is a line if its second largest extent is below this fraction of the largest; animals reach 0.4.

@@ -8,8 +8,8 @@ use super::flexion_axis::{ENDS, Sided};
 use super::motion_samples::MotionSamples;
 use crate::anatomy::body_hierarchy::parent_role;
 use crate::anatomy::orientation::orientation;
-use crate::math::{Quat, Vec3, mean_rotation, median};
-use crate::model::{Clip, ModelPose, Rig, Role, Side};
+use crate::math::{Quat, Vec3, mean_rotation, median, percentile};
+use crate::model::{Clip, JointId, ModelPose, Rig, Role, Side};
 use std::fmt;
 
 /// Sampled frames: the median of a take does not change with more.
@@ -29,6 +29,8 @@ pub enum RestFault {
     OutOfReach(Vec<Role>),
     /// A plausible but asymmetric figure: a frame of some clip. The largest difference, radians.
     Posed(f64),
+    /// A symmetric figure that bends its knees by more than it does in the motion: a frame of some clip. Their bend, radians.
+    Crouched(f64),
 }
 
 impl fmt::Display for RestFault {
@@ -45,6 +47,13 @@ impl fmt::Display for RestFault {
             }
             RestFault::Posed(angle) => {
                 write!(f, "left and right differ by {:.0} degrees at rest", angle.to_degrees())
+            }
+            RestFault::Crouched(angle) => {
+                write!(
+                    f,
+                    "the knees are bent by {:.0} degrees at rest, and less in the motion",
+                    angle.to_degrees()
+                )
             }
         }
     }
@@ -76,10 +85,7 @@ pub fn rest_fault(rig: &Rig, rest: &ModelPose, clips: &[&Clip]) -> Option<RestFa
     }
     // A figure whose thighs are above one another is upright along no axis either.
     if at_rest < FOLDED || orientation(rig, rest, None, false).is_none() {
-        let moving = |f: usize| {
-            straightness(rig, |role| rig.joint(role).map(|j| e.of_joint(j)[f].translation)).unwrap_or(1.0)
-        };
-        if median((0..e.count).map(moving).collect()) > STANDS {
+        if median(straightness_in_motion(&e)) > STANDS {
             return Some(RestFault::Folded);
         }
     }
@@ -108,6 +114,12 @@ fn within(moved: &[Quat], degrees: f64) -> bool {
     moved.iter().all(|q| q.w.abs() > least)
 }
 
+/// The cosine between the trunk and the line of the legs in each sample.
+fn straightness_in_motion(e: &MotionSamples) -> Vec<f64> {
+    let of = |f: usize| straightness(e.rig, |role| e.rig.joint(role).map(|j| e.of_joint(j)[f].translation));
+    (0..e.count).map(|f| of(f).unwrap_or(1.0)).collect()
+}
+
 /// Cosine between the trunk and the line of the legs, given positions of roles.
 fn straightness(rig: &Rig, at: impl Fn(Role) -> Option<Vec3>) -> Option<f64> {
     let middle = |role: fn(Side) -> Role| Some((at(role(Side::Left))? + at(role(Side::Right))?) * 0.5);
@@ -123,10 +135,37 @@ fn straightness(rig: &Rig, at: impl Fn(Role) -> Option<Vec3>) -> Option<f64> {
 /// Degrees by which left and right limbs may differ at rest: symmetric rest poses of people reach 5.5, nodes posed as
 /// in a frame of some clip 14.6 to 60.
 const POSED: f64 = 10.0;
+/// Degrees by which knees may be bent further at rest than when they are straight in the motion: rest poses of people bend them by
+/// at most 8, frames of squats, leaps and jumping jacks by 26 to 108.
+const CROUCHED: f64 = 20.0;
+/// The percentile of the bend of a knee over a motion at which it counts as straight.
+const STRAIGHT: f64 = 0.1;
+/// The percentile of the cosine between trunk and legs over a motion that shows whether the body ever stands: a person who bows half of
+/// the time does, a quadruped does not.
+const EVER: f64 = 0.9;
 
-/// Detects a rest pose that is a frame of a motion: its left limbs, mirrored at the line of the hips, differ from the
-/// right ones.
-pub fn posed_rest(rig: &Rig, rest: &ModelPose) -> Option<RestFault> {
+/// Detects a rest pose that is a frame of a motion in which the body ever stands: its left limbs, mirrored at the line of the hips,
+/// differ from the right ones, or it crouches further than the straightest frames of `clips`.
+pub fn posed_rest(rig: &Rig, rest: &ModelPose, clips: &[&Clip]) -> Option<RestFault> {
+    let apart = asymmetry(rig, rest)?;
+    let bend = knee_bend(rig, |joint| rest.position(joint)).unwrap_or(0.0);
+    if apart.to_degrees() <= POSED && bend.to_degrees() <= CROUCHED {
+        return None;
+    }
+    let e = MotionSamples::new(rig, clips, Quat::identity(), SAMPLES);
+    if percentile(&straightness_in_motion(&e), EVER) < STANDS {
+        return None;
+    }
+    if apart.to_degrees() > POSED {
+        return Some(RestFault::Posed(apart));
+    }
+    let moving = |f: usize| knee_bend(rig, |joint| e.of_joint(joint)[f].translation);
+    let straight = percentile(&(0..e.count).filter_map(moving).collect::<Vec<f64>>(), STRAIGHT);
+    ((bend - straight).to_degrees() > CROUCHED).then_some(RestFault::Crouched(bend))
+}
+
+/// The largest angle in radians between a bone of the right limbs and the left one mirrored at the line of the hips.
+fn asymmetry(rig: &Rig, rest: &ModelPose) -> Option<f64> {
     let at = |role: Role| rig.joint(role).map(|j| rest.position(j));
     let [left, right] = Side::BOTH.map(|s| at(Role::UpperLeg(s)));
     let across = (left? - right?).try_normalize(1e-12)?;
@@ -136,8 +175,17 @@ pub fn posed_rest(rig: &Rig, rest: &ModelPose) -> Option<RestFault> {
         let (left, right) = (bone(Side::Left)?, bone(Side::Right)?);
         Some((left - across * (2.0 * left.dot(&across))).angle(&right))
     };
-    let most = segments.filter_map(apart).fold(0.0, f64::max);
-    (most.to_degrees() > POSED).then_some(RestFault::Posed(most))
+    Some(segments.filter_map(apart).fold(0.0, f64::max))
+}
+
+/// The bend of the straighter knee in radians, given positions of joints; `None` unless both legs are whole.
+fn knee_bend(rig: &Rig, at: impl Fn(JointId) -> Vec3) -> Option<f64> {
+    let bend = |s: Side| {
+        let [hip, knee, ankle] = [Role::UpperLeg(s), Role::LowerLeg(s), Role::Foot(s)].map(|r| rig.joint(r));
+        let [hip, knee, ankle] = [at(hip?), at(knee?), at(ankle?)];
+        Some((knee - hip).angle(&(ankle - knee)))
+    };
+    Some(bend(Side::Left)?.min(bend(Side::Right)?))
 }
 
 #[cfg(test)]

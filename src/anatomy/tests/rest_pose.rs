@@ -8,6 +8,7 @@ use posemill::math::{Quat, Transform, Vec3, exp};
 use posemill::model::{
     Asset, CalibrationSource, Character, Clip, Joint, JointId, ModelPose, Motion, Rig, Role, Side, Skeleton,
 };
+use posemill::retarget::{Retarget, RootScale, map};
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -280,9 +281,87 @@ fn each_part_may_be_missing() {
 fn nodes_posed_as_in_a_frame_of_a_clip_are_no_rest_pose() {
     let motion = take(&shipped("walk.bvh")).expect("the made walk stands upright");
     let rig = &motion.character.rig;
-    assert_eq!(posed_rest(rig, &rig.skeleton().rest_model_pose()), None);
-    let fault = (0..motion.clip.frames()).find_map(|f| posed_rest(rig, &motion.model_pose(f)));
+    let posed = |rest: &ModelPose| posed_rest(rig, rest, &[&motion.clip]);
+    assert_eq!(posed(&rig.skeleton().rest_model_pose()), None);
+    let fault = (0..motion.clip.frames()).find_map(|f| posed(&motion.model_pose(f)));
     assert!(matches!(fault, Some(RestFault::Posed(_))), "{fault:?}");
+}
+
+/// The same motion over a rest pose that is its frame `frame`, read from BVH text with this reference pose.
+fn posed_at_rest(motion: &Motion, frame: usize, calibration: Calibrate) -> Asset {
+    let axes: Vec<Quat> = motion.model_pose(frame).joints().iter().map(|t| t.rotation.inverse()).collect();
+    let text = posemill::export::bvh::write(&rewritten(motion, &axes), &Default::default());
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("posed.bvh");
+    fs::write(&path, text).unwrap();
+    import::load(&path, &ImportOptions { calibration, ..ImportOptions::default() }).unwrap()
+}
+
+/// The mean angle in degrees by which joints of two motions of a character differ, without fingers and toes.
+fn joints_apart(a: &Motion, b: &Motion) -> f64 {
+    let rig = &a.character.rig;
+    let of_body = |(role, _): &(Role, _)| !matches!(role, Role::Finger(..) | Role::Toes(_));
+    let joints: Vec<JointId> = rig.assignments().filter(of_body).map(|(_, found)| found.joint).collect();
+    let of_frame = |f: usize| {
+        let [a, b] = [a, b].map(|motion| motion.model_pose(f));
+        joints.iter().map(|j| a.joint(*j).rotation.angle_to(&b.joint(*j).rotation)).sum::<f64>()
+    };
+    let frames: Vec<usize> = (0..a.clip.frames()).step_by(5).collect();
+    let total: f64 = frames.iter().map(|f| of_frame(*f)).sum();
+    (total / (frames.len() * joints.len()) as f64).to_degrees()
+}
+
+#[test]
+fn a_rest_pose_that_is_a_frame_of_the_motion_is_replaced_by_one_from_the_motion() {
+    let target = load(&shipped("mannequin.glb")).character;
+    let onto = |take: &Motion| {
+        let found = map(&take.character, &target).unwrap();
+        let rigs = (&take.character.rig, &target.rig);
+        Retarget::new(&take.character, Arc::clone(&target), &found, rigs, RootScale::Legs)
+            .direct_transfer(take)
+    };
+    let made = ["walk.bvh", "squat.bvh", "jump.bvh", "turn.bvh"].map(shipped);
+    let data = data().into_iter().flat_map(|data| TAKES.map(|t| data.join(t)));
+    let mut all = [0.0; 2];
+    for motion in made.into_iter().chain(data).filter_map(|t| take(&t)) {
+        let name = &motion.clip.name;
+        let motion = cut(&motion, 0..300);
+        let expected = onto(&motion);
+        for frame in [motion.clip.frames() / 5, motion.clip.frames() / 3] {
+            if posed_rest(&motion.character.rig, &motion.model_pose(frame), &[&motion.clip]).is_none() {
+                continue;
+            }
+            let found = posed_at_rest(&motion, frame, Calibrate::Auto);
+            assert!(found.warnings.has("rest-posed"), "{name} {frame}: {:?}", found.warnings);
+            let kept = posed_at_rest(&motion, frame, Calibrate::Rest);
+            let apart = [found, kept].map(|asset| joints_apart(&onto(&asset.motion(0).unwrap()), &expected));
+            println!(
+                "{name}, at rest as in frame {frame}: {:.1} degrees off, {:.1} without",
+                apart[0], apart[1]
+            );
+            assert!(apart[0] < 18.0, "{name} {frame}: {apart:?}");
+            all = [all[0] + apart[0], all[1] + apart[1]];
+        }
+    }
+    assert!(all[0] < 0.5 * all[1], "{all:?}");
+}
+
+#[test]
+fn a_body_that_crouches_or_sits_throughout_keeps_its_rest_pose() {
+    let motion = take(&shipped("squat.bvh")).expect("the made squat stands upright");
+    let rig = &motion.character.rig;
+    let knee = |f: usize| {
+        let [hip, knee, foot] =
+            [Role::UpperLeg(Side::Left), Role::LowerLeg(Side::Left), Role::Foot(Side::Left)]
+                .map(|role| motion.model_pose(f).position(rig.joint(role).unwrap()));
+        (knee - hip).angle(&(foot - knee))
+    };
+    let deepest = (0..motion.clip.frames()).max_by(|a, b| knee(*a).total_cmp(&knee(*b))).unwrap();
+    let rest = motion.model_pose(deepest);
+    let whole = posed_rest(rig, &rest, &[&motion.clip]);
+    assert!(matches!(whole, Some(RestFault::Crouched(_))), "{whole:?}");
+    let down = cut(&motion, deepest - 5..deepest + 5);
+    assert_eq!(posed_rest(rig, &rest, &[&down.clip]), None);
 }
 
 /// The made walk over a rest pose along X, as BVH text.

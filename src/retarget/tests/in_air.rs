@@ -112,6 +112,23 @@ fn a_body_off_the_floor_keeps_the_height_of_the_take() {
     }
 }
 
+#[test]
+fn moments_of_a_flight_keep_the_height_of_the_take() {
+    let target = shipped("mannequin.glb").character;
+    let jump = take("jump.bvh");
+    let frames = flight(&jump);
+    for length in [1, 2, 3, 4, 6, 8, 11, 15, 20, 30] {
+        for first in (frames.start..frames.end - length).step_by(5) {
+            let moment = Motion { contacts: None, ..jump.part(first..first + length) };
+            for moment in [labelled(moment.clone()), moment] {
+                let error = height_error(&moment, &target);
+                let labels = moment.contacts.is_some();
+                assert!(error < 0.1, "{length} frames from {first}, labels {labels}: hips {error} m off");
+            }
+        }
+    }
+}
+
 /// The height of the hips of a result of the default pipeline less the take's, scaled, at its largest, metres.
 fn height_error_of_pipeline(take: &Motion, character: &str) -> f64 {
     let path = format!("{}/data/{character}", env!("CARGO_MANIFEST_DIR"));

@@ -66,7 +66,9 @@ impl Floor {
     pub fn under(&self, part: ContactPart, frame: usize) -> f64 {
         let Some(side) = part.side().filter(|_| part.of_foot()) else { return self.height };
         let raised = &self.raised[side.index()];
-        raised.iter().find(|(frames, _)| frames.contains(&frame)).map_or(self.height, |r| r.1)
+        // Plateaus begin and end in order: noise may have thousands of them.
+        let first = raised.partition_point(|(frames, _)| frames.end <= frame);
+        raised.get(first).filter(|(frames, _)| frames.contains(&frame)).map_or(self.height, |r| r.1)
     }
 
     /// Whether a sole is ever lower than the least height of a plateau.

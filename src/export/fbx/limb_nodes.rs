@@ -154,13 +154,15 @@ impl LimbNodes<'_> {
         let skeleton = self.skeleton;
         let mut joints = self.bind.joints().to_vec();
         let mut shifts = vec![Vec3::zeros(); skeleton.len()];
+        // Once for each joint: a joint may have thousands of children. A shift changes them by 1e-10.
+        let bone_lengths: Vec<f64> = skeleton.ids().map(|id| self.bone_length(id)).collect();
         for id in skeleton.ids() {
             let Some(parent) = skeleton.parent(id) else { continue };
             shifts[id.index()] = shifts[parent.index()];
             let at = self.local[id.index()].translation;
             let aside = ASIDE * joints[id.index()].translation.norm().max(at.norm());
             let written = !(omit_root && parent.index() == 0);
-            let at_end = (at - Vec3::y() * self.bone_length(parent)).norm() < 0.5 * aside;
+            let at_end = (at - Vec3::y() * bone_lengths[parent.index()]).norm() < 0.5 * aside;
             if written && at_end && clips.iter().any(|clip| self.moves(clip, id)) {
                 let shift = Vec3::x() * aside;
                 self.local[id.index()].translation += shift;
@@ -173,7 +175,7 @@ impl LimbNodes<'_> {
         }
     }
 
-    /// Length of the bone that Blender draws for a joint with children, metres.
+    /// Length of the bone that Blender draws for a joint with children, metres; NaN without children.
     fn bone_length(&self, id: JointId) -> f64 {
         let children = self.skeleton.children(id);
         let sum: f64 = children.iter().map(|c| self.local[c.index()].translation.norm()).sum();

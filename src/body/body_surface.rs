@@ -5,6 +5,7 @@
 //! adult's radii. Measured in the reference pose. Space: model space; points of hands in joint space. Units: metres.
 
 use super::hand_shape::HandShape;
+use super::held_pieces::{Hands, held};
 use super::landmarks::{BodyLengths, LandmarkPose, Landmarks};
 use super::radius_table::{RadiusSample, RadiusTable};
 use super::surface_samples::{SkinSample, samples};
@@ -169,8 +170,12 @@ impl BodySurface {
         let length = lengths.leg_length() + lengths.low_trunk + lengths.high_trunk;
         let appendages = appendages(character, rig, reference_pose, length);
         let of_body = groups(rig).into_iter().zip(appendages).map(|(group, out)| group.filter(|_| !out));
-        let mut groups =
-            samples(character, reference_pose, SPACING * figure.leg_to_sole, &of_body.collect::<Vec<_>>());
+        let of_body: Vec<Option<usize>> = of_body.collect();
+        let hand = |group: &Option<usize>| group.and_then(|group| group.checked_sub(HAND));
+        let of_hand: Vec<Option<usize>> = of_body.iter().map(hand).collect();
+        let wrists = at.arms.map(|[_, elbow, wrist]| (wrist, PROP_DISTANCE * (wrist - elbow).norm()));
+        let held = held(character, rig, reference_pose, &Hands { of_joint: &of_hand, wrists });
+        let mut groups = samples(character, reference_pose, SPACING * figure.leg_to_sole, &of_body, &held);
         groups.resize(GROUPS, Vec::new());
         // What hangs from the trunk below the knees is cloth.
         let knees = 0.5 * (at.legs[0][1] + at.legs[1][1]).dot(&figure.up);

@@ -90,7 +90,7 @@ pub(super) fn capsules_in(
     let skin = kinds
         .iter()
         .copied()
-        .zip(samples(character, reference_pose, 0.03 * figure.leg_to_sole, &lists))
+        .zip(samples(character, reference_pose, 0.03 * figure.leg_to_sole, &lists, &[]))
         .collect();
     let body = CapsuleFit { rig, reference_pose, figure, skin };
     let mut found = body.trunk();

@@ -68,7 +68,7 @@ pub fn hanging_cloth(
 
 /// The connected piece of the mesh that each vertex is in, numbered from 0. Vertices at one position are joined: seams of
 /// texture and normals split them.
-fn pieces_of(mesh: &Mesh) -> Vec<usize> {
+pub(super) fn pieces_of(mesh: &Mesh) -> Vec<usize> {
     let mut parent: Vec<usize> = (0..mesh.positions.len()).collect();
     fn top(parent: &mut [usize], mut k: usize) -> usize {
         while parent[k] != k {

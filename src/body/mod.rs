@@ -7,6 +7,7 @@ mod body_part;
 mod surface_samples;
 mod capsules;
 mod height;
+mod held_pieces;
 mod arms;
 mod contact_points;
 mod hanging_cloth;

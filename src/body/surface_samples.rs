@@ -22,16 +22,22 @@ const MOST: usize = 30_000;
 const MOST_SAMPLES: usize = 1_000_000;
 
 /// The samples of all meshes, about `spacing` apart, in the pose in which the skin was attached: for each list the skin
-/// that is nearest to vertices whose joint has that list, by its number; joints may have none.
+/// that is nearest to vertices whose joint has that list, by its number; joints may have none. Vertices that `omitted` has, by mesh, have
+/// none either.
 pub(super) fn samples(
     character: &Character,
     reference_pose: &ModelPose,
     spacing: f64,
     list_of_joint: &[Option<usize>],
+    omitted: &[Vec<bool>],
 ) -> Vec<Vec<SkinSample>> {
-    let triangles = |mesh: &Mesh| -> (usize, Vec<[SkinCorner; 3]>) {
-        let placed: Vec<Option<SkinCorner>> =
-            (0..mesh.positions.len()).map(|v| attached(mesh, reference_pose, v, list_of_joint)).collect();
+    let triangles = |(k, mesh): (usize, &Mesh)| -> (usize, Vec<[SkinCorner; 3]>) {
+        let omitted = omitted.get(k).map_or(&[][..], Vec::as_slice);
+        let placed: Vec<Option<SkinCorner>> = (0..mesh.positions.len())
+            .map(|v| attached(mesh, reference_pose, v, list_of_joint))
+            .enumerate()
+            .map(|(v, corner)| corner.filter(|_| !omitted.get(v).copied().unwrap_or_default()))
+            .collect();
         let step = mesh.triangles.len().div_ceil(MOST).max(1);
         let corners = mesh.triangles.iter().step_by(step).filter_map(|corners| {
             let [a, b, c] = corners.map(|v| placed[v as usize]);
@@ -39,7 +45,8 @@ pub(super) fn samples(
         });
         (step, corners.filter(|corners| corners.iter().any(|(_, list)| list.is_some())).collect())
     };
-    let sampled: Vec<(usize, Vec<[SkinCorner; 3]>)> = character.meshes.iter().map(triangles).collect();
+    let sampled: Vec<(usize, Vec<[SkinCorner; 3]>)> =
+        character.meshes.iter().enumerate().map(triangles).collect();
     let all = || sampled.iter().flat_map(|(step, corners)| corners.iter().map(|corners| (*step, corners)));
     let wanted: usize = all().map(|(_, corners)| divisions(corners, spacing).pow(2)).sum();
     let spacing = spacing * (wanted as f64 / MOST_SAMPLES as f64).max(1.0).sqrt();

@@ -46,11 +46,20 @@ fn a_shield_or_a_staff_on_one_arm_does_not_thicken_both() {
     let staff = (Role::Hand(Side::Left), Vec3::y() * 0.8, [0.02; 2]);
     for (name, prop) in [("shield", shield), ("staff", staff)] {
         let with = radii(Some(prop));
-        assert_ne!(with, own, "the {name} is not near the arm");
+        assert_eq!(with == own, name == "staff", "the {name}: {with:?}, without {own:?}");
         for (point, (with, without)) in with.iter().zip(own).enumerate() {
             let off = (with / without - 1.0).abs();
             assert!(off < 0.13, "{name}, point {point}: {with} m instead of {without} m");
         }
+    }
+}
+
+#[test]
+fn what_a_hand_holds_is_no_hand() {
+    let own = with_prop(None);
+    for half in [Vec3::y() * 0.8, Vec3::z() * 0.5, Vec3::x() * 0.4] {
+        let armed = with_prop(Some((Role::Hand(Side::Left), half, [0.02; 2])));
+        assert_eq!(own.surface().unwrap().hands, armed.surface().unwrap().hands, "{half:?}");
     }
 }
 

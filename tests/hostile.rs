@@ -72,12 +72,24 @@ fn fault(folder: &Path, out: &str, arguments: &[&str], answer: Answer) -> Option
         .then(|| format!("{arguments:?}: {}, {left} files left, wanted {answer:?}: {short}", output.status))
 }
 
+/// A take of our own with a joint whose name is longer than a column of text can be.
+fn long_name(walk: &str) -> Hostile {
+    let text = fs::read_to_string(walk).unwrap().replace("mixamorig:Head", &"Head".repeat(17_000));
+    Hostile {
+        name: "a-name-that-is-no-column.bvh",
+        bytes: text.into(),
+        uses: &[Use::Inspect],
+        answer: Answer::Read,
+    }
+}
+
 #[test]
 fn hostile_files_are_answered_within_bounds() {
     let folder = TempDir::new().unwrap();
     let (robot, walk) = (own("robot.glb").display().to_string(), own("walk.bvh").display().to_string());
     let mut files = hostile_files();
     files.extend(long_fbx(folder.path(), &walk));
+    files.push(long_name(&walk));
     assert!(files.len() >= 40, "{} files", files.len());
     for file in &files {
         assert!(file.bytes.len() < 1_000_000, "{}: {} bytes", file.name, file.bytes.len());

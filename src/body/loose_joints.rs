@@ -8,7 +8,7 @@ use crate::kinematics::{FramePoses, Towards};
 use crate::math::{Quat, Transform, Vec3, same_hemisphere};
 use crate::model::{Character, Clip, JointId, ModelPose, Motion, Rig, Skeleton};
 use crate::parallel;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 /// Distance of skins that touch, as a share of the body's length (5 cm of a person): shoes and straps stand off the skin, and
@@ -139,29 +139,44 @@ impl Place<'_> {
         (distance(&nearest) <= self.length).then_some(on)
     }
 
-    /// For each joint, whether the skin at or below it touches the body's; without any skin it does, but not in a second body.
+    /// For each joint, whether the skin at or below it touches the body's, or skin that does (a nose on cheeks that lie on the head);
+    /// without any skin it does, but not in a second body.
     fn touching(&self) -> Vec<bool> {
         let skeleton = self.skeleton;
         let pose = self.character.bind.as_ref().unwrap_or(self.reference_pose);
         let cell = TOUCHES * self.length;
         let cell_of = |at: &Vec3| <[f64; 3]>::from(at / cell).map(|x| x.floor() as i64);
+        let around =
+            |[x, y, z]: [i64; 3]| (0..27).map(move |k| [x + k % 3 - 1, y + k / 3 % 3 - 1, z + k / 9 - 1]);
         let mut of_body = HashSet::new();
-        let mut apart = Vec::new();
+        let mut apart = HashSet::new();
         for mesh in &self.character.meshes {
             for (joint, inside) in (0..mesh.positions.len()).filter_map(|v| mesh.in_heaviest_joint(v)) {
                 let at = cell_of(&pose.joint(joint).point(&inside));
                 match self.on_body[joint.index()] {
                     true => _ = of_body.insert(at),
-                    false => apart.push((joint, at)),
+                    false => _ = apart.insert((joint, at)),
                 }
             }
         }
         let mut has_skin = vec![false; skeleton.len()];
         let mut touches = vec![false; skeleton.len()];
-        for (joint, [x, y, z]) in apart {
+        let mut cells: Vec<Vec<[i64; 3]>> = vec![Vec::new(); skeleton.len()];
+        let mut joints_in: HashMap<[i64; 3], Vec<JointId>> = HashMap::new();
+        for (joint, at) in apart {
             has_skin[joint.index()] = true;
-            let around = |k: i64| [x + k % 3 - 1, y + k / 3 % 3 - 1, z + k / 9 - 1];
-            touches[joint.index()] |= (0..27).any(|k| of_body.contains(&around(k)));
+            cells[joint.index()].push(at);
+            joints_in.entry(at).or_default().push(joint);
+        }
+        // From the body outwards: the skin that touches it, then what touches that.
+        let mut reached: Vec<[i64; 3]> = of_body.iter().copied().collect();
+        while let Some(at) = reached.pop() {
+            for joint in around(at).filter_map(|near| joints_in.remove(&near)).flatten() {
+                if !touches[joint.index()] && !self.of_other[joint.index()] {
+                    touches[joint.index()] = true;
+                    reached.append(&mut cells[joint.index()]);
+                }
+            }
         }
         let [has_skin, touches] = [has_skin, touches].map(|own| skeleton.above(|id| own[id.index()]));
         let touches = |k: usize| !self.of_other[k] && (touches[k] || !has_skin[k] || of_body.is_empty());

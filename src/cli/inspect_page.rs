@@ -72,7 +72,8 @@ fn page_head(asset: &Asset, file: &str, format: &str) -> String {
         let of = if calibration.joints.is_empty() { "" } else { " (confidence, evidence)" };
         let _ = writeln!(text, "reference pose: from the {}{of}", calibration.from);
         let name = |id: JointId| one_line(&skeleton.joint(id).name);
-        let widest = calibration.joints.iter().map(|j| name(j.joint).chars().count()).max().unwrap_or(0);
+        let widths = calibration.joints.iter().map(|j| name(j.joint).chars().count());
+        let widest = widths.max().unwrap_or(0).min(WIDEST);
         for j in &calibration.joints {
             let _ = writeln!(text, "  {:widest$}  {:.2}  {}", name(j.joint), j.confidence, j.reason);
         }
@@ -84,6 +85,9 @@ fn page_head(asset: &Asset, file: &str, format: &str) -> String {
     }
     text
 }
+
+/// The widest column of names: longer ones run over it. A damaged file may have names of megabytes.
+pub(super) const WIDEST: usize = 100;
 
 /// The page about a file, without capture errors.
 pub(super) fn page(asset: &Asset, file: &str, format: &str) -> String {
@@ -98,7 +102,7 @@ pub(super) fn page(asset: &Asset, file: &str, format: &str) -> String {
     let depth = |id: JointId| depths[id.index()].min(DEEPEST);
     let name = |id: JointId| one_line(&skeleton.joint(id).name);
     let width = |id: JointId| 2 * depth(id) + name(id).chars().count();
-    let widest = skeleton.ids().map(width).max().unwrap_or(0);
+    let widest = skeleton.ids().map(width).max().unwrap_or(0).min(WIDEST);
     // Depth first, so that the text reads as a tree for any order of the joints.
     let mut open = vec![JointId::new(0)];
     while let Some(id) = open.pop() {

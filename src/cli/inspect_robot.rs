@@ -1,5 +1,6 @@
 //! What `posemill inspect` prints of a robot: its hinges in the order of trackers' files.
 
+use super::inspect_page::WIDEST;
 use crate::model::{Hinge, Robot};
 use crate::report::{counted, one_line, rounded};
 use schemars::JsonSchema;
@@ -12,7 +13,7 @@ pub fn robot_page(robot: &Robot) -> String {
         "\n{} in the order of the file (link, range in degrees or mm)\n",
         counted(robot.hinges.len(), "hinge")
     );
-    let widest = robot.hinges.iter().map(|hinge| hinge.name.chars().count()).max().unwrap_or(0);
+    let widest = robot.hinges.iter().map(|hinge| hinge.name.chars().count()).max().unwrap_or(0).min(WIDEST);
     for (k, hinge) in robot.hinges.iter().enumerate() {
         let link = one_line(&robot.links[hinge.link].name);
         let unit = |x: f64| if hinge.slides { x * 1000.0 } else { x.to_degrees() };

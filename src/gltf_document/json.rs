@@ -113,7 +113,9 @@ impl<'a> Json<'a> {
             let bad = |e: serde_json::Error| GltfError::value(path.clone(), e.to_string());
             let mut value: Value = serde_json::from_str(raw).map_err(bad)?;
             edit(&path, &mut value);
-            check_indices(&value, &path)?;
+            check_indices(&value).map_err(|(below, number)| {
+                GltfError::value(format!("{path}{below}"), format!("{number} is not a valid index"))
+            })?;
             serde_json::from_value(value).map_err(bad)
         };
         self.items(key)?.into_iter().enumerate().map(item).collect()
@@ -128,32 +130,36 @@ impl<'a> Json<'a> {
     }
 }
 
-fn check_indices(value: &Value, path: &str) -> Result<(), GltfError> {
+/// A number that is no index, and the path to it; the path is only written where there is one: names may be long and many.
+type InvalidIndex = (String, String);
+
+fn check_indices(value: &Value) -> Result<(), InvalidIndex> {
     match value {
         Value::Object(map) => {
             for (key, value) in map.iter().filter(|(k, _)| *k != "extras" && *k != "extensions") {
-                let path = format!("{path}.{key}");
+                let below = |(path, number): InvalidIndex| (format!(".{key}{path}"), number);
                 if INDICES.contains(&key.as_str()) {
-                    check_index(value, &path)?;
+                    check_index(value).map_err(|number| below((String::new(), number)))?;
                 }
-                check_indices(value, &path)?;
+                check_indices(value).map_err(below)?;
             }
             Ok(())
         }
         Value::Array(list) if list.iter().any(|v| v.is_object() || v.is_array()) => {
-            list.iter().enumerate().try_for_each(|(i, v)| check_indices(v, &format!("{path}[{i}]")))
+            let of_item =
+                |(k, item)| check_indices(item).map_err(|(path, number)| (format!("[{k}]{path}"), number));
+            list.iter().enumerate().try_for_each(of_item)
         }
         _ => Ok(()),
     }
 }
 
-fn check_index(value: &Value, path: &str) -> Result<(), GltfError> {
+/// The first number in `value` that is no index.
+fn check_index(value: &Value) -> Result<(), String> {
     match value {
-        Value::Number(n) if n.as_u64().is_none_or(|n| n >= u64::from(u32::MAX)) => {
-            Err(GltfError::value(path, format!("{n} is not a valid index")))
-        }
-        Value::Array(list) => list.iter().try_for_each(|v| check_index(v, path)),
-        Value::Object(map) => map.values().try_for_each(|v| check_index(v, path)),
+        Value::Number(n) if n.as_u64().is_none_or(|n| n >= u64::from(u32::MAX)) => Err(n.to_string()),
+        Value::Array(list) => list.iter().try_for_each(check_index),
+        Value::Object(map) => map.values().try_for_each(check_index),
         _ => Ok(()),
     }
 }

@@ -1,6 +1,6 @@
 //! A character with a clip, passed from stage to stage, and the check of its invariants.
 
-use super::{Character, Clip, Contacts, JointId, ModelPose, Pose, PropertyTrack};
+use super::{Character, Clip, Contacts, FARTHEST, JointId, ModelPose, Pose, PropertyTrack};
 use crate::math::Quat;
 use crate::parallel;
 use std::ops::Range;
@@ -53,8 +53,8 @@ pub enum Fault {
         /// The joint's name.
         joint: String,
     },
-    /// A translation that is not finite.
-    #[error("frame {frame}, joint `{joint}`: the translation is not finite")]
+    /// A translation that is not finite, or farther than any body is.
+    #[error("frame {frame}, joint `{joint}`: the translation is not finite, or above {FARTHEST:e} m")]
     Translation {
         /// The frame.
         frame: usize,
@@ -154,7 +154,9 @@ impl Motion {
             if let Some(k) = clip.rotations(frame).iter().position(|q| !unit(q)) {
                 return Some(Fault::Rotation { frame, joint: name(k) });
             }
-            if let Some(k) = clip.translations(frame).iter().position(|v| !v.iter().all(|x| x.is_finite())) {
+            if let Some(k) =
+                clip.translations(frame).iter().position(|v| !v.iter().all(|x| x.abs() <= FARTHEST))
+            {
                 return Some(Fault::Translation { frame, joint: name(clip.translated()[k].index()) });
             }
             let before = clip.rotations(frame.checked_sub(1)?);
@@ -274,7 +276,7 @@ mod tests {
         let fault = message(&with(vec![one, one, one, minus], 0.0));
         assert_eq!(fault, "frame 1, joint `b`: the quaternion flips its sign");
         let fault = message(&with(vec![one; 4], f64::INFINITY));
-        assert_eq!(fault, "frame 0, joint `a`: the translation is not finite");
+        assert_eq!(fault, "frame 0, joint `a`: the translation is not finite, or above 1e12 m");
         let mut tracked = motion();
         tracked.clip.property_tracks.push(PropertyTrack {
             node: "lamp".into(),

@@ -224,26 +224,35 @@ fn fading(value: Vec3, slope: Vec3, k: usize, n: usize) -> Vec3 {
         + slope * (k as f64 * ((1.0 - u) / (1.0 - 1.0 / n as f64)).powi(2))
 }
 
-/// Closes the seam between the last and the first pose; `mover` keeps its path and heading.
+/// Closes the seam between the last and the first pose; `mover` keeps its path and heading, and so do joints beside it that travel with
+/// it: limbs of rigs in pieces.
 fn close(skeleton: &Skeleton, poses: &mut [Pose], mover: JointId, blend: usize) {
     let last = poses.len() - 1;
     let ends = [0, 1, last - 1, last].map(|f| poses[f].clone());
-    let above = |pose: &Pose| {
-        let model = ModelPose::of(skeleton, pose);
-        (skeleton.parent(mover).map_or(Transform::identity(), |p| *model.joint(p)), *model.joint(mover))
-    };
+    let [model_first, model_last] = [&ends[0], &ends[3]].map(|pose| ModelPose::of(skeleton, pose));
     // The transform over the ground from the first pose to the last.
-    let ((parent_first, first), (parent_last, end)) = (above(&ends[0]), above(&ends[3]));
+    let (first, end) = (*model_first.joint(mover), *model_last.joint(mover));
     let yaw = exp(&(Vec3::y() * twist_angle(&(end.rotation * first.rotation.inverse()), &Vec3::y())));
     let mut travel = end.translation - yaw * first.translation;
     travel.y = 0.0;
-    let on = parent_last.inverse() * Transform::new(yaw, travel) * parent_first;
+    let over_ground = Transform::new(yaw, travel);
+    let above_mover = skeleton.above(|id| id == mover);
+    let mut travels = vec![false; skeleton.len()];
     for id in skeleton.ids() {
+        let parent = skeleton.parent(id);
+        let under = parent.is_some_and(|parent| travels[parent.index()]);
+        let [from, to] = [&model_first, &model_last].map(|model| model.position(id));
+        let nearer = (over_ground.point(&from) - to).norm() < (from - to).norm();
+        travels[id.index()] = under || id == mover || !above_mover[id.index()] && nearer;
+        let moved = travels[id.index()] && !under;
+        let [parent_first, parent_last] = [&model_first, &model_last]
+            .map(|model| parent.map_or(Transform::identity(), |parent| *model.joint(parent)));
+        let on = parent_last.inverse() * over_ground * parent_first;
         let [a, a_next, b_before, b] = [0, 1, 2, 3].map(|k| {
             let local = ends[k].local()[id.index()];
-            if id == mover && k < 2 { on * local } else { local }
+            if moved && k < 2 { on * local } else { local }
         });
-        let to_last = if id == mover { on.rotation.inverse() } else { Quat::identity() };
+        let to_last = if moved { on.rotation.inverse() } else { Quat::identity() };
         let rotation = log(&(b.rotation.inverse() * a.rotation));
         let spin =
             log(&(a.rotation.inverse() * a_next.rotation)) - log(&(b_before.rotation.inverse() * b.rotation));
@@ -271,6 +280,7 @@ fn close(skeleton: &Skeleton, poses: &mut [Pose], mover: JointId, blend: usize) 
 mod tests {
     use super::super::tests::scenes::{run, walk, walker};
     use super::*;
+    use crate::model::Joint;
 
     fn frames(motion: &Motion) -> GroundFrames {
         let skeleton = motion.character.skeleton();
@@ -353,5 +363,29 @@ mod tests {
         let config = LoopConfig { shortest_s: 2.0, longest_s: Some(1.0), blend_s: 0.0 };
         let keys: Vec<_> = config.validate().unwrap_err().into_iter().map(|e| e.key.unwrap()).collect();
         assert_eq!(keys, ["blend_s", "longest_s"]);
+    }
+
+    #[test]
+    fn limbs_beside_the_hips_travel_with_them_over_the_seam() {
+        let joint = |name: &str, parent: Option<usize>| {
+            Joint::new(name, parent.map(JointId::new), Transform::identity())
+        };
+        let skeleton =
+            Skeleton::new(vec![joint("root", None), joint("hips", Some(0)), joint("thigh", Some(0))])
+                .unwrap();
+        let pose = |f: usize| {
+            let hips = Vec3::new(0.0, 1.0 + 0.001 * (f % 7) as f64, 0.02 * f as f64);
+            let mut pose = skeleton.rest_pose();
+            pose.local_mut()[1].translation = hips;
+            pose.local_mut()[2].translation = hips + Vec3::x() * 0.3;
+            pose
+        };
+        let mut poses: Vec<Pose> = (0..40).map(pose).collect();
+        close(&skeleton, &mut poses, JointId::new(1), 10);
+        for (f, pose) in poses.iter().enumerate() {
+            let apart = pose.local()[2].translation - pose.local()[1].translation;
+            assert!((apart - Vec3::x() * 0.3).norm() < 1e-9, "frame {f}: {apart:?}");
+        }
+        assert!((poses[39].local()[1].translation.z - 0.78).abs() < 0.02);
     }
 }

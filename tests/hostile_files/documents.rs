@@ -98,8 +98,26 @@ pub fn documents() -> Vec<Hostile> {
     let identity: Vec<u8> =
         (0..16).map(|k| if k % 5 == 0 { 1.0f32 } else { 0.0 }).flat_map(f32::to_le_bytes).collect();
     let every_way = r#"{"attributes":{"POSITION":0,"NORMAL":0,"COLOR_0":1,"TEXCOORD_0":2}}"#;
+    let triangle: Vec<u8> = [0.0f32; 9].iter().flat_map(|x| x.to_le_bytes()).collect();
     let shown = |primitives: String| format!(r#""meshes":[{{"primitives":[{primitives}]}}]"#);
     vec![
+        file(
+            "a-long-name-for-thousands-of-meshes.glb",
+            document(
+                &format!(
+                    r#"{},"skins":[{{"joints":[1]}}],"meshes":[{{"name":"{}","primitives":[{}]}}],"accessors":[{},{},{}]"#,
+                    nodes(2, |k| if k == 0 { r#"{"mesh":0,"skin":0}"#.into() } else { r#"{"name":"a"}"#.into() }),
+                    "m".repeat(500_000),
+                    many(6_000, ",", |_| r#"{"attributes":{"POSITION":0,"JOINTS_0":1,"WEIGHTS_0":2}}"#.into()),
+                    view(3, "VEC3"),
+                    r#"{"componentType":5121,"count":3,"type":"VEC4"}"#,
+                    zeros(3, "VEC4")
+                ),
+                &triangle,
+            ),
+            &[Inspect, Convert, Character],
+            MEMORY,
+        ),
         file(
             "zero-filled.glb",
             document(

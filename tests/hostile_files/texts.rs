@@ -23,6 +23,8 @@ fn ladder(count: usize) -> String {
 pub fn texts() -> Vec<Hostile> {
     let file = |name, bytes, uses: &'static [Use], answer: Answer| Hostile { name, bytes, uses, answer };
     let idle = |count: usize| "JOINT b{} ".repeat(count);
+    let usd = "#usda 1.0\ndef Skeleton \"S\" {\nuniform token[] joints = [\"a\"]\n\
+        uniform matrix4d[] bindTransforms = [((1,0,0,0),(0,1,0,0),(0,0,1,0),(0,0,0,1))]\n}\n";
     let limb = |k: usize| format!("JOINT l{k} {{ OFFSET {} 1 0 JOINT m{k} {{ OFFSET 0 -1 0 }} }}", k % 7);
     vec![
         file("joints-without-channels.bvh", bvh(&below(&idle(49_000)), &"0\n".repeat(2_600)), ALL, MEMORY),
@@ -41,6 +43,9 @@ pub fn texts() -> Vec<Hostile> {
         file("one-endless-word.bvh", bvh(&below(""), &"7".repeat(900_000)), &[Inspect, Convert], Read),
         file("an-endless-name.bvh", bvh(&format!("ROOT {} {{ CHANNELS 1 Xrotation }}", "n".repeat(900_000)), "0\n"), &[Inspect], Read),
         file("bones-longer-than-numbers.bvh", bvh(&below(&"JOINT b { OFFSET 1e308 0 0 ".repeat(4)), "0\n"), ALL, Refused("far beyond any body")),
+        file("animations-that-no-skeleton-binds.usda", format!(
+            "{usd}{}{}", "def Skeleton \"b\" {}\n".repeat(20_000), "def SkelAnimation \"c\" {}\n".repeat(16_000),
+        ).into_bytes(), &[Inspect], Read),
         file("braces-that-never-close.bvh", format!("HIERARCHY\n{}", "ROOT a {\n".repeat(30_000)).into_bytes(), ALL, Refused("the end of the file")),
         file("an-array-longer-than-its-file.fbx", b"; FBX 7.3.0 project file\nFBXHeaderExtension:  {\n\tFBXVersion: 7300\n}\n\
             Objects:  {\n\tGeometry: 1, \"Geometry::\", \"Mesh\" {\n\t\tVertices: *4000000000000 {\n\t\t\ta: 1,2,3\n".to_vec(),

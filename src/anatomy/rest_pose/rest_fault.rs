@@ -84,10 +84,9 @@ pub fn rest_fault(rig: &Rig, rest: &ModelPose, clips: &[&Clip]) -> Option<RestFa
         return (at_rest < 0.0).then_some(RestFault::Folded);
     }
     // A figure whose thighs are above one another is upright along no axis either.
-    if at_rest < FOLDED || orientation(rig, rest, None, false).is_none() {
-        if median(straightness_in_motion(&e)) > STANDS {
-            return Some(RestFault::Folded);
-        }
+    let folded = at_rest < FOLDED || orientation(rig, rest, None, false).is_none();
+    if folded && median(straightness_in_motion(&e)) > STANDS {
+        return Some(RestFault::Folded);
     }
     let ones = vec![1.0; e.count];
     let far = |role: Role| {

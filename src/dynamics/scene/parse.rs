@@ -59,7 +59,7 @@ pub struct Scene {
     pub targets: Vec<BodyTarget>,
 }
 
-/// The most steps of a scene: more are a mistake in the step or the duration.
+/// The most steps of a scene, and the most frames: more are a mistake in the step, the rate or the duration.
 const STEP_LIMIT: f64 = 1e7;
 /// The most bodies of a scene: contact search is quadratic in them, and more would exhaust memory.
 const BODY_LIMIT: usize = 10_000;
@@ -103,6 +103,14 @@ impl SceneReader<'_> {
             Some(rate) => self.positive("output_rate", rate)?,
             None => 60.0,
         };
+        if let Some(rate) = s.output_rate.as_ref().filter(|_| duration * output_rate > STEP_LIMIT) {
+            return self.value(
+                "output_rate",
+                rate,
+                output_rate,
+                "such that there are at most ten million frames",
+            );
+        }
         let up = self.up(s)?;
         let gravity = match &s.gravity {
             Some(g) => self.vector("gravity", g)?,

@@ -14,6 +14,7 @@ use crate::parallel;
 use crate::report::{Warnings, one_line};
 use crate::signal::Rate;
 use serde_json::{Value, json};
+use std::collections::HashSet;
 use ufbx::{
     AnimCurve, AnimStack, Interpolation, Keyframe, SceneRoot, Transform, evaluate_blend_weight,
     evaluate_transform,
@@ -26,6 +27,8 @@ const MORPH_SAMPLE: u64 = 16;
 
 /// Layers without animation of a node that the reader passes in one step of work.
 const LAYERS_PER_STEP: usize = 64;
+/// Keys that are read in one step of work: several stacks may share a layer.
+const KEYS_PER_STEP: u64 = 8;
 /// Highest rate of baked takes, Hz: denser keys are not frames.
 const MOST_BAKED: f64 = 240.0;
 /// Largest distance of a key from its frame, in frames: times are whole ticks of a 46186158000th of a second.
@@ -55,6 +58,10 @@ pub(super) fn animations(
     let mut still = Vec::new();
     let mut moving = Vec::new();
     for (s, stack) in scene.anim_stacks.iter().enumerate() {
+        let keys: u64 = curves(stack).map(|curve| curve.keyframes.len() as u64).sum();
+        budget.work(keys / KEYS_PER_STEP, || {
+            format!("the keys of the take `{}`", one_line(&stack.element.name))
+        })?;
         let rate = rate(stack, exact(scene.settings.frames_per_second));
         let frames = frames(stack, rate);
         let samples = frames.saturating_mul(scene.nodes.len() as u64);
@@ -109,10 +116,12 @@ fn rate(stack: &AnimStack, of_file: f64) -> f64 {
     if even > of_file || lines() { even } else { of_file }
 }
 
-/// All animation curves of a stack.
+/// All animation curves of a stack, each once: many values may share one.
 fn curves(stack: &AnimStack) -> impl Iterator<Item = &AnimCurve> {
+    let mut seen = HashSet::new();
     let values = stack.layers.iter().flat_map(|layer| layer.anim_values.iter());
-    values.flat_map(|value| value.curves.iter().flatten().map(|curve| &**curve))
+    let all = values.flat_map(|value| value.curves.iter().flatten().map(|curve| &**curve));
+    all.filter(move |curve| seen.insert(curve.element.element_id))
 }
 
 /// The times at which the frames of a stack are read: a frame next to the end of a step is read at it, since rates are rounded

@@ -70,6 +70,12 @@ pub(super) struct GltfMaterial {
 }
 
 impl GltfMaterial {
+    /// The bytes of its texts, which every mesh that has it holds.
+    pub(super) fn text_bytes(&self) -> u64 {
+        let omitted = self.omitted.iter().map(|part| size_of::<String>() + part.len()).sum::<usize>();
+        (self.material.name.len() + omitted) as u64
+    }
+
     /// Gives a mesh, whose texture coordinates are in place, this material.
     pub(super) fn apply(self, mesh: &mut Mesh) {
         let Self { material, set, transforms, omitted } = self;

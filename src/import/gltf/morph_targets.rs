@@ -70,6 +70,7 @@ impl MorphSource {
                 }
             };
             let name = self.names.get(k).cloned().unwrap_or_else(|| format!("{UNNAMED_TARGET}{k}"));
+            accessors.budget().reserve(3 * name.len() as u64, here)?;
             let name = unique(name, &mut taken);
             let weight = self.weights.get(k).copied().filter(|w| w.is_finite()).unwrap_or(0.0);
             let offsets = offsets.chunks_exact(3).map(|c| [c[0], c[1], c[2]]).collect();

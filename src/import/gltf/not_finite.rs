@@ -33,6 +33,7 @@ pub(super) fn repaired(
     let json = Json::parse(chunks.json, chunks.json_offset)?;
     // Byte ranges of the file, and what replaces them.
     let mut edits: Vec<(Range<usize>, Vec<u8>)> = Vec::new();
+    let lists = std::cell::OnceCell::new();
     // From the last on, so that positions of texts before it stay true.
     for (index, raw) in json.items("buffers").unwrap_or_default().into_iter().enumerate().rev() {
         let buffer: Value = serde_json::from_str(raw).unwrap_or_default();
@@ -40,7 +41,10 @@ pub(super) fn repaired(
         // Most buffers end here; images may look like numbers that are not finite.
         let repair = |content: &[u8], warnings: &mut Warnings| match usable(content) {
             true => Ok(None),
-            false => repaired_buffer(&json, index, content, budget, warnings),
+            false => {
+                let lists = lists.get_or_init(|| float_lists(&json));
+                repaired_buffer(lists.get(&index).map_or(&[], Vec::as_slice), content, budget, warnings)
+            }
         };
         match (uri, uri.and_then(|uri| uri.strip_prefix("data:")), chunks.bin) {
             (None, _, Some(bin)) if index == 0 => {
@@ -72,35 +76,52 @@ pub(super) fn repaired(
         return Ok(bytes);
     }
     budget.reserve(bytes.len() as u64, || "the repaired file".to_owned())?;
-    let mut copy = bytes.to_vec();
-    edits.into_iter().for_each(|(range, text)| _ = copy.splice(range, text));
+    let mut copy = Vec::with_capacity(bytes.len());
+    let mut end = 0;
+    for (range, text) in edits.into_iter().rev() {
+        copy.extend_from_slice(&bytes[end..range.start]);
+        copy.extend(text);
+        end = range.end;
+    }
+    copy.extend_from_slice(&bytes[end..]);
     Ok(Arc::new(copy))
 }
 
-/// The content of a buffer with finite numbers; `None` if there is nothing to repair.
-fn repaired_buffer(
-    json: &Json,
-    buffer: usize,
-    content: &[u8],
-    budget: &MemoryBudget,
-    warnings: &mut Warnings,
-) -> Result<Option<Vec<u8>>, GltfError> {
+/// An accessor of a mesh or a skin: its number, the name of its attribute, and where its numbers are.
+type UsedList = (usize, String, FloatList);
+
+/// The accessors of meshes and skins that are plain lists, by the number of their buffer.
+fn float_lists(json: &Json) -> BTreeMap<usize, Vec<UsedList>> {
     let parsed = |key| -> Vec<Value> {
         let items = json.items(key).unwrap_or_default();
         items.into_iter().map(|raw| serde_json::from_str(raw).unwrap_or_default()).collect()
     };
     let (accessors, views) = (parsed("accessors"), parsed("bufferViews"));
-    let mut copy: Option<Vec<u8>> = None;
+    let mut found: BTreeMap<usize, Vec<UsedList>> = BTreeMap::new();
     for (index, attribute) in used_accessors(&parsed("meshes"), &parsed("skins")) {
-        let list = accessors.get(index).and_then(|a| FloatList::of(a, &views, buffer));
-        let Some(list) = list else { continue };
+        if let Some((buffer, list)) = accessors.get(index).and_then(|a| FloatList::of(a, &views)) {
+            found.entry(buffer).or_default().push((index, attribute, list));
+        }
+    }
+    found
+}
+
+/// The content of a buffer with finite numbers; `None` if there is nothing to repair.
+fn repaired_buffer(
+    lists: &[UsedList],
+    content: &[u8],
+    budget: &MemoryBudget,
+    warnings: &mut Warnings,
+) -> Result<Option<Vec<u8>>, GltfError> {
+    let mut copy: Option<Vec<u8>> = None;
+    for (index, attribute, list) in lists {
         let elements = || list.elements(content);
         let odd = elements().filter(|(_, element)| !usable(element)).count();
         if odd == 0 {
             continue;
         }
         let finite = || elements().map(|(_, element)| element).find(|element| usable(element));
-        let usual = usual(&attribute, list.width);
+        let usual = usual(attribute, list.width);
         let mut last: &[u8] = finite().filter(|_| attribute != BIND).unwrap_or(&usual);
         if copy.is_none() {
             budget.reserve(content.len() as u64, || "the repaired buffer".to_owned())?;
@@ -177,8 +198,8 @@ struct FloatList {
 }
 
 impl FloatList {
-    /// `None` for other numbers, sparse or compressed ones, and those of another buffer than this one.
-    fn of(accessor: &Value, views: &[Value], buffer: usize) -> Option<Self> {
+    /// With the number of the buffer; `None` for other numbers, and sparse or compressed ones.
+    fn of(accessor: &Value, views: &[Value]) -> Option<(usize, Self)> {
         let number = |value: &Value, key: &str| -> Option<usize> {
             value.get(key).map_or(Some(0), |n| usize::try_from(n.as_u64()?).ok())
         };
@@ -193,14 +214,14 @@ impl FloatList {
         };
         let plain = accessor.get("componentType")?.as_u64() == Some(FLOAT)
             && accessor.get("sparse").is_none()
-            && view.get("extensions").is_none()
-            && number(view, "buffer") == Some(buffer);
+            && view.get("extensions").is_none();
         let begin = number(view, "byteOffset")?.checked_add(number(accessor, "byteOffset")?)?;
         let stride = match number(view, "byteStride")? {
             0 => 4 * width,
             stride => stride,
         };
-        plain.then_some(Self { begin, stride, count: number(accessor, "count")?, width })
+        let list = Self { begin, stride, count: number(accessor, "count")?, width };
+        plain.then_some((number(view, "buffer")?, list))
     }
 
     /// The elements that are in the buffer, each with its offset.

@@ -43,6 +43,8 @@ pub(super) fn meshes(
     warnings: &mut Warnings,
 ) -> Result<GltfMeshes, GltfError> {
     let materials = materials(source);
+    let text_bytes: Vec<u64> = materials.iter().map(GltfMaterial::text_bytes).collect();
+    let added: Vec<bool> = source.view.meshes().map(|mesh| is_added(mesh.extras())).collect();
     let budget = source.accessors.budget();
     let rigid_from_node = rigid_from_node(source);
     let raw_nodes = source.json.items("nodes").unwrap_or_default();
@@ -59,7 +61,7 @@ pub(super) fn meshes(
             warnings.add("gltf-mesh-unreadable", "a node names a mesh that is not there", here);
             continue;
         };
-        if is_added(mesh.extras()) {
+        if added[index] {
             continue;
         }
         let (bindings, kind) = match bindings(source, n, &rigid_from_node)? {
@@ -91,6 +93,10 @@ pub(super) fn meshes(
                 continue;
             }
             budget.reserve_list::<Mesh>(2, || format!("`{path}`"))?;
+            let names = [mesh.name(), node.name.as_deref()].map(|name| name.map_or(0, str::len) as u64);
+            let of_material = primitive.material().index().and_then(|m| text_bytes.get(m)).copied();
+            let texts = names[0] + 2 * names[1] + of_material.unwrap_or_default();
+            budget.reserve(texts, || format!("the names of `{path}`"))?;
             match read(source.accessors, &primitive, &path, &bindings, node.skin.is_some()) {
                 Ok(Some(mut read)) => {
                     read.node = node.name.clone().unwrap_or_default();

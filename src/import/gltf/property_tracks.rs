@@ -33,6 +33,7 @@ pub(super) fn property_tracks(
     warnings: &mut Warnings,
 ) -> Result<Vec<PropertyTrack>, GltfError> {
     let mut all: Vec<PropertyTrack> = Vec::new();
+    let mut found: BTreeSet<(&str, AnimatedProperty)> = BTreeSet::new();
     for channel in animation.channels() {
         let node = channel.target().node().index();
         let property = match channel.target().property() {
@@ -42,22 +43,26 @@ pub(super) fn property_tracks(
             Property::Rotation => AnimatedProperty::Rotation,
             Property::Scale => AnimatedProperty::Scale,
         };
-        let Some(name) = tree.node(node).name.clone().filter(|name| !name.is_empty()) else {
+        let Some(name) = tree.node(node).name.as_deref().filter(|name| !name.is_empty()) else {
             let message = "channels of nodes without a name are not part of the clip";
             warnings.add("gltf-foreign-channel", message, format!("nodes[{node}]"));
             continue;
         };
-        if all.iter().any(|c| c.node == name && c.property == property) {
+        if found.contains(&(name, property)) {
             let said = format!(
                 "several nodes are named `{}`: only the channels of the first are part of the clip",
-                one_line(&name)
+                one_line(name)
             );
             warnings.add("gltf-same-name", said, format!("nodes[{node}]"));
             continue;
         }
         let path = format!("animations[{}].channels[{}]", animation.index(), channel.index());
+        accessors.budget().reserve(name.len() as u64, || format!("the name of `{path}`"))?;
         match sampled(&channel, property, accessors, frames, &path) {
-            Ok((width, values)) => all.push(PropertyTrack { node: name, property, width, values }),
+            Ok((width, values)) => {
+                found.insert((name, property));
+                all.push(PropertyTrack { node: name.to_owned(), property, width, values });
+            }
             Err(error) => {
                 let error = error.unless_memory()?;
                 let message = format!("channels of nodes that are not joints were left out: {error}");

@@ -84,7 +84,7 @@ pub(super) fn mesh(
         if !(model.is_figure || moved.iter().any(|(vertex, _)| of_vertex.contains_key(vertex))) {
             continue;
         }
-        budget.reserve(TARGET, || "a morph target".to_owned())?;
+        budget.reserve(TARGET + 3 * morph.name.len() as u64, || "a morph target".to_owned())?;
         budget.reserve_list::<[f32; 3]>(2 * used.len() as u64, || "a morph target".to_owned())?;
         let mut offsets = vec![[0.0; 3]; used.len()];
         for (vertex, offset) in moved {

@@ -69,10 +69,10 @@ impl TimeCodes {
             properties.flat_map(|property| property.samples.iter().map(|(time, _)| *time))
         };
         let [first, last] = [sampled().reduce(f64::min), sampled().reduce(f64::max)];
-        let alone = layer.of_kind("SkelAnimation").count() == 1;
+        let alone = || layer.of_kind("SkelAnimation").take(2).count() == 1;
         let stage = layer.start.zip(layer.end).filter(|(start, end)| {
             let around = first.zip(last).is_some_and(|(first, last)| *start <= first && last <= *end);
-            alone && around && start.is_finite() && end.is_finite()
+            around && start.is_finite() && end.is_finite() && alone()
         });
         let stage = stage.map(<[f64; 2]>::from);
         Self { first: stage.map_or(first.unwrap_or(0.0), |stage| stage[0]), stage }

@@ -137,6 +137,7 @@ fn glb(layer: &Layer, budget: &MemoryBudget, warnings: &mut Warnings) -> Result<
     let (mut meshes, mut skins, mut tops, mut faces) = (Vec::new(), Vec::new(), vec![0], Vec::new());
     // A file all of whose meshes are hidden is read as if they were not.
     let drawn = of_kind("Mesh").any(|body| !is_hidden(layer, body));
+    let has_materials = of_kind("Material").next().is_some();
     for body in of_kind("Mesh") {
         let bound = layer.inherited(body, "skel:skeleton").is_none_or(|path| path == prim.path);
         if !bound
@@ -155,7 +156,7 @@ fn glb(layer: &Layer, budget: &MemoryBudget, warnings: &mut Warnings) -> Result<
             warnings.add("usd-hidden-mesh", said, body.path.clone());
             continue;
         }
-        warn_of_surface(layer, body, warnings);
+        warn_of_surface(has_materials, body, warnings);
         let made = mesh(&by_path, body, &skeleton, &mut binary, budget, warnings)?;
         let node = nodes.len();
         nodes.push(json!({"name": body.name(), "mesh": meshes.len(), "skin": skins.len()}));
@@ -195,8 +196,8 @@ fn is_hidden(layer: &Layer, body: &Prim) -> bool {
 }
 
 /// Warns of the parts of a mesh's surface that are not read.
-fn warn_of_surface(layer: &Layer, body: &Prim, warnings: &mut Warnings) {
-    if layer.of_kind("Material").next().is_some() {
+fn warn_of_surface(has_materials: bool, body: &Prim, warnings: &mut Warnings) {
+    if has_materials {
         let said = "materials and their textures are not read: retarget onto the glTF or FBX file of the character to keep them";
         warnings.add("usd-materials", said, body.path.clone());
     }
@@ -233,10 +234,8 @@ fn source<'a>(layer: &'a Layer, skeleton: &'a Prim) -> Option<&'a str> {
 
 /// The first skeleton that binds an animation, else the first one.
 fn first_skeleton(layer: &Layer) -> Option<&Prim> {
-    let bound = |skeleton: &&Prim| {
-        let path = source(layer, skeleton);
-        layer.of_kind("SkelAnimation").any(|clip| Some(clip.path.as_str()) == path)
-    };
+    let clips: HashSet<&str> = layer.of_kind("SkelAnimation").map(|clip| clip.path.as_str()).collect();
+    let bound = |skeleton: &&Prim| source(layer, skeleton).is_some_and(|path| clips.contains(path));
     layer.of_kind("Skeleton").find(bound).or_else(|| layer.of_kind("Skeleton").next())
 }
 

@@ -3,6 +3,7 @@
 use super::usd_error::UsdError;
 use super::usda_layer::Prim;
 use crate::math::Mat4;
+use std::cell::OnceCell;
 use std::collections::HashMap;
 
 /// A skeleton as written.
@@ -17,6 +18,8 @@ pub(super) struct UsdSkeleton {
     pub(super) rest: Vec<Mat4<f64>>,
     /// Bind transforms, in the skeleton's space.
     pub(super) bind: Vec<Mat4<f64>>,
+    /// The joint of each path, once it is asked for: by every animation and mesh.
+    by_path: OnceCell<HashMap<String, usize>>,
 }
 
 /// Matrices of row vectors, as written, for column vectors: the same sixteen numbers column by column.
@@ -90,7 +93,7 @@ impl UsdSkeleton {
         let names = prim.words("jointNames");
         let last = |path: &String| path.rsplit('/').next().unwrap_or_default().to_owned();
         let names = if names.len() == count { names.to_vec() } else { joints.iter().map(last).collect() };
-        Ok(Self { joints, names, parents, rest, bind })
+        Ok(Self { joints, names, parents, rest, bind, by_path: OnceCell::new() })
     }
 
     /// The joint of each path in another order, for animations and meshes; `None` for paths of other skeletons. Without paths the
@@ -99,9 +102,10 @@ impl UsdSkeleton {
         if paths.is_empty() {
             return (0..self.joints.len()).map(Some).collect();
         }
-        let index: HashMap<&str, usize> =
-            self.joints.iter().enumerate().map(|(k, path)| (path.as_str(), k)).collect();
-        paths.iter().map(|path| index.get(path.as_str()).copied()).collect()
+        let by_path = self
+            .by_path
+            .get_or_init(|| self.joints.iter().enumerate().map(|(k, path)| (path.clone(), k)).collect());
+        paths.iter().map(|path| by_path.get(path).copied()).collect()
     }
 }
 

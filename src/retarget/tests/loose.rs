@@ -114,3 +114,17 @@ fn furniture_beside_a_body_stays_where_it_is() {
         assert!(moved < 1e-9, "frame {f}: {moved} m");
     }
 }
+
+#[test]
+fn a_nose_on_cheeks_that_lie_on_the_head_moves_with_it() {
+    let head = places(&[Role::Head])[0].translation;
+    let place = |k: usize| head + Vec3::new(0.0, 0.05, 0.06 * k as f64);
+    let pieces: Vec<_> = (1..=8).map(|k| (Transform::from_translation(place(k)), false)).collect();
+    let (mut character, joints) = with(&pieces);
+    joints.iter().for_each(|joint| skin(&mut character, *joint));
+    let motion = walk(character);
+    for (k, joint) in joints.iter().enumerate() {
+        let off = off(&motion, *joint, Role::Head);
+        assert!(off < 1e-6, "piece {k}: {off} m");
+    }
+}

@@ -13,7 +13,9 @@ pub const ADDED: &str = "posemill";
 
 /// Whether the `extras` of an animation or a mesh have the member [`ADDED`].
 pub fn is_added(extras: &gltf::json::Extras) -> bool {
-    let members = extras.as_ref().map(|extras| serde_json::from_str(extras.get()));
+    // Asked for each node that shows the mesh: most texts end here.
+    let named = extras.as_ref().filter(|extras| extras.get().contains(ADDED));
+    let members = named.map(|extras| serde_json::from_str(extras.get()));
     matches!(members, Some(Ok(Value::Object(members))) if members.contains_key(ADDED))
 }
 

@@ -92,6 +92,16 @@ impl Scene {
 }
 
 impl SceneReader<'_> {
+    /// The frames per second of a recording.
+    fn output_rate(&self, file: &SceneFile, duration: f64) -> Result<f64, SceneError> {
+        let Some(given) = &file.simulation.output_rate else { return Ok(60.0) };
+        let rate = self.positive("output_rate", given)?;
+        match duration * rate > STEP_LIMIT {
+            true => self.value("output_rate", given, rate, "such that there are at most ten million frames"),
+            false => Ok(rate),
+        }
+    }
+
     fn scene(&self, file: &SceneFile) -> Result<Scene, SceneError> {
         let s = &file.simulation;
         let step = self.positive("step", &s.step)?;
@@ -99,18 +109,7 @@ impl SceneReader<'_> {
         if duration / step > STEP_LIMIT {
             return self.value("step", &s.step, step, "at least a ten-millionth of the duration");
         }
-        let output_rate = match &s.output_rate {
-            Some(rate) => self.positive("output_rate", rate)?,
-            None => 60.0,
-        };
-        if let Some(rate) = s.output_rate.as_ref().filter(|_| duration * output_rate > STEP_LIMIT) {
-            return self.value(
-                "output_rate",
-                rate,
-                output_rate,
-                "such that there are at most ten million frames",
-            );
-        }
+        let output_rate = self.output_rate(file, duration)?;
         let up = self.up(s)?;
         let gravity = match &s.gravity {
             Some(g) => self.vector("gravity", g)?,

@@ -43,8 +43,6 @@ pub(super) fn meshes(
     warnings: &mut Warnings,
 ) -> Result<GltfMeshes, GltfError> {
     let materials = materials(source);
-    let text_bytes: Vec<u64> = materials.iter().map(GltfMaterial::text_bytes).collect();
-    let added: Vec<bool> = source.view.meshes().map(|mesh| is_added(mesh.extras())).collect();
     let budget = source.accessors.budget();
     let rigid_from_node = rigid_from_node(source);
     let raw_nodes = source.json.items("nodes").unwrap_or_default();
@@ -61,7 +59,7 @@ pub(super) fn meshes(
             warnings.add("gltf-mesh-unreadable", "a node names a mesh that is not there", here);
             continue;
         };
-        if added[index] {
+        if is_added(mesh.extras()) {
             continue;
         }
         let (bindings, kind) = match bindings(source, n, &rigid_from_node)? {
@@ -93,15 +91,12 @@ pub(super) fn meshes(
                 continue;
             }
             budget.reserve_list::<Mesh>(2, || format!("`{path}`"))?;
-            let names = [mesh.name(), node.name.as_deref()].map(|name| name.map_or(0, str::len) as u64);
-            let of_material = primitive.material().index().and_then(|m| text_bytes.get(m)).copied();
-            let texts = names[0] + 2 * names[1] + of_material.unwrap_or_default();
+            let texts = text_bytes([mesh.name(), node.name.as_deref()], &primitive, &materials);
             budget.reserve(texts, || format!("the names of `{path}`"))?;
             match read(source.accessors, &primitive, &path, &bindings, node.skin.is_some()) {
                 Ok(Some(mut read)) => {
                     read.node = node.name.clone().unwrap_or_default();
-                    read.name =
-                        mesh.name().map(str::to_owned).or_else(|| node.name.clone()).unwrap_or_default();
+                    read.name = mesh.name().or(node.name.as_deref()).unwrap_or_default().to_owned();
                     read.primitive_of = Some(n);
                     add_surface(&mut read, source.accessors, &primitive, &path, &materials)?;
                     if primitive.morph_targets().next().is_some() {
@@ -121,6 +116,13 @@ pub(super) fn meshes(
         }
     }
     Ok(meshes)
+}
+
+/// The bytes of the texts that a primitive takes over from its mesh, its node and its material.
+fn text_bytes(names: [Option<&str>; 2], primitive: &Primitive, materials: &[GltfMaterial]) -> u64 {
+    let [mesh, node] = names.map(|name| name.map_or(0, str::len) as u64);
+    let material = primitive.material().index().and_then(|m| materials.get(m));
+    mesh + 2 * node + material.map_or(0, GltfMaterial::text_bytes)
 }
 
 /// Adds the texture coordinates and the material of a primitive.

@@ -1,7 +1,7 @@
 //! Joints of a file apart from the body: clothing with a skeleton of its own, accessories, controls, props, furniture.
 //!
 //! A joint that rests on a joint of the body (a jacket's, an engine's target for feet) follows that one. Others follow the nearest
-//! joint of the body if their skin touches its skin, and stay where they rest if it does not. Space: model space. Units: metres.
+//! joint of the body if their skin touches its skin, or skin that does, and stay where they rest if it does not. Space: model space. Units: metres.
 
 use crate::anatomy::{RESTS_ON, length_of, second_bodies};
 use crate::kinematics::{FramePoses, Towards};
